@@ -1,0 +1,198 @@
+#include "control/commands.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <variant>
+
+#include "control/schema.hh"
+#include "control/values.hh"
+
+namespace sluice {
+namespace {
+
+struct PortCommand {
+    std::string port;
+    bool up;
+};
+
+struct QueueCommand {
+    std::string port;
+    ClassId queue;
+    bool hold;
+};
+
+enum class RouteVerb { add, replace, remove };
+struct RouteCommand {
+    RouteVerb verb;
+    RouteConfig route;
+};
+
+struct FaultCommand {
+    std::string port;
+    std::string key;  // empty: clear
+    std::string value;
+};
+
+using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand>;
+using ParsedCommand = tl::expected<Command, std::string>;
+using Words = std::vector<std::string>;
+
+Words split(std::string_view text) {
+    std::istringstream stream{std::string(text)};
+    Words words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    return words;
+}
+
+ParsedCommand parse_port(const Words& words) {
+    if (words.size() != 3 || (words[2] != "up" && words[2] != "down"))
+        return tl::unexpected<std::string>("wanted: port NAME up|down");
+    return PortCommand{words[1], words[2] == "up"};
+}
+
+ParsedCommand parse_queue(const Words& words) {
+    static const std::string wanted = "wanted: queue PORT.N hold|release, N from 0 to 7";
+    if (words.size() != 3 || (words[2] != "hold" && words[2] != "release")) return tl::unexpected(wanted);
+    const auto dot = words[1].rfind('.');
+    if (dot == std::string::npos) return tl::unexpected(wanted);
+    const auto queue = parse_integer(words[1].substr(dot + 1));
+    if (!queue || *queue >= classes) return tl::unexpected(wanted);
+    return QueueCommand{words[1].substr(0, dot), static_cast<ClassId>(*queue), words[2] == "hold"};
+}
+
+ParsedCommand parse_route(const Words& words) {
+    static const std::string wanted = "wanted: route add|replace|delete PREFIX [via ADDRESS [weight N]]...";
+    if (words.size() < 3) return tl::unexpected(wanted);
+    RouteCommand command{};
+    if (words[1] == "add")
+        command.verb = RouteVerb::add;
+    else if (words[1] == "replace")
+        command.verb = RouteVerb::replace;
+    else if (words[1] == "delete")
+        command.verb = RouteVerb::remove;
+    else
+        return tl::unexpected(wanted);
+    const auto prefix = parse_network(words[2]);
+    if (!prefix) return tl::unexpected(quoted(words[2]) + " " + prefix.error().wrong);
+    command.route.prefix = *prefix;
+    for (std::size_t i = 3; i < words.size(); i += 2) {
+        if (i + 1 == words.size()) return tl::unexpected(wanted);
+        if (words[i] == "via") {
+            const auto address = parse_address(words[i + 1]);
+            if (!address) return tl::unexpected(quoted(words[i + 1]) + " " + address.error().wrong);
+            command.route.via.push_back({*address, 1});
+        } else if (words[i] == "weight" && !command.route.via.empty()) {
+            const auto weight = parse_integer(words[i + 1]);
+            if (!weight || *weight < 1 || *weight > 256)
+                return tl::unexpected("weight " + quoted(words[i + 1]) + ": allowed: 1 to 256");
+            command.route.via.back().weight = static_cast<std::uint32_t>(*weight);
+        } else {
+            return tl::unexpected(wanted);
+        }
+    }
+    return command;
+}
+
+ParsedCommand parse_fault(const Words& words) {
+    if (words.size() == 3 && words[2] == "clear") return FaultCommand{words[1], {}, {}};
+    if (words.size() < 4)
+        return tl::unexpected<std::string>("wanted: fault PORT KEY VALUE, or fault PORT clear");
+    FaultCommand command{words[1], words[2], words[3]};
+    for (std::size_t i = 4; i < words.size(); ++i) command.value += " " + words[i];
+    FaultSettings tried;
+    std::string error = set_fault(tried, command.key, command.value);
+    if (!error.empty()) return tl::unexpected(std::move(error));
+    return command;
+}
+
+ParsedCommand parse_command(std::string_view text) {
+    const Words words = split(text);
+    if (!words.empty() && words[0] == "port") return parse_port(words);
+    if (!words.empty() && words[0] == "queue") return parse_queue(words);
+    if (!words.empty() && words[0] == "route") return parse_route(words);
+    if (!words.empty() && words[0] == "fault") return parse_fault(words);
+    return tl::unexpected("unknown command " + quoted(text) + "; known: port, queue, route, fault");
+}
+
+std::string check(const Config& config, const QueueCommand& command) {
+    return config.ports.contains(command.port) ? std::string{} : "no port " + quoted(command.port);
+}
+
+std::string check(const Config& config, const FaultCommand& command) {
+    if (!config.ports.contains(command.port)) return "no port " + quoted(command.port);
+    return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only"
+                                                : std::string{};
+}
+
+std::string check(const Config& config, const PortCommand& command) {
+    return config.ports.contains(command.port) ? std::string{} : "no port " + quoted(command.port);
+}
+
+std::string check(const Config& config, const RouteCommand& command) {
+    for (const NextHopConfig& hop : command.route.via) {
+        const bool known = std::any_of(config.neighbors.begin(), config.neighbors.end(),
+                                       [&](const auto& neighbor) { return neighbor.address == hop.address; });
+        if (!known) return "next hop " + print_address(hop.address) + " has no [[neighbor]]";
+    }
+    return {};
+}
+
+std::string run(RunningSwitch& device, const PortCommand& command) {
+    return device.set_port(command.port, command.up);
+}
+
+std::string run(RunningSwitch& device, const QueueCommand& command) {
+    return device.hold_queue(command.port, command.queue, command.hold);
+}
+
+std::string run(RunningSwitch& device, const FaultCommand& command) {
+    FaultSettings fault = device.config().ports.at(command.port).fault;
+    if (command.key.empty()) {
+        fault = {};
+    } else if (std::string error = set_fault(fault, command.key, command.value); !error.empty()) {
+        return error;
+    }
+    device.set_fault(command.port, fault, command.key.empty() ? "clear" : command.key + " " + command.value);
+    return {};
+}
+
+std::string run(RunningSwitch& device, const RouteCommand& command) {
+    Config config = device.config();
+    const auto place = std::find_if(config.routes.begin(), config.routes.end(),
+                                    [&](const auto& route) { return route.prefix == command.route.prefix; });
+    const bool there = place != config.routes.end();
+    const std::string prefix = print_prefix(command.route.prefix);
+    if (command.verb == RouteVerb::add && there) return "route " + prefix + " is there already; do: replace";
+    if (command.verb == RouteVerb::remove && !there) return "no route " + prefix;
+    if (command.verb == RouteVerb::remove)
+        config.routes.erase(place);
+    else if (there)
+        *place = command.route;
+    else
+        config.routes.push_back(command.route);
+    sort_config(config);
+    return device.apply(std::move(config));
+}
+
+}  // namespace
+
+std::string check_command(const Config& config, std::string_view text) {
+    const ParsedCommand command = parse_command(text);
+    if (!command) return command.error();
+    return std::visit([&](const auto& known) { return check(config, known); }, *command);
+}
+
+std::string run_command(RunningSwitch& device, std::string_view text) {
+    const ParsedCommand command = parse_command(text);
+    if (!command) return command.error();
+    return std::visit(
+        [&](const auto& known) {
+            std::string error = check(device.config(), known);
+            return error.empty() ? run(device, known) : error;
+        },
+        *command);
+}
+
+}  // namespace sluice

@@ -1,0 +1,18 @@
+// Operators' commands in words, as timed events and (later) the socket give them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "control/running_switch.hh"
+
+namespace sluice {
+
+//   port NAME up|down
+//   queue PORT.N hold|release
+//   route add|replace|delete PREFIX [via ADDRESS [weight N]]...   (no via: blackhole)
+// Returns an error's text, or empty. `check_command` judges the words without a running switch.
+std::string run_command(RunningSwitch& device, std::string_view text);
+std::string check_command(const Config& config, std::string_view text);
+
+}  // namespace sluice

@@ -1,0 +1,115 @@
+#include "control/compile.hh"
+
+#include "control/device.hh"
+#include "dataplane/capture_file.hh"
+
+namespace sluice {
+namespace {
+
+std::array<PoolLimits, max_pools> pool_limits(const EffectiveQos& qos, PoolDirection direction) {
+    std::array<PoolLimits, max_pools> limits{};
+    for (const EffectivePool& pool : qos.pools)
+        if (pool.direction == direction)
+            limits[pool.index] = {static_cast<std::uint32_t>(pool.shared_cells),
+                                  static_cast<std::uint32_t>(pool.shared_headroom_cells)};
+    return limits;
+}
+
+}  // namespace
+
+ClassMap class_map(const MapConfig& from, const PortConfig& port) {
+    ClassMap map;
+    map.dscp_to_tc = from.dscp_to_tc;
+    map.pcp_to_tc = from.pcp_to_tc;
+    map.tc_to_queue = from.tc_to_queue;
+    map.tc_to_priority_group = from.tc_to_priority_group;
+    map.pfc_priority_to_queue = from.pfc_priority_to_queue;
+    map.roce_tc = from.roce_tc.value_or(ClassMap::follow);
+    map.cnp_tc = from.cnp_tc.value_or(ClassMap::follow);
+    map.default_tc = port.default_tc;
+    map.trust = port.trust;
+    return map;
+}
+
+Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
+                     const OperatorState& state) {
+    Policy policy;
+    policy.hash = {config.hash_seed, config.hash_roce_qp};
+    policy.cell = qos.cell;
+    policy.ingress_pools = pool_limits(qos, PoolDirection::ingress);
+    policy.egress_pools = pool_limits(qos, PoolDirection::egress);
+    std::size_t index = 0;
+    for (const auto& [name, port] : config.ports) {
+        const EffectivePort& effective = qos.ports.at(name);
+        PortPolicy out;
+        out.station = {macs[index++], port.promiscuous};
+        out.map = class_map(effective.map, port);
+        out.mtu = static_cast<std::uint16_t>(port.mtu);
+        out.admin_up = !state.down.contains(name);
+        out.group = effective.group;
+        out.queue = effective.queue;
+        out.schedule = effective.schedule;
+        out.pfc_send = {effective.lossless, effective.masks.may_send, port.pfc_quanta, port.speed};
+        out.pfc_honours = effective.masks.honours;
+        const auto held = state.held.find(name);
+        out.held = held != state.held.end() ? held->second : std::uint8_t{0};
+        out.speed = port.speed;
+        policy.ports.push_back(out);
+    }
+    return policy;
+}
+
+Policy tightest(const Policy& from, Policy to) {
+    for (unsigned n = 0; n < max_pools; ++n) {
+        to.ingress_pools[n] = tightest(from.ingress_pools[n], to.ingress_pools[n]);
+        to.egress_pools[n] = tightest(from.egress_pools[n], to.egress_pools[n]);
+    }
+    for (std::size_t i = 0; i < to.ports.size(); ++i) {
+        for (unsigned n = 0; n < classes; ++n) {
+            to.ports[i].group[n] = tightest(from.ports[i].group[n], to.ports[i].group[n]);
+            to.ports[i].queue[n] = tightest(from.ports[i].queue[n], to.ports[i].queue[n]);
+        }
+    }
+    return to;
+}
+
+bool same_limits(const Policy& a, const Policy& b) {
+    if (a.ingress_pools != b.ingress_pools || a.egress_pools != b.egress_pools) return false;
+    for (std::size_t i = 0; i < a.ports.size(); ++i)
+        if (a.ports[i].group != b.ports[i].group || a.ports[i].queue != b.ports[i].queue) return false;
+    return true;
+}
+
+bool fits(const Switch& device, const Policy& policy) {
+    for (unsigned n = 0; n < max_pools; ++n)
+        if (device.shared().ingress_use[n].pending_cells(policy.ingress_pools[n]) > 0 ||
+            device.shared().egress_use[n].pending_cells(policy.egress_pools[n]) > 0)
+            return false;
+    for (PortId id = 0; id < device.port_count(); ++id)
+        for (unsigned n = 0; n < classes; ++n) {
+            const PriorityGroup& group = device.port(id).group[n];
+            const GroupLimits& limits = policy.ports[id].group[n];
+            if (group.reserved_cells() > limits.reserved_cells ||
+                group.headroom_cells() > limits.headroom_cells)
+                return false;
+        }
+    return true;
+}
+
+PacketDemand packet_demand(const Config& config) {
+    PacketDemand demand;
+    // A packet takes at least a cell, and an mbuf holds at least one: the model refuses before the pool runs
+    // dry.
+    demand.buffer = config.buffer_size_bytes / config.cell_bytes;
+    for (const auto& [name, port] : config.ports) {
+        demand.rings += config.clock == ClockKind::real_time ? 2 * 512 + 2 * burst_size : 2 * burst_size;
+        const DeviceText device = parse_device(port.device);
+        if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
+        // A file that cannot be read is the port's own error a little later.
+        if (const auto capture = CaptureReader::scan(device.rx_pcap)) demand.captures += 2 * capture->packets;
+    }
+    demand.caches = (config.workers + 1ULL) * packet_cache * 2;
+    return demand;
+}
+
+}  // namespace sluice

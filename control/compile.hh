@@ -1,0 +1,47 @@
+// Config to what the workers read. The routing part is routes.hh's; this is the rest.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/config.hh"
+#include "control/qos.hh"
+#include "dataplane/policy.hh"
+#include "dataplane/switch.hh"
+
+namespace sluice {
+
+// What an operator has done that is no configuration: it is not saved.
+struct OperatorState {
+    std::set<std::string> down;                // ports
+    std::map<std::string, std::uint8_t> held;  // queues of a port, as a mask
+    bool operator==(const OperatorState&) const = default;
+};
+
+// `macs[i]` is the MAC of the i-th port in configuration order. `qos` has no problems.
+ClassMap class_map(const MapConfig& from, const PortConfig& port);
+Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
+                     const OperatorState& state);
+
+// A change of limits under traffic takes two steps: first the tightest of old and new, then, once what is in
+// use fits, the new ones. So no cell is ever promised twice.
+Policy tightest(const Policy& from, Policy to);
+bool same_limits(const Policy& a, const Policy& b);
+// Whether what is in use fits the limits of `policy`.
+bool fits(const Switch& device, const Policy& policy);
+
+// mbufs that the configuration can need at once: the whole buffer, rings, caches, captures held in memory.
+struct PacketDemand {
+    std::uint64_t buffer = 0;  // cells of the shared buffer
+    std::uint64_t rings = 0;
+    std::uint64_t caches = 0;
+    std::uint64_t captures = 0;  // net_pcap with infinite_rx keeps its file in mbufs
+    std::uint64_t total() const { return buffer + rings + caches + captures; }
+};
+PacketDemand packet_demand(const Config& config);
+
+constexpr unsigned packet_cache = 512;  // mbufs a thread keeps for itself, which is DPDK's most
+
+}  // namespace sluice

@@ -1,0 +1,231 @@
+// The configuration as a value: what the TOML file says, with every default filled in and nothing resolved.
+// `load_config` makes it, `check_config` (lint.hh) judges it, `compile` turns it into what the workers read,
+// and `to_toml` (schema.hh) writes it down so that it loads back equal. Collections are sorted (ports in
+// natural order: p2 before p10), so that equal configurations compare equal.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "lib/classify.hh"
+#include "lib/faults.hh"
+#include "lib/headers.hh"
+#include "lib/ids.hh"
+#include "lib/pfc_mode.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+enum class ClockKind : std::uint8_t { virtual_time, real_time };
+enum class PeerKind : std::uint8_t { obey, ignore };
+
+// "p2" sorts before "p10". A strict total order: different strings are never equal ("p01" before "p1").
+struct NaturalOrder {
+    bool operator()(std::string_view a, std::string_view b) const;
+    using is_transparent = void;
+};
+
+// IPv4 in the first 4 bytes, or IPv6.
+struct IpAddress {
+    std::array<std::uint8_t, 16> bytes{};
+    bool is_v6 = false;
+    auto operator<=>(const IpAddress&) const = default;
+};
+
+struct IpPrefix {
+    IpAddress address;  // host bits kept for an interface address, zero for a route
+    std::uint8_t length = 0;
+    auto operator<=>(const IpPrefix&) const = default;
+};
+
+// Where a value stands in the file, for messages that come after parsing. Line 0: not from a file.
+struct SourcePlace {
+    unsigned line = 0;
+    unsigned column = 0;
+    bool operator==(const SourcePlace&) const { return true; }  // never part of a configuration's identity
+};
+
+// Where the keys of the file stand, by path ("port.p1.speed"); keys inside lists of tables are not kept.
+struct SourceMap {
+    std::map<std::string, SourcePlace, std::less<>> places;
+    SourcePlace find(std::string_view path) const {
+        const auto found = places.find(path);
+        return found == places.end() ? SourcePlace{} : found->second;
+    }
+    bool operator==(const SourceMap&) const { return true; }  // like SourcePlace
+};
+
+// The preset `lossless`: DSCP 26 and 3 are RoCE, 48 is CNP, 56 is network control.
+constexpr std::array<ClassId, 64> preset_dscp_to_tc() {
+    std::array<ClassId, 64> map{};
+    map[26] = map[3] = 3;
+    map[48] = 6;
+    map[56] = 7;
+    return map;
+}
+
+struct MapConfig {
+    std::array<ClassId, 64> dscp_to_tc = preset_dscp_to_tc();
+    std::array<ClassId, 8> pcp_to_tc{0, 0, 0, 3, 0, 0, 6, 7};
+    std::array<ClassId, 8> tc_to_queue{0, 1, 2, 3, 4, 5, 6, 7};
+    std::array<ClassId, 8> tc_to_priority_group{0, 1, 2, 3, 4, 5, 6, 7};
+    std::array<ClassId, 8> pfc_priority_to_queue{0, 1, 2, 3, 4, 5, 6, 7};
+    std::optional<ClassId> roce_tc;  // RoCEv2 data and ACK; absent: follow DSCP
+    std::optional<ClassId> cnp_tc = ClassId{6};
+    bool operator==(const MapConfig&) const = default;
+};
+
+enum class PoolDirection : std::uint8_t { ingress, egress };
+
+// Memory of one direction that groups or queues share. What is absent here and below comes from the preset
+// (qos.hh).
+struct PoolConfig {
+    PoolDirection direction = PoolDirection::ingress;
+    std::uint64_t size_bytes = 0;             // with the reserved parts and headrooms of its groups
+    std::uint64_t shared_headroom_bytes = 0;  // 0: every group has its own
+    bool operator==(const PoolConfig&) const = default;
+};
+
+// A limit on shared use: alpha = 2^dynamic_th of the free cells, or fixed.
+struct ThresholdConfig {
+    std::optional<int> dynamic_th;              // in [-8, 7]
+    std::optional<std::uint64_t> static_bytes;  // 0: no limit
+    bool operator==(const ThresholdConfig&) const = default;
+};
+
+struct PriorityGroupConfig : ThresholdConfig {
+    std::optional<std::string> pool;
+    std::optional<std::uint64_t> size_bytes;  // reserved
+    std::optional<std::uint64_t> xoff_bytes;  // headroom; absent: computed
+    std::optional<std::uint64_t> xon_bytes;
+    std::optional<std::uint64_t> xon_offset_bytes;
+    std::optional<bool> lossless;
+    bool operator==(const PriorityGroupConfig&) const = default;
+};
+
+enum class QueueScheduler : std::uint8_t { strict, dwrr };
+
+struct QueueConfig : ThresholdConfig {
+    std::optional<std::string> pool;
+    std::optional<std::uint64_t> size_bytes;  // reserved
+    std::optional<QueueScheduler> scheduler;
+    std::optional<std::uint8_t> weight;  // in [1, 255]
+    Rate min_rate{};                     // 0: none
+    Rate max_rate{};
+    bool operator==(const QueueConfig&) const = default;
+};
+
+struct PortConfig {
+    std::string device;  // DPDK device string, or PCI address
+    Rate speed = gigabits(100);
+    std::uint32_t cable_m = 5;
+    std::uint32_t mtu = 9100;       // IP MTU in bytes, in [68, 9216]
+    std::optional<MacAddress> mac;  // absent: the device's, or 02:53:4c:00:00:<index> for a device without
+    std::vector<IpPrefix> address;
+    bool promiscuous = false;      // route whatever unicast destination MAC a frame has
+    std::optional<PeerKind> peer;  // absent: obey under the virtual clock
+    std::string qos = "lossless";
+    std::optional<std::vector<ClassId>> pfc;  // absent: the preset's
+    std::optional<PfcMode> pfc_mode;
+    bool small_xoff = false;  // a configured xoff may be too small: the report then promises nothing
+    std::uint16_t pfc_quanta = 0xFFFF;  // of the XOFFs we send
+    Rate shaper{};                      // 0: none
+    Trust trust = Trust::dscp;
+    ClassId default_tc = 0;  // with trust = port, and for what carries neither DSCP nor PCP
+    std::string map = "default";
+    std::optional<unsigned> worker;  // absent: ports are dealt round
+    std::array<PriorityGroupConfig, classes> priority_group{};
+    std::array<QueueConfig, classes> queue{};
+    FaultSettings fault;  // injected, under the virtual clock only
+    SourcePlace place;
+    bool operator==(const PortConfig&) const = default;
+};
+
+struct NeighborConfig {
+    IpAddress address;
+    std::string port;
+    MacAddress mac;
+    std::optional<std::uint16_t> vlan;  // tag this next hop's frames; absent: untagged
+    SourcePlace place;
+    bool operator==(const NeighborConfig&) const = default;
+};
+
+struct NextHopConfig {
+    IpAddress address;         // of a neighbour
+    std::uint32_t weight = 1;  // in [1, 256]
+    bool operator==(const NextHopConfig&) const = default;
+};
+
+struct RouteConfig {
+    IpPrefix prefix;
+    std::vector<NextHopConfig> via;  // empty: blackhole
+    SourcePlace place;
+    bool operator==(const RouteConfig&) const = default;
+};
+
+struct EventConfig {
+    Duration at;
+    std::string command;
+    SourcePlace place;
+    bool operator==(const EventConfig&) const = default;
+};
+
+struct Config {
+    ClockKind clock = ClockKind::virtual_time;
+    std::uint64_t seed = 1;
+    unsigned workers = 1;         // in [1, max_workers]
+    std::vector<unsigned> cores;  // CPU of each worker under the real clock; empty: chosen
+    std::uint64_t hash_seed = 1;
+    bool hash_roce_qp = false;     // the destination QP takes part in the ECMP hash
+    std::vector<std::string> eal;  // extra EAL arguments
+    Duration virtual_turn{};
+    unsigned virtual_ring_frames = 4096;   // receive ring of a simulated port
+    Duration turn_max = microseconds(50);  // longest turn of a worker under the real clock, for the headroom
+    std::uint64_t buffer_size_bytes = 16'000'000;
+    std::uint32_t cell_bytes = 256;
+    PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
+    std::map<std::string, PortConfig, NaturalOrder> ports;
+    std::map<std::string, PoolConfig> pools;                 // none: the preset's
+    std::map<std::string, MapConfig> maps{{"default", {}}};  // "default" is always there
+    std::vector<NeighborConfig> neighbors;
+    std::vector<RouteConfig> routes;
+    std::vector<EventConfig> events;
+    SourceMap source;
+    bool operator==(const Config&) const = default;
+};
+
+// One thing that is wrong with a file. Line 0: the file as a whole. `path` is the key, "port.p1.speed".
+struct ConfigError {
+    std::string file;
+    SourcePlace place;
+    std::string path;
+    std::string wrong;    // a sentence about the value: `"100X" has the unknown unit "X"`
+    std::string allowed;  // may be empty
+    std::string remedy;   // may be empty
+
+    // One line: `file:line:column: path: wrong; allowed: ...; do: ...`
+    std::string text() const;
+};
+
+constexpr std::size_t max_config_bytes = 64U << 20;
+constexpr std::size_t max_routes = 1'048'576;  // and as many neighbours
+constexpr std::size_t max_events = 65'536;
+constexpr std::size_t max_config_errors = 10'000;  // further ones are left out, and the last error says so
+
+using ConfigResult = tl::expected<Config, std::vector<ConfigError>>;
+
+// The configuration in `text`, or everything that is wrong with it, in the file's order. `file` is for
+// messages.
+ConfigResult parse_config(std::string_view text, std::string_view file);
+ConfigResult load_config(const std::string& path);
+
+// Sorts the collections as parsing does: neighbours and routes by address, events by time, PFC priorities.
+void sort_config(Config& config);
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+#include "control/device.hh"
+
+#include <cctype>
+
+namespace sluice {
+namespace {
+
+bool is_pci_address(std::string_view name) {
+    // [domain:]bus:device.function in hexadecimal
+    if (name.find(':') == std::string_view::npos || name.find('.') == std::string_view::npos) return false;
+    for (const char c : name)
+        if (std::isxdigit(static_cast<unsigned char>(c)) == 0 && c != ':' && c != '.') return false;
+    return true;
+}
+
+}  // namespace
+
+DeviceText parse_device(std::string_view text) {
+    DeviceText device;
+    const std::string_view name = text.substr(0, text.find(','));
+    std::string_view driver = name;
+    while (!driver.empty() && std::isdigit(static_cast<unsigned char>(driver.back())) != 0)
+        driver.remove_suffix(1);
+    device.driver = is_pci_address(name) ? "pci" : std::string(driver);
+    std::string_view rest = name.size() < text.size() ? text.substr(name.size() + 1) : std::string_view{};
+    while (!rest.empty()) {
+        const std::string_view argument = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), argument.size() + 1));
+        const auto equals = argument.find('=');
+        if (equals == std::string_view::npos) continue;
+        const std::string_view key = argument.substr(0, equals);
+        const std::string_view value = argument.substr(equals + 1);
+        if (key == "rx_pcap") device.rx_pcap = value;
+        if (key == "tx_pcap") device.tx_pcap = value;
+        if (key == "infinite_rx") device.infinite_rx = value == "1";
+    }
+    return device;
+}
+
+}  // namespace sluice

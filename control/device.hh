@@ -1,0 +1,21 @@
+// A port's device string taken apart: what kind of device, and the files of a capture.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+namespace sluice {
+
+struct DeviceText {
+    std::string driver;   // "net_pcap", "net_null", ...; "pci" for a PCI address; empty: no device
+    std::string rx_pcap;  // net_pcap only
+    std::string tx_pcap;
+    bool infinite_rx = false;
+    bool has(std::string_view name) const { return driver == name; }
+};
+
+// Never fails: what is not understood is left to the driver, which judges its own arguments.
+DeviceText parse_device(std::string_view text);
+
+}  // namespace sluice

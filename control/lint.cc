@@ -1,0 +1,274 @@
+#include "control/lint.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "control/lint_findings.hh"
+#include "control/schema.hh"
+#include "control/values.hh"
+
+namespace sluice {
+namespace lint {
+namespace {
+
+constexpr Duration longest_turn = milliseconds(1);
+constexpr std::uint64_t large_buffer_bytes = 4'000'000'000;
+constexpr std::uint32_t min_cell_bytes = 64, max_cell_bytes = 2048;
+constexpr std::uint32_t ethernet_and_tags_bytes = 14 + 8;
+constexpr std::uint32_t min_ipv6_mtu = 1280;  // RFC 8200, 5
+
+std::vector<std::string> names_of(const auto& map) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : map) names.push_back(name);
+    return names;
+}
+
+void check_workers(const Config& config, const Machine& machine, Findings& findings) {
+    const bool real = config.clock == ClockKind::real_time;
+    if (config.workers < 1 || config.workers > max_workers)
+        findings.error("workers-range", "workers",
+                       fmt::format("{} workers are not from 1 to {}", config.workers, max_workers),
+                       "write workers = 1");
+    if (!config.ports.empty() && config.workers > config.ports.size())
+        findings.warn("workers-idle", "workers",
+                      fmt::format("{} workers for {} ports: {} have nothing to do", config.workers,
+                                  config.ports.size(), config.workers - config.ports.size()),
+                      fmt::format("write workers = {}", config.ports.size()));
+    if (real && config.workers > machine.cpus)
+        findings.error("workers-cpus", "workers",
+                       fmt::format("{} workers under the real clock need as many CPUs, there are {}",
+                                   config.workers, machine.cpus),
+                       fmt::format("write workers = {}", machine.cpus));
+    if (!config.cores.empty() && config.cores.size() != config.workers)
+        findings.error("cores-count", "cores",
+                       fmt::format("{} CPUs for {} workers", config.cores.size(), config.workers),
+                       "name one CPU for each worker, or leave cores out");
+    if (!config.cores.empty() && !real)
+        findings.note("cores-virtual", "cores", "the virtual clock runs all workers on one thread: no effect",
+                      "leave cores out");
+}
+
+void check_turn(const Config& config, Findings& findings) {
+    if (config.virtual_turn <= longest_turn) return;
+    Rate fastest = gigabits(1);
+    for (const auto& [name, port] : config.ports) fastest = std::max(fastest, port.speed);
+    const auto bytes = static_cast<std::uint64_t>(config.virtual_turn.ps /
+                                                  std::max<std::int64_t>(1, fastest.byte_time().ps));
+    findings.error(
+        "turn-long", "virtual.turn",
+        fmt::format("a turn of {} is longer than {}: {} bytes arrive at {} between two turns",
+                    print_time(config.virtual_turn), print_time(longest_turn), bytes, print_rate(fastest)),
+        "write turn = \"5us\" or less");
+}
+
+void check_buffer(const Config& config, Findings& findings) {
+    if (config.cell_bytes < min_cell_bytes || config.cell_bytes > max_cell_bytes) {
+        findings.error("cell-range", "buffer.cell",
+                       fmt::format("a cell of {} bytes is not from {} to {}, the data room of an mbuf",
+                                   config.cell_bytes, min_cell_bytes, max_cell_bytes),
+                       "write cell = 256");
+        return;
+    }
+    // The least that moves anything: one frame of each port in the buffer.
+    std::uint64_t least = 0;
+    for (const auto& [name, port] : config.ports) {
+        const std::uint64_t frame = port.mtu + ethernet_and_tags_bytes;
+        least += (frame + config.cell_bytes - 1) / config.cell_bytes * config.cell_bytes;
+    }
+    if (config.buffer_size_bytes < std::max<std::uint64_t>(least, config.cell_bytes))
+        findings.error(
+            "buffer-small", "buffer.size",
+            fmt::format("{} bytes do not hold one frame of each of {} ports, which take {}",
+                        config.buffer_size_bytes, config.ports.size(), least),
+            fmt::format("write size = {} or more", std::max<std::uint64_t>(least, config.cell_bytes)));
+    if (config.buffer_size_bytes > large_buffer_bytes)
+        findings.warn(
+            "buffer-large", "buffer.size",
+            fmt::format("{} are {} mbufs, more memory than most machines give",
+                        print_size(config.buffer_size_bytes), config.buffer_size_bytes / config.cell_bytes),
+            "write a smaller size, or larger cells");
+    if (const std::uint64_t rest = config.buffer_size_bytes % config.cell_bytes; rest != 0)
+        findings.note("buffer-rest", "buffer.size",
+                      fmt::format("{} bytes are {} cells of {} and {} bytes that nothing uses",
+                                  config.buffer_size_bytes, config.buffer_size_bytes / config.cell_bytes,
+                                  config.cell_bytes, rest),
+                      fmt::format("write size = {}", config.buffer_size_bytes - rest));
+}
+
+void check_port(const std::string& name, const PortConfig& port, const Config& config, Findings& findings) {
+    if (!port.speed.valid_port_speed())
+        findings.error("speed", port_path(name, "speed"),
+                       fmt::format("{} is not a port speed: a byte takes no whole number of picoseconds, or "
+                                   "it is not from 1G to 800G",
+                                   print_rate(port.speed)),
+                       "write speed = \"100G\"", port.place);
+    if (port.mtu < 68 || port.mtu > 9216)
+        findings.error("mtu-range", port_path(name, "mtu"),
+                       fmt::format("an MTU of {} is not from 68 to 9216", port.mtu), "write mtu = 9100",
+                       port.place);
+    const bool has_v6 = std::any_of(port.address.begin(), port.address.end(),
+                                    [](const IpPrefix& a) { return a.address.is_v6; });
+    if (has_v6 && port.mtu < min_ipv6_mtu)
+        findings.warn(
+            "mtu-ipv6", port_path(name, "mtu"),
+            fmt::format("IPv6 wants an MTU of {} at least, this port has {}", min_ipv6_mtu, port.mtu),
+            fmt::format("write mtu = {}", min_ipv6_mtu), port.place);
+    if (port.worker && *port.worker >= config.workers)
+        findings.error(
+            "worker-index", port_path(name, "worker"),
+            fmt::format("worker {} of {}: the last one is {}", *port.worker, config.workers,
+                        config.workers - 1),
+            fmt::format("write worker = {}, or workers = {}", config.workers - 1, *port.worker + 1),
+            port.place);
+    if (!config.maps.contains(port.map)) {
+        const std::string near = nearest_name(port.map, names_of(config.maps));
+        findings.error(
+            "map-unknown", port_path(name, "map"), fmt::format("there is no map {}", quoted(port.map)),
+            near.empty() ? fmt::format("add [map.{}]", port.map) : fmt::format("write map = \"{}\"", near),
+            port.place);
+    }
+}
+
+void check_fault(const std::string& name, const PortConfig& port, const Config& config, Findings& findings) {
+    const FaultSettings& fault = port.fault;
+    if (fault == FaultSettings{}) return;
+    if (config.clock == ClockKind::real_time)
+        findings.error("fault-real-clock", port_path(name, "fault"),
+                       "faults are injected under the virtual clock only",
+                       "write clock = \"virtual\", or leave [fault] out", port.place);
+    if (fault.overshoot_bytes != 0 && port.peer == PeerKind::ignore)
+        findings.note("fault-overshoot", port_path(name, "fault.overshoot"),
+                      "a peer that ignores PFC never stops: no effect", "write peer = \"obey\"", port.place);
+    if (fault.storm_classes == 0 &&
+        (fault.storm_every != FaultSettings{}.storm_every || fault.storm_for != FaultSettings{}.storm_for))
+        findings.note("fault-storm", port_path(name, "fault"), "a storm without storm_classes",
+                      "name its classes", port.place);
+}
+
+void check_macs(const Config& config, Findings& findings) {
+    std::map<MacAddress, std::string> owners;
+    for (const auto& [name, port] : config.ports) {
+        if (!port.mac) continue;
+        const auto [owner, is_new] = owners.emplace(*port.mac, name);
+        if (!is_new)
+            findings.error(
+                "mac-twice", port_path(name, "mac"),
+                fmt::format("{} is the MAC address of port {} too", print_mac(*port.mac), owner->second),
+                "give each port its own, or leave mac out", port.place);
+    }
+    std::set<MacAddress> reported;
+    for (const NeighborConfig& neighbor : config.neighbors)
+        if (const auto owner = owners.find(neighbor.mac);
+            owner != owners.end() && reported.insert(neighbor.mac).second)
+            findings.error("neighbor-own-mac", fmt::format("neighbor {}", print_address(neighbor.address)),
+                           fmt::format("{} is the MAC address of our own port {}", print_mac(neighbor.mac),
+                                       owner->second),
+                           "write the neighbour's MAC address", neighbor.place);
+}
+
+}  // namespace
+
+void Findings::add(Severity severity, std::string_view id, std::string path, std::string message,
+                   std::string fix, SourcePlace fallback) {
+    auto count = counts_.find(id);
+    if (count == counts_.end()) count = counts_.emplace(id, Count{0, severity}).first;
+    if (++count->second.found > max_findings_of_a_kind) return;
+    const SourcePlace place = config_.source.find(path);
+    findings_.push_back({severity, std::string(id), std::move(path), std::move(message), std::move(fix),
+                         place.line != 0 ? place : fallback});
+}
+
+void Findings::error(std::string_view id, std::string path, std::string message, std::string fix,
+                     SourcePlace fallback) {
+    add(Severity::error, id, std::move(path), std::move(message), std::move(fix), fallback);
+}
+
+void Findings::warn(std::string_view id, std::string path, std::string message, std::string fix,
+                    SourcePlace fallback) {
+    add(Severity::warning, id, std::move(path), std::move(message), std::move(fix), fallback);
+}
+
+void Findings::note(std::string_view id, std::string path, std::string message, std::string fix,
+                    SourcePlace fallback) {
+    add(Severity::note, id, std::move(path), std::move(message), std::move(fix), fallback);
+}
+
+std::vector<Finding> Findings::take() {
+    for (const auto& [id, count] : counts_)
+        if (count.found > max_findings_of_a_kind)
+            findings_.push_back(
+                {count.severity,
+                 id,
+                 {},
+                 fmt::format("{} more of this kind are not shown", count.found - max_findings_of_a_kind),
+                 "correct those shown and check again",
+                 {~0U, 0}});
+    std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+        return std::tuple(a.severity, a.place.line, a.place.column) <
+               std::tuple(b.severity, b.place.line, b.place.column);
+    });
+    for (Finding& finding : findings_)
+        if (finding.place.line == ~0U) finding.place = {};
+    return std::move(findings_);
+}
+
+std::string port_path(std::string_view port, std::string_view key) {
+    std::string path = "port." + config_key(port);
+    if (!key.empty()) path.append(".").append(key);
+    return path;
+}
+
+std::string at_line(SourcePlace place) {
+    return place.line != 0 ? fmt::format("on line {}", place.line) : "elsewhere";
+}
+
+}  // namespace lint
+
+std::string Finding::text(std::string_view file) const {
+    constexpr std::string_view words[] = {"error", "warning", "note"};
+    std::string out(file);
+    if (place.line != 0) out += fmt::format(":{}:{}", place.line, place.column);
+    out += fmt::format(": {}: ", words[static_cast<std::size_t>(severity)]);
+    if (!path.empty()) out += path + ": ";
+    out += fmt::format("{} [{}]", message, id);
+    if (!fix.empty()) out += "; do: " + fix;
+    return out;
+}
+
+bool has_error(const std::vector<Finding>& findings) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [](const Finding& f) { return f.severity == Severity::error; });
+}
+
+std::vector<Finding> check_config(const Config& config, const Machine& machine) {
+    lint::Findings findings(config);
+    if (config.ports.empty())
+        findings.error("no-ports", {}, "there is no port: the switch would do nothing",
+                       "add a section [port.p1]");
+    lint::check_workers(config, machine, findings);
+    lint::check_turn(config, findings);
+    lint::check_buffer(config, findings);
+    for (const auto& [name, port] : config.ports) {
+        lint::check_port(name, port, config, findings);
+        lint::check_fault(name, port, config, findings);
+    }
+    lint::check_macs(config, findings);
+    lint::check_devices(config, findings);
+    lint::check_addresses(config, findings);
+    lint::check_neighbors(config, findings);
+    lint::check_routes(config, findings);
+    for (const EventConfig& event : config.events) {
+        if (event.at < Duration{})
+            findings.error("event-time", "event", "an event before the run's origin",
+                           "write at = \"0\" or later", event.place);
+        if (event.command.empty())
+            findings.error("event-empty", "event", "an event without a command", "say what to do",
+                           event.place);
+    }
+    return findings.take();
+}
+
+}  // namespace sluice

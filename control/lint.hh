@@ -1,0 +1,40 @@
+// Judges a configuration that parsed: what cannot work, what will not be lossless, what is odd.
+// Every finding has its numbers and the smallest edit that mends it. Mechanisms add their own checks later.
+// The configuration's collections must be sorted (`sort_config`), as they are after parsing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "control/config.hh"
+
+namespace sluice {
+
+enum class Severity : std::uint8_t { error, warning, note };
+
+struct Finding {
+    Severity severity = Severity::error;
+    std::string id;       // "route-to-nowhere"; stable, for tests and scripts
+    std::string path;     // "route 10.1.0.0/16", "port.p1.mtu"
+    std::string message;  // with its numbers
+    std::string fix;
+    SourcePlace place;
+
+    // One line, like a ConfigError: `file:line:column: error: path: message [id]; do: fix`.
+    std::string text(std::string_view file) const;
+};
+
+// What the configuration must fit, beside itself.
+struct Machine {
+    unsigned cpus = 1;  // that may run workers
+};
+
+// Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one
+// counts the rest.
+std::vector<Finding> check_config(const Config& config, const Machine& machine);
+bool has_error(const std::vector<Finding>& findings);
+
+constexpr std::size_t max_findings_of_a_kind = 100;
+
+}  // namespace sluice

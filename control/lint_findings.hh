@@ -1,0 +1,49 @@
+// Collects findings for the parts of lint; private to it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/lint.hh"
+
+namespace sluice::lint {
+
+class Findings {
+  public:
+    explicit Findings(const Config& config) : config_(config) {}
+
+    // At the place of the key `path`, or at `fallback` when the file does not have the key.
+    void error(std::string_view id, std::string path, std::string message, std::string fix,
+               SourcePlace fallback = {});
+    void warn(std::string_view id, std::string path, std::string message, std::string fix,
+              SourcePlace fallback = {});
+    void note(std::string_view id, std::string path, std::string message, std::string fix,
+              SourcePlace fallback = {});
+    std::vector<Finding> take();
+
+  private:
+    void add(Severity severity, std::string_view id, std::string path, std::string message, std::string fix,
+             SourcePlace fallback);
+
+    struct Count {
+        std::size_t found = 0;
+        Severity severity = Severity::error;
+    };
+    const Config& config_;
+    std::vector<Finding> findings_;
+    std::map<std::string, Count, std::less<>> counts_;
+};
+
+// "port.p1.speed", quoted as the file would have it.
+std::string port_path(std::string_view port, std::string_view key = {});
+// "line 7", or "elsewhere" for what is not from a file.
+std::string at_line(SourcePlace place);
+
+void check_devices(const Config& config, Findings& findings);    // lint_devices.cc
+void check_addresses(const Config& config, Findings& findings);  // lint_routes.cc
+void check_neighbors(const Config& config, Findings& findings);
+void check_routes(const Config& config, Findings& findings);
+
+}  // namespace sluice::lint

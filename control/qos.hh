@@ -1,0 +1,70 @@
+// What the buffer, the queues and PFC effectively are: the preset, then what the configuration says
+// otherwise. Made once for a configuration and used by compile, lint, `--check`'s tables and the report. All
+// in cells.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "control/config.hh"
+#include "lib/buffer_limits.hh"
+#include "lib/cells.hh"
+#include "lib/headroom.hh"
+#include "lib/pfc_mode.hh"
+#include "lib/scheduler.hh"
+
+namespace sluice {
+
+// Under the real clock a software device is paced by the link model; this much of time may wait in its ring.
+constexpr Duration modelled_ring = microseconds(20);
+
+struct EffectivePool {
+    std::string name;
+    PoolDirection direction = PoolDirection::ingress;
+    std::uint8_t index = 0;  // within its direction
+    std::uint64_t size_cells = 0;
+    std::uint64_t reserved_cells = 0;  // of its groups or queues
+    std::uint64_t headroom_cells = 0;  // private headrooms, or the shared one
+    std::int64_t shared_cells = 0;     // S: what is left; not above 0: refused
+    std::uint64_t shared_headroom_cells = 0;
+};
+
+struct EffectivePort {
+    std::uint8_t lossless = 0;  // priorities, which are groups
+    PfcMode mode = PfcMode::symmetric;
+    PfcMasks masks;
+    MapConfig map;
+    std::array<GroupLimits, classes> group;
+    std::array<QueueLimits, classes> queue;
+    PortSchedule schedule;
+    Headroom headroom;                              // of a lossless group, as computed
+    std::array<bool, classes> headroom_is_given{};  // `xoff` stands in the configuration
+};
+
+struct QosProblem {
+    std::string path;  // "port.p1.priority_group.3"
+    std::string wrong;
+    std::string fix;
+};
+
+struct EffectiveQos {
+    CellSize cell{256};
+    std::vector<EffectivePool> pools;  // ingress first, each in order of names
+    std::map<std::string, EffectivePort, NaturalOrder> ports;
+    std::vector<QosProblem> problems;   // what makes it unusable; empty: it may be compiled
+    std::vector<QosProblem> tolerated;  // what keeps it from being lossless, and was accepted by small_xoff
+
+    const EffectivePool* pool(PoolDirection direction, unsigned index) const;
+};
+
+EffectiveQos effective_qos(const Config& config);
+// The port's own classification: its map, or the one its preset brings.
+MapConfig map_of(const Config& config, const PortConfig& port);
+
+// The table of `--check`: pools with their sums, then a port's headroom term by term (ports that agree
+// together).
+std::string qos_tables(const EffectiveQos& qos);
+
+}  // namespace sluice

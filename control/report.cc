@@ -1,0 +1,261 @@
+#include "control/report.hh"
+
+#include <fmt/format.h>
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json traffic(const Traffic& counters) {
+    return {{"packets", counters.packets.get()}, {"bytes", counters.bytes.get()}};
+}
+
+// What the report may promise of the peer's end of the cable.
+std::string peer_text(const Config& config, const PortConfig& port) {
+    if (config.clock == ClockKind::real_time) return "unknown";
+    return port.peer == PeerKind::ignore ? "ignores" : "obeys";
+}
+
+Json ledger_json(const Ledger& ledger) {
+    return {{"rx", ledger.rx},
+            {"injected", ledger.injected},
+            {"generated", ledger.generated},
+            {"tx", ledger.tx},
+            {"dropped", ledger.dropped},
+            {"punted", ledger.punted},
+            {"consumed", ledger.consumed},
+            {"queued", ledger.queued},
+            {"balanced", ledger.balanced()}};
+}
+
+Json drops_json(const Switch& device, PortId id) {
+    Json drops = Json::object();
+    for (std::size_t i = 1; i < drop_reason_count; ++i) {
+        const auto reason = static_cast<DropReason>(i);
+        if (const auto count = device.dropped(id, reason); count != 0) drops[to_string(reason)] = count;
+    }
+    return drops;
+}
+
+// Cells as bytes.
+struct Cells {
+    std::uint64_t bytes_each;
+    std::uint64_t operator()(std::uint64_t cells) const { return cells * bytes_each; }
+};
+
+Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
+    const QueueCounters& counters = port.counters.queue[n];
+    const EgressQueueUse& use = port.queue_use[n];
+    return {{"tx_packets", counters.tx.packets.get()},
+            {"tx_bytes", counters.tx.bytes.get()},
+            {"dropped_packets", counters.dropped.get()},
+            {"occupancy_packets", port.queue[n].packets()},
+            {"occupancy_bytes", bytes(use.used_cells())},
+            {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
+            {"user_watermark_bytes", bytes(use.shared_watermark.user.get())}};
+}
+
+Json group_json(const PortContext& port, unsigned n, const GroupLimits& limits, Cells bytes) {
+    const GroupCounters& counters = port.counters.group[n];
+    const PriorityGroup& group = port.group[n];
+    return {{"packets", counters.rx.packets.get()},
+            {"bytes", counters.rx.bytes.get()},
+            {"dropped_packets", counters.dropped.get()},
+            {"headroom_overruns", counters.headroom_overruns.get()},
+            {"xoff", group.in_xoff()},
+            {"xoff_transitions", counters.xoff.get()},
+            {"lossless", limits.lossless},
+            {"reserved_bytes", bytes(group.reserved_cells())},
+            {"shared_bytes", bytes(group.shared_cells())},
+            {"headroom_bytes", bytes(group.headroom_cells())},
+            {"headroom_size_bytes", bytes(limits.headroom_cells)},
+            {"shared_watermark_bytes", bytes(group.shared_watermark.persistent.get())},
+            {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())}};
+}
+
+Json pfc_json(const PortContext& port, Time now) {
+    Json json;
+    const auto list = [&](const char* key, auto figure) {
+        Json values = Json::array();
+        for (unsigned n = 0; n < classes; ++n) values.push_back(figure(static_cast<ClassId>(n)));
+        json[key] = std::move(values);
+    };
+    const PfcHonor& honor = port.honor;
+    const PfcGenerator& generator = port.generator;
+    list("rx_xoff", [&](ClassId n) { return honor.counters(n).rx_xoff.get(); });
+    list("rx_xon", [&](ClassId n) { return honor.counters(n).rx_xon.get(); });
+    list("tx_xoff", [&](ClassId n) { return generator.counters(n).tx_xoff.get(); });
+    list("tx_xon", [&](ClassId n) { return generator.counters(n).tx_xon.get(); });
+    list("tx_refresh", [&](ClassId n) { return generator.counters(n).tx_refresh.get(); });
+    list("rx_unexpected", [&](ClassId n) { return honor.counters(n).rx_unexpected.get(); });
+    list("expired", [&](ClassId n) { return honor.counters(n).expired.get(); });
+    list("rx_paused_ns", [&](ClassId n) { return honor.paused_time(n, now).ps / 1000; });
+    list("tx_paused_ns", [&](ClassId n) { return generator.asserted_time(n, now).ps / 1000; });
+    json["rx_pause_global"] = port.counters.pfc.rx_pause_global.get();
+    json["rx_unknown"] = port.counters.pfc.rx_unknown.get();
+    return json;
+}
+
+Json faults_json(const FaultPort& port) {
+    const FaultCounters& faults = port.faults();
+    return {{"dropped", faults.dropped},
+            {"corrupted", faults.corrupted},
+            {"duplicated", faults.duplicated},
+            {"delayed", faults.delayed},
+            {"pfc_lost", faults.pfc_lost},
+            {"pfc_duplicated", faults.pfc_duplicated},
+            {"pfc_delayed", faults.pfc_delayed},
+            {"pfc_changed", faults.pfc_changed},
+            {"storm_xoff", faults.storm_xoff},
+            {"stuck_xoff", faults.stuck_xoff},
+            {"slow_xoff", faults.slow_xoff},
+            {"slow_xon", faults.slow_xon},
+            {"overshot_bytes", port.overshot_bytes()}};
+}
+
+Json port_json(RunningSwitch& running, PortId id) {
+    Switch& device = running.device();
+    const PortContext& port = device.port(id);
+    const PortCounters& counters = port.counters;
+    const std::string& name = running.port_names()[id];
+    const Cells bytes{running.config().cell_bytes};
+    Json json;
+    json["rx"] = traffic(counters.rx);
+    json["tx"] = traffic(counters.tx);
+    json["drops"] = drops_json(device, id);
+    json["moved_packets"] = port.io->moved();
+    json["held_packets"] = port.io->held();
+    json["waiting_packets"] = port.io->waiting();
+    json["lost_on_wire_packets"] = counters.lost_on_wire.get();
+    json["roce_packets"] = counters.roce.get();
+    json["cnp_packets"] = counters.cnp.get();
+    json["ce_arrived_packets"] = counters.ce_arrived.get();
+    json["imissed"] = port.io->missed();
+    json["fell_behind"] = counters.behind.get();
+    json["flaps"] = counters.flaps.get();
+    json["link_up"] = port.link_up;
+    json["pfc_tx"] = running.qos().ports.at(name).masks.may_send != 0 ? "software" : "none";
+    json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
+    if (const FaultPort* faults = running.fault_port(id)) json["faults"] = faults_json(*faults);
+    json["pfc"] = pfc_json(port, running.now());
+    json["queues"] = Json::array();
+    json["priority_groups"] = Json::array();
+    const PortPolicy& policy = device.policy().ports[id];
+    for (unsigned n = 0; n < classes; ++n) {
+        json["queues"].push_back(queue_json(port, n, bytes));
+        json["priority_groups"].push_back(group_json(port, n, policy.group[n], bytes));
+    }
+    return json;
+}
+
+Json pools_json(RunningSwitch& running) {
+    Json json = Json::object();
+    const Cells bytes{running.config().cell_bytes};
+    for (const EffectivePool& pool : running.qos().pools) {
+        const bool ingress = pool.direction == PoolDirection::ingress;
+        const Shared& shared = running.device().shared();
+        const PoolUse& use = ingress ? shared.ingress_use[pool.index] : shared.egress_use[pool.index];
+        const auto cells = [&](std::int64_t n) { return bytes(static_cast<std::uint64_t>(n)); };
+        json[pool.name] = {{"direction", ingress ? "ingress" : "egress"},
+                           {"size_bytes", bytes(pool.size_cells)},
+                           {"shared_bytes", cells(pool.shared_cells)},
+                           {"used_bytes", cells(use.shared.get())},
+                           {"watermark_bytes", cells(use.shared_watermark.persistent())},
+                           {"headroom_used_bytes", cells(use.headroom.get())},
+                           {"headroom_watermark_bytes", cells(use.headroom_watermark.persistent())}};
+    }
+    return json;
+}
+
+Json ecmp_json(RunningSwitch& running) {
+    Json json = Json::object();
+    for (const EcmpGroup& group : running.routes().ecmp()) {
+        Json members = Json::array();
+        for (const auto& member : group.members)
+            members.push_back({{"via", member.address},
+                               {"port", member.port},
+                               {"weight", member.weight},
+                               {"packets", running.device().next_hop_packets(member.next_hop)},
+                               {"bytes", running.device().next_hop_bytes(member.next_hop)}});
+        json[group.name] = {{"members", std::move(members)}};
+    }
+    return json;
+}
+
+}  // namespace
+
+std::vector<std::string> lossless_findings(const RunningSwitch& running) {
+    std::vector<std::string> findings;
+    const Switch& device = running.device();
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        for (std::size_t i = 1; i < drop_reason_count; ++i) {
+            const auto reason = static_cast<DropReason>(i);
+            if (const auto count = device.dropped_lossless(id, reason); count != 0)
+                findings.push_back(fmt::format("{} lossless packets that came in on {} were dropped: {}",
+                                               count, running.port_names()[id], to_string(reason)));
+        }
+    }
+    for (const std::string& promise : running.broken_promises()) findings.push_back(promise);
+    for (PortId id = 0; id < device.port_count(); ++id)
+        if (const auto missed = device.port(id).io->missed(); missed != 0)
+            findings.push_back(fmt::format("{} frames were missed by the receive ring of {}", missed,
+                                           running.port_names()[id]));
+    return findings;
+}
+
+Json make_report(RunningSwitch& running) {
+    Switch& device = running.device();
+    Json report;
+    report["clock"] = running.config().clock == ClockKind::virtual_time ? "virtual" : "real";
+    report["seed"] = running.config().seed;
+    report["end_ns"] = running.now().ps / 1000;
+    const auto findings = lossless_findings(running);
+    if (findings.empty())
+        report["lossless"] = true;
+    else
+        report["lossless"] = findings;
+    report["ledger"] = ledger_json(device.ledger());
+    report["ports"] = Json::object();
+    for (PortId id = 0; id < device.port_count(); ++id)
+        report["ports"][running.port_names()[id]] = port_json(running, id);
+    report["pools"] = pools_json(running);
+    report["watchdog"] = Json::array();
+    report["ecmp"] = ecmp_json(running);
+    report["events"] = Json::array();
+    for (const SwitchEvent& event : running.events())
+        report["events"].push_back(
+            {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}});
+    return report;
+}
+
+Json make_depth_trace(const RunningSwitch& running) {
+    Json ports = Json::object();
+    const Switch& device = running.device();
+    const std::uint64_t cell = running.config().cell_bytes;
+    const auto series = [&](const DepthTrace& trace) {
+        Json slots = Json::array();
+        for (const auto& slot : trace.slots())
+            slots.push_back({slot.start_ps, slot.peak * cell, slot.last * cell});
+        return slots;
+    };
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        const PortContext& port = device.port(id);
+        if (!port.trace) continue;
+        Json json = {{"queues", Json::object()}, {"groups", Json::object()}, {"pauses", Json::array()}};
+        for (unsigned n = 0; n < classes; ++n) {
+            const std::string key = std::to_string(n);
+            if (!port.trace->queue[n].slots().empty()) json["queues"][key] = series(port.trace->queue[n]);
+            if (port.group[n].shared_watermark.persistent.get() == 0 ||
+                !device.policy().ports[id].group[n].lossless)
+                continue;
+            json["groups"][key] = {{"used", series(port.trace->group[n])},
+                                   {"limit", series(port.trace->limit[n])}};
+        }
+        for (const auto& pause : port.trace->pauses) json["pauses"].push_back({pause.at.ps, pause.asserted});
+        ports[running.port_names()[id]] = std::move(json);
+    }
+    return {{"end_ps", running.now().ps}, {"ports", std::move(ports)}};
+}
+
+}  // namespace sluice

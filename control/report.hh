@@ -1,0 +1,20 @@
+// The report: one JSON object that says what happened to every frame. Its keys are a contract (README, change
+// log).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "control/running_switch.hh"
+
+namespace sluice {
+
+nlohmann::ordered_json make_report(RunningSwitch& device);
+// Why the run was not lossless; empty when it was.
+std::vector<std::string> lossless_findings(const RunningSwitch& device);
+// For pictures: by port, the depth of queues, the use and limit of lossless groups in bytes as [start_ps,
+// peak, last] slots, and the pauses we asserted as [at_ps, mask of priorities from then on].
+nlohmann::ordered_json make_depth_trace(const RunningSwitch& device);
+
+}  // namespace sluice

@@ -1,0 +1,387 @@
+#include "control/running_switch.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "control/compile.hh"
+#include "control/device.hh"
+#include "control/values.hh"
+#include "dataplane/capture_port.hh"
+#include "dataplane/worker.hh"
+
+namespace sluice {
+namespace {
+
+constexpr unsigned fib_large_from = 10'000;  // routes; a virtual switch of fewer takes the small tables
+constexpr std::uint64_t longest_span_ns = std::uint64_t{100} * 24 * 3600 * 1'000'000'000;
+
+unsigned table_entries(const Config& config) {
+    std::size_t entries = config.routes.size() + config.neighbors.size();
+    for (const auto& [name, port] : config.ports) entries += 2 * port.address.size();
+    return static_cast<unsigned>(entries);
+}
+
+Fib::Sizes fib_sizes(const Config& config) {
+    std::size_t v6 = 0;
+    for (const RouteConfig& route : config.routes) v6 += route.prefix.address.is_v6 ? 1 : 0;
+    for (const NeighborConfig& neighbor : config.neighbors) v6 += neighbor.address.is_v6 ? 1 : 0;
+    constexpr std::size_t fib6_large_from = 256;
+    const bool real = config.clock == ClockKind::real_time;
+    return {real || table_entries(config) >= fib_large_from ? FibSize::large : FibSize::small,
+            v6 >= (real ? fib6_large_from : fib_large_from) ? FibSize::large : FibSize::small};
+}
+
+unsigned fib_routes(const Config& config) {
+    return std::max<unsigned>(Routes::default_max_routes, 2 * table_entries(config));
+}
+
+MacAddress default_mac(std::size_t index) {
+    return {
+        {0x02, 0x53, 0x4C, 0x00, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index)}};
+}
+
+Duration cable_delay(const PortConfig& port) {
+    constexpr std::int64_t light_m_per_s = 198'000'000;
+    return {static_cast<std::int64_t>(port.cable_m) * 1'000'000'000'000 / light_m_per_s};
+}
+
+// What headroom allows the sender behind a capture: its reaction and both interfaces.
+PeerDelay peer_delay(const PortConfig& port) {
+    const auto quanta =
+        static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);
+    const auto delay_bits = static_cast<std::int64_t>(interface_delay_bits(port.speed).value);
+    const Duration byte = port.speed.byte_time();
+    return {cable_delay(port), byte * (quanta * quantum_bytes) + byte * (2 * delay_bits / 8)};
+}
+
+WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t index) {
+    return static_cast<WorkerId>(port.worker.value_or(static_cast<unsigned>(index)) % config.workers);
+}
+
+}  // namespace
+
+EalOptions RunningSwitch::eal_options(const Config& config) {
+    EalOptions options;
+    const PacketDemand demand = packet_demand(config);
+    options.memory_bytes = demand.total() * (PacketPool::bytes_each() + 64) +
+                           2 * Fib::bytes(fib_sizes(config), fib_routes(config));
+    for (const auto& [name, port] : config.ports)
+        if (parse_device(port.device).has("pci")) options.pci = options.physical_needs_hugepages = true;
+    options.allow_hugepages = config.clock == ClockKind::real_time;
+    options.extra = config.eal;
+    return options;
+}
+
+RunningSwitch::RunningSwitch(Config config, RunningOptions options)
+    : config_(std::move(config)), options_(std::move(options)) {}
+
+RunningSwitch::~RunningSwitch() {
+    if (real_) real_->stop();
+}
+
+tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
+    const Config& config, const RunningOptions& options) {
+    std::unique_ptr<RunningSwitch> made(new RunningSwitch(config, options));
+    std::string error = made->make_pool();
+    if (error.empty()) error = made->find_origin();
+    std::vector<PortSpec> specs;
+    if (error.empty()) error = made->open_ports(specs);
+    if (!error.empty()) return tl::unexpected(error);
+
+    made->qos_ = effective_qos(made->config_);
+    if (!made->qos_.problems.empty())
+        return tl::unexpected(made->qos_.problems[0].path + ": " + made->qos_.problems[0].wrong);
+    auto policy = made->compile(made->config_, made->qos_, {});
+    if (!policy) return tl::unexpected(policy.error());
+    made->routes_->published();
+    made->switch_ = std::make_unique<Switch>(
+        config.workers, std::move(*policy), std::move(specs),
+        Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time});
+    made->fault_ports_.resize(config.ports.size());
+    if (config.clock == ClockKind::virtual_time) {
+        made->virtual_ =
+            std::make_unique<VirtualRunner>(std::vector<Switch*>{made->switch_.get()}, config.virtual_turn);
+        for (const auto& [name, port] : config.ports)
+            if (port.fault != FaultSettings{}) made->take_up_fault(made->port_info_.at(name).id, port.fault);
+    } else {
+        std::vector<unsigned> cores = config.cores;
+        for (unsigned w = 0;
+             cores.empty() && w < config.workers && std::thread::hardware_concurrency() > config.workers;)
+            cores.resize(config.workers), std::generate(cores.begin(), cores.end(), [&w] { return ++w; });
+        made->real_ = std::make_unique<RealRunner>(*made->switch_, cores);
+    }
+    return made;
+}
+
+std::string RunningSwitch::make_pool() {
+    const PacketDemand demand = packet_demand(config_);
+    packets_ = static_cast<unsigned>(demand.total());
+    pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache);
+    if (pool_->pool() == nullptr)
+        return fmt::format(
+            "no memory for {} packet buffers of {} bytes ({} MB): {} for the shared buffer, {} for "
+            "rings, {} for caches, {} for captures; do: make the buffer smaller, or give more memory",
+            packets_, PacketPool::bytes_each(), packets_ * PacketPool::bytes_each() >> 20, demand.buffer,
+            demand.rings, demand.caches, demand.captures);
+    routes_ = Routes::create(options_.name + "_fib", fib_sizes(config_), fib_routes(config_));
+    if (!routes_) return fmt::format("no memory for forwarding tables of {} routes", fib_routes(config_));
+    return {};
+}
+
+// The origin is the earliest timestamp over all inputs. This reads them whole, so a damaged one is refused
+// here.
+std::string RunningSwitch::find_origin() {
+    bool any = false;
+    std::uint64_t last = 0;
+    for (const auto& [name, port] : config_.ports) {
+        const DeviceText device = parse_device(port.device);
+        if (device.rx_pcap.empty()) continue;
+        const auto capture = CaptureReader::scan(device.rx_pcap);
+        if (!capture) return "port " + name + ": " + capture.error();
+        if (capture->packets == 0) {
+            note("empty_capture", "port " + name + ": " + device.rx_pcap + " holds no frames");
+            continue;
+        }
+        origin_ns_ = any ? std::min(origin_ns_, capture->first_ns) : capture->first_ns;
+        last = any ? std::max(last, capture->last_ns) : capture->last_ns;
+        any = true;
+    }
+    if (config_.clock == ClockKind::real_time) return {};  // read only so that nothing is started in vain
+    if (any && last - origin_ns_ > longest_span_ns)
+        return fmt::format("the captures span {} days; at most 100 are allowed",
+                           (last - origin_ns_) / 86'400'000'000'000);
+    return {};
+}
+
+tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const std::string& name,
+                                                                          const PortConfig& port) {
+    const auto failed = [&](const std::string& error) {
+        return tl::unexpected("port " + name + ": " + error);
+    };
+    if (config_.clock == ClockKind::virtual_time) {
+        const DeviceText device = parse_device(port.device);
+        CapturePortSpec spec{device.rx_pcap, device.tx_pcap,
+                             origin_ns_,     port.speed,
+                             pool_->pool(),  config_.virtual_ring_frames,
+                             std::nullopt,   class_map(map_of(config_, port), port)};
+        if (port.peer.value_or(PeerKind::obey) == PeerKind::obey) spec.obeys = peer_delay(port);
+        auto opened = CapturePort::open(spec);
+        if (!opened) return failed(opened.error());
+        return std::move(*opened);
+    }
+    auto started = EthdevPort::start({port.device, static_cast<std::uint16_t>(port.mtu), pool_->pool()});
+    if (!started) return failed(started.error());
+    ethdevs_.push_back(started->get());
+    if (!port.mac) macs_.back() = (*started)->mac();
+    return std::move(*started);
+}
+
+std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
+    for (const auto& [name, port] : config_.ports) {
+        const std::size_t index = specs.size();
+        macs_.push_back(port.mac.value_or(default_mac(index)));
+        auto io = open_port(name, port);
+        if (!io) return io.error();
+        PortSpec spec;
+        if (config_.clock == ClockKind::virtual_time)
+            spec.link = LinkTransmitter(port.speed.byte_time(), config_.virtual_turn);
+        else if (!(*io)->has_own_ring())
+            spec.link = LinkTransmitter(port.speed.byte_time(), modelled_ring);
+        spec.io = std::move(*io);
+        spec.owner = owner_of(config_, port, index);
+        spec.trace_slots = options_.trace_slots;
+        spec.trace_width = nanoseconds(100);
+        specs.push_back(std::move(spec));
+        names_.push_back(name);
+        port_info_[name] = {static_cast<PortId>(index), macs_.back()};
+    }
+    return {};
+}
+
+tl::expected<std::unique_ptr<Policy>, std::string> RunningSwitch::compile(const Config& config,
+                                                                          const EffectiveQos& qos,
+                                                                          const OperatorState& state) {
+    auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
+    std::string error = routes_->compile(config, port_info_, *policy);
+    if (!error.empty()) return tl::unexpected(std::move(error));
+    return policy;
+}
+
+void RunningSwitch::publish_policy(std::unique_ptr<const Policy> policy) {
+    const std::uint64_t generation = switch_->publish(std::move(policy));
+    // Under the virtual clock workers stand still between turns, on this thread: they take it up now.
+    if (virtual_)
+        for (unsigned w = 0; w < switch_->worker_count(); ++w)
+            begin_turn(switch_->worker(static_cast<WorkerId>(w)));
+    while (!switch_->acknowledged(generation)) std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
+std::string RunningSwitch::publish(const Config& config, const OperatorState& state) {
+    EffectiveQos qos = effective_qos(config);
+    if (!qos.problems.empty())
+        return qos.problems[0].path + ": " + qos.problems[0].wrong + "; do: " + qos.problems[0].fix;
+    auto policy = compile(config, qos, state);
+    if (!policy) return policy.error();
+    // A change that overtakes another starts from what the workers run now.
+    awaited_.reset();
+    if (!same_limits(switch_->policy(), **policy)) {
+        awaited_ = std::make_unique<Policy>(**policy);
+        **policy = tightest(switch_->policy(), std::move(**policy));
+    }
+    publish_policy(std::move(*policy));
+    routes_->published();
+    qos_ = std::move(qos);
+    finish_change();
+    return {};
+}
+
+bool RunningSwitch::finish_change() {
+    // What the workers run now are the tightest limits: when use fits them, the new ones promise nothing
+    // twice.
+    if (!awaited_ || !fits(*switch_, switch_->policy())) return false;
+    awaited_->fib = switch_->policy().fib;
+    publish_policy(std::move(awaited_));
+    return true;
+}
+
+std::int64_t RunningSwitch::pending_cells() const {
+    std::int64_t pending = 0;
+    if (!awaited_) return pending;
+    const Policy& policy = switch_->policy();
+    for (unsigned n = 0; n < max_pools; ++n)
+        pending += switch_->shared().ingress_use[n].pending_cells(policy.ingress_pools[n]);
+    return pending;
+}
+
+std::string RunningSwitch::set_port(const std::string& name, bool up) {
+    if (!port_info_.contains(name)) return fmt::format("no port {}", quoted(name));
+    OperatorState state = state_;
+    if (up)
+        state.down.erase(name);
+    else
+        state.down.insert(name);
+    if (state == state_) return {};
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note(up ? "port_up" : "port_down", "port " + name + (up ? " up" : " down") + " by command");
+    return {};
+}
+
+std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bool hold) {
+    if (!port_info_.contains(port)) return fmt::format("no port {}", quoted(port));
+    OperatorState state = state_;
+    const auto bit = static_cast<std::uint8_t>(1U << queue);
+    std::uint8_t& mask = state.held[port];
+    mask = static_cast<std::uint8_t>(hold ? mask | bit : mask & ~bit);
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note(hold ? "queue_held" : "queue_released",
+         fmt::format("queue {}.{} {} by command", port, queue, hold ? "held" : "released"));
+    return {};
+}
+
+std::string RunningSwitch::apply(Config config) {
+    std::string error = publish(config, state_);
+    if (!error.empty()) return error;
+    const Config before = std::exchange(config_, std::move(config));
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
+            fault != before.ports.at(names_[id]).fault)
+            take_up_fault(id, fault);
+    return {};
+}
+
+void RunningSwitch::set_fault(const std::string& port, const FaultSettings& fault, const std::string& what) {
+    config_.ports.at(port).fault = fault;
+    take_up_fault(port_info_.at(port).id, fault);
+    note(fault != FaultSettings{} ? "fault_set" : "fault_cleared", "fault on port " + port + ": " + what);
+}
+
+void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
+    if (!virtual_) return;  // refused before
+    const std::string& name = names_[id];
+    const PortConfig& port = config_.ports.at(name);
+    if (fault_ports_[id] == nullptr)
+        switch_->wrap_port(id, [&](std::unique_ptr<Port> inner) {
+            auto wrapped = std::make_unique<FaultPort>(
+                std::move(inner),
+                FaultPort::Spec{{config_.seed, id}, port.speed, cable_delay(port), pool_->pool()});
+            fault_ports_[id] = wrapped.get();
+            return wrapped;
+        });
+    fault_ports_[id]->configure(fault, qos_.ports.at(name).lossless, now());
+    if (qos_.ports.at(name).lossless == 0) return;
+    for (const std::string_view broken : faults_against_lossless(fault))
+        broken_by_fault_[name].insert(broken);
+}
+
+std::vector<std::string> RunningSwitch::broken_promises() const {
+    std::vector<std::string> broken;
+    for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path + ": " + problem.wrong);
+    for (const auto& [name, port] : config_.ports)
+        if (config_.clock == ClockKind::virtual_time && port.peer == PeerKind::ignore &&
+            qos_.ports.at(name).lossless != 0)
+            broken.push_back("not promised by the peer of " + name);
+    for (const auto& [name, faults] : broken_by_fault_) {
+        std::string list;
+        for (const std::string_view fault : faults) append_item(list, ", ", fault);
+        broken.push_back("not promised: fault injected on " + name + ": " + list);
+    }
+    return broken;
+}
+
+void RunningSwitch::note_once(const std::string& kind, std::string text) {
+    if (noted_.insert(kind + text).second) note(kind, std::move(text));
+}
+
+void RunningSwitch::watch() {
+    std::uint64_t drops = 0;
+    for (unsigned w = 0; w < switch_->worker_count(); ++w)
+        drops += switch_->worker(static_cast<WorkerId>(w)).lossless_drops.get();
+    for (PortId id = 0; id < switch_->port_count(); ++id) {
+        const PortContext& port = switch_->port(id);
+        if (port.counters.behind.get() != 0)
+            note_once("fell_behind", "port " + names_[id] + ": the worker fell behind and paused the peer");
+        if (watched_drops_ != drops) note_drops(id);
+    }
+    watched_drops_ = drops;
+}
+
+void RunningSwitch::note_drops(PortId id) {
+    for (std::size_t i = 1; i < drop_reason_count; ++i) {
+        const auto reason = static_cast<DropReason>(i);
+        if (switch_->dropped_lossless(id, reason) == 0) continue;
+        const bool overrun = reason == DropReason::headroom_overrun;
+        note_once(overrun ? "headroom_overrun" : "lossless_drop",
+                  fmt::format("port {}: a lossless packet was dropped: {}: {}", names_[id], to_string(reason),
+                              drop_reason_texts[i].sentence));
+    }
+}
+
+void RunningSwitch::poll_links() {
+    for (EthdevPort* port : ethdevs_) port->poll_link();
+}
+
+void RunningSwitch::note(std::string kind, std::string text) {
+    constexpr std::size_t most = 10'000;
+    if (events_.size() == most) return;
+    const Duration at = switch_ ? now() - Time{} : Duration{};
+    events_.push_back({at, std::move(kind), std::move(text)});
+}
+
+std::vector<std::string> RunningSwitch::close() {
+    std::vector<std::string> errors;
+    for (PortId id = 0; id < switch_->port_count(); ++id) {
+        std::string error = switch_->port(id).io->close();
+        if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);
+    }
+    return errors;
+}
+
+}  // namespace sluice

@@ -1,0 +1,133 @@
+// A switch made from a configuration, and the only way to change it while it runs.
+//
+// Owns, in this order: packet pool, routes, ports and workers, runner. Every change compiles a whole new
+// policy, publishes it and returns when all workers run it; what cannot be compiled changes nothing.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/compile.hh"
+#include "control/config.hh"
+#include "control/routes.hh"
+#include "dataplane/eal.hh"
+#include "dataplane/ethdev_port.hh"
+#include "dataplane/fault_port.hh"
+#include "dataplane/packet.hh"
+#include "dataplane/real_runner.hh"
+#include "dataplane/switch.hh"
+#include "dataplane/virtual_runner.hh"
+
+namespace sluice {
+
+struct SwitchEvent {
+    Duration at;
+    std::string kind;  // "port_down", ...
+    std::string text;
+};
+
+struct RunningOptions {
+    std::string name = "sluice";  // unique in the process
+    unsigned trace_slots = 0;     // per queue; 0: no depth trace
+};
+
+class RunningSwitch {
+  public:
+    // EAL arguments that this configuration needs.
+    static EalOptions eal_options(const Config& config);
+    // EAL runs. An error is one line that names the port.
+    static tl::expected<std::unique_ptr<RunningSwitch>, std::string> create(const Config& config,
+                                                                            const RunningOptions& options);
+    ~RunningSwitch();
+    RunningSwitch(const RunningSwitch&) = delete;
+    RunningSwitch& operator=(const RunningSwitch&) = delete;
+
+    // Each returns an error's text, or empty. Under the real clock they wait for the workers'
+    // acknowledgement.
+    std::string set_port(const std::string& name, bool up);
+    std::string hold_queue(const std::string& port, ClassId queue, bool hold);
+    std::string apply(Config config);
+    // Faults of a port from now on; under the virtual clock only. `what` was said, for the list of events.
+    void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
+    // Null: the port never had one.
+    const FaultPort* fault_port(PortId id) const { return fault_ports_[id]; }
+    // Cells in use beyond limits that were cut; the rest of that change follows when they have left.
+    std::int64_t pending_cells() const;
+    // Control, after each step of the clock: the second half of a change of limits, once what is in use fits.
+    // True when it came: under the virtual clock the instant is then to be run again, for groups that may
+    // resume now.
+    bool finish_change();
+
+    const Config& config() const { return config_; }
+    Switch& device() { return *switch_; }
+    const Switch& device() const { return *switch_; }
+    const Routes& routes() const { return *routes_; }
+    const std::vector<std::string>& port_names() const { return names_; }
+    bool is_up(const std::string& name) const { return !state_.down.contains(name); }
+    const EffectiveQos& qos() const { return qos_; }
+    // Why the configuration does not promise to be lossless; empty when it does.
+    std::vector<std::string> broken_promises() const;
+    std::uint64_t origin_ns() const { return origin_ns_; }
+    unsigned packets() const { return packets_; }
+
+    // Null under the other clock.
+    VirtualRunner* virtual_runner() { return virtual_.get(); }
+    RealRunner* real_runner() { return real_.get(); }
+    Time now() const { return virtual_ ? virtual_->now() : real_->now(); }
+
+    // Control, after each step of the clock: notes what no lossless switch should see, once a port and
+    // reason: a lossless packet dropped, a receive ring overrun, a worker that fell behind.
+    void watch();
+    // Control, now and then, under the real clock: asks drivers for their links.
+    void poll_links();
+    void note(std::string kind, std::string text);
+    const std::vector<SwitchEvent>& events() const { return events_; }
+
+    // After the last turn: closes ports; error texts, one per port that failed.
+    std::vector<std::string> close();
+    // mbufs that are not back in the pool after `close` and Switch::empty.
+    unsigned packets_missing() const { return pool_->in_use(); }
+
+  private:
+    RunningSwitch(Config config, RunningOptions options);
+    std::string make_pool();
+    std::string find_origin();
+    std::string open_ports(std::vector<PortSpec>& specs);
+    tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
+                                                               const PortConfig& port);
+    void take_up_fault(PortId id, const FaultSettings& fault);
+    std::string publish(const Config& config, const OperatorState& state);
+    tl::expected<std::unique_ptr<Policy>, std::string> compile(const Config& config, const EffectiveQos& qos,
+                                                               const OperatorState& state);
+    void publish_policy(std::unique_ptr<const Policy> policy);
+    void note_once(const std::string& kind, std::string text);
+    void note_drops(PortId id);
+
+    Config config_;
+    RunningOptions options_;
+    unsigned packets_ = 0;
+    std::uint64_t origin_ns_ = 0;
+    std::unique_ptr<PacketPool> pool_;
+    std::unique_ptr<Routes> routes_;
+    std::vector<std::string> names_;
+    std::map<std::string, Routes::PortInfo, NaturalOrder> port_info_;
+    std::vector<MacAddress> macs_;
+    std::vector<EthdevPort*> ethdevs_;
+    std::vector<FaultPort*> fault_ports_;  // by port; null: not wrapped
+    std::map<std::string, std::set<std::string_view>, NaturalOrder>
+        broken_by_fault_;  // at any time of the run
+    OperatorState state_;
+    EffectiveQos qos_;
+    std::unique_ptr<Policy> awaited_;  // the second half of a change of limits
+    std::vector<SwitchEvent> events_;
+    std::uint64_t watched_drops_ = 0;
+    std::set<std::string> noted_;  // what has been noted once
+    std::unique_ptr<Switch> switch_;
+    std::unique_ptr<VirtualRunner> virtual_;
+    std::unique_ptr<RealRunner> real_;
+};
+
+}  // namespace sluice

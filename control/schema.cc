@@ -1,0 +1,396 @@
+// The table itself: one row a key. A new key is a member in config.hh and a row here.
+#include "control/schema.hh"
+
+#include "control/schema_rows.hh"
+#include "control/toml_text.hh"
+
+namespace sluice {
+namespace schema {
+namespace {
+
+constexpr std::uint64_t max_buffer_bytes = 1ULL << 40;
+constexpr std::uint32_t max_cable_m = 100'000;
+constexpr std::uint64_t any_64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t max_rate_bits = 8'000'000'000'000;
+
+// What a preset gives unless the file says otherwise.
+template <class T>
+Type<std::optional<T>> or_preset(Type<T> type) {
+    return optional_or(std::move(type), "preset");
+}
+
+Type<std::uint64_t> part_of_buffer(std::string example) {
+    return size(0, max_buffer_bytes, std::move(example));
+}
+
+template <class Struct>
+void add_threshold_rows(Rows<Struct>& rows) {
+    rows.push_back(key<Struct>("dynamic_th", &Struct::dynamic_th, or_preset(signed_integer(-8, 7)),
+                               "Limit on shared use: 2^dynamic_th times what is free in the pool."));
+    rows.push_back(key<Struct>("static_th", &Struct::static_bytes, or_preset(part_of_buffer("100KB")),
+                               "Limit on shared use in bytes; 0: none."));
+    rows.push_back(
+        key<Struct>("pool", &Struct::pool, or_preset(name("a pool's name")), "The [pool.NAME] it shares."));
+    rows.push_back(key<Struct>("size", &Struct::size_bytes, or_preset(part_of_buffer("20KB")),
+                               "Bytes reserved for it alone."));
+}
+
+Rows<PriorityGroupConfig> priority_group_rows() {
+    using G = PriorityGroupConfig;
+    Rows<G> rows;
+    add_threshold_rows(rows);
+    rows.push_back(
+        key<G>("lossless", &G::lossless, or_preset(boolean()), "Paused by PFC instead of dropped."));
+    rows.push_back(key<G>("xoff", &G::xoff_bytes, or_preset(part_of_buffer("100KB")),
+                          "Headroom: what may still arrive after XOFF; \"preset\": computed."));
+    rows.push_back(key<G>("xon", &G::xon_bytes, or_preset(part_of_buffer("10KB")),
+                          "XON when shared use is at most this, or at most the limit less xon_offset."));
+    rows.push_back(key<G>("xon_offset", &G::xon_offset_bytes, or_preset(part_of_buffer("18200")),
+                          "How far shared use falls below the limit before XON."));
+    return rows;
+}
+
+Rows<QueueConfig> queue_rows() {
+    using Q = QueueConfig;
+    Rows<Q> rows;
+    add_threshold_rows(rows);
+    rows.push_back(key<Q>(
+        "scheduler", &Q::scheduler,
+        or_preset(word<QueueScheduler>({{"strict", QueueScheduler::strict}, {"dwrr", QueueScheduler::dwrr}})),
+        "Strict goes first, the higher index before the lower; the rest share by weight."));
+    rows.push_back(key<Q>("weight", &Q::weight, or_preset(integer<std::uint8_t>(1, 255)),
+                          "Share among the dwrr queues, in wire bytes."));
+    rows.push_back(key<Q>("min_rate", &Q::min_rate, rate(0, max_rate_bits),
+                          "Floor under its share, on the wire; 0: none."));
+    rows.push_back(
+        key<Q>("max_rate", &Q::max_rate, rate(0, max_rate_bits), "Most it gets, on the wire; 0: no limit."));
+    return rows;
+}
+
+Rows<PoolConfig> pool_rows() {
+    using P = PoolConfig;
+    return {
+        key<P>("direction", &P::direction,
+               word<PoolDirection>({{"ingress", PoolDirection::ingress}, {"egress", PoolDirection::egress}}),
+               "Ingress: shared by priority groups. Egress: by queues."),
+        required_key<P>("size", &P::size_bytes, size(1, max_buffer_bytes, "12MB"),
+                        "Memory of the pool, with what is reserved in it and its headrooms."),
+        key<P>("shared_headroom", &P::shared_headroom_bytes, size(0, max_buffer_bytes, "1MB"),
+               "Headroom that its groups share; 0: each has its own."),
+    };
+}
+
+Rows<FaultSettings> fault_rows() {
+    using F = FaultSettings;
+    const auto every = integer_64(0, 1ULL << 40);
+    const auto delay = time({}, seconds(1), "5us");
+    const auto off_or_16_bits = optional_or(integer<std::uint16_t>(0, 65535), "off");
+    return {
+        key<F>("drop_every", &F::drop_every, every,
+               "Every so many frames of the peer, one is lost on its way; 0: none."),
+        key<F>("drop_chance", &F::drop_chance, odds(), "Chance that a frame of the peer is lost on its way."),
+        key<F>("corrupt_chance", &F::corrupt_chance, odds(),
+               "Chance that a bit behind the Ethernet header of a frame of the peer is inverted."),
+        key<F>("duplicate_chance", &F::duplicate_chance, odds(),
+               "Chance that a frame of the peer arrives twice."),
+        key<F>("delay", &F::delay, delay, "How much later frames of the peer arrive, in order."),
+        key<F>("pfc_lose_every", &F::pfc_lose_every, every,
+               "Every so many PFC frames that we send, one is lost on its way; 0: none."),
+        key<F>("pfc_lose_chance", &F::pfc_lose_chance, odds(),
+               "Chance that a PFC frame that we send is lost on its way."),
+        key<F>("pfc_duplicate_chance", &F::pfc_duplicate_chance, odds(),
+               "Chance that a PFC frame that we send reaches the peer twice."),
+        key<F>("pfc_delay", &F::pfc_delay, delay, "How much later our PFC frames reach the peer, in order."),
+        key<F>("pfc_class_vector", &F::pfc_class_vector, off_or_16_bits,
+               "Class-enable vector of every PFC frame that we send; classes it adds get the frame's pause "
+               "time."),
+        key<F>("pfc_quanta", &F::pfc_quanta, off_or_16_bits,
+               "Pause time of every class in every PFC frame that we send, XON as well."),
+        key<F>("storm_classes", &F::storm_classes, class_mask(),
+               "Priorities for which the peer sends XOFF in a storm."),
+        key<F>("storm_every", &F::storm_every, time(microseconds(1), seconds(1), "10us"),
+               "Time between the frames of a storm."),
+        key<F>("storm_for", &F::storm_for, time(microseconds(1), seconds(100), "1ms"),
+               "How long a storm lasts from when it is set: a run does not end before."),
+        key<F>("stuck_xoff", &F::stuck_xoff, class_mask(),
+               "Priorities for which the peer sends one XOFF when this is set, and no word after."),
+        key<F>("overshoot", &F::overshoot_bytes, size(0, 1ULL << 40, "10KB"),
+               "Wire bytes that the peer still sends in a class after it should have stopped."),
+        key<F>("slow_receiver", &F::slow_receiver, optional_or(rate(1'000'000, max_rate_bits), "off"),
+               "What the peer can take of the lossless classes: it pauses us when its buffer fills."),
+        key<F>("slow_buffer", &F::slow_buffer_bytes, size(1, 1ULL << 30, "64KB"),
+               "Buffer of a slow receiver: XOFF when it holds more, XON at half."),
+    };
+}
+
+Rows<PortConfig> port_rows() {
+    using P = PortConfig;
+    return {
+        key<P>("device", &P::device, text("device", 0, 1024, "net_null0"),
+               "DPDK device string or PCI address; needed under the real clock."),
+        key<P>("speed", &P::speed, port_speed(), "Speed of the link model, and of the pause quanta."),
+        key<P>("cable", &P::cable_m, length(0, max_cable_m),
+               "Length of the cable, for its propagation and for the headroom."),
+        key<P>("mtu", &P::mtu, integer<std::uint32_t>(68, 9216),
+               "IP MTU in bytes, without the Ethernet header."),
+        key<P>("mac", &P::mac, optional_or(mac(), "auto"),
+               "The port's own address; \"auto\": the device's, or one made from the port's index."),
+        key<P>("address", &P::address, list_of(interface_address(), 64),
+               "The port's own IP addresses, each with the length of its subnet."),
+        key<P>("promiscuous", &P::promiscuous, boolean(),
+               "Route frames whatever unicast MAC address they are for."),
+        key<P>("peer", &P::peer,
+               optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
+               "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
+               "clock."),
+        key<P>("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "sonic-t0"}),
+               "Preset of classes, queues and PFC."),
+        key<P>("pfc", &P::pfc, or_preset(list_of(class_id(), classes)),
+               "Priorities that are lossless by PFC."),
+        key<P>("pfc_mode", &P::pfc_mode,
+               or_preset(word<PfcMode>({{"symmetric", PfcMode::symmetric},
+                                        {"asymmetric", PfcMode::asymmetric},
+                                        {"semi-lossless", PfcMode::semi_lossless},
+                                        {"off", PfcMode::off}})),
+               "Which pauses are sent and obeyed: both for the lossless; obey all eight; never send; none."),
+        key<P>("pfc_quanta", &P::pfc_quanta, integer<std::uint16_t>(2, 65535),
+               "Pause time of the XOFFs we send, in quanta of 512 bit times; repeated at half of it."),
+        key<P>("small_xoff", &P::small_xoff, boolean(),
+               "Accept an xoff that is too small to be lossless, for experiments; the report then says so."),
+        key<P>("shaper", &P::shaper, rate(0, max_rate_bits),
+               "Most the port sends, on the wire; 0: no limit."),
+        key<P>("trust", &P::trust,
+               word<Trust>({{"dscp", Trust::dscp}, {"pcp", Trust::pcp}, {"port", Trust::port}}),
+               "What gives a packet its traffic class."),
+        key<P>("default_tc", &P::default_tc, class_id(),
+               "Traffic class with trust = \"port\", and of what carries neither DSCP nor PCP."),
+        key<P>("map", &P::map, name("a map's name"), "The [map.NAME] by which the port classifies."),
+        key<P>("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
+               "Worker that owns the port; \"auto\": ports are dealt round."),
+        indexed<P>("priority_group", &P::priority_group, priority_group_rows(),
+                   "A priority group of the port, 0 to 7."),
+        indexed<P>("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7."),
+        nested<P>("fault", &P::fault, fault_rows(),
+                  "Faults injected on the port's link, under the virtual clock."),
+    };
+}
+
+Rows<MapConfig> map_rows() {
+    using M = MapConfig;
+    return {
+        key<M>("dscp_to_tc", &M::dscp_to_tc, class_map<64>(), "Traffic class of each DSCP."),
+        key<M>("pcp_to_tc", &M::pcp_to_tc, class_map<8>(),
+               "Traffic class of each PCP, with trust = \"pcp\"."),
+        key<M>("tc_to_queue", &M::tc_to_queue, class_map<8>(), "Egress queue of each traffic class."),
+        key<M>("tc_to_priority_group", &M::tc_to_priority_group, class_map<8>(),
+               "Ingress priority group of each traffic class."),
+        key<M>("pfc_priority_to_queue", &M::pfc_priority_to_queue, class_map<8>(),
+               "Queue that a received PFC priority pauses."),
+        key<M>("roce_tc", &M::roce_tc, optional_or(class_id(), "dscp"),
+               "Traffic class of RoCEv2 data and acknowledgements; \"dscp\": as any other packet."),
+        key<M>("cnp_tc", &M::cnp_tc, optional_or(class_id(), "dscp"),
+               "Traffic class of congestion notification packets; \"dscp\": as any other packet."),
+    };
+}
+
+Rows<NeighborConfig> neighbor_rows() {
+    using N = NeighborConfig;
+    return {
+        required_key<N>("address", &N::address, address(), "The neighbour's IP address."),
+        required_key<N>("port", &N::port, name("a port's name"), "The port behind which it is."),
+        required_key<N>("mac", &N::mac, mac(), "Its MAC address."),
+        key<N>("vlan", &N::vlan, optional_or(integer<std::uint16_t>(1, 4094), "none"),
+               "VLAN whose tag its frames get; \"none\": untagged."),
+    };
+}
+
+Rows<RouteConfig> route_rows() {
+    using R = RouteConfig;
+    return {
+        required_key<R>("prefix", &R::prefix, network(), "Destinations that the route is for."),
+        required_key<R>("via", &R::via, next_hops(),
+                        "Neighbours that share the traffic, by weight (1 to 256); \"blackhole\" drops it."),
+    };
+}
+
+Rows<EventConfig> event_rows() {
+    using E = EventConfig;
+    return {
+        required_key<E>("at", &E::at, time({}, seconds(100LL * 24 * 3600), "5ms"),
+                        "Moment of the event, from the run's origin."),
+        required_key<E>("do", &E::command, text("a command", 1, 1024, "port p1 down"),
+                        "Control command to run."),
+    };
+}
+
+// [default]: a port's keys (also as [default.port]), and [default.map], which is the map "default". A plain
+// string `map` is the port's key.
+bool read_default(const toml::node& node, Context& context, Config& config) {
+    static const Rows<PortConfig> ports = port_rows();
+    static const Rows<MapConfig> maps = map_rows();
+    const toml::table* table = want_table(node, context, {});
+    if (table == nullptr) return false;
+    const toml::node* port = table->get("port");
+    const toml::node* map = table->get("map");
+    const bool has_map_table = map != nullptr && map->is_table();
+    const std::array<std::string_view, 2> elsewhere{"port", has_map_table ? "map" : "port"};
+    bool good = read_rows(*table, ports, context, config.port_defaults, elsewhere);
+    if (has_map_table) {
+        const Context::Inside inside(context, "map");
+        good &= read_rows(*map->as_table(), maps, context, config.maps["default"]);
+    }
+    if (port == nullptr) return good;
+    const Context::Inside inside(context, "port");
+    const toml::table* port_table = want_table(*port, context, {});
+    if (port_table == nullptr) return false;
+    for (const auto& [name, value] : *port_table) {
+        if (name.str() == "map" ? has_map_table || !map : !table->contains(name.str())) continue;
+        const Context::Inside key_inside(context, name.str());
+        context.refuse(name.source(), quoted(name.str()) + " is in [default] too", "one of them",
+                       "leave one out");
+        good = false;
+    }
+    return read_rows(*port_table, ports, context, config.port_defaults) && good;
+}
+
+Row<Config> default_row() {
+    Row<Config> row = section<Config>("default", "What every port starts from.");
+    row.read = read_default;
+    row.save = [rows = port_rows()](const Config& value, const Config& base, const std::string& header,
+                                    std::string& out) {
+        save_rows(rows, value.port_defaults, base.port_defaults, header, out);
+    };
+    row.describe = [](const std::string&, std::vector<KeyInfo>&) {};  // the keys are the port's
+    return row;
+}
+
+MapConfig map_base(const Config& config, const std::string& name, bool saving) {
+    const auto found = config.maps.find("default");
+    const bool none = found == config.maps.end() || (saving && name == "default");
+    return none ? MapConfig{} : found->second;
+}
+
+Rows<Config> make_config_rows() {
+    using C = Config;
+    return {
+        key<C>("clock", &C::clock,
+               word<ClockKind>({{"virtual", ClockKind::virtual_time}, {"real", ClockKind::real_time}}),
+               "Virtual: simulated time, the same result each run. Real: devices and the time of day."),
+        key<C>("seed", &C::seed, integer_64(0, any_64), "Seed of every random decision."),
+        key<C>("workers", &C::workers, integer<unsigned>(1, max_workers), "Worker threads of the dataplane."),
+        key<C>("cores", &C::cores, list_of(integer<unsigned>(0, 1023), max_workers),
+               "CPU of each worker under the real clock; empty: chosen."),
+        key<C>("hash_seed", &C::hash_seed, integer_64(0, any_64),
+               "Seed of the hash that picks among next hops."),
+        key<C>("hash_roce_qp", &C::hash_roce_qp, boolean(),
+               "The destination queue pair of RoCEv2 takes part in that hash."),
+        key<C>("eal", &C::eal, list_of(text("an EAL argument", 1, 256, "--log-level=6"), 64),
+               "Extra arguments for DPDK's EAL."),
+        key<C>("turn_max", &C::turn_max, time(microseconds(1), milliseconds(10), "50us"),
+               "Longest turn of a worker under the real clock; the headroom covers it."),
+        group<C>("virtual",
+                 {
+                     key<C>("turn", &C::virtual_turn, time({}, seconds(1), "500ns"),
+                            "Grid of the workers' turns under the virtual clock; 0: exact."),
+                     key<C>("rx_ring", &C::virtual_ring_frames, integer<unsigned>(32, 1U << 20),
+                            "Frames that a port's receive ring holds between turns."),
+                 },
+                 "The virtual clock."),
+        group<C>("buffer",
+                 {
+                     key<C>("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
+                            "Packet memory that all ports share."),
+                     key<C>("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
+                            "Unit in which packet memory is given out."),
+                 },
+                 "The shared buffer."),
+        default_row(),
+        named<C>(
+            "pool", &C::pools, pool_rows(),
+            [](const Config&, const std::string&, bool) { return PoolConfig{}; }, 16,
+            "A pool of the shared buffer; none: the preset's."),
+        named<C>("map", &C::maps, map_rows(), map_base, 256,
+                 "Maps of a port; start from the map \"default\"."),
+        named<C>(
+            "port", &C::ports, port_rows(),
+            [](const Config& config, const std::string&, bool) { return config.port_defaults; }, max_ports,
+            "A port of the switch."),
+        list<C>("neighbor", &C::neighbors, neighbor_rows(), max_routes, "A host or router behind a port."),
+        list<C>("route", &C::routes, route_rows(), max_routes, "A route."),
+        list<C>("event", &C::events, event_rows(), max_events, "A command at a moment."),
+    };
+}
+
+}  // namespace
+
+const Rows<Config>& config_rows() {
+    static const Rows<Config> rows = make_config_rows();
+    return rows;
+}
+
+}  // namespace schema
+
+const std::vector<KeyInfo>& schema_keys() {
+    static const std::vector<KeyInfo> keys = [] {
+        std::vector<KeyInfo> all;
+        schema::describe_rows(schema::config_rows(), {}, all);
+        return all;
+    }();
+    return keys;
+}
+
+std::string schema_reference() {
+    std::string out =
+        "# Configuration keys\n\nKeys of [port.NAME] may stand under [default] for all ports; "
+        "[default.map] is the map \"default\".\n";
+    std::string section = "none yet";
+    for (const KeyInfo& key : schema_keys()) {
+        if (key.section != section) {
+            section = key.section;
+            std::string heading = "[" + section + "]";
+            if (section.empty()) heading = "Top level";
+            if (section.ends_with("[]")) heading = "[[" + section.substr(0, section.size() - 2) + "]]";
+            out += "\n## " + heading + "\n";
+            out += "\n| key | type | allowed | default | meaning |\n|---|---|---|---|---|\n";
+        }
+        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, key.type, key.allowed, key.fallback,
+                           key.sentence);
+    }
+    return out;
+}
+
+std::string set_fault(FaultSettings& fault, std::string_view key, std::string_view value) {
+    using namespace schema;
+    static const Rows<FaultSettings> rows = fault_rows();
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& known) { return known.info.name == key; });
+    if (row == rows.end()) {
+        std::string known;
+        for (const auto& other : rows) append_item(known, ", ", other.info.name);
+        return fmt::format("{} is no fault; known: {}", quoted(key), known);
+    }
+    // "100" and "[3]" are TOML as they stand, "5us" is a string of it.
+    auto document = parse_toml(fmt::format("{} = {}", key, value), "command");
+    if (!document) document = parse_toml(fmt::format("{} = {}", key, toml_string(value)), "command");
+    const toml::node* node = document && document->size() == 1 ? document->get(key) : nullptr;
+    if (node == nullptr) return fmt::format("{} is no value; allowed: {}", quoted(value), row->info.allowed);
+    Context context("command");
+    FaultSettings changed = fault;
+    if (!row->read(*node, context, changed)) {
+        const ConfigError error = context.take_errors().front();
+        return fmt::format("{}: {}; allowed: {}", key, error.wrong, error.allowed);
+    }
+    fault = changed;
+    return {};
+}
+
+std::string config_key(std::string_view name) { return schema::toml_key(name); }
+
+std::string to_toml(const Config& config) {
+    static const Config base;
+    std::string out;
+    schema::save_rows(schema::config_rows(), config, base, {}, out);
+    return out;
+}
+
+}  // namespace sluice

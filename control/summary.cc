@@ -1,0 +1,175 @@
+#include "control/summary.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// 1234567 -> "1 234 567"
+std::string grouped(std::uint64_t n) {
+    std::string text = std::to_string(n);
+    for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3)
+        text.insert(static_cast<std::size_t>(at), " ");
+    return text;
+}
+
+std::uint64_t number(const Json& json) { return json.get<std::uint64_t>(); }
+
+std::string time_text(std::uint64_t ns) {
+    if (ns < 10'000) return fmt::format("{} ns", ns);
+    if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
+    if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+    return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
+}
+
+std::string verdict(const Json& report) {
+    const Json& ledger = report["ledger"];
+    std::string text = fmt::format(
+        "{} frames in, {} out, {} dropped, {} MAC control, {} still queued, in {} of {} time\n",
+        grouped(number(ledger["rx"])), grouped(number(ledger["tx"])), grouped(number(ledger["dropped"])),
+        grouped(number(ledger["consumed"])), grouped(number(ledger["queued"])),
+        time_text(number(report["end_ns"])), report["clock"].get<std::string>());
+    if (report["lossless"].is_boolean()) {
+        std::uint64_t packets = 0;
+        for (const Json& port : report["ports"])
+            for (const Json& group : port["priority_groups"])
+                if (group["lossless"].get<bool>()) packets += number(group["packets"]);
+        text += fmt::format("lossless: yes, 0 of {} lossless packets lost\n", grouped(packets));
+    } else {
+        text += "lossless: no\n";
+        for (const Json& reason : report["lossless"]) text += "  " + reason.get<std::string>() + "\n";
+    }
+    return text;
+}
+
+std::string port_table(const Json& ports) {
+    std::string text = fmt::format("\n{:<12}{:>14}{:>14}{:>12}  {}\n", "port", "in", "out", "dropped", "why");
+    for (const auto& [name, port] : ports.items()) {
+        std::uint64_t dropped = 0;
+        std::string why;
+        for (const auto& [reason, count] : port["drops"].items()) {
+            dropped += number(count);
+            why += fmt::format("{}{} {}", why.empty() ? "" : ", ", reason, grouped(number(count)));
+        }
+        text += fmt::format("{:<12}{:>14}{:>14}{:>12}  {}\n", name, grouped(number(port["rx"]["packets"])),
+                            grouped(number(port["tx"]["packets"])), grouped(dropped), why);
+    }
+    return text;
+}
+
+std::string size_text(std::uint64_t bytes) {
+    if (bytes < 10'000) return fmt::format("{} B", bytes);
+    if (bytes < 10'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
+    return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string class_table(const Json& ports) {
+    std::string text = fmt::format("\n{:<12}{:>6}{:>12}{:>12}{:>10}{:>16}\n", "port", "class", "in", "out",
+                                   "dropped", "deepest queue");
+    for (const auto& [name, port] : ports.items()) {
+        for (std::size_t n = 0; n < port["queues"].size(); ++n) {
+            const Json& queue = port["queues"][n];
+            const Json& group = port["priority_groups"][n];
+            const auto in = number(group["packets"]);
+            const auto out = number(queue["tx_packets"]);
+            const auto lost = number(queue["dropped_packets"]) + number(group["dropped_packets"]);
+            if (in + out + lost == 0) continue;
+            text += fmt::format("{:<12}{:>6}{:>12}{:>12}{:>10}{:>16}\n", name, n, grouped(in), grouped(out),
+                                grouped(lost), size_text(number(queue["watermark_bytes"])));
+        }
+    }
+    return text;
+}
+
+// Lossless classes: who was paused, for how long, and how near the buffer came to its limits.
+std::string lossless_table(const Json& ports) {
+    std::string rows;
+    for (const auto& [name, port] : ports.items()) {
+        const Json& pfc = port["pfc"];
+        for (std::size_t n = 0; n < port["priority_groups"].size(); ++n) {
+            const Json& group = port["priority_groups"][n];
+            const auto sent = number(pfc["tx_xoff"][n]) + number(pfc["tx_xon"][n]);
+            const auto got = number(pfc["rx_xoff"][n]) + number(pfc["rx_xon"][n]);
+            if (!group["lossless"].get<bool>() || number(group["packets"]) + sent + got == 0) continue;
+            rows += fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>12} of {}\n", name, n,
+                                fmt::format("{}/{}", number(pfc["tx_xoff"][n]), number(pfc["tx_xon"][n])),
+                                time_text(number(pfc["tx_paused_ns"][n])),
+                                fmt::format("{}/{}", number(pfc["rx_xoff"][n]), number(pfc["rx_xon"][n])),
+                                time_text(number(pfc["rx_paused_ns"][n])),
+                                size_text(number(group["shared_watermark_bytes"])),
+                                size_text(number(group["headroom_watermark_bytes"])),
+                                size_text(number(group["headroom_size_bytes"])));
+        }
+    }
+    if (rows.empty()) return rows;
+    return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>12}\n", "lossless", "class",
+                       "sent off/on", "paused it", "got off/on", "paused us", "peak shared", "headroom") +
+           rows;
+}
+
+std::string pool_table(const Json& pools) {
+    std::string text = fmt::format("\n{:<20}{:<9}{:>12}{:>12}{:>12}{:>16}\n", "pool", "", "size", "shared",
+                                   "peak", "peak headroom");
+    for (const auto& [name, pool] : pools.items())
+        text += fmt::format(
+            "{:<20}{:<9}{:>12}{:>12}{:>12}{:>16}\n", name, pool["direction"].get<std::string>(),
+            size_text(number(pool["size_bytes"])), size_text(number(pool["shared_bytes"])),
+            size_text(number(pool["watermark_bytes"])), size_text(number(pool["headroom_watermark_bytes"])));
+    return text;
+}
+
+std::string ecmp_table(const Json& groups) {
+    if (groups.empty()) return {};
+    std::string text = fmt::format("\n{:<20}{:<18}{:<8}{:>7}{:>14}{:>8}\n", "ECMP group", "via", "port",
+                                   "weight", "packets", "share");
+    for (const auto& [name, group] : groups.items()) {
+        std::uint64_t total = 0;
+        for (const Json& member : group["members"]) total += number(member["packets"]);
+        std::string shown = name;
+        for (const Json& member : group["members"]) {
+            const auto packets = number(member["packets"]);
+            const double share =
+                total == 0 ? 0.0 : 100.0 * static_cast<double>(packets) / static_cast<double>(total);
+            text += fmt::format("{:<20}{:<18}{:<8}{:>7}{:>14}{:>7.1f}%\n", shown,
+                                member["via"].get<std::string>(), member["port"].get<std::string>(),
+                                number(member["weight"]), grouped(packets), share);
+            shown.clear();
+        }
+    }
+    return text;
+}
+
+std::string ledger_line(const Json& ledger) {
+    return fmt::format(
+        "\nledger: {} rx + {} injected + {} generated = {} tx + {} dropped + {} punted + {} consumed + {} "
+        "queued: {}\n",
+        grouped(number(ledger["rx"])), number(ledger["injected"]), number(ledger["generated"]),
+        grouped(number(ledger["tx"])), grouped(number(ledger["dropped"])), number(ledger["punted"]),
+        grouped(number(ledger["consumed"])), grouped(number(ledger["queued"])),
+        ledger["balanced"].get<bool>() ? "balanced" : "NOT BALANCED");
+}
+
+std::string event_list(const Json& events) {
+    constexpr std::size_t most = 20;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(events.size(), most); ++i)
+        text += fmt::format("{:>12}  {}\n", time_text(number(events[i]["at_ns"])),
+                            events[i]["text"].get<std::string>());
+    if (events.size() > most)
+        text += fmt::format("{:>12}  {} more in the report\n", "...", events.size() - most);
+    return text.empty() ? text : "\nevents\n" + text;
+}
+
+}  // namespace
+
+std::string summarise(const Json& report) {
+    return verdict(report) + port_table(report["ports"]) + class_table(report["ports"]) +
+           lossless_table(report["ports"]) + pool_table(report["pools"]) + ecmp_table(report["ecmp"]) +
+           event_list(report["events"]) + ledger_line(report["ledger"]);
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+// Capture files with nanosecond timestamps, through libpcap. The driver net_pcap cuts timestamps to
+// microseconds and stamps wall clock, so under the virtual clock Sluice reads and writes the files itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+
+struct pcap;
+struct pcap_dumper;
+
+namespace sluice {
+
+// What one pass over a whole file tells, before anything is started.
+struct CaptureSummary {
+    std::uint64_t packets = 0;
+    std::uint64_t first_ns =
+        0;  // least and greatest timestamp, since the epoch; timestamps need not be in order
+    std::uint64_t last_ns = 0;
+    std::uint32_t longest_frame_bytes = 0;
+};
+
+class CaptureReader {
+  public:
+    struct Frame {
+        std::uint64_t timestamp_ns = 0;
+        std::uint32_t wire_length = 0;        // as it was on the wire, without FCS
+        std::span<const std::uint8_t> bytes;  // what the capture holds of it; valid until the next read
+    };
+
+    // Errors are one line that names the file. Refuses a link layer other than Ethernet by its name.
+    static tl::expected<CaptureReader, std::string> open(const std::string& path);
+    // Reads the whole file: a capture that is cut in the middle of a record is refused here.
+    static tl::expected<CaptureSummary, std::string> scan(const std::string& path);
+
+    // False at the end of the file or at an error, whose text is then in `error`.
+    bool read(Frame& frame);
+    const std::string& error() const { return error_; }
+
+  private:
+    struct Closer {
+        void operator()(pcap* handle) const;
+    };
+    explicit CaptureReader(pcap* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+    std::unique_ptr<pcap, Closer> handle_;
+    std::string path_;
+    std::string error_;
+};
+
+class CaptureWriter {
+  public:
+    static tl::expected<CaptureWriter, std::string> create(const std::string& path);
+    CaptureWriter(CaptureWriter&&) = default;
+    CaptureWriter& operator=(CaptureWriter&&) = default;
+    ~CaptureWriter();
+    // `pieces` of one frame, in order.
+    void write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces);
+    // Flushes and puts the file in its place; an error's text, or empty. A writer that is destroyed without
+    // it leaves nothing behind.
+    std::string close();
+
+  private:
+    struct Closer {
+        void operator()(pcap_dumper* handle) const;
+    };
+    CaptureWriter(pcap_dumper* handle, std::string path, std::string written)
+        : handle_(handle), path_(std::move(path)), written_(std::move(written)) {}
+    std::unique_ptr<pcap_dumper, Closer> handle_;
+    std::string path_;
+    std::string written_;  // what is written until it is whole; path_ itself for a device or pipe
+};
+
+}  // namespace sluice

@@ -1,0 +1,188 @@
+#include "dataplane/capture_port.hh"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "lib/parse.hh"
+#include "lib/pfc_frame.hh"
+
+namespace sluice {
+
+tl::expected<std::unique_ptr<CapturePort>, std::string> CapturePort::open(const CapturePortSpec& spec) {
+    std::unique_ptr<CapturePort> port(new CapturePort(spec));
+    if (!spec.input.empty()) {
+        auto reader = CaptureReader::open(spec.input);
+        if (!reader) return tl::unexpected(reader.error());
+        port->reader_ = std::move(*reader);
+        port->read_next();
+    }
+    if (!spec.output.empty()) {
+        auto writer = CaptureWriter::create(spec.output);
+        if (!writer) return tl::unexpected(writer.error());
+        port->writer_ = std::move(*writer);
+    }
+    return port;
+}
+
+ClassId CapturePort::priority_of(const CaptureReader::Frame& frame) const {
+    const auto view = frame.bytes.first(std::min(frame.bytes.size(), parse_view_bytes));
+    const Parsed parsed =
+        parse(view, static_cast<std::uint32_t>(frame.bytes.size()), {.mac = {}, .promiscuous = true});
+    if (parsed.kind == FrameKind::mac_control) return no_class;
+    return spec_.map.tc_to_priority_group[traffic_class(parsed, spec_.map)];
+}
+
+void CapturePort::read_next() {
+    has_next_ = reader_ && reader_->read(next_);
+    if (!has_next_) return;
+    // The origin is the least timestamp of all inputs and spans above 100 days are refused at start.
+    stamp_ = Time{(next_.timestamp_ns - spec_.origin_ns) * 1000};
+    next_class_ = spec_.obeys ? priority_of(next_) : no_class;
+}
+
+std::optional<CapturePort::Next> CapturePort::next_start() const {
+    std::optional<Next> best;
+    const Time free = max(wire_free_, sender_now_);
+    // Held frames first at one instant: they have waited longer.
+    for (unsigned n = 0; n < classes; ++n) {
+        if (held_[n].empty()) continue;
+        const auto id = static_cast<ClassId>(n);
+        const Time at = sender_.may_start(id) ? free : max(sender_.paused_until(id), free);
+        if (!best || at < best->at) best = Next{at, static_cast<int>(n)};
+    }
+    if (has_next_) {
+        const Time at = max(stamp_, free);
+        if (!best || at < best->at) best = Next{at, -1};
+    }
+    return best;
+}
+
+std::optional<Time> CapturePort::next_arrival() const {
+    const auto next = next_start();
+    if (!next) return std::nullopt;
+    // A pause, or the end of one, that takes effect before changes what comes next.
+    if (const auto change = sender_.next_change(); change && *change < next->at) return *change;
+    return next->at;
+}
+
+bool CapturePort::expects_frames() const {
+    if (has_next_) return true;
+    for (unsigned n = 0; n < classes; ++n)
+        if (!held_[n].empty() && sender_.may_start(static_cast<ClassId>(n))) return true;
+    return false;
+}
+
+Packet* CapturePort::start(const CaptureReader::Frame& frame, ClassId priority, Time at) {
+    wire_free_ = at + spec_.speed.byte_time() * wire_bytes(frame.wire_length);
+    if (priority != no_class) sender_.started(priority, wire_bytes(frame.wire_length));
+    Packet* packet = make_packet(spec_.pool, frame.bytes, frame.bytes.size() < frame.wire_length);
+    if (packet != nullptr) meta(packet).arrival = at;
+    return packet;
+}
+
+bool CapturePort::step(Time now, Packet*& started, bool& lost) {
+    started = nullptr;
+    lost = false;
+    const auto next = next_start();
+    const auto change = sender_.next_change();
+    if (change && *change <= now && (!next || *change <= next->at)) {
+        sender_.advance(*change);
+        sender_now_ = max(sender_now_, *change);
+        return true;
+    }
+    if (!next || next->at > now) return false;
+    sender_.advance(next->at);
+    sender_now_ = next->at;
+    if (next->held_class >= 0) {
+        auto& queue = held_[static_cast<unsigned>(next->held_class)];
+        const HeldFrame& frame = queue.front();
+        started =
+            start({0, frame.wire_length, frame.bytes}, static_cast<ClassId>(next->held_class), next->at);
+        lost = started == nullptr;
+        queue.pop_front();
+        return true;
+    }
+    // In order within a class: behind held frames of its own class a frame is held too.
+    if (next_class_ != no_class && (!sender_.may_start(next_class_) || !held_[next_class_].empty())) {
+        held_[next_class_].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
+        ++held_count_;
+    } else {
+        // Stamps are whole nanoseconds: frames back to back may seem to overlap by less than one.
+        if (next->at - stamp_ >= nanoseconds(1)) ++moved_;
+        started = start(next_, next_class_, next->at);
+        lost = started == nullptr;
+    }
+    read_next();
+    return true;
+}
+
+unsigned CapturePort::receive(std::span<Packet*> out, Time now) {
+    unsigned count = 0;
+    Packet* packet = nullptr;
+    bool lost = false;
+    if (now != instant_) ring_ = 0;
+    instant_ = now;
+    while (count < out.size() && step(now, packet, lost)) {
+        if (packet != nullptr && ++ring_ > spec_.ring_frames) {  // it came when the ring was full
+            rte_pktmbuf_free(packet);
+            packet = nullptr;
+            lost = true;
+        }
+        if (packet != nullptr) out[count++] = packet;
+        if (lost) ++missed_;
+    }
+    return count;
+}
+
+std::uint64_t CapturePort::waiting() const {
+    std::uint64_t sum = 0;
+    for (const auto& queue : held_) sum += queue.size();
+    return sum;
+}
+
+std::uint64_t CapturePort::lose_until(Time now) {
+    sender_.forget();
+    std::uint64_t frames = 0;
+    Packet* packet = nullptr;
+    bool lost = false;
+    while (step(now, packet, lost)) {
+        if (packet != nullptr || lost) ++frames;
+        rte_pktmbuf_free(packet);
+    }
+    return frames;
+}
+
+unsigned CapturePort::transmit(std::span<Packet* const> frames) {
+    for (Packet* packet : frames) {
+        const Time departure = meta(packet).departure;
+        if (writer_) {
+            std::array<std::span<const std::uint8_t>, 64> pieces;
+            std::size_t count = 0;
+            for (Packet* segment = packet; segment != nullptr && count < pieces.size();
+                 segment = segment->next)
+                pieces[count++] = {frame_bytes(segment), segment->data_len};
+            writer_->write(spec_.origin_ns + departure.ps / 1000, std::span(pieces).first(count));
+        }
+        if (spec_.obeys && packet->pkt_len == pfc_frame_bytes) {
+            const MacControl control = decode_mac_control({frame_bytes(packet), packet->pkt_len}, {});
+            if (control.kind == MacControl::Kind::pfc)
+                sender_.receive(control.map,
+                                departure + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes),
+                                spec_.speed);
+        }
+        rte_pktmbuf_free(packet);
+    }
+    return static_cast<unsigned>(frames.size());
+}
+
+std::string CapturePort::close() {
+    std::string error = reader_ ? reader_->error() : std::string{};
+    if (writer_) {
+        const std::string failed = writer_->close();
+        if (error.empty()) error = failed;
+    }
+    return error;
+}
+
+}  // namespace sluice

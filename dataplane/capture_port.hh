@@ -1,0 +1,93 @@
+// A port under the virtual clock whose peer is a capture file: frames in with nanosecond timestamps, frames
+// out with switch time.
+//
+// The receive gate: a frame arrives at max(its timestamp, the end of the frame before it at the port's
+// speed). Frames that this moved are counted. Timestamps on both sides are the start of a frame; time 0 of
+// the switch is `origin_ns` of the captures. A peer that obeys holds the frames of a class that we have
+// paused; later frames of other classes go past them. Between turns arrivals wait in a receive ring of
+// bounded length; what does not fit is missed.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "dataplane/capture_file.hh"
+#include "dataplane/port.hh"
+#include "lib/classify.hh"
+#include "lib/pause_sender.hh"
+
+namespace sluice {
+
+struct CapturePortSpec {
+    std::string input;   // empty: nothing ever arrives
+    std::string output;  // empty: frames are discarded
+    std::uint64_t origin_ns = 0;
+    Rate speed = gigabits(100);
+    rte_mempool* pool = nullptr;
+    unsigned ring_frames = 4096;     // receive ring
+    std::optional<PeerDelay> obeys;  // nothing: the peer ignores PFC
+    ClassMap map;                    // by which the peer tells its classes; priority = priority group
+};
+
+class CapturePort final : public Port {
+  public:
+    static tl::expected<std::unique_ptr<CapturePort>, std::string> open(const CapturePortSpec& spec);
+
+    unsigned receive(std::span<Packet*> out, Time now) override;
+    std::optional<bool> falls_behind(Time now) const override {
+        return now == instant_ && ring_ > spec_.ring_frames / 2;
+    }
+    unsigned transmit(std::span<Packet* const> frames) override;
+    std::optional<Time> next_arrival() const override;
+    bool expects_frames() const override;
+    std::uint64_t missed() const override { return missed_; }
+    std::uint64_t moved() const override { return moved_; }
+    std::uint64_t held() const override { return held_count_; }
+    std::uint64_t waiting() const override;
+    void set_overshoot(std::uint64_t bytes) override { sender_.set_overshoot(bytes); }
+    std::uint64_t overshot_bytes() const override { return sender_.overshot_bytes(); }
+    std::uint64_t lose_until(Time now) override;
+    std::string close() override;
+
+  private:
+    struct HeldFrame {
+        std::vector<std::uint8_t> bytes;
+        std::uint32_t wire_length;
+    };
+
+    explicit CapturePort(const CapturePortSpec& spec)
+        : spec_(spec), sender_(spec.obeys.value_or(PeerDelay{})) {}
+    void read_next();
+    ClassId priority_of(const CaptureReader::Frame& frame) const;
+    // The next thing the sender does: start a frame, of the file or held, or take up a pause.
+    struct Next {
+        Time at;
+        int held_class;  // -1: the file's next frame
+    };
+    std::optional<Next> next_start() const;
+    // Carries out one step at or before `now`; a frame that has started, or null. False when there is none.
+    bool step(Time now, Packet*& started, bool& lost);
+    Packet* start(const CaptureReader::Frame& frame, ClassId priority, Time at);
+
+    CapturePortSpec spec_;
+    std::optional<CaptureReader> reader_;
+    std::optional<CaptureWriter> writer_;
+    CaptureReader::Frame next_;
+    bool has_next_ = false;
+    Time stamp_{};  // of next_
+    ClassId next_class_ = no_class;
+    Time wire_free_{};  // end of the frame before
+    PauseSender sender_;
+    std::array<std::deque<HeldFrame>, classes> held_;
+    std::uint64_t held_count_ = 0;
+    std::uint64_t missed_ = 0;
+    std::uint64_t moved_ = 0;
+    Time sender_now_{};  // the sender's own clock: its last step
+    Time instant_{};     // of the last receive
+    unsigned ring_ = 0;  // frames that had arrived by then since the turn before
+
+    static constexpr ClassId no_class = 0xFF;  // MAC control is never held
+};
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// DPDK's environment, started once a process with options that are derived, so that a user need not know any.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace sluice {
+
+struct EalOptions {
+    std::size_t memory_bytes = 0;  // what pools and tables will take
+    bool pci = false;              // some port is a PCI device
+    bool physical_needs_hugepages = false;
+    bool allow_hugepages = true;     // false: the virtual clock, where speed of memory is not the point
+    std::vector<std::string> extra;  // the user's own arguments, last
+};
+
+class Eal {
+  public:
+    // Hugepages if enough of them are free, else ordinary memory, which needs no privilege.
+    static tl::expected<Eal, std::string> start(const EalOptions& options);
+    ~Eal();
+    Eal(Eal&& other) noexcept : running_(other.running_) { other.running_ = false; }
+    Eal(const Eal&) = delete;
+    Eal& operator=(const Eal&) = delete;
+
+    const std::string& memory_note() const { return note_; }
+
+    // DPDK's log goes to a bounded buffer: an error of ours quotes what was logged since a mark.
+    using LogMark = std::size_t;
+    static LogMark log_mark();
+    static std::string log_since(LogMark mark);
+
+  private:
+    Eal() = default;
+    bool running_ = false;  // to be cleaned up
+    std::string note_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,233 @@
+#include "dataplane/egress.hh"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+
+#include "dataplane/drop.hh"
+#include "lib/class_mask.hh"
+#include "lib/pfc_frame.hh"
+
+namespace sluice {
+namespace {
+
+void trace(PortContext& port, ClassId queue, Time now) {
+    if (port.trace) port.trace->queue[queue].record(now, port.queue_use[queue].used_cells());
+}
+
+// One of the two ends of a packet's stay: the queue takes it, or says why not.
+DropReason admit(const Policy& policy, PortContext& port, PoolBursts& pools, const PacketMeta& info) {
+    if (!port.link_up) return DropReason::link_down;
+    const QueueLimits& limits = policy.ports[port.id].queue[info.queue];
+    const QueueAdmission admission = port.queue_use[info.queue].admit(limits, pools[limits.pool], info.cells);
+    return is_admitted(admission) ? DropReason::none : DropReason::queue_limit;
+}
+
+// The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back.
+QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, ClassId queue, Time now) {
+    const QueueEntry entry = port.queue[queue].pop(worker.chunks);
+    port.queue_use[queue].release(pools[worker.policy->ports[port.id].queue[queue].pool], entry.cells);
+    if (port.queue[queue].empty()) {
+        port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
+        port.scheduler.became_empty(queue);
+    }
+    trace(port, queue, now);
+    return entry;
+}
+
+void append(OutBatch& out, Packet* packet, std::uint32_t bytes, ClassId queue) {
+    out.packet[out.count] = packet;
+    out.bytes[out.count] = static_cast<std::uint16_t>(bytes);
+    out.queue[out.count++] = queue;
+}
+
+// Ahead of what the driver has refused so far.
+void put_first(OutBatch& out, Packet* packet, std::uint32_t bytes) {
+    const auto shift = [&](auto& list) {
+        std::copy_backward(list.begin(), list.begin() + out.count, list.begin() + out.count + 1);
+    };
+    shift(out.packet);
+    shift(out.bytes);
+    shift(out.queue);
+    out.packet[0] = packet;
+    out.bytes[0] = static_cast<std::uint16_t>(bytes);
+    out.queue[0] = no_queue;
+    ++out.count;
+}
+
+// Removes the first `sent` frames, which the driver has taken, and counts them.
+void settle(PortContext& port, unsigned sent) {
+    OutBatch& out = port.out;
+    for (unsigned i = 0; i < sent; ++i) {
+        port.counters.tx.add(out.bytes[i]);
+        if (out.queue[i] != no_queue) port.counters.queue[out.queue[i]].tx.add(out.bytes[i]);
+    }
+    out.count -= sent;
+    if (out.count == 0) [[likely]]
+        return;
+    std::copy_n(out.packet.begin() + sent, out.count, out.packet.begin());
+    std::copy_n(out.bytes.begin() + sent, out.count, out.bytes.begin());
+    std::copy_n(out.queue.begin() + sent, out.count, out.queue.begin());
+}
+
+std::uint8_t paused_queues(const PortContext& port, const ClassMap& map, Time now) {
+    const std::uint8_t priorities = port.honor.paused(now);
+    unsigned queues = 0;
+    for_each_class(priorities, [&](ClassId n) { queues |= 1U << map.pfc_priority_to_queue[n]; });
+    return static_cast<std::uint8_t>(queues);
+}
+
+std::uint8_t ready_queues(const PortContext& port, const PortPolicy& policy, Time now) {
+    return static_cast<std::uint8_t>(port.backlog & ~policy.held & ~paused_queues(port, policy.map, now));
+}
+
+// The PFC frame of this turn, if one is due: ahead of all data, behind the frame under way.
+void put_pfc(WorkerContext& worker, PortContext& port, Time now) {
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    const auto map = port.generator.decide(port.want_xoff & policy.pfc_send.lossless, port.want_xon, now);
+    port.want_xoff = port.want_xon = 0;
+    if (!map) [[likely]]
+        return;
+    if (port.trace) port.trace->pauses_changed(now, port.generator.asserted());
+    Packet* packet = rte_pktmbuf_alloc(worker.packet_pool);
+    assert(packet != nullptr && "the pool is sized for one PFC frame a port beside all the buffer holds");
+    auto* bytes = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_append(packet, pfc_frame_bytes));
+    build_pfc_frame(std::span<std::uint8_t, pfc_frame_bytes>(bytes, pfc_frame_bytes), policy.station.mac,
+                    *map);
+    meta(packet) = PacketMeta{};
+    meta(packet).ingress_port = port.id;
+    meta(packet).departure = port.link.start(now, pfc_frame_bytes);
+    port.counters.generated.add(1);
+    put_first(port.out, packet, pfc_frame_bytes);
+}
+
+void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
+    // Into a ring it goes whenever it must; on a bare wire it waits for the end of the frame under way.
+    if (port.out.count == burst_size || !(port.link.has_ring() || port.link.can_start(now))) return;
+    put_pfc(worker, port, now);
+}
+
+void fill(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.backlog == 0) return;
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    std::uint8_t ready = ready_queues(port, policy, now);
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    OutBatch& out = port.out;
+    const auto head = [&](unsigned queue) { return wire_bytes(port.queue[queue].front().frame_bytes); };
+    const auto room = [&] { return out.count < burst_size && port.link.can_start(now); };
+    while (room()) {
+        const int picked = port.scheduler.pick(ready, head, now);
+        if (picked < 0) break;
+        const auto queue = static_cast<ClassId>(picked);
+        PacketQueue& packets = port.queue[queue];
+        do {
+            const QueueEntry entry = release(worker, port, pools, queue, now);
+            worker.shared.releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells);
+            port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
+            auto* packet = static_cast<Packet*>(entry.packet);
+            if (!packets.empty()) rte_prefetch0(&meta(static_cast<Packet*>(packets.front().packet)));
+            meta(packet).departure = port.link.start(now, entry.frame_bytes);
+            append(out, packet, entry.frame_bytes, queue);
+        } while (room() && !packets.empty() && port.scheduler.again(queue, head(queue)));
+        ready = static_cast<std::uint8_t>(ready & port.backlog);
+    }
+}
+
+// Charges of the out-batch went back when its frames left their queues.
+void discard_out(WorkerContext& worker, PortContext& port) {
+    for (OutBatch& out = port.out; out.count != 0;) {
+        --out.count;
+        Packet* packet = out.packet[out.count];
+        meta(packet).cells = 0;
+        drop(worker, packet, DropReason::link_down);
+    }
+}
+
+void earlier(std::optional<Time>& best, Time candidate) {
+    if (!best || candidate < *best) best = candidate;
+}
+
+}  // namespace
+
+void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
+    std::uint32_t bound = 0;
+    for (Packet* packet : packets) bound += meta(packet).cells;
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
+    for (Packet* packet : packets) {
+        const PacketMeta& info = meta(packet);
+        PortContext& port = *worker.shared.ports[info.egress_port];
+        const DropReason reason = admit(*worker.policy, port, pools, info);
+        if (reason != DropReason::none) [[unlikely]] {
+            port.counters.queue[info.queue].dropped.add(1);
+            drop(worker, packet, reason);
+            continue;
+        }
+        port.queue[info.queue].push(worker.chunks, {packet, static_cast<std::uint16_t>(packet->pkt_len),
+                                                    info.cells, info.ingress_port, info.priority_group, 0});
+        port.backlog = static_cast<std::uint8_t>(port.backlog | 1U << info.queue);
+        trace(port, info.queue, now);
+    }
+}
+
+unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
+    if (!port.link_up) return 0;
+    port.link.settle(now);
+    port.honor.expire(now);
+    send_pfc(worker, port, now);
+    fill(worker, port, now);
+    if (port.out.count == 0) return 0;
+    const unsigned sent = port.io->transmit(std::span(port.out.packet).first(port.out.count));
+    settle(port, sent);
+    return sent;
+}
+
+bool has_ready_queue(const PortContext& port, const Policy& policy, Time now) {
+    return port.link_up && ready_queues(port, policy.ports[port.id], now) != 0;
+}
+
+std::optional<Time> next_egress(const PortContext& port, const Policy& policy, Time now) {
+    if (!port.link_up) return std::nullopt;
+    std::optional<Time> best;
+    const Time wire_free = max(port.link.next_start(), now);
+    if ((port.want_xoff | port.want_xon) != 0) earlier(best, port.link.has_ring() ? now : wire_free);
+    if (port.hold_peer)
+        earlier(best, now + Duration{1});  // whether it still falls behind, the next turn tells
+    if (const auto refresh = port.generator.next_refresh()) earlier(best, max(*refresh, wire_free));
+    if (port.backlog == 0) return best;
+    const PortPolicy& own = policy.ports[port.id];
+    if (const std::uint8_t ready = ready_queues(port, own, now); ready != 0)
+        earlier(best, max(port.scheduler.next_eligible(ready, now).value_or(now), wire_free));
+    if (const auto expiry = port.honor.next_expiry()) earlier(best, max(*expiry, wire_free));
+    return best;
+}
+
+bool release_peer(WorkerContext& worker, PortContext& port, Time now) {
+    for (PriorityGroup& group : port.group) group.stop();
+    port.want_xoff = 0;
+    port.want_xon = port.generator.asserted();
+    egress(worker, port, now);
+    return (port.generator.asserted() == 0 && port.out.count == 0) || !port.link_up;
+}
+
+void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
+    port.want_xoff = 0;
+    port.want_xon = port.generator.asserted();
+    if (port.want_xon == 0) return;
+    put_pfc(worker, port, now);
+    settle(port, port.io->transmit(std::span(port.out.packet).first(port.out.count)));
+    discard_out(worker, port);
+}
+
+void discard_queues(WorkerContext& worker, PortContext& port, Time now) {
+    discard_out(worker, port);
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    for_each_class(port.backlog, [&](ClassId queue) {
+        while (!port.queue[queue].empty()) {
+            const QueueEntry entry = release(worker, port, pools, queue, now);
+            port.counters.queue[queue].dropped.add(1);
+            drop(worker, static_cast<Packet*>(entry.packet), DropReason::link_down);
+        }
+    });
+}
+
+}  // namespace sluice

@@ -1,0 +1,119 @@
+#include "dataplane/ethdev_port.hh"
+
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "dataplane/eal.hh"
+
+namespace sluice {
+namespace {
+
+constexpr std::uint16_t ring_descriptors = 512;
+
+// net_af_packet receives into one mbuf: a frame of its ring must fit one, with the kernel's header.
+constexpr std::uint16_t af_packet_max_mtu = 1900;
+
+std::string with_defaults(const std::string& device) {
+    if (device.starts_with("net_af_packet") && device.find("framesz=") == std::string::npos)
+        return device + ",framesz=2048,blocksz=65536,framecnt=512";
+    return device;
+}
+
+std::string name_of(const std::string& device) { return device.substr(0, device.find(',')); }
+
+tl::unexpected<std::string> failed(const Eal::LogMark& mark, const std::string& what, int error) {
+    std::string text = what + ": " + (error != 0 ? std::strerror(std::abs(error)) : "failed");
+    const std::string log = Eal::log_since(mark);
+    if (!log.empty()) text += " (" + log + ")";
+    return tl::unexpected(text);
+}
+
+int configure(std::uint16_t id, const EthdevPort::Spec& spec) {
+    rte_eth_conf conf{};
+    rte_eth_dev_info info{};
+    int result = rte_eth_dev_info_get(id, &info);
+    if (result != 0) return result;
+    conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.mtu, info.min_mtu, info.max_mtu);
+    conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+    conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+    if ((result = rte_eth_dev_configure(id, 1, 1, &conf)) != 0) return result;
+    std::uint16_t rx = ring_descriptors;
+    std::uint16_t tx = ring_descriptors;
+    if ((result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0) return result;
+    const int socket = rte_eth_dev_socket_id(id);
+    const unsigned node = socket < 0 ? 0 : static_cast<unsigned>(socket);
+    if ((result = rte_eth_rx_queue_setup(id, 0, rx, node, nullptr, spec.pool)) != 0) return result;
+    if ((result = rte_eth_tx_queue_setup(id, 0, tx, node, nullptr)) != 0) return result;
+    return rte_eth_dev_start(id);
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(const Spec& spec) {
+    if (spec.device.starts_with("net_af_packet") && spec.mtu > af_packet_max_mtu)
+        return tl::unexpected("device \"" + spec.device + "\" takes no frame of MTU " +
+                              std::to_string(spec.mtu) + "; do: set mtu to at most " +
+                              std::to_string(af_packet_max_mtu));
+    const auto mark = Eal::log_mark();
+    const std::string device = with_defaults(spec.device);
+    const int probed = rte_dev_probe(device.c_str());
+    if (probed != 0) return failed(mark, "device \"" + spec.device + "\" does not start", probed);
+    std::uint16_t id = 0;
+    if (rte_eth_dev_get_port_by_name(name_of(device).c_str(), &id) != 0)
+        return failed(mark, "device \"" + spec.device + "\" is not an Ethernet device", 0);
+    std::unique_ptr<EthdevPort> port(new EthdevPort(id, device.starts_with("net_")));
+    const int configured = configure(id, spec);
+    if (configured != 0) return failed(mark, "device \"" + spec.device + "\" does not start", configured);
+    // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
+    static_cast<void>(rte_eth_promiscuous_enable(id));
+    port->poll_link();
+    return port;
+}
+
+EthdevPort::~EthdevPort() { close(); }
+
+std::string EthdevPort::close() {
+    if (!open_) return {};
+    missed_ = missed();
+    open_ = false;
+    static_cast<void>(rte_eth_dev_stop(id_));  // an error means that it was not started
+    static_cast<void>(rte_eth_dev_close(id_));
+    return {};
+}
+
+unsigned EthdevPort::receive(std::span<Packet*> out, Time now) {
+    const unsigned count = rte_eth_rx_burst(id_, 0, out.data(), static_cast<std::uint16_t>(out.size()));
+    for (unsigned i = 0; i < count; ++i) meta(out[i]).arrival = now;
+    return count;
+}
+
+unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
+    return rte_eth_tx_burst(id_, 0, const_cast<Packet**>(frames.data()),
+                            static_cast<std::uint16_t>(frames.size()));
+}
+
+std::uint64_t EthdevPort::missed() const {
+    if (!open_) return missed_;
+    rte_eth_stats stats{};
+    if (rte_eth_stats_get(id_, &stats) != 0) return 0;
+    return stats.imissed + stats.rx_nombuf;
+}
+
+void EthdevPort::poll_link() {
+    rte_eth_link link{};
+    if (rte_eth_link_get_nowait(id_, &link) != 0) return;  // a device without link state is always up
+    link_up_.store(link.link_status == RTE_ETH_LINK_UP, std::memory_order_relaxed);
+}
+
+MacAddress EthdevPort::mac() const {
+    rte_ether_addr address{};
+    MacAddress mac;
+    if (rte_eth_macaddr_get(id_, &address) == 0) std::memcpy(mac.bytes.data(), address.addr_bytes, 6);
+    return mac;
+}
+
+}  // namespace sluice

@@ -1,0 +1,225 @@
+#include "dataplane/fault_port.hh"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+std::vector<std::uint8_t> copy_of(Packet* packet) {
+    std::vector<std::uint8_t> bytes(packet->pkt_len);
+    std::size_t at = 0;
+    for (Packet* segment = packet; segment != nullptr; segment = segment->next) {
+        std::memcpy(bytes.data() + at, frame_bytes(segment), segment->data_len);
+        at += segment->data_len;
+    }
+    return bytes;
+}
+
+// We forward no MAC control, so a PFC frame is one that we made.
+bool is_our_pfc(Packet* packet) {
+    return packet->pkt_len == pfc_frame_bytes && packet->data_len == pfc_frame_bytes &&
+           decode_mac_control({frame_bytes(packet), pfc_frame_bytes}, {}).kind == MacControl::Kind::pfc;
+}
+
+void earlier(std::optional<Time>& best, Time candidate) {
+    if (!best || candidate < *best) best = candidate;
+}
+
+}  // namespace
+
+void FaultPort::configure(const FaultSettings& settings, std::uint8_t lossless, Time now) {
+    const FaultSettings before = settings_;
+    settings_ = settings;
+    lossless_ = lossless;
+    inner_->set_overshoot(settings.overshoot_bytes);
+    if (settings.stuck_xoff != 0 && settings.stuck_xoff != before.stuck_xoff) {
+        peer_pause(now, settings.stuck_xoff, fault_quanta);
+        ++counters_.stuck_xoff;
+    }
+    if (settings.storm_classes != before.storm_classes || settings.storm_every != before.storm_every ||
+        settings.storm_for != before.storm_for) {
+        storm_next_ = now;
+        storm_end_ = settings.storm_classes != 0 ? now + settings.storm_for : now;
+    }
+    if (settings.slow_receiver != before.slow_receiver ||
+        settings.slow_buffer_bytes != before.slow_buffer_bytes)
+        slow_.configure(settings.slow_receiver, settings.slow_buffer_bytes,
+                        spec_.speed.byte_time() * (std::int64_t{fault_quanta} * quantum_bytes / 2), now);
+}
+
+void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
+    PauseMap map;
+    map.class_enable = mask;
+    map.quanta.fill(quanta);
+    PfcBytes bytes;
+    build_pfc_frame(bytes, MacAddress{}, map);
+    // Behind what was added for the same moment, ahead of what comes later.
+    const auto place =
+        std::find_if(added_.begin(), added_.end(), [&](const Arriving& other) { return at < other.at; });
+    added_.insert(place, Arriving{at, {bytes.begin(), bytes.end()}, false});
+}
+
+void FaultPort::misbehave(Time now) {
+    for (; storm_next_ < storm_end_ && storm_next_ <= now;
+         storm_next_ = storm_next_ + settings_.storm_every) {
+        peer_pause(storm_next_, settings_.storm_classes, fault_quanta);
+        ++counters_.storm_xoff;
+    }
+    const Duration there_and_back = spec_.cable * 2;
+    while (const auto pause = slow_.take(now - there_and_back)) {
+        peer_pause(pause->at + there_and_back, lossless_, pause->off ? fault_quanta : std::uint16_t{0});
+        ++(pause->off ? counters_.slow_xoff : counters_.slow_xon);
+    }
+}
+
+void FaultPort::take_in(Packet* packet) {
+    const FrameFate fate = spec_.dice.frame(settings_, ++frames_);
+    if (fate.drop) {
+        ++counters_.dropped;
+        rte_pktmbuf_free(packet);
+        return;
+    }
+    Arriving frame{meta(packet).arrival + settings_.delay, copy_of(packet),
+                   packet->packet_type == packet_type_truncated};
+    rte_pktmbuf_free(packet);
+    frame.at = last_arrival_ = max(frame.at, last_arrival_);
+    if (settings_.delay != Duration{}) ++counters_.delayed;
+    if (fate.corrupt && corrupt_bit(frame.bytes, *fate.corrupt)) ++counters_.corrupted;
+    arriving_.push_back(std::move(frame));
+    if (!fate.duplicate) return;
+    ++counters_.duplicated;
+    Arriving copy = arriving_.back();
+    copy.at = last_arrival_ = frame_end(copy.at, copy.bytes.size());
+    arriving_.push_back(std::move(copy));
+}
+
+void FaultPort::take_in(Time now) {
+    std::array<Packet*, burst_size> burst;
+    while (true) {
+        const unsigned count = inner_->receive(burst, now);
+        for (unsigned i = 0; i < count; ++i) take_in(burst[i]);
+        if (count < burst.size()) return;
+    }
+}
+
+unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
+    send_late(now);
+    take_in(now);
+    misbehave(now);
+    unsigned count = 0;
+    while (count < out.size()) {
+        const bool has_added = !added_.empty() && added_.front().at <= now;
+        const bool has_frame = !arriving_.empty() && arriving_.front().at <= now;
+        if (!has_added && !has_frame) break;
+        const bool added_first = has_added && (!has_frame || added_.front().at <= arriving_.front().at);
+        auto& from = added_first ? added_ : arriving_;
+        const Arriving& frame = from.front();
+        Packet* packet = make_packet(spec_.pool, frame.bytes, frame.truncated);
+        if (packet != nullptr) {
+            meta(packet).arrival = frame.at;
+            out[count++] = packet;
+        } else {
+            ++missed_;
+        }
+        from.pop_front();
+    }
+    return count;
+}
+
+std::optional<Time> FaultPort::next_arrival() const {
+    std::optional<Time> best = inner_->next_arrival();
+    if (!arriving_.empty()) earlier(best, arriving_.front().at);
+    if (!added_.empty()) earlier(best, added_.front().at);
+    if (!late_.empty()) earlier(best, late_.front().departure);
+    if (storm_next_ < storm_end_) earlier(best, storm_next_);
+    if (const auto pause = slow_.next()) earlier(best, *pause + spec_.cable * 2);
+    return best;
+}
+
+// A late XON of ours, or one that the peer still owes us, sets things going, too.
+bool FaultPort::expects_frames() const {
+    return inner_->expects_frames() || !arriving_.empty() || !added_.empty() || !late_.empty() ||
+           storm_next_ < storm_end_ || slow_.next().has_value();
+}
+
+// The cable is cut: what is under way on it, either way, is lost.
+std::uint64_t FaultPort::lose_until(Time now) {
+    misbehave(now);
+    counters_.pfc_lost += late_.size();
+    const std::uint64_t lost = inner_->lose_until(now) + arriving_.size() + added_.size();
+    late_.clear();
+    arriving_.clear();
+    added_.clear();
+    return lost;
+}
+
+void FaultPort::send_pfc(const PfcBytes& bytes, Time departure) {
+    Packet* packet = make_packet(spec_.pool, bytes, false);
+    if (packet != nullptr) {
+        meta(packet) = PacketMeta{};
+        meta(packet).departure = departure;
+        if (inner_->transmit({&packet, 1}) == 1) return;
+        rte_pktmbuf_free(packet);
+    }
+    ++counters_.pfc_lost;
+}
+
+void FaultPort::send_late(Time now) {
+    for (; !late_.empty() && late_.front().departure <= now; late_.pop_front())
+        send_pfc(late_.front().bytes, late_.front().departure);
+}
+
+// Sent it is; what becomes of it is another matter.
+bool FaultPort::transmit_pfc(Packet* packet) {
+    const PfcFate fate = spec_.dice.pfc(settings_, ++pfc_frames_);
+    const std::span<std::uint8_t, pfc_frame_bytes> frame(frame_bytes(packet), pfc_frame_bytes);
+    if (fate.lose) {
+        ++counters_.pfc_lost;
+        rte_pktmbuf_free(packet);
+        return true;
+    }
+    if (change_pfc(settings_, frame)) ++counters_.pfc_changed;
+    PfcBytes bytes;
+    std::copy(frame.begin(), frame.end(), bytes.begin());
+    const Time sent = meta(packet).departure;
+    const Time departure = max(sent + settings_.pfc_delay, last_late_);
+    const bool is_late = departure > sent;
+    if (!is_late && inner_->transmit({&packet, 1}) == 0) return false;
+    if (is_late) {
+        ++counters_.pfc_delayed;
+        rte_pktmbuf_free(packet);
+        late_.push_back({departure, bytes});
+    }
+    last_late_ = departure;
+    if (fate.duplicate) {
+        ++counters_.pfc_duplicated;
+        last_late_ = frame_end(departure, pfc_frame_bytes);
+        late_.push_back({last_late_, bytes});
+    }
+    return true;
+}
+
+unsigned FaultPort::transmit(std::span<Packet* const> frames) {
+    unsigned taken = 0;
+    for (Packet* packet : frames) {
+        const PacketMeta info = meta(packet);
+        const std::uint32_t bytes = wire_bytes(packet->pkt_len);
+        send_late(info.departure);
+        if (is_our_pfc(packet)) {
+            if (!transmit_pfc(packet)) break;
+        } else {
+            if (inner_->transmit({&packet, 1}) == 0) break;
+            if (info.lossless) slow_.receive(info.departure + spec_.speed.byte_time() * bytes, bytes);
+        }
+        ++taken;
+    }
+    return taken;
+}
+
+std::string FaultPort::close() {
+    while (!late_.empty()) send_late(late_.back().departure);
+    return inner_->close();
+}
+
+}  // namespace sluice

@@ -1,0 +1,105 @@
+// A port whose link goes wrong as `FaultSettings` say (lib/faults.hh): a decorator of any other, under the
+// virtual clock only.
+//
+// Frames of the port behind are taken when they arrive and kept as bytes, so that a delayed one takes no
+// mbuf, then handed on in order, together with the PFC frames that a misbehaving peer adds: these are no
+// subject of the other faults. The link carries what a fault puts on it beside what it carries anyway, so a
+// duplicate starts when its original ends, whatever comes then. A frame that is dropped or delayed here has
+// not been received; a PFC frame that is lost, late or changed here has been sent. A storm ends by itself, so
+// a run ends, too.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "dataplane/port.hh"
+#include "lib/faults.hh"
+#include "lib/slow_receiver.hh"
+
+namespace sluice {
+
+struct FaultCounters {
+    std::uint64_t dropped = 0, corrupted = 0, duplicated = 0, delayed = 0;             // frames of the peer
+    std::uint64_t pfc_lost = 0, pfc_duplicated = 0, pfc_delayed = 0, pfc_changed = 0;  // of ours
+    std::uint64_t storm_xoff = 0, stuck_xoff = 0, slow_xoff = 0, slow_xon = 0;         // that the peer added
+};
+
+class FaultPort final : public Port {
+  public:
+    struct Spec {
+        FaultDice dice;
+        Rate speed = gigabits(100);
+        Duration cable;  // one way
+        rte_mempool* pool = nullptr;
+    };
+    FaultPort(std::unique_ptr<Port> inner, const Spec& spec) : inner_(std::move(inner)), spec_(spec) {}
+
+    // Control, between turns: from `now` on. `lossless`: the priorities that a slow receiver pauses. What is
+    // under way stays; a storm or a stuck XOFF that is set anew starts now.
+    void configure(const FaultSettings& settings, std::uint8_t lossless, Time now);
+    const FaultCounters& faults() const { return counters_; }
+
+    unsigned receive(std::span<Packet*> out, Time now) override;
+    unsigned transmit(std::span<Packet* const> frames) override;
+    std::optional<Time> next_arrival() const override;
+    std::uint64_t lose_until(Time now) override;
+    std::string close() override;
+
+    std::optional<bool> falls_behind(Time now) const override { return inner_->falls_behind(now); }
+    bool link_up() const override { return inner_->link_up(); }
+    bool has_own_ring() const override { return inner_->has_own_ring(); }
+    std::uint64_t missed() const override { return inner_->missed() + missed_; }
+    std::uint64_t moved() const override { return inner_->moved(); }
+    std::uint64_t held() const override { return inner_->held(); }
+    std::uint64_t waiting() const override { return inner_->waiting() + arriving_.size(); }
+    bool expects_frames() const override;
+    void set_overshoot(std::uint64_t bytes) override { inner_->set_overshoot(bytes); }
+    std::uint64_t overshot_bytes() const override { return inner_->overshot_bytes(); }
+
+  private:
+    struct Arriving {
+        Time at;
+        std::vector<std::uint8_t> bytes;
+        bool truncated;
+    };
+    using PfcBytes = std::array<std::uint8_t, pfc_frame_bytes>;
+    struct LatePfc {
+        Time departure;
+        PfcBytes bytes;
+    };
+
+    Time frame_end(Time start, std::size_t bytes) const {
+        return start + spec_.speed.byte_time() * wire_bytes(static_cast<std::uint32_t>(bytes));
+    }
+    // Everything that has arrived at the port behind by `now`, with the faults of the receive path.
+    void take_in(Time now);
+    void take_in(Packet* packet);
+    // What the peer says by `now`, in order of time.
+    void misbehave(Time now);
+    void peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta);
+    bool transmit_pfc(Packet* packet);
+    // Hands late PFC frames that leave by `now` to the port behind.
+    void send_late(Time now);
+    void send_pfc(const PfcBytes& bytes, Time departure);
+
+    std::unique_ptr<Port> inner_;
+    Spec spec_;
+    FaultSettings settings_;
+    FaultCounters counters_;
+    std::uint8_t lossless_ = 0;
+    std::uint64_t frames_ = 0;      // of the peer, so far
+    std::uint64_t pfc_frames_ = 0;  // of ours
+    std::uint64_t missed_ = 0;
+    std::deque<Arriving> arriving_;  // frames of the peer, in order
+    Time last_arrival_{};            // of arriving_: order is kept when the delay gets shorter
+    std::deque<Arriving> added_;     // pauses that the peer added, in order
+    std::deque<LatePfc> late_;       // our PFC, in order
+    Time last_late_{};
+    Time storm_next_{};
+    Time storm_end_{};  // storm_next_ not before it: no storm
+    SlowReceiver slow_;
+};
+
+}  // namespace sluice

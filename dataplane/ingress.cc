@@ -1,0 +1,344 @@
+#include "dataplane/ingress.hh"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "dataplane/drop.hh"
+#include "dataplane/fib.hh"
+#include "lib/checksum.hh"
+#include "lib/class_mask.hh"
+#include "lib/ecmp.hh"
+#include "lib/flow_hash.hh"
+#include "lib/pfc_frame.hh"
+
+namespace sluice {
+namespace {
+
+// Left uninitialised: only the first `count` of each mean something, and clearing a kilobyte costs as much as
+// a packet.
+struct Batch {
+    Batch() {}  // NOLINT(modernize-use-equals-default): the union has no default
+    unsigned count = 0;
+    std::array<Packet*, burst_size> packet;
+    union {
+        std::array<Parsed, burst_size> parsed;
+    };
+    std::array<std::uint32_t, burst_size> group;
+};
+
+Parsed parse_packet(Packet* packet, const Station& station) {
+    std::array<std::uint8_t, parse_view_bytes> copy;
+    const auto view = first_bytes(packet, copy);
+#ifdef SLUICE_EXACT_VIEWS
+    // Sanitizers do not watch EAL memory: an exact heap copy shows a byte read too far.
+    const std::vector<std::uint8_t> exact(view.begin(), view.end());
+    return parse(exact, packet->pkt_len, station);
+#else
+    return parse(view, packet->pkt_len, station);
+#endif
+}
+
+// MAC control frames are consumed: counted, never data, never dropped data.
+void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
+    auto& counters = port.counters;
+    counters.consumed.add(1);
+    std::array<std::uint8_t, parse_view_bytes> copy;
+    const MacControl control = decode_mac_control(first_bytes(packet, copy), policy.station.mac);
+    if (control.kind == MacControl::Kind::pause) {
+        counters.pfc.rx_pause_global.add(1);
+    } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
+        const Time end = meta(packet).arrival + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
+        port.honor.receive(control.map, end, policy.speed, policy.pfc_honours);
+    } else {
+        counters.pfc.rx_unknown.add(1);
+    }
+    rte_pktmbuf_free(packet);
+}
+
+void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const Parsed& parsed) {
+    PacketMeta& info = meta(packet);
+    info.sequence = port.next_sequence++;
+    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
+    info.cells = 0;
+    info.ingress_port = port.id;
+    info.traffic_class = traffic_class(parsed, policy.map);
+    info.priority_group = policy.map.tc_to_priority_group[info.traffic_class];
+    // A frame that is refused as malformed belongs to no class.
+    info.lossless = parsed.drop == DropReason::none && policy.group[info.priority_group].lossless;
+}
+
+// Parse and classify. What is left in the batch is IP to be routed.
+void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst, Batch& batch) {
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    auto& counters = port.counters;
+    for (Packet* packet : burst) {
+        counters.rx.add(packet->pkt_len);
+        Parsed& parsed = batch.parsed[batch.count];
+        parsed = parse_packet(packet, policy.station);
+        if (parsed.kind == FrameKind::mac_control) {
+            consume(policy, port, packet);
+            continue;
+        }
+        if (packet->packet_type == packet_type_truncated) parsed.drop = DropReason::truncated_capture;
+        describe(policy, port, packet, parsed);
+        if (parsed.drop != DropReason::none) [[unlikely]] {
+            drop(worker, packet, parsed.drop);
+            continue;
+        }
+        counters.group[meta(packet).priority_group].rx.add(packet->pkt_len);
+        if (parsed.roce) counters.roce.add(1);
+        if (parsed.cnp) counters.cnp.add(1);
+        if (parsed.ecn == Ecn::ce) counters.ce_arrived.add(1);
+        batch.packet[batch.count++] = packet;
+    }
+}
+
+// Longest-prefix match of the whole batch, both families.
+void lookup_stage(const Fib& fib, Batch& batch) {
+    std::array<std::uint32_t, burst_size> v4;
+    std::array<std::uint8_t[16], burst_size> v6;
+    std::array<std::uint8_t, burst_size> v4_index;
+    std::array<std::uint8_t, burst_size> v6_index;
+    std::array<std::uint64_t, burst_size> found;
+    unsigned v4_count = 0;
+    unsigned v6_count = 0;
+    for (unsigned i = 0; i < batch.count; ++i) {
+        const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + batch.parsed[i].l3_offset;
+        if (batch.parsed[i].kind == FrameKind::ipv4) {
+            v4[v4_count] = load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination));
+            v4_index[v4_count++] = static_cast<std::uint8_t>(i);
+        } else {
+            std::memcpy(v6[v6_count], l3 + offsetof(Ipv6Header, destination), 16);
+            v6_index[v6_count++] = static_cast<std::uint8_t>(i);
+        }
+    }
+    if (v4_count != 0) {
+        fib.lookup(v4.data(), found.data(), v4_count);
+        for (unsigned k = 0; k < v4_count; ++k)
+            batch.group[v4_index[k]] = static_cast<std::uint32_t>(found[k]);
+    }
+    if (v6_count != 0) {
+        fib.lookup(v6.data(), found.data(), v6_count);
+        for (unsigned k = 0; k < v6_count; ++k)
+            batch.group[v6_index[k]] = static_cast<std::uint32_t>(found[k]);
+    }
+}
+
+// Group and hash to next hop; `none` when the packet may leave.
+DropReason choose_next_hop(WorkerContext& worker, Packet* packet, const Parsed& parsed,
+                           std::uint32_t number) {
+    const Policy& policy = *worker.policy;
+    const Group& group = policy.groups[number];
+    if (group.drop != DropReason::none) return group.drop;
+    PacketMeta& info = meta(packet);
+    const auto is_up = [&](std::uint32_t hop) {
+        return worker.shared.link_up[policy.next_hops[hop].port].load(std::memory_order_relaxed);
+    };
+    const std::uint32_t* table = policy.buckets.data() + group.first_bucket;
+    if (group.log2_buckets == 0) {
+        info.next_hop = *table;
+        if (!is_up(info.next_hop)) return DropReason::link_down;
+    } else {
+        const std::uint32_t hash = flow_hash(parsed, frame_bytes(packet) + parsed.l3_offset, policy.hash);
+        info.next_hop = pick_member(table, group.log2_buckets, hash, is_up);
+        if (info.next_hop == no_member) return DropReason::link_down;
+        if (group.counted) worker.next_hop_use[info.next_hop].add(packet->pkt_len);
+    }
+    info.egress_port = policy.next_hops[info.next_hop].port;
+    const PortPolicy& egress = policy.ports[info.egress_port];
+    if (parsed.ip_bytes > egress.mtu) return DropReason::mtu_exceeded;
+    info.queue = egress.map.tc_to_queue[info.traffic_class];
+    return DropReason::none;
+}
+
+// Tags off, the next hop's Ethernet header on, TTL minus one. False when the headers lie in too many
+// segments.
+bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
+    const bool v4 = parsed.kind == FrameKind::ipv4;
+    const std::uint32_t header_end = parsed.l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
+    if (!make_contiguous(packet, header_end)) return false;
+    std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
+    if (v4)
+        decrement_ttl(*reinterpret_cast<Ipv4Header*>(l3));
+    else
+        --reinterpret_cast<Ipv6Header*>(l3)->hop_limit;
+    const int shift = parsed.l3_offset - hop.header_bytes;
+    if (shift > 0)
+        rte_pktmbuf_adj(packet, static_cast<std::uint16_t>(shift));
+    else if (shift < 0)
+        rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(-shift));
+    std::uint8_t* frame = frame_bytes(packet);
+    std::memcpy(frame, hop.header.data(), 12);
+    store_be<std::uint16_t>(frame + hop.header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
+    if (hop.tagged) {  // PCP from the traffic class
+        std::memcpy(frame + 12, hop.header.data() + 12, 4);
+        frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).traffic_class << 5);
+    }
+    return true;
+}
+
+// Keeps the packets for which `judge` finds no reason to drop.
+template <class Judge>
+void filter(WorkerContext& worker, Batch& batch, Judge judge) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < batch.count; ++i) {
+        Packet* packet = batch.packet[i];
+        const DropReason reason = judge(i, packet);
+        if (reason != DropReason::none) [[unlikely]] {
+            drop(worker, packet, reason);
+            continue;
+        }
+        batch.packet[kept] = packet;
+        if (kept != i) batch.parsed[kept] = batch.parsed[i];
+        ++kept;
+    }
+    batch.count = kept;
+}
+
+void route_stage(WorkerContext& worker, Batch& batch) {
+    filter(worker, batch, [&](unsigned i, Packet* packet) {
+        return choose_next_hop(worker, packet, batch.parsed[i], batch.group[i]);
+    });
+}
+
+DropReason admit(const GroupLimits& limits, PortContext& port, PoolBursts& pools, std::uint32_t cells,
+                 PacketMeta& info) {
+    const ClassId number = info.priority_group;
+    const Admission admission = port.group[number].admit(limits, pools[limits.pool], cells);
+    if (is_admitted(admission)) {
+        info.cells = static_cast<std::uint16_t>(cells);
+        port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | 1U << number);
+        return DropReason::none;
+    }
+    GroupCounters& counters = port.counters.group[number];
+    counters.dropped.add(1);
+    if (admission == Admission::ingress_limit) return DropReason::ingress_limit;
+    counters.headroom_overruns.add(1);
+    return DropReason::headroom_overrun;
+}
+
+// Ingress admission: from here on the packet has its place in the buffer.
+void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
+    const Policy& policy = *worker.policy;
+    const PortPolicy& own = policy.ports[port.id];
+    std::uint32_t bound = 0;
+    for (unsigned i = 0; i < batch.count; ++i) bound += policy.cell.cells(meta(batch.packet[i]).frame_bytes);
+    PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, bound);
+    filter(worker, batch, [&](unsigned, Packet* packet) {
+        PacketMeta& info = meta(packet);
+        return admit(own.group[info.priority_group], port, pools, policy.cell.cells(info.frame_bytes), info);
+    });
+}
+
+void rewrite_stage(WorkerContext& worker, Batch& batch) {
+    filter(worker, batch, [&](unsigned i, Packet* packet) {
+        const NextHop& hop = worker.policy->next_hops[meta(packet).next_hop];
+        return rewrite(hop, packet, batch.parsed[i]) ? DropReason::none : DropReason::headers_too_long;
+    });
+}
+
+// To the worker that owns the egress port; a mailbox holds every packet there is, so none is refused.
+void hand_off_stage(WorkerContext& worker, const Batch& batch) {
+    Shared& shared = worker.shared;
+    if (shared.workers == 1) {
+        for (unsigned i = 0; i < batch.count; ++i)
+            worker.local.packets[worker.local.count++] = batch.packet[i];
+        return;
+    }
+    std::array<std::array<Packet*, burst_size>, max_workers> out;
+    std::array<unsigned, max_workers> count{};
+    for (unsigned i = 0; i < batch.count; ++i) {
+        const WorkerId to = shared.ports[meta(batch.packet[i]).egress_port]->owner;
+        if (to == worker.id)
+            worker.local.packets[worker.local.count++] = batch.packet[i];
+        else
+            out[to][count[to]++] = batch.packet[i];
+    }
+    for (WorkerId to = 0; to < shared.workers; ++to) {
+        if (count[to] == 0) continue;
+        const auto posted = shared.mailbox(worker.id, to).post(std::span(out[to]).first(count[to]));
+        assert(posted == count[to]);
+        static_cast<void>(posted);
+    }
+}
+
+// A worker that falls behind must pause its peers, not drop.
+void hold_peer(PortContext& port, bool behind) {
+    if (behind == port.hold_peer) return;
+    port.hold_peer = behind;
+    if (behind) port.counters.behind.add(1);
+    port.groups_in_use = 0xFF;  // each is judged anew, with or without cells
+}
+
+// Behind is: bursts come full, 8 in a row, or the receive ring fills up where the device tells.
+void watch_load(PortContext& port, unsigned received, Time now) {
+    constexpr unsigned many = 8;
+    port.full_bursts = received < burst_size
+                           ? std::uint8_t{0}
+                           : static_cast<std::uint8_t>(std::min<unsigned>(port.full_bursts + 1U, many));
+    hold_peer(port, port.io->falls_behind(now).value_or(port.full_bursts == many));
+}
+
+}  // namespace
+
+void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
+    const Policy& policy = *worker.policy;
+    const PortPolicy& own = policy.ports[port.id];
+    for_each_class(port.groups_in_use, [&](ClassId n) {
+        const GroupLimits& limits = own.group[n];
+        PriorityGroup& group = port.group[n];
+        const PoolView pool(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
+        const auto bit = static_cast<std::uint8_t>(1U << n);
+        switch (group.update_xoff(limits, pool, port.hold_peer)) {
+            case XoffSignal::send_xoff:
+                port.counters.group[n].xoff.add(1);
+                port.want_xoff |= bit;
+                port.want_xon = static_cast<std::uint8_t>(port.want_xon & ~bit);
+                break;
+            case XoffSignal::send_xon:
+                port.want_xon |= bit;
+                port.want_xoff = static_cast<std::uint8_t>(port.want_xoff & ~bit);
+                break;
+            case XoffSignal::none:
+                break;
+        }
+        if (port.trace) {
+            port.trace->group[n].record(now, group.used_cells());
+            port.trace->limit[n].record(now, static_cast<std::uint32_t>(group.limit_cells(limits, pool)));
+        }
+        if (group.used_cells() == 0 && !group.in_xoff())
+            port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~bit);
+    });
+}
+
+void take_releases(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.hold_peer && port.io->falls_behind(now) == false) hold_peer(port, false);
+    if (port.groups_in_use == 0) return;
+    const PortPolicy& own = worker.policy->ports[port.id];
+    PoolBursts pools(worker.shared.ingress_use, worker.policy->ingress_pools, 0);
+    worker.shared.releases.collect(port.id, [&](ClassId n, std::uint32_t cells) {
+        port.group[n].release(pools[own.group[n].pool], cells);
+    });
+}
+
+unsigned ingress(WorkerContext& worker, PortContext& port, Time now) {
+    std::array<Packet*, burst_size> burst;
+    const unsigned received = port.io->receive(burst, now);
+    watch_load(port, received, now);
+    if (received == 0) return 0;
+    for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
+    Batch batch;
+    parse_stage(worker, port, std::span(burst).first(received), batch);
+    if (batch.count == 0) return received;
+    lookup_stage(*worker.policy->fib, batch);
+    route_stage(worker, batch);
+    admit_stage(worker, port, batch);
+    rewrite_stage(worker, batch);
+    hand_off_stage(worker, batch);
+    judge_groups(worker, port, now);
+    return received;
+}
+
+}  // namespace sluice

@@ -1,0 +1,20 @@
+// The ingress half of a packet's way, on the worker that owns the port it came in by: receive, parse,
+// classify, route, admit, rewrite, hand off. Stages are functions over a batch, called in that order.
+#pragma once
+
+#include "dataplane/worker_context.hh"
+
+namespace sluice {
+
+// Takes back the cells that egress workers have released for this port. Every turn, for all ports before any
+// group is judged by what the pools hold.
+void take_releases(WorkerContext& worker, PortContext& port, Time now);
+
+// XOFF and XON for every group in use, at the pools' present occupancy (mechanisms: section 2, "When"). The
+// decisions wait in want_xoff and want_xon until egress sends a PFC frame.
+void judge_groups(WorkerContext& worker, PortContext& port, Time now);
+
+// Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none.
+unsigned ingress(WorkerContext& worker, PortContext& port, Time now);
+
+}  // namespace sluice

@@ -1,0 +1,94 @@
+#include "dataplane/packet.hh"
+
+#include <rte_eal.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+
+Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool truncated) {
+    Packet* head = rte_pktmbuf_alloc(pool);
+    if (head == nullptr) return nullptr;
+    Packet* segment = head;
+    std::size_t at = 0;
+    while (true) {
+        const std::size_t count = std::min<std::size_t>(bytes.size() - at, packet_data_bytes);
+        std::memcpy(rte_pktmbuf_mtod(segment, void*), bytes.data() + at, count);
+        segment->data_len = static_cast<std::uint16_t>(count);
+        at += count;
+        if (at == bytes.size()) break;
+        segment->next = rte_pktmbuf_alloc(pool);
+        if (segment->next == nullptr) {
+            rte_pktmbuf_free(head);
+            return nullptr;
+        }
+        segment = segment->next;
+        ++head->nb_segs;
+    }
+    head->pkt_len = static_cast<std::uint32_t>(bytes.size());
+    if (truncated) head->packet_type = packet_type_truncated;
+    return head;
+}
+
+bool make_contiguous(Packet* packet, std::uint32_t bytes) {
+    if (packet->data_len >= bytes) return true;
+    if (packet->pkt_len < bytes || rte_pktmbuf_tailroom(packet) < bytes - packet->data_len) return false;
+    while (packet->data_len < bytes) {
+        rte_mbuf* next = packet->next;
+        const std::uint16_t moved =
+            static_cast<std::uint16_t>(std::min<std::uint32_t>(bytes - packet->data_len, next->data_len));
+        std::memcpy(frame_bytes(packet) + packet->data_len, rte_pktmbuf_mtod(next, void*), moved);
+        packet->data_len = static_cast<std::uint16_t>(packet->data_len + moved);
+        next->data_off = static_cast<std::uint16_t>(next->data_off + moved);
+        next->data_len = static_cast<std::uint16_t>(next->data_len - moved);
+        if (next->data_len == 0) {
+            packet->next = next->next;
+            packet->nb_segs = static_cast<std::uint16_t>(packet->nb_segs - 1);
+            next->next = nullptr;
+            next->nb_segs = 1;
+            rte_pktmbuf_free_seg(next);
+        }
+    }
+    return true;
+}
+
+namespace {
+
+// Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
+// place one packet a 4 KiB page.
+rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache) {
+    const unsigned object = sizeof(rte_mbuf) + sizeof(PacketMeta) + packet_data_bytes + RTE_PKTMBUF_HEADROOM;
+    const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+    rte_mempool* pool = rte_mempool_create_empty(name, packets, object, cache,
+                                                 sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags);
+    if (pool == nullptr) return nullptr;
+    rte_pktmbuf_pool_private sizes{};
+    sizes.mbuf_data_room_size = packet_data_bytes + RTE_PKTMBUF_HEADROOM;
+    sizes.mbuf_priv_size = sizeof(PacketMeta);
+    rte_pktmbuf_pool_init(pool, &sizes);
+    if (rte_mempool_populate_default(pool) < 0) {
+        rte_mempool_free(pool);
+        return nullptr;
+    }
+    rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+    return pool;
+}
+
+}  // namespace
+
+PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache)
+    : pool_(make_pool(name, packets, cache)) {}
+
+PacketPool::~PacketPool() { rte_mempool_free(pool_); }
+
+unsigned PacketPool::in_use() const { return rte_mempool_in_use_count(pool_); }
+
+std::size_t PacketPool::bytes_each() {
+    rte_mempool_objsz size;
+    return rte_mempool_calc_obj_size(
+        sizeof(rte_mbuf) + sizeof(PacketMeta) + packet_data_bytes + RTE_PKTMBUF_HEADROOM, 0, &size);
+}
+
+}  // namespace sluice

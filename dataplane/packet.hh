@@ -1,0 +1,76 @@
+// A packet is a DPDK mbuf; what Sluice knows of it lies in the mbuf's private area.
+// Owner: the worker that has the packet in hand. It travels between workers only through a mailbox.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cstdint>
+#include <span>
+
+#include "lib/ids.hh"
+#include "lib/parse.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+using Packet = rte_mbuf;
+
+struct alignas(64) PacketMeta {
+    std::uint64_t sequence;  // of its ingress port, from 0
+    Time arrival;
+    Time departure;  // start of serialisation; valid in the out-batch
+    std::uint32_t next_hop;
+    std::uint16_t frame_bytes;  // as it arrived
+    std::uint16_t cells;        // charged; 0: no charge
+    PortId ingress_port;
+    PortId egress_port;
+    ClassId traffic_class;
+    ClassId priority_group;
+    ClassId queue;
+    bool lossless;
+};
+static_assert(sizeof(PacketMeta) == 64, "one cache line");
+
+inline PacketMeta& meta(Packet* packet) { return *static_cast<PacketMeta*>(rte_mbuf_to_priv(packet)); }
+
+// A capture's cut frame carries this packet type; every allocation resets it to 0.
+constexpr std::uint32_t packet_type_truncated = 0xFFFF'FFFF;
+
+constexpr unsigned packet_data_bytes = 2048;  // data room of one mbuf, without DPDK's headroom
+
+inline std::uint8_t* frame_bytes(Packet* packet) { return rte_pktmbuf_mtod(packet, std::uint8_t*); }
+
+// The first bytes of the frame in one piece: in place, or in `copy` when the first segment is shorter.
+inline std::span<const std::uint8_t> first_bytes(Packet* packet,
+                                                 std::span<std::uint8_t, parse_view_bytes> copy) {
+    const std::uint32_t want = packet->pkt_len < parse_view_bytes ? packet->pkt_len : parse_view_bytes;
+    if (packet->data_len >= want) [[likely]]
+        return {frame_bytes(packet), want};
+    return {static_cast<const std::uint8_t*>(rte_pktmbuf_read(packet, 0, want, copy.data())), want};
+}
+
+// A frame in as many mbufs as it needs; null when the pool is empty. `truncated`: `bytes` is not all of it.
+Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool truncated);
+
+// Moves bytes forward until the first segment holds `bytes` of the frame; false when its tailroom is too
+// small.
+bool make_contiguous(Packet* packet, std::uint32_t bytes);
+
+// The mbuf pool of one switch.
+class PacketPool {
+  public:
+    // `packets` mbufs of packet_data_bytes. `pool()` is null when memory did not suffice.
+    PacketPool(const char* name, unsigned packets, unsigned cache);
+    ~PacketPool();
+    PacketPool(const PacketPool&) = delete;
+    PacketPool& operator=(const PacketPool&) = delete;
+    rte_mempool* pool() const { return pool_; }
+    unsigned in_use() const;
+    // Bytes that one mbuf takes, for sizing the memory before EAL starts.
+    static std::size_t bytes_each();
+
+  private:
+    rte_mempool* pool_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// What a worker reads: one immutable value, compiled by control and published as a snapshot. Everything that
+// a packet's way depends on and that may change while traffic runs stands here, and nothing else.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/buffer_limits.hh"
+#include "lib/cells.hh"
+#include "lib/classify.hh"
+#include "lib/drop_reason.hh"
+#include "lib/flow_hash.hh"
+#include "lib/ids.hh"
+#include "lib/parse.hh"
+#include "lib/pfc_generator.hh"
+#include "lib/scheduler.hh"
+
+namespace sluice {
+
+class Fib;
+
+// How frames leave for one neighbour, and where.
+struct NextHop {
+    std::array<std::uint8_t, 18>
+        header{};                    // Ethernet header as it goes out, tag included, EtherType left open
+    std::uint8_t header_bytes = 14;  // 14, or 18 with a tag
+    bool tagged = false;
+    PortId port = 0;
+};
+
+// What the FIB answers with: a group of next hops as a bucket table, or the reason to discard.
+struct Group {
+    DropReason drop = DropReason::none;
+    std::uint8_t log2_buckets = 0;
+    bool counted = false;            // several members: shares are counted
+    std::uint32_t first_bucket = 0;  // index into Policy::buckets
+};
+
+// Groups with a fixed number, in front of all others.
+enum : std::uint32_t { group_no_route, group_local, group_blackhole, group_unresolved, first_free_group };
+
+struct PortPolicy {
+    Station station;
+    ClassMap map;
+    std::uint16_t mtu = 9100;  // of IP packets that leave here
+    bool admin_up = true;
+    std::array<GroupLimits, classes> group{};  // ingress; group n is paused by PFC priority n
+    std::array<QueueLimits, classes> queue{};  // egress
+    PortSchedule schedule;
+    PfcSendSettings pfc_send;
+    std::uint8_t pfc_honours = 0;  // priorities whose pauses we obey
+    std::uint8_t held = 0;         // queues an operator holds: admission goes on, dequeue stops
+    Rate speed = gigabits(100);
+};
+
+struct Policy {
+    HashKey hash;
+    CellSize cell{256};
+    std::array<PoolLimits, max_pools> ingress_pools{};
+    std::array<PoolLimits, max_pools> egress_pools{};
+    std::vector<PortPolicy> ports;
+    std::vector<NextHop> next_hops;
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> buckets;  // indices into next_hops
+    const Fib* fib = nullptr;            // kept alive by control until every worker runs a later policy
+};
+
+}  // namespace sluice

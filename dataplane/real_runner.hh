@@ -1,0 +1,48 @@
+// Runs the workers of one switch on threads of their own, each bound to a core, with the TSC as clock.
+#pragma once
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "dataplane/switch.hh"
+
+namespace sluice {
+
+// Picoseconds since construction, from the TSC (22 cycles a reading).
+class TscClock {
+  public:
+    TscClock();
+    Time now() const;
+
+  private:
+    std::uint64_t origin_;
+    std::uint64_t ps_per_cycle_fixed_;  // 2^-32 ps
+};
+
+class RealRunner {
+  public:
+    // `cores[w]`: CPU of worker w; empty: left to the kernel.
+    RealRunner(Switch& device, std::vector<unsigned> cores);
+    ~RealRunner() { stop(); }
+    RealRunner(const RealRunner&) = delete;
+    RealRunner& operator=(const RealRunner&) = delete;
+
+    void start();
+    // Receives nothing more, lets what is queued leave (for at most a second), sends XON for whatever is held
+    // paused and returns when every worker has ended its last turn; afterwards counters and ledger are exact.
+    void stop();
+    Time now() const { return clock_.now(); }
+
+  private:
+    void loop(WorkerId worker);
+    bool drained() const;
+
+    Switch& device_;
+    std::vector<unsigned> cores_;
+    TscClock clock_;
+    std::atomic<bool> stop_{false};  // written by control, read by workers once a turn
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,104 @@
+#include "dataplane/switch.hh"
+
+namespace sluice {
+
+Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
+               const Resources& resources)
+    : shared_(workers, static_cast<unsigned>(ports.size()), std::move(policy),
+              resources.one_thread || workers == 1) {
+    for (PortSpec& spec : ports) {
+        auto context = std::make_unique<PortContext>();
+        context->io = spec.io.get();
+        context->id = static_cast<PortId>(shared_.ports.size());
+        context->owner = spec.owner;
+        context->link = spec.link;
+        if (spec.trace_slots != 0)
+            context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);
+        shared_.link_up[context->id].store(true, std::memory_order_relaxed);
+        io_.push_back(std::move(spec.io));
+        shared_.ports.push_back(std::move(context));
+    }
+    for (unsigned from = 0; from < workers; ++from)
+        for (unsigned to = 0; to < workers; ++to)
+            shared_.mailboxes.push_back(from == to ? nullptr
+                                                   : std::make_unique<Mailbox<Packet*>>(resources.packets));
+    for (unsigned w = 0; w < workers; ++w)
+        workers_.push_back(std::make_unique<WorkerContext>(shared_, static_cast<WorkerId>(w),
+                                                           resources.packets, resources.pool));
+}
+
+std::uint64_t Switch::dropped(PortId ingress_port, DropReason reason) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_)
+        sum += worker->drops[ingress_port].all[static_cast<std::size_t>(reason)].get();
+    return sum;
+}
+
+std::uint64_t Switch::dropped_lossless(PortId ingress_port, DropReason reason) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_)
+        sum += worker->drops[ingress_port].lossless[static_cast<std::size_t>(reason)].get();
+    return sum;
+}
+
+std::uint64_t Switch::next_hop_packets(std::uint32_t next_hop) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->next_hop_use[next_hop].packets.get();
+    return sum;
+}
+
+std::uint64_t Switch::next_hop_bytes(std::uint32_t next_hop) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->next_hop_use[next_hop].bytes.get();
+    return sum;
+}
+
+std::uint64_t Switch::in_hand_off() const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->local.count - worker->local.taken;
+    for (const auto& mailbox : shared_.mailboxes)
+        if (mailbox) sum += mailbox->size();
+    return sum;
+}
+
+Ledger Switch::counted() const {
+    Ledger sum;
+    for (const auto& port : shared_.ports) {
+        const PortCounters& counters = port->counters;
+        sum.rx += counters.rx.packets.get();
+        sum.tx += counters.tx.packets.get();
+        sum.consumed += counters.consumed.get();
+        sum.generated += counters.generated.get();
+        for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
+            sum.dropped += dropped(port->id, static_cast<DropReason>(reason));
+    }
+    return sum;
+}
+
+Ledger Switch::ledger() const {
+    Ledger sum = counted();
+    sum.queued = in_hand_off();
+    for (const auto& port : shared_.ports) {
+        sum.queued += port->out.count;
+        for (const PacketQueue& queue : port->queue) sum.queued += queue.packets();
+    }
+    return sum;
+}
+
+void Switch::empty() {
+    for (auto& worker : workers_) {
+        LocalInbox& local = worker->local;
+        for (; local.taken < local.count; ++local.taken) rte_pktmbuf_free(local.packets[local.taken]);
+        local.count = local.taken = 0;
+    }
+    for (const auto& mailbox : shared_.mailboxes)
+        for (; mailbox && !mailbox->empty(); mailbox->pop()) rte_pktmbuf_free(mailbox->front());
+    for (const auto& port : shared_.ports) {
+        while (port->out.count != 0) rte_pktmbuf_free(port->out.packet[--port->out.count]);
+        for (PacketQueue& queue : port->queue)
+            while (!queue.empty())
+                rte_pktmbuf_free(static_cast<Packet*>(queue.pop(owner(*port).chunks).packet));
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,121 @@
+#include "dataplane/virtual_runner.hh"
+
+#include "dataplane/egress.hh"
+#include "dataplane/ingress.hh"
+#include "dataplane/worker.hh"
+
+namespace sluice {
+namespace {
+
+void earlier(std::optional<Time>& best, std::optional<Time> candidate) {
+    if (candidate && (!best || *candidate < *best)) best = candidate;
+}
+
+// The packet at the head of what `from` has for `to`; null when there is none.
+Packet* head(Switch& device, WorkerId from, WorkerId to) {
+    if (from == to) {
+        const LocalInbox& local = device.worker(from).local;
+        return local.taken < local.count ? local.packets[local.taken] : nullptr;
+    }
+    auto& mailbox = device.shared().mailbox(from, to);
+    return mailbox.empty() ? nullptr : mailbox.front();
+}
+
+void take(Switch& device, WorkerId from, WorkerId to) {
+    if (from == to)
+        ++device.worker(from).local.taken;
+    else
+        device.shared().mailbox(from, to).pop();
+}
+
+bool before(const PacketMeta& a, const PacketMeta& b) {
+    return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
+}
+
+}  // namespace
+
+std::optional<Time> VirtualRunner::next() const {
+    std::optional<Time> best;
+    for (Switch* device : switches_) {
+        for (PortId id = 0; id < device->port_count(); ++id) {
+            earlier(best, device->port(id).io->next_arrival());
+            earlier(best, next_egress(device->port(id), device->policy(), now_));
+        }
+    }
+    if (!best) return best;
+    return on_grid(max(*best, now_));
+}
+
+bool VirtualRunner::can_progress() const {
+    for (const Switch* device : switches_)
+        for (PortId id = 0; id < device->port_count(); ++id)
+            if (device->port(id).io->expects_frames() ||
+                has_ready_queue(device->port(id), device->policy(), now_))
+                return true;
+    return false;
+}
+
+Time VirtualRunner::on_grid(Time time) const {
+    if (turn_.ps == 0) return time;
+    const auto turn = static_cast<std::uint64_t>(turn_.ps);
+    return {(time.ps + turn - 1) / turn * turn};
+}
+
+void VirtualRunner::run() {
+    for (Switch* device : switches_) run(*device);
+}
+
+// (c) for all workers: each mailbox is in order, so the least of their heads comes next.
+void VirtualRunner::merge(Switch& device, Time now) {
+    const auto workers = static_cast<WorkerId>(device.worker_count());
+    while (true) {
+        Packet* least = nullptr;
+        WorkerId least_from = 0;
+        WorkerId least_to = 0;
+        for (WorkerId from = 0; from < workers; ++from) {
+            for (WorkerId to = 0; to < workers; ++to) {
+                Packet* packet = head(device, from, to);
+                if (packet == nullptr || (least != nullptr && !before(meta(packet), meta(least)))) continue;
+                least = packet;
+                least_from = from;
+                least_to = to;
+            }
+        }
+        if (least == nullptr) break;
+        take(device, least_from, least_to);
+        enqueue(device.worker(least_to), {&least, 1}, now);
+    }
+    for (WorkerId w = 0; w < workers; ++w) device.worker(w).local.count = device.worker(w).local.taken = 0;
+}
+
+void VirtualRunner::run(Switch& device) {
+    unsigned work = 1;
+    while (work != 0) {
+        work = 0;
+        for (WorkerId w = 0; w < device.worker_count(); ++w) begin_turn(device.worker(w));
+        for (PortId id = 0; id < device.port_count(); ++id)
+            link_events(device.owner(device.port(id)), device.port(id), now_);
+        // All releases first: a group is judged by the pool that all ports have given back to.
+        for (PortId id = 0; id < device.port_count(); ++id)
+            take_releases(device.owner(device.port(id)), device.port(id), now_);
+        for (PortId id = 0; id < device.port_count(); ++id) {
+            PortContext& port = device.port(id);
+            judge_groups(device.owner(port), port, now_);
+            if (!port.link_up)
+                port.counters.lost_on_wire.add(port.io->lose_until(now_));
+            else if (const auto arrival = port.io->next_arrival(); arrival && *arrival <= now_)
+                work += ingress(device.owner(port), port, now_);
+        }
+        merge(device, now_);
+        if (work != 0) last_progress_ = now_;
+        for (PortId id = 0; id < device.port_count(); ++id) {
+            PortContext& port = device.port(id);
+            const std::uint64_t made = port.counters.generated.get();
+            const unsigned sent = egress(device.owner(port), port, now_);
+            if (sent > port.counters.generated.get() - made) last_progress_ = now_;
+            work += sent;
+        }
+    }
+}
+
+}  // namespace sluice

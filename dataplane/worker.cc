@@ -1,0 +1,132 @@
+#include "dataplane/worker.hh"
+
+#include "dataplane/egress.hh"
+#include "dataplane/ingress.hh"
+
+namespace sluice {
+
+WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool)
+    : shared(shared_state),
+      id(worker),
+      chunks(packets, shared_state.ports.size() * classes),
+      packet_pool(pool),
+      drops(shared_state.ports.size()),
+      next_hop_use(max_next_hops) {
+    local.packets.resize(packets);
+    for (const auto& port : shared.ports)
+        if (port->owner == id) own_ports.push_back(port.get());
+}
+
+namespace {
+
+// A new policy: settings that mechanisms keep state for are handed to them.
+void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
+    for (PortContext* port : worker.own_ports) {
+        const PortPolicy& own = now.ports[port->id];
+        if (before == nullptr || before->ports[port->id].schedule != own.schedule)
+            port->scheduler.configure(own.schedule);
+        port->generator.configure(own.pfc_send);
+        port->groups_in_use = 0xFF;  // limits may have moved: judge every group once
+        if (before == nullptr) continue;
+        for (unsigned n = 0; n < classes; ++n) {
+            const PortPolicy& was = before->ports[port->id];
+            if (was.group[n].pool != own.group[n].pool)
+                port->group[n].move(worker.shared.ingress_use[was.group[n].pool],
+                                    worker.shared.ingress_use[own.group[n].pool]);
+            if (was.queue[n].pool != own.queue[n].pool)
+                port->queue_use[n].move(worker.shared.egress_use[was.queue[n].pool],
+                                        worker.shared.egress_use[own.queue[n].pool]);
+        }
+    }
+}
+
+}  // namespace
+
+PortTrace::PortTrace(unsigned slots, Duration width) {
+    for (auto* list : {&queue, &group, &limit})
+        for (unsigned n = 0; n < classes; ++n) list->emplace_back(slots, width);
+    pauses.reserve(slots);
+}
+
+void PortTrace::pauses_changed(Time now, std::uint8_t asserted) {
+    if (pauses.size() == pauses.capacity() || (!pauses.empty() && pauses.back().asserted == asserted)) return;
+    pauses.push_back({now, asserted});
+}
+
+Shared::Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
+               bool exclusive)
+    : workers(worker_count), policy(worker_count, std::move(first)), releases(worker_count, port_count) {
+    for (auto* uses : {&ingress_use, &egress_use})
+        for (PoolUse& use : *uses) use.exclusive = exclusive;
+}
+
+void begin_turn(WorkerContext& worker) {
+    const auto next = worker.shared.policy.view();
+    if (next.value == worker.policy) [[likely]]
+        return;
+    // The policy before is needed to see what changed; control may free it once the new one is acknowledged.
+    take_up(worker, worker.policy, *next.value);
+    worker.policy = next.value;
+    worker.shared.policy.acknowledge(worker.id, next.generation);
+}
+
+void link_events(WorkerContext& worker, PortContext& port, Time now) {
+    const bool up = worker.policy->ports[port.id].admin_up && port.io->link_up();
+    if (up == port.link_up) [[likely]]
+        return;
+    port.link_up = up;
+    worker.shared.link_up[port.id].store(up, std::memory_order_relaxed);
+    if (up) return;
+    port.counters.flaps.add(1);
+    discard_queues(worker, port, now);
+    if (port.io->link_up()) resume_peer(worker, port, now);
+    // Nobody holds us and we hold nobody any more; groups that are over say so again when the link is back.
+    port.honor.forget(now);
+    port.generator.reset(now);
+    port.want_xoff = port.want_xon = 0;
+    for (PriorityGroup& group : port.group) group.stop();
+}
+
+unsigned collect(WorkerContext& worker, Time now) {
+    LocalInbox& local = worker.local;
+    unsigned total = static_cast<unsigned>(local.count);
+    for (std::size_t i = 0; i < local.count; i += burst_size)
+        enqueue(worker,
+                std::span(local.packets).subspan(i, std::min<std::size_t>(burst_size, local.count - i)), now);
+    local.count = 0;
+    std::array<Packet*, burst_size> packets;
+    for (WorkerId from = 0; from < worker.shared.workers; ++from) {
+        if (from == worker.id) continue;
+        // As many rounds as this worker has ports: what one turn of the others can have sent.
+        for (std::size_t round = 0; round <= worker.own_ports.size(); ++round) {
+            const auto count = static_cast<unsigned>(worker.shared.mailbox(from, worker.id).collect(packets));
+            enqueue(worker, std::span(packets).first(count), now);
+            total += count;
+            if (count < burst_size) break;
+        }
+    }
+    return total;
+}
+
+unsigned turn(WorkerContext& worker, Time now) {
+    begin_turn(worker);
+    unsigned work = 0;
+    for (PortContext* port : worker.own_ports) link_events(worker, *port, now);
+    const bool draining = worker.shared.draining.load(std::memory_order_relaxed);
+    for (PortContext* port : worker.own_ports) take_releases(worker, *port, now);
+    for (PortContext* port : worker.own_ports) judge_groups(worker, *port, now);
+    for (PortContext* port : worker.own_ports)
+        if (port->link_up && !draining) work += ingress(worker, *port, now);
+    work += collect(worker, now);
+    // A port may have got the bursts of all others: it sends until it has nothing or is not taken up, within
+    // bounds.
+    const std::size_t most = 1 + worker.shared.ports.size();
+    for (PortContext* port : worker.own_ports) {
+        unsigned sent = burst_size;
+        for (std::size_t bursts = 0; sent == burst_size && bursts < most; ++bursts)
+            work += sent = egress(worker, *port, now);
+    }
+    return work;
+}
+
+}  // namespace sluice

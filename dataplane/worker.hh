@@ -1,0 +1,22 @@
+// A worker's turn: four steps over its ports, each with `now`. The real-time runner calls all four for ever;
+// the virtual-time runner calls them for all workers of a switch in an order that does not depend on their
+// number.
+#pragma once
+
+#include "dataplane/worker_context.hh"
+
+namespace sluice {
+
+// Takes up the policy published last; the first thing in a turn.
+void begin_turn(WorkerContext& worker);
+
+// (a) Link events of one port: a port that went down leaves its groups and drops what it queued.
+void link_events(WorkerContext& worker, PortContext& port, Time now);
+
+// (c) Packets that stayed with this worker, then those of its mailboxes; returns how many.
+unsigned collect(WorkerContext& worker, Time now);
+
+// One whole turn under the real clock; returns the number of packets received, handed over and sent.
+unsigned turn(WorkerContext& worker, Time now);
+
+}  // namespace sluice

@@ -1,0 +1,159 @@
+// The state of a worker and of the ports it owns, and what workers share. Plain data: the stages work on it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "dataplane/policy.hh"
+#include "dataplane/port.hh"
+#include "dataplane/port_counters.hh"
+#include "lib/class_mask.hh"
+#include "lib/depth_trace.hh"
+#include "lib/egress_queue_use.hh"
+#include "lib/link.hh"
+#include "lib/mailbox.hh"
+#include "lib/packet_queue.hh"
+#include "lib/pfc_generator.hh"
+#include "lib/pfc_honor.hh"
+#include "lib/pool_use.hh"
+#include "lib/priority_group.hh"
+#include "lib/release_board.hh"
+#include "lib/scheduler.hh"
+#include "lib/snapshot.hh"
+
+namespace sluice {
+
+// Frames on their way to the driver; what it refuses stays here and counts as queued.
+struct OutBatch {
+    std::array<Packet*, burst_size> packet;
+    std::array<std::uint16_t, burst_size> bytes;  // so that a sent packet need not be touched again
+    std::array<ClassId, burst_size> queue;
+    unsigned count = 0;
+};
+
+constexpr ClassId no_queue = 0xFF;  // of a frame that we made: it was in no queue
+
+// For pictures: what a port's queues and groups held over time, and when it paused its peer. Bounded.
+struct PortTrace {
+    struct Pause {
+        Time at;
+        std::uint8_t asserted;  // mask of priorities from then on
+    };
+    PortTrace(unsigned slots, Duration width);
+    void pauses_changed(Time now, std::uint8_t asserted);
+
+    std::vector<DepthTrace> queue, group, limit;  // cells, by class
+    std::vector<Pause> pauses;
+};
+
+// A port as its owner sees it. Other threads read `counters` and nothing else while workers run.
+struct alignas(64) PortContext {
+    Port* io = nullptr;
+    PortId id = 0;
+    WorkerId owner = 0;
+    bool link_up = true;
+    std::uint8_t backlog = 0;        // bit n: queue n holds packets
+    std::uint8_t groups_in_use = 0;  // bit n: group n holds cells or is in XOFF
+    std::uint8_t want_xoff = 0;      // what the groups have decided since the last PFC frame
+    std::uint8_t want_xon = 0;
+    std::uint8_t full_bursts = 0;  // in a row; see falling_behind
+    bool hold_peer = false;        // falling behind: all lossless classes are to be paused
+    std::uint64_t next_sequence = 0;
+    LinkTransmitter link;
+    OutBatch out;
+    std::array<PacketQueue, classes> queue;
+    std::array<EgressQueueUse, classes> queue_use;
+    std::array<PriorityGroup, classes> group;
+    Scheduler scheduler;
+    PfcHonor honor;
+    PfcGenerator generator;
+    PortCounters counters;
+    std::unique_ptr<PortTrace> trace;  // null: not traced
+};
+
+// Written by one worker, summed by control.
+struct DropCounters {
+    std::array<Counter, drop_reason_count> all;
+    std::array<Counter, drop_reason_count> lossless;  // those of a lossless class among them
+};
+
+struct Shared {
+    // `exclusive`: one thread runs all workers.
+    Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first, bool exclusive);
+
+    unsigned workers;
+    Snapshot<Policy> policy;
+    std::vector<std::unique_ptr<PortContext>> ports;
+    // By port: written by its owner, read by every worker once a packet. relaxed: a packet that sees the old
+    // state is a packet that came a moment earlier.
+    std::array<std::atomic<bool>, max_ports> link_up{};
+    // The only thing that workers read-modify-write together, once a burst; see pool_use.hh.
+    std::array<PoolUse, max_pools> ingress_use, egress_use;
+    ReleaseBoard releases;
+    // Set by control when the switch stops: nothing more is received, what is queued leaves. relaxed: a turn
+    // later is soon enough.
+    std::atomic<bool> draining{false};
+    // From worker to worker, [from * workers + to]; the diagonal is unused.
+    std::vector<std::unique_ptr<Mailbox<Packet*>>> mailboxes;
+
+    Mailbox<Packet*>& mailbox(WorkerId from, WorkerId to) { return *mailboxes[from * workers + to]; }
+};
+
+// Packets that stay with the worker that received them: an array, emptied every turn, always warm.
+struct LocalInbox {
+    std::vector<Packet*> packets;  // sized at start, never grows
+    std::size_t count = 0;
+    std::size_t taken = 0;
+};
+
+struct alignas(64) WorkerContext {
+    WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool);
+
+    Shared& shared;
+    WorkerId id;
+    const Policy* policy = nullptr;  // valid during a turn
+    std::vector<PortContext*> own_ports;
+    ChunkPool chunks;
+    rte_mempool* packet_pool;  // for the frames we make
+    LocalInbox local;
+    std::vector<DropCounters> drops;    // by ingress port
+    Counter lossless_drops;             // all of them: control looks here before it looks closer
+    std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
+};
+
+constexpr unsigned max_next_hops = 65536;
+
+// The pools of one direction during one burst, each opened when it is first needed.
+class PoolBursts {
+  public:
+    PoolBursts(std::array<PoolUse, max_pools>& use, const std::array<PoolLimits, max_pools>& limits,
+               std::uint32_t bound_cells)
+        : use_(use), limits_(limits), bound_cells_(bound_cells) {}
+
+    ~PoolBursts() {
+        for_each_class(open_, [&](ClassId pool) { burst_[pool].~PoolBurst(); });
+    }
+    PoolBursts(const PoolBursts&) = delete;
+    PoolBursts& operator=(const PoolBursts&) = delete;
+
+    PoolBurst& operator[](unsigned pool) {
+        if ((open_ >> pool & 1U) == 0) {
+            new (&burst_[pool]) PoolBurst(use_[pool], limits_[pool], bound_cells_);
+            open_ |= 1U << pool;
+        }
+        return burst_[pool];
+    }
+
+  private:
+    std::array<PoolUse, max_pools>& use_;
+    const std::array<PoolLimits, max_pools>& limits_;
+    std::uint32_t bound_cells_;
+    unsigned open_ = 0;  // bit n: burst_[n] has been made
+    union {
+        std::array<PoolBurst, max_pools> burst_;  // most bursts touch one or two: the rest is never written
+    };
+};
+
+}  // namespace sluice

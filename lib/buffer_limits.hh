@@ -1,0 +1,133 @@
+// Limits of the shared buffer: immutable values, made by control, read by workers out of the published
+// snapshot. All in whole cells. Mechanisms: SAI buffer profiles; Choudhury and Hahne's dynamic thresholds
+// (1998).
+//
+// A change under traffic takes two steps: first `tightest(old, new)`, then, once every worker runs it and
+// what is in use fits, the new limits. So no cell is ever promised twice.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <limits>
+
+namespace sluice {
+
+constexpr unsigned max_pools = 8;  // of one direction
+
+// Up to where a group or queue may use the shared part of its pool: alpha x free cells with alpha = 2^n, a
+// fixed number of cells, or both (the smaller one). Use is a whole number, so comparing it with floor(alpha x
+// free) is the same as comparing it with alpha x free itself: nothing is lost by the shift.
+class Threshold {
+  public:
+    static constexpr int min_dynamic = -8;
+    static constexpr int max_dynamic = 7;
+
+    // alpha = 2^n, n in [min_dynamic, max_dynamic].
+    static constexpr Threshold dynamic(int n) {
+        assert(n >= min_dynamic && n <= max_dynamic);
+        Threshold threshold;
+        threshold.dynamic_ = true;
+        threshold.left_ = static_cast<std::uint8_t>(std::max(n, 0));
+        threshold.right_ = static_cast<std::uint8_t>(std::max(-n, 0));
+        return threshold;
+    }
+    // 0: no limit but the pool itself.
+    static constexpr Threshold fixed(std::uint32_t cells) {
+        Threshold threshold;
+        if (cells != 0) threshold.cells_ = cells;
+        return threshold;
+    }
+
+    // T for a user of `used_cells` in a pool that has `free_cells` left (negative after a cut: as 0). Without
+    // any limit T is all that it could hold now: what it has and what is free.
+    constexpr std::int64_t limit_cells(std::int64_t free_cells, std::int64_t used_cells) const {
+        const std::int64_t free = std::max<std::int64_t>(free_cells, 0);
+        if (dynamic_) return std::min((free << left_) >> right_, std::int64_t{cells_});
+        return cells_ == unlimited ? used_cells + free : cells_;
+    }
+
+    constexpr bool is_dynamic() const { return dynamic_; }
+    constexpr bool is_unlimited() const { return !dynamic_ && cells_ == unlimited; }
+    constexpr int n() const { return int{left_} - int{right_}; }  // only when dynamic
+    constexpr bool operator==(const Threshold&) const = default;
+
+    friend constexpr Threshold tightest(Threshold a, Threshold b) {
+        Threshold both = !b.dynamic_ || (a.dynamic_ && a.n() < b.n()) ? a : b;
+        both.cells_ = std::min(a.cells_, b.cells_);
+        return both;
+    }
+
+  private:
+    static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
+
+    std::uint32_t cells_ = unlimited;
+    bool dynamic_ = false;
+    std::uint8_t left_ = 0;
+    std::uint8_t right_ = 0;
+};
+
+struct PoolLimits {
+    std::uint32_t shared_cells = 0;           // S: the buffer less all reserved and all headroom
+    std::uint32_t shared_headroom_cells = 0;  // 0: every group's headroom is its own
+
+    constexpr bool operator==(const PoolLimits&) const = default;
+};
+
+// Of a priority group: (ingress port, 0-7).
+struct GroupLimits {
+    Threshold threshold = Threshold::dynamic(0);  // of shared use
+    std::uint32_t reserved_cells = 0;
+    std::uint32_t headroom_cells = 0;  // `xoff`; only a lossless group has any
+    std::uint32_t xon_cells = 0;       // XON when shared use is at most max(xon, T - xon_offset)
+    std::uint32_t xon_offset_cells = 0;
+    std::uint8_t pool = 0;  // in [0, max_pools)
+    bool lossless = false;
+
+    constexpr bool operator==(const GroupLimits&) const = default;
+};
+
+// Of a queue: (egress port, 0-7). A lossless queue refuses nothing.
+struct QueueLimits {
+    Threshold threshold = Threshold::dynamic(1);
+    std::uint32_t reserved_cells = 0;
+    std::uint8_t pool = 0;
+    bool lossless = false;
+
+    constexpr bool operator==(const QueueLimits&) const = default;
+};
+
+static_assert(sizeof(Threshold) == 8 && sizeof(GroupLimits) <= 32,
+              "the limits of two groups to a cache line");
+
+// What satisfies both: the first step of a change. Pool and lossless are those of `to`.
+constexpr PoolLimits tightest(const PoolLimits& from, const PoolLimits& to) {
+    const std::uint32_t a = from.shared_headroom_cells;
+    const std::uint32_t b = to.shared_headroom_cells;
+    return {.shared_cells = std::min(from.shared_cells, to.shared_cells),
+            .shared_headroom_cells = a == 0 || b == 0 ? std::max(a, b) : std::min(a, b)};
+}
+
+constexpr GroupLimits tightest(const GroupLimits& from, const GroupLimits& to) {
+    GroupLimits both = to;
+    both.threshold = tightest(from.threshold, to.threshold);
+    both.reserved_cells = std::min(from.reserved_cells, to.reserved_cells);
+    both.headroom_cells = std::min(from.headroom_cells, to.headroom_cells);
+    both.xon_cells = std::min(from.xon_cells, to.xon_cells);
+    both.xon_offset_cells = std::max(from.xon_offset_cells, to.xon_offset_cells);
+    return both;
+}
+
+constexpr QueueLimits tightest(const QueueLimits& from, const QueueLimits& to) {
+    QueueLimits both = to;
+    both.threshold = tightest(from.threshold, to.threshold);
+    both.reserved_cells = std::min(from.reserved_cells, to.reserved_cells);
+    return both;
+}
+
+static_assert(Threshold::dynamic(-8).limit_cells(511, 0) == 1 &&
+              Threshold::dynamic(7).limit_cells(3, 0) == 384);
+static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(2, 0) == 4);
+static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(9, 0) == 5);
+
+}  // namespace sluice

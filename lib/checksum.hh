@@ -1,0 +1,54 @@
+// Internet checksum (RFC 1071) and its incremental update (RFC 1624, equation 3), and the two changes that a
+// router makes to an IP header: TTL minus one and ECT to CE. Both leave the RoCEv2 ICRC valid.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "lib/headers.hh"
+
+namespace sluice {
+
+// Checksum to store, in host order; 0 over a header whose stored checksum is right.
+inline std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) {
+    std::uint32_t sum = 0;
+    std::size_t i = 0;
+    for (; i + 1 < bytes.size(); i += 2) sum += load_be<std::uint16_t>(bytes.data() + i);
+    if (i < bytes.size()) sum += std::uint32_t{bytes[i]} << 8;
+    while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
+    return static_cast<std::uint16_t>(~sum);
+}
+
+// Whether an IPv4 header of exactly 20 bytes has the right checksum. Byte order does not matter to a
+// ones-complement sum, so five native words are added and folded.
+inline bool checksum_is_right_20(const std::uint8_t* header) {
+    std::uint32_t word[5];
+    std::memcpy(word, header, sizeof word);
+    std::uint64_t sum = std::uint64_t{word[0]} + word[1] + word[2] + word[3] + word[4];
+    sum = (sum & 0xFFFF'FFFF) + (sum >> 32);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    return sum == 0xFFFF;
+}
+
+// RFC 1624 eqn 3: HC' = ~(~HC + ~m + m'), for one 16-bit word that changes from `before` to `after`.
+constexpr std::uint16_t updated_checksum(std::uint16_t checksum, std::uint16_t before, std::uint16_t after) {
+    std::uint32_t sum = static_cast<std::uint16_t>(~checksum);
+    sum += static_cast<std::uint16_t>(~before);
+    sum += after;
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    return static_cast<std::uint16_t>(~sum);
+}
+
+// TTL minus one; the caller has seen that TTL > 1. TTL is the upper byte of its word, so the word falls by
+// 0x100.
+inline void decrement_ttl(Ipv4Header& ip) {
+    const auto before = static_cast<std::uint16_t>(ip.ttl << 8 | ip.protocol);
+    --ip.ttl;
+    ip.checksum.set(updated_checksum(ip.checksum.get(), before, static_cast<std::uint16_t>(before - 0x100)));
+}
+
+}  // namespace sluice

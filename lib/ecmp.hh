@@ -1,0 +1,44 @@
+// Groups of weighted next hops as bucket tables.
+//
+// A hash picks a bucket, the bucket names a member. Weights are bucket counts. When a member leaves, only its
+// own buckets change hands, so 1/m of the flows move; when the configuration of a group changes, buckets stay
+// with their member as far as its new share allows (RFC 2992, "resilient hashing").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sluice {
+
+struct WeightedMember {
+    std::uint32_t member;  // any identity; unique in the group
+    std::uint32_t weight;  // >= 1
+};
+
+// One member per bucket; `buckets` is a power of two, at least the number of members. Shares differ from the
+// weights by less than one bucket (largest remainder). `previous` is the table to stay close to, or empty.
+std::vector<std::uint32_t> assign_buckets(std::span<const WeightedMember> members, unsigned buckets,
+                                          std::span<const std::uint32_t> previous = {});
+
+constexpr std::uint32_t no_member = 0xFFFF'FFFF;
+
+// The member for `hash` of a table of 2^log2_buckets buckets; `is_up(member)` says who may be taken. A bucket
+// whose member is down is passed on by a walk of odd stride, drawn from the hash, so the flows of a lost
+// member spread over all others by weight and come back when it does. `no_member` when none is up.
+template <class IsUp>
+std::uint32_t pick_member(const std::uint32_t* table, unsigned log2_buckets, std::uint32_t hash, IsUp is_up) {
+    const std::uint32_t mask = (1U << log2_buckets) - 1;
+    auto bucket = static_cast<std::uint32_t>((std::uint64_t{hash} << log2_buckets) >> 32);
+    const std::uint32_t first = table[bucket];
+    if (is_up(first)) [[likely]]
+        return first;
+    const std::uint32_t stride = (hash * 0x9E37'79B1U) >> 7 | 1U;
+    for (std::uint32_t step = 0; step < mask; ++step) {
+        bucket = (bucket + stride) & mask;
+        if (is_up(table[bucket])) return table[bucket];
+    }
+    return no_member;
+}
+
+}  // namespace sluice

@@ -1,0 +1,72 @@
+// What one egress queue holds of the buffer: the second view of the same memory, with its own pools.
+//
+// Owned by the worker of the egress port. A lossless queue refuses nothing: its packets have been promised
+// their place on ingress. A lossy one takes its reserved cells, then shared ones up to its limit. A packet
+// that is refused here gives its ingress charge back.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+#include "lib/buffer_limits.hh"
+#include "lib/gauge.hh"
+#include "lib/pool_use.hh"
+
+namespace sluice {
+
+enum class QueueAdmission : std::uint8_t { reserved, shared, queue_limit };
+constexpr bool is_admitted(QueueAdmission admission) { return admission != QueueAdmission::queue_limit; }
+
+class EgressQueueUse {
+  public:
+    // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
+    QueueAdmission admit(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
+        assert(cells > 0);
+        if (reserved_.get() + cells <= limits.reserved_cells) {
+            reserved_.set(reserved_.get() + cells);
+            return QueueAdmission::reserved;
+        }
+        if (!limits.lossless && !pool.fits(limits.threshold, shared_.get(), cells))
+            return QueueAdmission::queue_limit;
+        pool.take(cells);
+        shared_.set(shared_.get() + cells);
+        shared_watermark.raise_to(shared_.get());
+        return QueueAdmission::shared;
+    }
+
+    void release(PoolBurst& pool, std::uint32_t cells) {
+        assert(cells <= used_cells() && "released more than was admitted");
+        const std::uint32_t from_shared = std::min(cells, shared_.get());
+        shared_.set(shared_.get() - from_shared);
+        pool.give(from_shared);
+        reserved_.set(reserved_.get() - (cells - from_shared));
+    }
+
+    std::int64_t limit_cells(const QueueLimits& limits, PoolView pool) const {
+        return limits.threshold.limit_cells(pool.free_cells, shared_.get());
+    }
+    void move(PoolUse& from, PoolUse& to) {
+        to.shared.add(shared_.get(), to.exclusive);
+        from.shared.add(-std::int64_t{shared_.get()}, from.exclusive);
+    }
+    void clear_user_watermarks() { shared_watermark.user.set(shared_.get()); }
+
+    std::uint32_t reserved_cells() const { return reserved_.get(); }
+    std::uint32_t shared_cells() const { return shared_.get(); }
+    std::uint32_t used_cells() const { return reserved_.get() + shared_.get(); }
+    std::int64_t pending_cells(const QueueLimits& limits, PoolView pool) const {
+        std::int64_t pending =
+            std::max<std::int64_t>(std::int64_t{reserved_.get()} - limits.reserved_cells, 0);
+        if (!limits.lossless) pending += std::max<std::int64_t>(shared_.get() - limit_cells(limits, pool), 0);
+        return pending;
+    }
+
+    Watermark shared_watermark;
+
+  private:
+    Gauge reserved_;
+    Gauge shared_;
+};
+
+}  // namespace sluice

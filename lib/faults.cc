@@ -1,0 +1,95 @@
+#include "lib/faults.hh"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "lib/class_mask.hh"
+
+namespace sluice {
+namespace {
+
+// One stream of draws a question; the numbers are part of what a seed means.
+enum Stream : std::uint32_t {
+    stream_drop = 0xFA01,
+    stream_corrupt,
+    stream_corrupt_bit,
+    stream_duplicate,
+    stream_pfc_lose,
+    stream_pfc_duplicate,
+};
+
+bool happens(const FaultDice& dice, Stream stream, Chance odds, std::uint64_t number) {
+    if (odds.parts_per_billion == 0) return false;
+    const std::uint64_t parts = (std::uint64_t{odds.parts_per_billion} << 32) / Chance::always;
+    return chance(draw({dice.seed, stream, dice.port, number}), parts);
+}
+
+bool is_nth(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
+
+}  // namespace
+
+FrameFate FaultDice::frame(const FaultSettings& settings, std::uint64_t number) const {
+    FrameFate fate;
+    fate.drop =
+        is_nth(settings.drop_every, number) || happens(*this, stream_drop, settings.drop_chance, number);
+    if (fate.drop) return fate;
+    fate.duplicate = happens(*this, stream_duplicate, settings.duplicate_chance, number);
+    if (happens(*this, stream_corrupt, settings.corrupt_chance, number))
+        fate.corrupt = draw({seed, stream_corrupt_bit, port, number});
+    return fate;
+}
+
+PfcFate FaultDice::pfc(const FaultSettings& settings, std::uint64_t number) const {
+    PfcFate fate;
+    fate.lose = is_nth(settings.pfc_lose_every, number) ||
+                happens(*this, stream_pfc_lose, settings.pfc_lose_chance, number);
+    fate.duplicate =
+        !fate.lose && happens(*this, stream_pfc_duplicate, settings.pfc_duplicate_chance, number);
+    return fate;
+}
+
+bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random) {
+    if (frame.size() <= sizeof(EthernetHeader)) return false;
+    const std::uint64_t bit = random % ((frame.size() - sizeof(EthernetHeader)) * 8);
+    frame[sizeof(EthernetHeader) + bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
+    return true;
+}
+
+bool change_pfc(const FaultSettings& settings, std::span<std::uint8_t, pfc_frame_bytes> frame) {
+    if (!settings.pfc_class_vector && !settings.pfc_quanta) return false;
+    const auto vector = frame.subspan<offsetof(PfcFrame, class_enable), 2>();
+    const auto quanta_at = [&](ClassId n) { return frame.data() + offsetof(PfcFrame, quanta) + 2U * n; };
+    const unsigned before = load_be<std::uint16_t>(vector.data());
+    const unsigned after = settings.pfc_class_vector.value_or(static_cast<std::uint16_t>(before));
+    std::uint16_t meant = 0;
+    for_each_class(before & 0xFFU,
+                   [&](ClassId n) { meant = std::max(meant, load_be<std::uint16_t>(quanta_at(n))); });
+    bool changed = after != before;
+    store_be<std::uint16_t>(vector.data(), static_cast<std::uint16_t>(after));
+    for_each_class(after & 0xFFU, [&](ClassId n) {
+        const auto was = load_be<std::uint16_t>(quanta_at(n));
+        const bool added = (before >> n & 1U) == 0;
+        const std::uint16_t now = settings.pfc_quanta.value_or(added ? meant : was);
+        changed |= now != was;
+        store_be<std::uint16_t>(quanta_at(n), now);
+    });
+    return changed;
+}
+
+std::vector<std::string_view> faults_against_lossless(const FaultSettings& settings) {
+    std::vector<std::string_view> names;
+    const auto add = [&](bool broken, std::string_view name) {
+        if (broken) names.push_back(name);
+    };
+    add(settings.duplicate_chance != Chance{}, "duplicate_chance");
+    add(settings.delay != Duration{}, "delay");
+    add(settings.pfc_lose_every != 0, "pfc_lose_every");
+    add(settings.pfc_lose_chance != Chance{}, "pfc_lose_chance");
+    add(settings.pfc_delay != Duration{}, "pfc_delay");
+    add(settings.pfc_class_vector.has_value(), "pfc_class_vector");
+    add(settings.pfc_quanta.value_or(0xFFFF) != 0xFFFF, "pfc_quanta");
+    add(settings.overshoot_bytes != 0, "overshoot");
+    return names;
+}
+
+}  // namespace sluice

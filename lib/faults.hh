@@ -1,0 +1,91 @@
+// Faults on a port's link, for experiments: what is to go wrong, and the decision for each frame.
+//
+// Three places: the receive path (frames of the peer on their way to us), our PFC on its way to the peer, and
+// a peer that misbehaves. A decision is a function of (seed, port, number of the frame), so it is the same
+// whatever the number of workers. No clock here: dataplane/fault_port.hh carries out what this decides, and
+// says when. `every = n` takes frames n, 2n, ... counted from the port's first one; with a chance beside it,
+// either is enough.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "lib/pfc_frame.hh"
+#include "lib/rng.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+struct Chance {
+    static constexpr std::uint32_t always = 1'000'000'000;
+    std::uint32_t parts_per_billion = 0;  // at most `always`
+    bool operator==(const Chance&) const = default;
+};
+
+struct FaultSettings {
+    // Frames of the peer, before we receive them.
+    std::uint64_t drop_every = 0;  // 0: none
+    Chance drop_chance;
+    Chance corrupt_chance;    // one bit behind the Ethernet header is inverted
+    Chance duplicate_chance;  // the copy follows at once
+    Duration delay;           // order is kept
+
+    // Our PFC, after we have sent it.
+    std::uint64_t pfc_lose_every = 0;
+    Chance pfc_lose_chance;
+    Chance pfc_duplicate_chance;
+    Duration pfc_delay;
+    std::optional<std::uint16_t>
+        pfc_class_vector;                     // instead of the frame's; classes it adds get the frame's time
+    std::optional<std::uint16_t> pfc_quanta;  // instead of every time in the frame, XON's too
+
+    // The peer.
+    std::uint8_t storm_classes =
+        0;  // mask: XOFF for them every storm_every, for storm_for from when it was set
+    Duration storm_every = microseconds(10);
+    Duration storm_for = milliseconds(1);
+    std::uint8_t stuck_xoff = 0;  // mask: one XOFF when it is set, and no word ever after
+    std::uint64_t overshoot_bytes =
+        0;  // wire bytes that it still starts in a class after it should have stopped
+    std::optional<Rate> slow_receiver;         // what it can take of our lossless classes; nothing: all of it
+    std::uint64_t slow_buffer_bytes = 64'000;  // of its buffer: XOFF above, XON below half
+
+    bool operator==(const FaultSettings&) const = default;
+};
+
+constexpr std::uint16_t fault_quanta = 0xFFFF;  // of the XOFFs that a misbehaving peer sends
+
+struct FrameFate {
+    bool drop = false;
+    bool duplicate = false;
+    std::optional<std::uint64_t> corrupt;  // a random number, from which `corrupt_bit` picks
+};
+
+struct PfcFate {
+    bool lose = false;
+    bool duplicate = false;
+};
+
+struct FaultDice {
+    std::uint64_t seed = 0;
+    std::uint32_t port = 0;
+
+    // The peer's frame number `number`, from 1.
+    FrameFate frame(const FaultSettings& settings, std::uint64_t number) const;
+    // Our PFC frame number `number`, from 1.
+    PfcFate pfc(const FaultSettings& settings, std::uint64_t number) const;
+};
+
+// Inverts one bit of `frame` behind its Ethernet header; false when it has nothing there.
+bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random);
+
+// Rewrites one of our PFC frames as the settings say; false when nothing changed.
+bool change_pfc(const FaultSettings& settings, std::span<std::uint8_t, pfc_frame_bytes> frame);
+
+// Names of the settings under which a lossless class may lose packets whatever we do: the peer stops later,
+// or sends more, than the headroom allows it. Frames that never reach us are no loss of ours.
+std::vector<std::string_view> faults_against_lossless(const FaultSettings& settings);
+
+}  // namespace sluice

@@ -1,0 +1,18 @@
+// Small handles by which the mechanisms name things, and the limits on how many there may be.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+constexpr unsigned max_ports = 256;   // of one switch
+constexpr unsigned max_workers = 16;  // of one switch
+constexpr unsigned classes = 8;       // queues, priority groups, traffic classes, priorities of a port
+constexpr unsigned burst_size = 32;   // packets of one vector
+constexpr unsigned max_frame_bytes = 9216 + 14 + 8;  // jumbo IP packet, Ethernet header, two tags
+
+using PortId = std::uint16_t;   // in [0, max_ports)
+using WorkerId = std::uint8_t;  // in [0, max_workers)
+using ClassId = std::uint8_t;   // in [0, classes): a queue, group, traffic class or priority
+
+}  // namespace sluice

@@ -1,0 +1,42 @@
+// The transmit side of a link: serialises frames at the port's speed, overhead included.
+//
+// A frame may start when the wire is free before `horizon` has passed. With horizon 0 the next frame starts
+// exactly when the one before has ended. A horizon stands for a transmit ring that is filled once a turn:
+// frames in it can no longer be held back, and the headroom has a term for them. A transmitter with byte time
+// 0 models nothing: a device with a ring of its own pushes back instead.
+#pragma once
+
+#include "lib/units.hh"
+
+namespace sluice {
+
+class LinkTransmitter {
+  public:
+    LinkTransmitter() = default;
+    LinkTransmitter(Duration byte_time, Duration horizon) : byte_time_(byte_time), horizon_(horizon) {}
+
+    bool can_start(Time now) const { return busy_until_ <= now || busy_until_ < now + horizon_; }
+    // When can_start will next be true, if it is not now.
+    Time next_start() const { return horizon_.ps == 0 ? busy_until_ : busy_until_ - horizon_ + Duration{1}; }
+    Time busy_until() const { return busy_until_; }
+    // Whether frames wait in a ring ahead of the wire.
+    bool has_ring() const { return horizon_.ps != 0; }
+
+    // Forgets when the wire became free, once it is: a moment long past is never compared (Time wraps). Every
+    // turn.
+    void settle(Time now) { busy_until_ = max(busy_until_, now); }
+
+    // Puts a frame on the wire and returns when it starts. The caller has asked can_start.
+    Time start(Time now, std::uint32_t frame_bytes) {
+        const Time begin = max(now, busy_until_);
+        busy_until_ = begin + byte_time_ * wire_bytes(frame_bytes);
+        return begin;
+    }
+
+  private:
+    Duration byte_time_{};
+    Duration horizon_{};
+    Time busy_until_{};
+};
+
+}  // namespace sluice

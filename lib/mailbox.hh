@@ -1,0 +1,35 @@
+// Bounded queue from one thread to one other: packets between workers, events from a worker to control.
+// Over boost::lockfree::spsc_queue (5 cycles an entry in batches of 32). `post` takes all or as many as fit;
+// a mailbox for packets is sized so that every packet of the switch fits, so nothing admitted is ever
+// refused.
+#pragma once
+
+#include <boost/lockfree/spsc_queue.hpp>
+#include <cstddef>
+#include <span>
+
+namespace sluice {
+
+template <class Message>
+class Mailbox {
+  public:
+    explicit Mailbox(std::size_t capacity) : queue_(capacity) {}
+
+    // Writer: how many were taken, from the front.
+    std::size_t post(std::span<const Message> messages) {
+        return queue_.push(messages.data(), messages.size());
+    }
+
+    // Reader: fills from the front of `out`, returns how many.
+    std::size_t collect(std::span<Message> out) { return queue_.pop(out.data(), out.size()); }
+    bool empty() const { return queue_.read_available() == 0; }
+    std::size_t size() const { return queue_.read_available(); }
+    // Reader; only when not empty.
+    Message& front() { return queue_.front(); }
+    void pop() { queue_.pop(); }
+
+  private:
+    boost::lockfree::spsc_queue<Message> queue_;
+};
+
+}  // namespace sluice

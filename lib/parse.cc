@@ -1,0 +1,239 @@
+#include "lib/parse.hh"
+
+#include "lib/checksum.hh"
+
+namespace sluice {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+template <class Header>
+const Header& header_at(Bytes view, std::size_t offset) {
+    return *reinterpret_cast<const Header*>(view.data() + offset);
+}
+
+bool is_tag(std::uint16_t type) {
+    return type == ether_type::vlan || type == ether_type::qinq || type == ether_type::qinq_old;
+}
+
+// Transport header at `offset`; the packet ends at `end`, which may lie beyond the view.
+void parse_transport(Bytes view, std::size_t offset, std::size_t end, Parsed& out) {
+    if (out.protocol != ip_protocol::udp && out.protocol != ip_protocol::tcp) return;
+    if (offset + 4 > end) return;
+    if (offset + 4 > view.size()) {
+        out.drop = DropReason::headers_too_long;
+        return;
+    }
+    const std::uint16_t destination_port = load_be<std::uint16_t>(view.data() + offset + 2);
+    if (!out.fragment) {  // every fragment of a packet takes one path, and only the first has ports
+        out.source_port = load_be<std::uint16_t>(view.data() + offset);
+        out.destination_port = destination_port;
+    }
+    if (out.protocol != ip_protocol::udp || destination_port != roce_udp_port) return;
+    const std::size_t bth_offset = offset + sizeof(UdpHeader);
+    if (bth_offset + sizeof(Bth) > end) return;  // too short for RoCE: plain UDP
+    if (bth_offset + sizeof(Bth) > view.size()) {
+        out.drop = DropReason::headers_too_long;
+        return;
+    }
+    const auto& bth = header_at<Bth>(view, bth_offset);
+    out.roce = true;
+    out.opcode = bth.opcode;
+    out.cnp = bth.opcode == cnp_opcode;
+    if (!out.fragment)
+        out.destination_qp = std::uint32_t{bth.destination_qp[0]} << 16 |
+                             std::uint32_t{bth.destination_qp[1]} << 8 | bth.destination_qp[2];
+}
+
+// RFC 1812 5.3.7 and RFC 6890: "this network", loopback, multicast, class E, limited broadcast.
+DropReason judge_ipv4(std::uint32_t source, std::uint32_t destination) {
+    const auto top = [](std::uint32_t address) { return address >> 24; };
+    if (top(source) == 0 || top(source) == 127 || top(source) >= 224) return DropReason::martian_source;
+    if (top(destination) == 0 || top(destination) == 127 || top(destination) >= 240)
+        return DropReason::martian_destination;
+    if (top(destination) >= 224) return DropReason::multicast;
+    if (source >> 16 == 0xA9FE || destination >> 16 == 0xA9FE) return DropReason::link_local;
+    return DropReason::none;
+}
+
+void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
+    const std::size_t offset = out.l3_offset;
+    if (offset + sizeof(Ipv4Header) > frame_bytes) {
+        out.drop = DropReason::ip_bad_length;
+        return;
+    }
+    const auto& ip = header_at<Ipv4Header>(view, offset);
+    const std::size_t header_bytes = std::size_t{ip.version_ihl & 0xFU} * 4;
+    const std::size_t total = ip.total_length.get();
+    if (ip.version_ihl >> 4 != 4) {
+        out.drop = DropReason::ip_bad_version;
+        return;
+    }
+    if (header_bytes < sizeof(Ipv4Header) || offset + header_bytes > frame_bytes) {
+        out.drop = DropReason::ip_bad_header_length;
+        return;
+    }
+    if (total < header_bytes || offset + total > frame_bytes) {
+        out.drop = DropReason::ip_bad_length;
+        return;
+    }
+    const auto* header = view.data() + offset;
+    const bool sum_is_right = header_bytes == sizeof(Ipv4Header)
+                                  ? checksum_is_right_20(header)
+                                  : internet_checksum({header, header_bytes}) == 0;
+    if (!sum_is_right) {
+        out.drop = DropReason::ip_bad_checksum;
+        return;
+    }
+    out.kind = FrameKind::ipv4;
+    out.ip_bytes = static_cast<std::uint16_t>(total);
+    out.dscp = static_cast<std::uint8_t>(ip.tos >> 2);
+    out.ecn = static_cast<Ecn>(ip.tos & 3);
+    out.protocol = ip.protocol;
+    const std::uint16_t fragment = ip.fragment.get();
+    out.fragment = (fragment & 0x3FFF) != 0;  // more fragments, or an offset
+    out.drop = judge_ipv4(ip.source.get(), ip.destination.get());
+    if (out.drop == DropReason::none && ip.ttl <= 1) out.drop = DropReason::ttl_expired;
+    if (out.drop == DropReason::none && (fragment & 0x1FFF) == 0)
+        parse_transport(view, offset + header_bytes, offset + total, out);
+}
+
+bool is_zero_but_last(const std::array<std::uint8_t, 16>& address, unsigned last_max) {
+    for (std::size_t i = 0; i < 15; ++i)
+        if (address[i] != 0) return false;
+    return address[15] <= last_max;
+}
+
+// RFC 4291 2.5 and 2.7: unspecified, loopback, multicast, link-local.
+DropReason judge_ipv6(const Ipv6Header& ip) {
+    const auto link_local = [](const auto& a) { return a[0] == 0xFE && (a[1] & 0xC0) == 0x80; };
+    if (ip.source[0] == 0xFF || is_zero_but_last(ip.source, 1)) return DropReason::martian_source;
+    if (ip.destination[0] == 0xFF) return DropReason::multicast;
+    if (is_zero_but_last(ip.destination, 1)) return DropReason::martian_destination;
+    if (link_local(ip.source) || link_local(ip.destination)) return DropReason::link_local;
+    return DropReason::none;
+}
+
+// Walks the extension headers (RFC 8200 4, RFC 4302) to the transport header.
+void parse_ipv6_chain(Bytes view, std::uint8_t next, std::size_t offset, std::size_t end, Parsed& out) {
+    while (true) {
+        out.protocol = next;
+        std::size_t bytes = 8;
+        switch (next) {
+            case ip_protocol::hop_by_hop:
+            case ip_protocol::routing:
+            case ip_protocol::destination_options:
+            case ip_protocol::authentication:
+            case ip_protocol::fragment:
+                break;
+            default:
+                parse_transport(view, offset, end, out);
+                return;
+        }
+        if (offset + 8 > end) {
+            out.drop = DropReason::ipv6_bad_extension;
+            return;
+        }
+        if (offset + 8 > view.size()) {
+            out.drop = DropReason::headers_too_long;
+            return;
+        }
+        const std::uint8_t* header = view.data() + offset;
+        if (next == ip_protocol::fragment) {
+            const std::uint16_t field = load_be<std::uint16_t>(header + 2);
+            out.fragment |= (field & 0xFFF9) != 0;
+            if ((field & 0xFFF8) != 0) {  // not the first: what follows is payload
+                out.protocol = header[0];
+                return;
+            }
+        } else if (next == ip_protocol::authentication) {
+            bytes = (std::size_t{header[1]} + 2) * 4;
+        } else {
+            bytes = (std::size_t{header[1]} + 1) * 8;
+        }
+        next = header[0];
+        offset += bytes;
+        if (offset > end) {
+            out.drop = DropReason::ipv6_bad_extension;
+            return;
+        }
+    }
+}
+
+void parse_ipv6(Bytes view, std::size_t frame_bytes, Parsed& out) {
+    const std::size_t offset = out.l3_offset;
+    if (offset + sizeof(Ipv6Header) > frame_bytes) {
+        out.drop = DropReason::ip_bad_length;
+        return;
+    }
+    const auto& ip = header_at<Ipv6Header>(view, offset);
+    const std::uint32_t word = ip.version_class_flow.get();
+    const std::size_t total = sizeof(Ipv6Header) + ip.payload_length.get();
+    if (word >> 28 != 6) {
+        out.drop = DropReason::ip_bad_version;
+        return;
+    }
+    if (offset + total > frame_bytes) {
+        out.drop = DropReason::ip_bad_length;
+        return;
+    }
+    out.kind = FrameKind::ipv6;
+    out.ip_bytes = static_cast<std::uint16_t>(total);  // frame_bytes bounds it
+    out.dscp = static_cast<std::uint8_t>(word >> 22 & 0x3F);
+    out.ecn = static_cast<Ecn>(word >> 20 & 3);
+    parse_ipv6_chain(view, ip.next_header, offset + sizeof(Ipv6Header), offset + total, out);
+    if (out.drop == DropReason::none) out.drop = judge_ipv6(ip);
+    if (out.drop == DropReason::none && ip.hop_limit <= 1) out.drop = DropReason::ttl_expired;
+}
+
+}  // namespace
+
+Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
+    Parsed out;
+    if (frame_bytes < sizeof(EthernetHeader) || view.size() < sizeof(EthernetHeader)) {
+        out.drop = DropReason::frame_too_short;
+        return out;
+    }
+    if (frame_bytes > max_frame_bytes) {
+        out.drop = DropReason::frame_too_long;
+        return out;
+    }
+    const auto& ethernet = header_at<EthernetHeader>(view, 0);
+    std::uint16_t type = ethernet.type.get();
+    if (type == ether_type::mac_control) {
+        out.kind = FrameKind::mac_control;
+        return out;
+    }
+    std::size_t offset = sizeof(EthernetHeader);
+    while (is_tag(type)) {
+        if (out.tags == 2) {
+            out.drop = DropReason::too_many_tags;
+            return out;
+        }
+        if (offset + sizeof(VlanTag) > frame_bytes) {
+            out.drop = DropReason::frame_too_short;
+            return out;
+        }
+        const auto& tag = header_at<VlanTag>(view, offset);
+        if (out.tags == 0) out.pcp = static_cast<std::uint8_t>(tag.tci.get() >> 13);
+        type = tag.type.get();
+        offset += sizeof(VlanTag);
+        ++out.tags;
+    }
+    out.l3_offset = static_cast<std::uint16_t>(offset);
+    if (type != ether_type::ipv4 && type != ether_type::ipv6)
+        out.drop = DropReason::not_ip;
+    else if (ethernet.destination.is_group())
+        out.drop = DropReason::multicast;
+    else if (ethernet.source.is_group())
+        out.drop = DropReason::group_source;
+    else if (!station.promiscuous && ethernet.destination != station.mac)
+        out.drop = DropReason::not_for_us;
+    else if (type == ether_type::ipv4)
+        parse_ipv4(view, frame_bytes, out);
+    else
+        parse_ipv6(view, frame_bytes, out);
+    return out;
+}
+
+}  // namespace sluice

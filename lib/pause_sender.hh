@@ -1,0 +1,101 @@
+// A sender that obeys PFC, as headroom models it (mechanisms: section 4): what stands behind a capture.
+//
+// A PFC frame of ours that ends at `e` reaches the sender after the cable, and from e + cable + reaction it
+// starts no more frames of the class; what it starts arrives a cable later. All times here are at the switch:
+// a pause holds arrivals from e + 2 cable + reaction until e + 2 cable + quanta. The frame under way
+// finishes. A new time replaces the old one; 0 resumes, after the same reaction. `reaction` holds the peer's
+// quanta and both interface delays. The caller says when frames arrive; this says whether a class may. A
+// sender that overshoots (a fault) still starts frames of a class until they come to so many wire bytes after
+// it should have stopped; the frame that passes them finishes. A pause that is renewed allows no more.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <optional>
+
+#include "lib/class_mask.hh"
+#include "lib/ids.hh"
+#include "lib/pfc_frame.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+struct PeerDelay {
+    Duration cable;     // one way
+    Duration reaction;  // from the PFC frame's last bit at the peer to the last start of a frame
+};
+
+class PauseSender {
+  public:
+    explicit PauseSender(PeerDelay delay) : delay_(delay) {}
+
+    // A PFC frame of ours has left; `end` is its last bit on the wire.
+    void receive(const PauseMap& map, Time end, Rate rate) {
+        const Time there_and_back = end + delay_.cable * 2;
+        Change change{.from = there_and_back + delay_.reaction, .classes = map.class_enable, .until = {}};
+        for_each_class(map.class_enable, [&](ClassId n) {
+            change.until[n] =
+                there_and_back + rate.byte_time() * (std::int64_t{map.quanta[n]} * quantum_bytes);
+        });
+        changes_.push_back(change);
+    }
+
+    // Takes up what the sender knows by `now`. Call with times that do not go back.
+    void advance(Time now) {
+        for (; !changes_.empty() && changes_.front().from <= now; changes_.pop_front()) {
+            const Change& change = changes_.front();
+            for_each_class(change.classes, [&](ClassId n) {
+                const bool holds = change.until[n] > change.from;
+                if (holds && (!is_paused(n) || until_[n] <= change.from)) allowance_[n] = overshoot_bytes_;
+                paused_ = static_cast<std::uint8_t>(holds ? paused_ | 1U << n : paused_ & ~(1U << n));
+                until_[n] = change.until[n];
+            });
+        }
+        for_each_class(paused_, [&](ClassId n) {
+            if (until_[n] <= now) paused_ = static_cast<std::uint8_t>(paused_ & ~(1U << n));
+        });
+    }
+
+    // The link went down.
+    void forget() {
+        changes_.clear();
+        paused_ = 0;
+    }
+
+    // As of the last `advance`.
+    bool is_paused(ClassId n) const { return (paused_ >> n & 1U) != 0; }
+    Time paused_until(ClassId n) const { return until_[n]; }
+    // What is not paused, or what a sender that overshoots starts all the same.
+    bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
+
+    void set_overshoot(std::uint64_t bytes) { overshoot_bytes_ = bytes; }
+    // A frame of the class has started, so `may_start`.
+    void started(ClassId n, std::uint32_t wire_bytes) {
+        if (!is_paused(n)) return;
+        allowance_[n] -= std::min<std::uint64_t>(allowance_[n], wire_bytes);
+        overshot_bytes_ += wire_bytes;
+    }
+    std::uint64_t overshot_bytes() const { return overshot_bytes_; }
+
+    // When the next change takes effect; asked so that nothing is sent past it unawares.
+    std::optional<Time> next_change() const {
+        return changes_.empty() ? std::nullopt : std::optional(changes_.front().from);
+    }
+
+  private:
+    struct Change {
+        Time from;
+        std::uint8_t classes;
+        std::array<Time, sluice::classes> until;
+    };
+    PeerDelay delay_;
+    std::deque<Change> changes_;  // at most what fits on the cable and in the reaction time
+    std::uint8_t paused_ = 0;
+    std::array<Time, sluice::classes> until_{};
+    std::uint64_t overshoot_bytes_ = 0;
+    std::uint64_t overshot_bytes_ = 0;
+    std::array<std::uint64_t, sluice::classes> allowance_{};  // only of paused_
+};
+
+}  // namespace sluice

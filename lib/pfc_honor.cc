@@ -1,0 +1,100 @@
+#include "lib/pfc_honor.hh"
+
+#include "lib/class_mask.hh"
+
+namespace sluice {
+
+void PfcHonor::receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled,
+                       std::uint8_t suspended) {
+    expire(end_of_frame);  // what ended before this frame did has ended by itself
+    const Duration quantum = rate.byte_time() * quantum_bytes;
+    for_each_class(map.class_enable, [&](ClassId n) {
+        const unsigned bit = 1U << n;
+        if ((enabled & bit) == 0) return counters_[n].rx_unexpected.add(1);
+        const bool xoff = map.quanta[n] != 0;
+        (xoff ? counters_[n].rx_xoff : counters_[n].rx_xon).add(1);
+        if ((suspended & bit) != 0) return;
+        step(n, xoff ? PauseEvent::xoff : PauseEvent::xon, end_of_frame,
+             end_of_frame + quantum * map.quanta[n]);
+    });
+}
+
+void PfcHonor::forget(Time now, std::uint8_t priorities) {
+    expire(now);
+    for_each_class(held_ & priorities, [&](ClassId n) { step(n, PauseEvent::link_down, now); });
+}
+
+void PfcHonor::step(ClassId priority, PauseEvent event, Time now, Time until) {
+    switch (state(priority)) {
+        case PauseState::running:
+            if (event != PauseEvent::xoff) return;
+            counters_[priority].transitions.add(1);
+            hold(priority, now);
+            deadline_[priority] = until;
+            break;
+        case PauseState::held:
+            switch (event) {
+                case PauseEvent::xoff:
+                    deadline_[priority] = until;
+                    break;
+                case PauseEvent::expiry:
+                    counters_[priority].expired.add(1);
+                    resume(priority, deadline_[priority]);
+                    break;
+                case PauseEvent::xon:
+                case PauseEvent::link_down:
+                    resume(priority, now);
+                    break;
+            }
+            break;
+    }
+    find_earliest();
+}
+
+std::uint8_t PfcHonor::still_held(Time now) const {
+    unsigned mask = held_;
+    for_each_class(held_, [&](ClassId n) {
+        if (deadline_[n] <= now) mask &= ~(1U << n);
+    });
+    return static_cast<std::uint8_t>(mask);
+}
+
+void PfcHonor::expire_passed(Time now) {
+    for_each_class(held_, [&](ClassId n) {
+        if (deadline_[n] <= now) step(n, PauseEvent::expiry, now);
+    });
+}
+
+void PfcHonor::settle(Time now) {
+    for_each_class(held_, [&](ClassId n) {
+        counters_[n].held_ps.set(static_cast<std::uint64_t>(paused_time(n, now).ps));
+        counted_to_[n] = max(counted_to_[n], min(now, deadline_[n]));
+    });
+}
+
+Duration PfcHonor::paused_time(ClassId priority, Time now) const {
+    const Duration closed{static_cast<std::int64_t>(counters_[priority].held_ps.get())};
+    if (state(priority) == PauseState::running) return closed;
+    const Time to = min(now, deadline_[priority]);
+    return counted_to_[priority] < to ? closed + (to - counted_to_[priority]) : closed;
+}
+
+void PfcHonor::hold(ClassId priority, Time now) {
+    held_ = static_cast<std::uint8_t>(held_ | 1U << priority);
+    counted_to_[priority] = now;
+}
+
+void PfcHonor::resume(ClassId priority, Time now) {
+    counters_[priority].held_ps.set(static_cast<std::uint64_t>(paused_time(priority, now).ps));
+    held_ = static_cast<std::uint8_t>(held_ & ~(1U << priority));
+}
+
+void PfcHonor::find_earliest() {
+    bool first = true;
+    for_each_class(held_, [&](ClassId n) {
+        earliest_ = first ? deadline_[n] : min(earliest_, deadline_[n]);
+        first = false;
+    });
+}
+
+}  // namespace sluice

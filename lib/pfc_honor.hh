@@ -1,0 +1,82 @@
+// The receiving side of PFC at a port: until when the peer has asked us to hold each priority (IEEE 802.3
+// Annex 31D).
+//
+// A deadline is the end of the frame + quanta x 512 / R: it replaces the one before, 0 resumes now, a cleared
+// bit leaves its priority alone. A priority is held while now < deadline; `expire` forgets what has passed,
+// so nothing stale is ever compared (Time wraps). Which queue a priority stands for, the caller's map knows;
+// the frame that is being serialised finishes. The owner of the port calls it: `receive` for each PFC frame
+// in order of arrival, `expire` each turn. Counters are read by anyone; rx_xoff, rx_xon and rx_unexpected
+// count frames that name the priority, each in one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "lib/counters.hh"
+#include "lib/ids.hh"
+#include "lib/pfc_frame.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+enum class PauseState : std::uint8_t { running, held };
+enum class PauseEvent : std::uint8_t { xoff, xon, expiry, link_down };
+
+class PfcHonor {
+  public:
+    struct Counters {
+        Counter rx_xoff;
+        Counter rx_xon;
+        Counter rx_unexpected;  // PFC is not enabled for the priority: ignored
+        Counter expired;        // resumed by itself
+        Counter transitions;    // from running to held
+        Counter held_ps;        // up to the last `settle`, or the end of the last pause
+    };
+
+    // `enabled`: priorities that this port honours. `suspended`: counted as received, not obeyed (watchdog).
+    void receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled,
+                 std::uint8_t suspended = 0);
+
+    // Mask of the priorities that may not start a frame at `now`.
+    std::uint8_t paused(Time now) const {
+        if (held_ == 0 || now < earliest_) [[likely]]
+            return held_;
+        return still_held(now);
+    }
+    void expire(Time now) {
+        if (held_ != 0 && earliest_ <= now) expire_passed(now);
+    }
+    std::optional<Time> next_expiry() const { return held_ != 0 ? std::optional(earliest_) : std::nullopt; }
+
+    // The link went down, or the watchdog took over `priorities`: their pauses are forgotten.
+    void forget(Time now, std::uint8_t priorities = 0xFF);
+
+    // Brings held_ps up to `now` for the pauses that run.
+    void settle(Time now);
+    // The owner's view of held_ps at `now`, running pause included.
+    Duration paused_time(ClassId priority, Time now) const;
+
+    PauseState state(ClassId priority) const {
+        return (held_ >> priority & 1U) != 0 ? PauseState::held : PauseState::running;
+    }
+    const Counters& counters(ClassId priority) const { return counters_[priority]; }
+
+    // The state machine of one priority; the deadline of an xoff is `until`.
+    void step(ClassId priority, PauseEvent event, Time now, Time until = {});
+
+  private:
+    std::uint8_t still_held(Time now) const;
+    void expire_passed(Time now);
+    void hold(ClassId priority, Time now);
+    void resume(ClassId priority, Time now);
+    void find_earliest();
+
+    std::uint8_t held_ = 0;
+    Time earliest_{};                         // of the deadlines of held_
+    std::array<Time, classes> deadline_{};    // only of held_
+    std::array<Time, classes> counted_to_{};  // only of held_: held_ps has the time before
+    std::array<Counters, classes> counters_{};
+};
+
+}  // namespace sluice

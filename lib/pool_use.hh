@@ -1,0 +1,191 @@
+// What is in use of one pool, and a worker's way to it. This is the only thing that workers share
+// read-modify-write.
+//
+// Many workers: a `PoolBurst` adds an upper bound of the burst's cells in one fetch_add, decides on the value
+// before it plus what it has taken itself, and takes back what it did not need in one fetch_sub. Every worker
+// thus counts the others' bounds: S is never exceeded, and use looks larger by at most one burst per other
+// worker. One worker, or many run by one thread under the virtual clock: the decisions are the law's, packet
+// by packet, and an `exclusive` pool does it with plain loads and stores.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cstdint>
+
+#include "lib/buffer_limits.hh"
+
+namespace sluice {
+
+// One level, written by all workers, read by all and by control.
+class alignas(64) PoolLevel {
+  public:
+    // relaxed, here and below: cells are numbers, no memory is handed over with them. That the sum never
+    // exceeds its limit follows from the order of changes to this one variable.
+    std::int64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+    // Returns the value before.
+    std::int64_t add(std::int64_t cells, bool exclusive) {
+        if (!exclusive) return value_.fetch_add(cells, std::memory_order_relaxed);
+        const std::int64_t before = get();
+        value_.store(before + cells, std::memory_order_relaxed);
+        return before;
+    }
+
+    // Adds only if the result is at most `limit`.
+    bool add_within(std::int64_t cells, std::int64_t limit, bool exclusive) {
+        std::int64_t before = get();
+        if (exclusive) {
+            if (before + cells > limit) return false;
+            value_.store(before + cells, std::memory_order_relaxed);
+            return true;
+        }
+        do {
+            if (before + cells > limit) return false;
+        } while (!value_.compare_exchange_weak(before, before + cells, std::memory_order_relaxed));
+        return true;
+    }
+
+  private:
+    std::atomic<std::int64_t> value_{0};
+};
+static_assert(sizeof(PoolLevel) == 64);
+
+// Raised by all workers, seldom; the user's is cleared by control.
+class PoolWatermark {
+  public:
+    std::int64_t user() const { return user_.load(std::memory_order_relaxed); }
+    std::int64_t persistent() const { return persistent_.load(std::memory_order_relaxed); }
+    void raise_to(std::int64_t cells) {
+        raise(user_, cells);
+        raise(persistent_, cells);
+    }
+    void clear_user(std::int64_t in_use) { user_.store(in_use, std::memory_order_relaxed); }
+
+  private:
+    static void raise(std::atomic<std::int64_t>& mark, std::int64_t cells) {
+        std::int64_t before = mark.load(std::memory_order_relaxed);
+        while (before < cells && !mark.compare_exchange_weak(before, cells, std::memory_order_relaxed)) {
+        }
+    }
+
+    std::atomic<std::int64_t> user_{0};  // relaxed, all: figures for people
+    std::atomic<std::int64_t> persistent_{0};
+};
+
+struct PoolUse {
+    PoolLevel shared;    // with bounds of bursts under way
+    PoolLevel headroom;  // sum over groups, whether the headrooms are shared or private
+    alignas(64) PoolWatermark shared_watermark;
+    PoolWatermark headroom_watermark;
+    bool exclusive = false;  // only one thread ever changes it; set before the workers start
+
+    // Control.
+    void clear_user_watermarks() {
+        shared_watermark.clear_user(shared.get());
+        headroom_watermark.clear_user(headroom.get());
+    }
+
+    // Cells in use beyond new, smaller limits: they go as packets leave.
+    std::int64_t pending_cells(const PoolLimits& limits) const {
+        std::int64_t pending = std::max<std::int64_t>(shared.get() - limits.shared_cells, 0);
+        if (limits.shared_headroom_cells != 0)
+            pending += std::max<std::int64_t>(headroom.get() - limits.shared_headroom_cells, 0);
+        return pending;
+    }
+};
+
+// How full a pool is, for decisions that take nothing from it. While a worker has a burst open it asks
+// `PoolBurst::view`, which is without the burst's own bound.
+struct PoolView {
+    std::int64_t free_cells;  // S less what is in use; negative after a cut
+
+    PoolView(const PoolUse& use, const PoolLimits& limits)
+        : free_cells(limits.shared_cells - use.shared.get()) {}
+    explicit PoolView(std::int64_t free) : free_cells(free) {}
+};
+
+// A worker's dealings with one pool during one burst of arrivals or one batch of releases.
+class PoolBurst {
+  public:
+    PoolBurst() = default;
+    PoolBurst(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells) {
+        open(use, limits, bound_cells);
+    }
+    ~PoolBurst() { close(); }
+    PoolBurst(const PoolBurst&) = delete;
+    PoolBurst& operator=(const PoolBurst&) = delete;
+
+    // `bound_cells`: at least what the burst may take from the shared part; 0 for releases only. Both
+    // references must live until it is closed.
+    void open(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells) {
+        assert(!is_open());
+        use_ = &use;
+        limits_ = &limits;
+        bound_ = bound_cells;
+        taken_ = 0;
+        // An exclusive pool needs no bound: nobody else looks before the burst ends.
+        before_ = use.exclusive || bound_cells == 0 ? use.shared.get() : use.shared.add(bound_cells, false);
+        free_ = free_at_start();
+        lowest_free_ = free_;
+    }
+    bool is_open() const { return use_ != nullptr; }
+
+    // Gives back what was not needed; nothing may be taken afterwards. Once is enough.
+    void close() {
+        if (!is_open()) return;
+        const std::int64_t change = net_cells() - (use_->exclusive ? 0 : bound_);
+        if (change != 0) {
+            [[maybe_unused]] const std::int64_t before = use_->shared.add(change, use_->exclusive);
+            assert(before + change >= 0 && "a pool never falls below zero");
+        }
+        if (lowest_free_ < free_at_start())
+            use_->shared_watermark.raise_to(limits_->shared_cells - lowest_free_);
+        use_ = nullptr;
+    }
+
+    PoolView view() const { return PoolView{free_}; }
+
+    bool fits(const Threshold& threshold, std::uint32_t used_cells, std::uint32_t cells) const {
+        const std::int64_t free = free_ - cells;
+        const std::int64_t used = std::int64_t{used_cells} + cells;
+        return free >= 0 && used <= threshold.limit_cells(free, used);
+    }
+    void take(std::uint32_t cells) {
+        taken_ += cells;
+        assert(taken_ <= bound_ && "the bound covers the whole burst");
+        free_ -= cells;
+        lowest_free_ = std::min(lowest_free_, free_);
+    }
+    void give(std::uint32_t cells) { free_ += cells; }
+
+    // Headroom is the exception, so it goes to the shared counter packet by packet.
+    bool take_headroom(std::uint32_t cells) {
+        const std::uint32_t limit = limits_->shared_headroom_cells;
+        if (limit == 0)
+            use_->headroom.add(cells, use_->exclusive);
+        else if (!use_->headroom.add_within(cells, limit, use_->exclusive))
+            return false;
+        use_->headroom_watermark.raise_to(use_->headroom.get());
+        return true;
+    }
+    void give_headroom(std::uint32_t cells) {
+        [[maybe_unused]] const std::int64_t before =
+            use_->headroom.add(-std::int64_t{cells}, use_->exclusive);
+        assert(before >= cells && "a pool never falls below zero");
+    }
+
+  private:
+    std::int64_t free_at_start() const { return limits_->shared_cells - before_; }
+    std::int64_t net_cells() const { return free_at_start() - free_; }
+
+    PoolUse* use_ = nullptr;
+    const PoolLimits* limits_ = nullptr;
+    std::int64_t bound_ = 0;
+    std::int64_t before_ = 0;  // in use when the burst began
+    std::int64_t taken_ = 0;   // by this burst, gross
+    std::int64_t free_ = 0;    // S less what is in use as this burst sees it
+    std::int64_t lowest_free_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,152 @@
+// A priority group: what one class of one ingress port holds of the buffer, and whether its sender is paused.
+//
+// Owned by the worker of its ingress port, which alone calls everything that is not const; control may read
+// the gauges. A packet goes whole into the first part that can hold all of it: reserved, shared, headroom. A
+// release does not say which part: it takes headroom first, then shared, then reserved, so the totals are the
+// exact inverse. Shared use counts against T, the limit at the pool's current use; a lossless group is over
+// when it is above T or its headroom is in use. The group decides, the caller sends PFC frames, refreshes
+// them and counts.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+#include "lib/buffer_limits.hh"
+#include "lib/gauge.hh"
+#include "lib/pool_use.hh"
+
+namespace sluice {
+
+// Where a packet went, or why it was refused.
+enum class Admission : std::uint8_t {
+    reserved,
+    shared,
+    headroom,
+    ingress_limit,     // refused: the group is lossy and at its limit
+    headroom_overrun,  // refused: lossless, and its headroom or the shared headroom pool is full
+};
+constexpr bool is_admitted(Admission admission) { return admission <= Admission::headroom; }
+
+enum class XoffSignal : std::uint8_t { none, send_xoff, send_xon };
+
+class alignas(32) PriorityGroup {
+  public:
+    // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
+    Admission admit(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
+        assert(cells > 0);
+        if (reserved_.get() + cells <= limits.reserved_cells) {
+            reserved_.set(reserved_.get() + cells);
+            return Admission::reserved;
+        }
+        if (pause_ == Pause::none && pool.fits(limits.threshold, shared_.get(), cells)) {
+            pool.take(cells);
+            shared_.set(shared_.get() + cells);
+            shared_watermark.raise_to(shared_.get());
+            return Admission::shared;
+        }
+        if (!limits.lossless) return Admission::ingress_limit;
+        if (headroom_.get() + cells > limits.headroom_cells || !pool.take_headroom(cells))
+            return Admission::headroom_overrun;
+        headroom_.set(headroom_.get() + cells);
+        headroom_watermark.raise_to(headroom_.get());
+        if (pause_ == Pause::none) pause_ = Pause::due;  // nothing more goes to shared, even in this burst
+        return Admission::headroom;
+    }
+
+    // Cells of packets that left, or were dropped after admission.
+    void release(PoolBurst& pool, std::uint32_t cells) {
+        assert(cells <= used_cells() && "released more than was admitted");
+        const std::uint32_t from_headroom = std::min(cells, headroom_.get());
+        if (from_headroom != 0) {
+            headroom_.set(headroom_.get() - from_headroom);
+            pool.give_headroom(from_headroom);
+        }
+        const std::uint32_t from_shared = std::min(cells - from_headroom, shared_.get());
+        shared_.set(shared_.get() - from_shared);
+        pool.give(from_shared);
+        reserved_.set(reserved_.get() - (cells - from_headroom - from_shared));
+    }
+
+    // T, never negative.
+    std::int64_t limit_cells(const GroupLimits& limits, PoolView pool) const {
+        return limits.threshold.limit_cells(pool.free_cells, shared_.get());
+    }
+    bool over(const GroupLimits& limits, PoolView pool) const {
+        return headroom_.get() != 0 || shared_.get() > limit_cells(limits, pool);
+    }
+    // A group with nothing in use always may. `xon` above T does not count: that would send XON and XOFF by
+    // turns.
+    bool may_resume(const GroupLimits& limits, PoolView pool) const {
+        const std::int64_t limit = limit_cells(limits, pool);
+        const std::int64_t low = std::max<std::int64_t>(limits.xon_cells, limit - limits.xon_offset_cells);
+        return headroom_.get() == 0 && shared_.get() <= std::min(low, limit);
+    }
+
+    // For every group in use, after each burst of arrivals and each batch of releases, and once when `hold`
+    // ends. `hold` is the worker's own reason to pause: it falls behind. A group that is no longer lossless
+    // resumes.
+    XoffSignal update_xoff(const GroupLimits& limits, PoolView pool, bool hold = false) {
+        if (pause_ == Pause::none) {
+            if (!limits.lossless || (!hold && !over(limits, pool))) return XoffSignal::none;
+        } else if (!limits.lossless || (!hold && may_resume(limits, pool))) {
+            return stop();
+        } else if (pause_ == Pause::sent) {
+            return XoffSignal::none;
+        }
+        pause_ = Pause::sent;
+        return XoffSignal::send_xoff;
+    }
+    // Ends XOFF whatever is in use: port down, profile removed, shutdown.
+    XoffSignal stop() {
+        const bool told = pause_ == Pause::sent;  // an XOFF that was due and never sent needs no XON
+        pause_ = Pause::none;
+        return told ? XoffSignal::send_xon : XoffSignal::none;
+    }
+
+    // When a new snapshot puts the group into another pool: its cells change pools with it, whatever they
+    // hold.
+    void move(PoolUse& from, PoolUse& to) {
+        to.shared.add(shared_.get(), to.exclusive);
+        to.headroom.add(headroom_.get(), to.exclusive);
+        from.shared.add(-std::int64_t{shared_.get()}, from.exclusive);
+        from.headroom.add(-std::int64_t{headroom_.get()}, from.exclusive);
+    }
+
+    void clear_user_watermarks() {
+        shared_watermark.user.set(shared_.get());
+        headroom_watermark.user.set(headroom_.get());
+    }
+
+    bool in_xoff() const { return pause_ != Pause::none; }
+    std::uint32_t reserved_cells() const { return reserved_.get(); }
+    std::uint32_t shared_cells() const { return shared_.get(); }
+    std::uint32_t headroom_cells() const { return headroom_.get(); }
+    std::uint32_t used_cells() const { return reserved_.get() + shared_.get() + headroom_.get(); }
+
+    // Cells in use beyond limits that were cut: they go as packets leave.
+    std::int64_t pending_cells(const GroupLimits& limits, PoolView pool) const {
+        return beyond(reserved_.get(), limits.reserved_cells) +
+               beyond(headroom_.get(), limits.headroom_cells) +
+               beyond(shared_.get(), limit_cells(limits, pool));
+    }
+
+    Watermark shared_watermark;
+    Watermark headroom_watermark;
+
+  private:
+    // due: in XOFF since a packet went to headroom, update_xoff has not said so yet.
+    enum class Pause : std::uint8_t { none, due, sent };
+
+    static std::int64_t beyond(std::uint32_t use, std::int64_t limit) {
+        return std::max<std::int64_t>(use - limit, 0);
+    }
+
+    Gauge reserved_;
+    Gauge shared_;
+    Gauge headroom_;
+    Pause pause_ = Pause::none;
+};
+static_assert(sizeof(PriorityGroup) == 32, "two to a cache line");
+
+}  // namespace sluice

@@ -1,0 +1,70 @@
+// How egress workers tell the owners of priority groups what has left.
+//
+// For every (egress worker, ingress port) one cache line of eight counters of cells released so far, by
+// group. Written by that egress worker only, read by the worker that owns the ingress port, which takes the
+// differences once a turn. Counters never wrap: 2^64 cells.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lib/ids.hh"
+
+namespace sluice {
+
+class ReleaseBoard {
+  public:
+    ReleaseBoard(unsigned workers, unsigned ports)
+        : workers_(workers), ports_(ports), posted_(std::size_t{workers} * ports), seen_(posted_.size()) {
+        assert(workers > 0 && workers <= max_workers && ports <= max_ports);
+    }
+
+    // Egress worker `worker`: cells of a packet that `group` of `port` had admitted.
+    void post(WorkerId worker, PortId port, ClassId group, std::uint32_t cells) {
+        std::atomic<std::uint64_t>& counter = posted_[index(worker, port)].cells[group];
+        // relaxed load: we are the only writer. release store: what this worker did first (its queue and
+        // egress pool are lower, the packet is gone) is visible to the owner that admits into these cells.
+        counter.store(counter.load(std::memory_order_relaxed) + cells, std::memory_order_release);
+    }
+
+    // Owner of `port`: calls take(group, cells) for what has come since the last time, cells > 0.
+    template <class Take>
+    void collect(PortId port, Take take) {
+        for (unsigned worker = 0; worker < workers_; ++worker) {
+            const std::size_t line = index(static_cast<WorkerId>(worker), port);
+            for (unsigned group = 0; group < classes; ++group) {
+                // acquire: pairs with the store in `post`.
+                const std::uint64_t now = posted_[line].cells[group].load(std::memory_order_acquire);
+                const std::uint64_t cells = now - seen_[line].cells[group];
+                if (cells == 0) continue;
+                seen_[line].cells[group] = now;
+                take(static_cast<ClassId>(group), static_cast<std::uint32_t>(cells));
+            }
+        }
+    }
+
+  private:
+    struct alignas(64) Posted {
+        std::array<std::atomic<std::uint64_t>, classes> cells{};
+    };
+    struct alignas(64) Seen {
+        std::array<std::uint64_t, classes> cells{};
+    };
+    static_assert(sizeof(Posted) == 64 && sizeof(Seen) == 64);
+
+    std::size_t index(WorkerId worker, PortId port) const {
+        assert(worker < workers_ && port < ports_);
+        return std::size_t{worker} * ports_ + port;
+    }
+
+    unsigned workers_;
+    unsigned ports_;
+    std::vector<Posted> posted_;
+    std::vector<Seen> seen_;  // private to the owner of the port
+};
+
+}  // namespace sluice

@@ -1,0 +1,169 @@
+// Which of a port's eight queues sends next: strict first (higher index wins), then deficit round robin.
+//
+// Deficits are in wire bytes; a turn adds weight x 512 B, and when no head fits, the rounds until one does
+// are computed, not looped (Shreedhar and Varghese, 1995). A queue that is not ready (paused, held, above its
+// maximum) gets no quantum and keeps its deficit; a turn so interrupted is finished without a new quantum, so
+// a deficit is always below quantum + L_max and |S_i/w_i - S_j/w_j| <= 512 + L_max of backlogged queues. An
+// empty queue loses it.
+// A queue below min_rate goes before the others of its kind. What it gets so is not charged to its deficit,
+// but all it gets counts for its rate: the minimum is a floor under its share. max_rate and the port's shaper
+// hold back.
+// The owner of the egress port calls it; it decides and keeps accounts, the caller dequeues.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+#include "lib/ids.hh"
+#include "lib/token_bucket.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+struct QueueSchedule {
+    bool strict = false;
+    std::uint8_t weight = 1;  // in [1, 255]; of a DWRR queue
+    Rate min_rate{};          // bits/s on the wire; 0: none
+    Rate max_rate{};          // likewise
+    bool operator==(const QueueSchedule&) const = default;
+};
+
+struct PortSchedule {
+    std::array<QueueSchedule, classes> queue{};
+    Rate shaper{};  // of all queues together; 0: none
+    // Credit of every rate beyond a frame and a turn of its queue; at least a worker's turn.
+    Duration burst = microseconds(10);
+    bool operator==(const PortSchedule&) const = default;
+};
+
+constexpr std::uint32_t quantum_bytes_per_weight = 512;
+
+class alignas(64) Scheduler {
+  public:
+    Scheduler() : Scheduler(PortSchedule{}) {}
+    explicit Scheduler(const PortSchedule& settings) { configure(settings); }
+
+    // Live: deficits stay, cut to what the new quantum allows; a queue that turns strict loses its own.
+    void configure(const PortSchedule& settings);
+
+    // The queue to serve, or -1. `ready`: not empty, not paused, not held. `head(queue)` gives the wire bytes
+    // of the first frame of a ready queue. Asked twice without `sent` it says the same.
+    template <class Head>
+    int pick(std::uint8_t ready, Head&& head, Time now) {
+        if (ready == 0) return -1;
+        if (!limited_) [[likely]] {
+            if (const unsigned strict = ready & strict_; strict != 0) return highest(strict);
+            return pick_by_deficit(ready, head);
+        }
+        const unsigned eligible = within_maximum(ready, now);
+        if (eligible == 0) return -1;
+        if (const int queue = pick_first(eligible, now); queue >= 0) return queue;
+        return pick_by_deficit(eligible, head);
+    }
+
+    // Whether `queue`, which `pick` gave and which has sent since, may send its next frame too without
+    // another `pick`. Only while `ready` is as it was.
+    bool again(int queue, std::uint32_t head_wire_bytes) const {
+        if (limited_) return false;
+        return is_strict(queue) ||
+               deficit_[static_cast<unsigned>(queue)] >= static_cast<std::int32_t>(head_wire_bytes);
+    }
+
+    // A frame of the queue that `pick` (or `again`) gave has left; `now` as it was then.
+    void sent(int queue, std::uint32_t wire_bytes, Time now) {
+        if (limited_ && charge_rates(queue, wire_bytes, now)) return;
+        if (!is_strict(queue))
+            deficit_[static_cast<unsigned>(queue)] -= static_cast<std::int32_t>(wire_bytes);
+    }
+    void became_empty(int queue) { deficit_[static_cast<unsigned>(queue)] = 0; }
+
+    // When `pick` said -1 for a `ready` that is not 0: the first moment at which it will not.
+    std::optional<Time> next_eligible(std::uint8_t ready, Time now) const;
+
+    std::int32_t deficit(int queue) const { return deficit_[static_cast<unsigned>(queue)]; }
+
+  private:
+    static int highest(unsigned queues) { return std::bit_width(queues) - 1; }
+    // `queues` in round order from the one behind `last`: bit 0 is last + 1, bit 7 is `last` itself.
+    static unsigned rotated(unsigned queues, unsigned last) {
+        return std::rotr(static_cast<std::uint8_t>(queues), static_cast<int>((last + 1) % classes));
+    }
+    static unsigned behind(unsigned last, int place) {
+        return (last + 1 + static_cast<unsigned>(place)) % classes;
+    }
+
+    bool is_strict(int queue) const { return (strict_ >> queue & 1U) != 0; }
+    unsigned within_maximum(unsigned ready, Time now) const;
+    unsigned below_minimum(unsigned queues, Time now) const;
+    int pick_first(unsigned eligible, Time now);  // strict or below its minimum, else -1
+    // True: sent for its minimum, the deficit is not to be charged.
+    bool charge_rates(int queue, std::uint32_t wire_bytes, Time now);
+
+    // Quanta until the deficit covers `need`.
+    std::int32_t rounds_to(std::int32_t need, unsigned queue) const {
+        const std::int32_t missing = need - deficit_[queue];
+        return missing <= 0 ? 0 : (missing + quantum_[queue] - 1) / quantum_[queue];
+    }
+
+    template <class Head>
+    int pick_by_deficit(unsigned ready, Head&& head) {
+        if ((ready >> turn_ & 1U) != 0 && deficit_[turn_] >= static_cast<std::int32_t>(head(turn_)))
+            return static_cast<int>(turn_);  // its turn goes on
+        if ((ready & (ready - 1)) == 0) {    // alone
+            turn_ = static_cast<unsigned>(std::countr_zero(ready));
+            deficit_[turn_] += rounds_to(static_cast<std::int32_t>(head(turn_)), turn_) * quantum_[turn_];
+            return static_cast<int>(turn_);
+        }
+        const unsigned last = turn_;
+        for (unsigned left = rotated(ready, last); left != 0; left &= left - 1) {
+            const unsigned queue = behind(last, std::countr_zero(left));
+            const auto need = static_cast<std::int32_t>(head(queue));
+            if (deficit_[queue] < need) deficit_[queue] += quantum_[queue];
+            if (deficit_[queue] >= need) {
+                turn_ = queue;
+                return static_cast<int>(queue);
+            }
+        }
+        return skip_rounds(ready, last, head);
+    }
+
+    // A whole round has passed and no head fits: gives at once what the rounds until one does would give.
+    template <class Head>
+    int skip_rounds(unsigned ready, unsigned last, Head&& head) {
+        const unsigned order = rotated(ready, last);
+        std::int32_t fewest = INT32_MAX;
+        int winner_place = 0;
+        for (unsigned left = order; left != 0; left &= left - 1) {
+            const int place = std::countr_zero(left);
+            const unsigned queue = behind(last, place);
+            const std::int32_t rounds = rounds_to(static_cast<std::int32_t>(head(queue)), queue);
+            if (rounds < fewest) {
+                fewest = rounds;
+                winner_place = place;
+            }
+        }
+        for (unsigned left = order; left != 0; left &= left - 1) {
+            const int place = std::countr_zero(left);
+            const unsigned queue = behind(last, place);
+            deficit_[queue] += (place <= winner_place ? fewest : fewest - 1) * quantum_[queue];
+        }
+        turn_ = behind(last, winner_place);
+        return static_cast<int>(turn_);
+    }
+
+    std::array<std::int32_t, classes> deficit_{};  // wire bytes, in [0, quantum + L_max)
+    std::array<std::int32_t, classes> quantum_{};  // weight x 512
+    unsigned turn_ = 0;                            // the DWRR queue whose turn it is, or last was
+    unsigned guaranteed_ = 0;                      // the DWRR queue last served for its minimum
+    std::uint8_t strict_ = 0;
+    std::uint8_t capped_ = 0;   // with a max_rate
+    std::uint8_t floored_ = 0;  // with a min_rate
+    bool limited_ = false;      // any rate at all
+    std::array<TokenBucket, classes> maximum_{};
+    std::array<TokenBucket, classes> minimum_{};
+    TokenBucket shaper_{};
+};
+
+}  // namespace sluice

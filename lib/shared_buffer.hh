@@ -1,0 +1,16 @@
+// The shared buffer. Two views of one memory, each packet counted once in each:
+//
+//   ingress  PriorityGroup   reserved, shared up to T, headroom   decides what is refused and who is paused
+//   egress   EgressQueueUse  reserved, shared up to T             limits lossy queues only
+//
+// Limits come from the published snapshot (buffer_limits.hh). What is in use has one owner each, but for the
+// pools (pool_use.hh). Releases travel from egress worker to owner over the ReleaseBoard. Units are cells
+// (cells.hh).
+#pragma once
+
+#include "lib/buffer_limits.hh"
+#include "lib/cells.hh"
+#include "lib/egress_queue_use.hh"
+#include "lib/pool_use.hh"
+#include "lib/priority_group.hh"
+#include "lib/release_board.hh"

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""Captures that others recorded, as tools/run switches them: split into hosts, through the switch, every frame counted."""
+
+import collections
+import pathlib
+import struct
+import subprocess
+
+import loopback
+from frames import l3_offset
+from loopback import Programs, Switch, read_pcap, run
+
+FOLDER = loopback.captures_folder()
+
+
+class Split(loopback.Case):
+    def loop(self, *captures):
+        """The outcome of `split` and `sluiced` over captures; the frames that went in, by port."""
+        switch = Switch(self, hosts=0)
+        done = run([Programs.traffic, "split", *captures, "--out", switch.folder / "loop"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        loop = switch.folder / "loop"
+        switch.inputs = {path.stem: path for path in (loop / "in").glob("*.pcap")}
+        report = loop / "report.json"
+        done = subprocess.run([Programs.sluiced, "--config", loop / "sluice.toml", "--report", report], capture_output=True,
+                              text=True, check=False, cwd=switch.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        frames = {path.stem: read_pcap(path) for path in loop.glob("*.pcap")}
+        out = loopback.Outcome(done, loopback.json.loads(report.read_text()), frames, {})
+        switch.check_accounts(out)
+        return switch, out
+
+    def every_frame_is_accounted_for(self, name):
+        switch, out = self.loop(FOLDER / name)
+        sent = {port: switch.sent(port) for port in switch.inputs}
+        self.assertEqual(sum(len(frames) for frames in sent.values()), self.count(FOLDER / name))
+        # What came out was sent: the same payload behind the rewritten headers, as often.
+        came = collections.Counter(self.essence(frame.bytes) for frames in sent.values() for frame in frames)
+        gone = collections.Counter(self.essence(frame.bytes) for frames in out.frames.values() for frame in frames)
+        self.assertEqual(gone - came, collections.Counter())
+        return switch, out
+
+    @staticmethod
+    def essence(frame):
+        """What a router may not change: the IP packet but for TTL and checksum."""
+        ip = bytearray(frame[l3_offset(frame):])
+        if len(ip) >= 20 and ip[0] >> 4 == 4:
+            ip[8] = ip[10] = ip[11] = 0
+        elif len(ip) >= 40:
+            ip[7] = 0
+        return bytes(ip)
+
+    @staticmethod
+    def count(path):
+        """Frames of a classic pcap of either byte order."""
+        data = pathlib.Path(path).read_bytes()
+        order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+        count, at = 0, 24
+        while at < len(data):
+            at += 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
+            count += 1
+        return count
+
+
+class Real(Split):
+    def test_every_capture(self):
+        if FOLDER is None:
+            self.skipTest("no folder of real captures (shared/captures beside the repository, or SLUICE_CAPTURES)")
+        for path in sorted(FOLDER.glob("*.pcap")):
+            with self.subTest(path.name):
+                self.every_frame_is_accounted_for(path.name)
+
+    def test_every_roce_packet_comes_out_whole(self):
+        if FOLDER is None or not (FOLDER / "roce-real.pcap").exists():
+            self.skipTest("no roce-real.pcap")
+        switch, out = self.every_frame_is_accounted_for("roce-real.pcap")
+        before = loopback.verify([FOLDER / "roce-real.pcap"])
+        after = loopback.verify(sorted((switch.folder / "loop").glob("*.pcap")))
+        self.assertGreater(before["roce"], 100)
+        for key in ("roce", "icrc_good", "icrc_bad", "icrc_unchecked", "cnp", "ce"):
+            self.assertEqual(after[key], before[key], key)
+        self.assertEqual(before["icrc_bad"], 0)
+        self.assertEqual(sum(port["roce_packets"] for port in out.report["ports"].values()), before["roce"])
+
+    def test_all_of_them_merged(self):
+        """Years lie between some of them: then the span is refused, and told."""
+        if FOLDER is None:
+            self.skipTest("no folder of real captures")
+        switch = Switch(self, hosts=0)
+        loop = switch.folder / "loop"
+        done = run([Programs.traffic, "split", *sorted(FOLDER.glob("*.pcap")), "--out", loop])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([Programs.sluiced, "--config", loop / "sluice.toml"], capture_output=True, text=True, check=False,
+                              cwd=switch.folder)
+        stamps = [frame.at_ns for path in (loop / "in").glob("*.pcap") for frame in read_pcap(path)]
+        if max(stamps) - min(stamps) > 100 * 86_400 * 10**9:
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1), done.stderr)
+            self.assertIn("100", done.stderr)
+        else:
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Demonstration(loopback.Case):
+    def test_the_demonstration_of_tools_run(self):
+        """conf/demo.toml with its traffic: what tools/run shows is what it promises."""
+        switch = Switch(self, hosts=0)
+        folder = switch.folder
+        done = run([Programs.traffic, "generate", loopback.ROOT / "conf" / "demo-traffic.toml", "--out", folder / "out" / "in"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        reports = []
+        for attempt in range(2):
+            report = folder / f"report{attempt}.json"
+            done = subprocess.run([Programs.sluiced, "--config", loopback.ROOT / "conf" / "demo.toml", "--report", report],
+                                  capture_output=True, text=True, check=False, cwd=folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            reports.append((report.read_bytes(), {path.name: path.read_bytes() for path in (folder / "out").glob("*.pcap")}))
+        self.assertEqual(reports[0], reports[1])
+        report = loopback.json.loads(reports[0][0])
+        self.assertTrue(report["ledger"]["balanced"])
+        self.assertEqual(report["ledger"]["queued"], 0)
+        self.assertGreater(report["ports"]["h4"]["queues"][3]["watermark_bytes"], 10_000)  # the incast
+        self.assertEqual(report["ports"]["s2"]["flaps"], 1)
+        shares = {member["port"]: member["packets"] for member in report["ecmp"]["10.9.0.0/16"]["members"]}
+        self.assertEqual(len(shares), 4)
+        self.assertGreater(shares["s4"], max(shares["s1"], shares["s2"], shares["s3"]))
+        self.assertEqual(loopback.verify(sorted((folder / "out").glob("*.pcap")))["icrc_bad"], 1)  # the malformed one
+
+
+if __name__ == "__main__":
+    loopback.main()

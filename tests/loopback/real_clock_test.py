@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+"""DPDK's own devices under the real clock, for a moment: nothing here depends on how fast the machine is."""
+
+import os
+
+import loopback
+from frames import plain, plain6, routed
+from loopback import Switch, flow
+
+MOMENT = ("--duration", "600ms")
+
+
+class RealClock(loopback.Case):
+    def pcap_switch(self, **keys):
+        return Switch(self, hosts=3, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real", **keys)
+
+    def in_order(self, got, wanted):
+        """`got` is a beginning of `wanted`: the run may end before all is through."""
+        self.frames_equal(got, wanted[:len(got)])
+
+    def outputs(self, switch):
+        """The driver writes microseconds, so the files are read here and not by the harness."""
+        return {path.stem: self.read(path) for path in (switch.folder / "out").glob("*.pcap")}
+
+    @staticmethod
+    def read(path):
+        data, frames, at = path.read_bytes(), [], 24
+        while at < len(data):
+            captured = int.from_bytes(data[at + 8:at + 12], "little")
+            frames.append(data[at + 16:at + 16 + captured])
+            at += 16 + captured
+        return frames
+
+    def through_files(self, workers):
+        switch = self.pcap_switch(workers=workers)
+        sent = [maker(size, to=1 + n % 2) for n, (maker, size) in
+                enumerate((maker, size) for size in (62, 200, 1500, 3000, 9000) for maker in (plain, plain6) for _ in range(10))]
+        bad = [plain(to="192.0.2.1"), plain(ttl=1)]
+        switch.give("h0", [(0, frame) for frame in bad + sent])
+        switch.give("h1", [(0, plain(source=1, to=2))] * 40)
+        out = switch.run(*MOMENT)
+        ledger = out.report["ledger"]
+        self.assertGreater(ledger["rx"], 0)
+        self.assertLessEqual(ledger["rx"], len(bad) + len(sent) + 40)
+        written = self.outputs(switch)
+        self.assertEqual(ledger["tx"], sum(len(frames) for frames in written.values()))
+        self.in_order(written["h1"], [routed(frame, 1) for n, frame in enumerate(sent) if n % 2 == 0])
+        from_h0 = [frame for frame in written["h2"] if frame != routed(plain(source=1, to=2), 2)]
+        self.in_order(from_h0, [routed(frame, 2) for n, frame in enumerate(sent) if n % 2 == 1])
+        for reason, count in out.drops("h0").items():
+            self.assertIn((reason, count), (("no_route", 1), ("ttl_expired", 1)))
+        self.assertEqual(out.report["clock"], "real")
+
+    def test_files_through_the_driver(self):
+        self.through_files(1)
+
+    def test_files_through_two_workers(self):
+        if (os.cpu_count() or 1) < 2:
+            self.skipTest("one core only")
+        self.through_files(2)
+
+    def test_a_ring_returns_what_it_is_given(self):
+        """What goes out of h1 comes in again and is routed there again, until its TTL has run out."""
+        switch = Switch(self, hosts=1, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real")
+        switch.route("10.7.0.0/16", "10.0.9.2")
+        switch.give("h0", [(0, plain(to="10.7.0.1", ttl=6))] * 50)
+        ring = ('[port.ring]\ndevice = "net_ring9"\npromiscuous = true\naddress = ["10.0.9.1/24"]\n'
+                '[[neighbor]]\naddress = "10.0.9.2"\nport = "ring"\nmac = "02:00:00:00:00:99"\n')
+        out = switch.run(*MOMENT, config=switch.text() + "\n" + ring)
+        ledger = out.report["ledger"]
+        ring = out.port("ring")
+        self.assertGreater(ring["rx"]["packets"], 0)
+        self.assertLessEqual(ring["rx"]["packets"], ring["tx"]["packets"])
+        self.assertLessEqual(ring["tx"]["packets"], 50 * 5)
+        self.assertEqual(sum(out.drops().values()), ledger["dropped"])
+        self.assertLessEqual(set(out.drops()), {"ttl_expired"})
+
+    def test_null_devices_flood(self):
+        """net_null makes 64 bytes of zeros for ever: every one is dropped for its reason."""
+        switch = Switch(self, hosts=2, device="net_null{n}", clock="real")
+        out = switch.run("--duration", "100ms")
+        self.assertGreater(out.report["ledger"]["rx"], 0)
+        self.assertEqual(out.drops(), {"not_ip": out.report["ledger"]["dropped"]})
+        self.assertEqual(sum(queue["tx_packets"] for n in (0, 1) for queue in out.port(f"h{n}")["queues"]), 0)
+
+    def test_infinite_input_is_switched_until_the_end(self):
+        """Faster in than out: a queue is full, and still every frame is in the ledger and every buffer comes back."""
+        switch = Switch(self, hosts=3, device="net_pcap{n},{rx}infinite_rx=1", clock="real")
+        switch.recipe(*(flow("roce", f"h{n}", "h2", size="random 60..1500", count=500) for n in range(2)))
+        text = switch.text().replace("net_pcap2,infinite_rx=1", "net_null2,no-rx=1")
+        text = text.replace("[port.h2]", '[port.h2]\nspeed = "1G"')
+        out = switch.run("--duration", "200ms", config=text)
+        self.assertGreater(out.report["ledger"]["rx"], 0)
+        self.assertLessEqual(set(out.drops()), {"headroom_overrun"})  # who reads a file obeys no pause
+
+    def test_events_and_links(self):
+        switch = self.pcap_switch()
+        switch.event("50ms", "port h1 down")
+        switch.event("100ms", "port h1 up")
+        switch.event("150ms", "route add 10.8.0.0/16 via 10.0.1.2")
+        out = switch.run(*MOMENT)
+        self.assertEqual([kind for _, kind in out.events()], ["port_down", "port_up"])
+        self.assertEqual(out.port("h1")["flaps"], 1)
+        self.assertTrue(out.port("h1")["link_up"])
+
+
+if __name__ == "__main__":
+    loopback.main()

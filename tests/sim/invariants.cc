@@ -1,0 +1,180 @@
+#include "tests/sim/invariants.hh"
+
+#include <fmt/format.h>
+
+namespace sluice::sim {
+namespace {
+
+constexpr std::uint32_t absurd_cells = 1U << 30;  // below zero
+
+struct Sums {
+    std::array<std::int64_t, max_pools> shared{};
+    std::array<std::int64_t, max_pools> headroom{};
+    std::int64_t cells = 0;
+};
+
+std::uint32_t largest_packet(const Policy& policy) { return policy.cell.cells(max_frame_bytes); }
+
+bool asserted(const PortContext& port, unsigned n) {
+    return port.generator.state(static_cast<ClassId>(n)) == AssertState::off;
+}
+
+// A group against its limits, its pool and the pauses of its port.
+std::string broken_group(Switch& device, const PortContext& port, unsigned n, bool cut_pending) {
+    const Policy& policy = device.policy();
+    const PortPolicy& own = policy.ports[port.id];
+    const PriorityGroup& group = port.group[n];
+    const GroupLimits& limits = own.group[n];
+    const PoolView pool(device.shared().ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
+    const unsigned bit = 1U << n;
+    if (group.reserved_cells() >= absurd_cells || group.shared_cells() >= absurd_cells ||
+        group.headroom_cells() >= absurd_cells)
+        return "fell below zero";
+    if (!cut_pending && group.reserved_cells() > limits.reserved_cells) return "holds more than is reserved";
+    if (!cut_pending && group.headroom_cells() > limits.headroom_cells)
+        return fmt::format("headroom {} of {}", group.headroom_cells(), limits.headroom_cells);
+    if (!port.link_up) return asserted(port, n) ? "a port that is down pauses its peer" : "";
+    if (!limits.lossless) return group.in_xoff() ? "a lossy group is in XOFF" : "";
+    if (!group.in_xoff() && group.over(limits, pool))
+        return fmt::format("over and not in XOFF: shared {} of {}, headroom {}", group.shared_cells(),
+                           group.limit_cells(limits, pool), group.headroom_cells());
+    if (group.in_xoff() && !port.hold_peer && group.may_resume(limits, pool))
+        return fmt::format("in XOFF and may resume: shared {} of {}", group.shared_cells(),
+                           group.limit_cells(limits, pool));
+    if ((own.pfc_send.may_send & bit) == 0) return "";
+    const bool wants_xoff = (port.want_xoff & bit) != 0;
+    const bool wants_xon = (port.want_xon & bit) != 0;
+    if (wants_xoff && wants_xon) return "wants XOFF and XON";
+    if (group.in_xoff() && (wants_xon || !(asserted(port, n) || wants_xoff)))
+        return "in XOFF without a refresh";
+    if (!group.in_xoff() && asserted(port, n) && !wants_xon) return "asserted, but not in XOFF";
+    if (!group.in_xoff() && wants_xoff) return "wants XOFF, but not in XOFF";
+    return "";
+}
+
+std::string broken_pool(std::string_view direction, unsigned index, const PoolUse& use,
+                        const PoolLimits& limits, std::int64_t shared, std::int64_t headroom, bool limited) {
+    if (use.shared.get() != shared || use.headroom.get() != headroom)
+        return fmt::format("{} pool {} counts {} shared and {} headroom, its users {} and {}", direction,
+                           index, use.shared.get(), use.headroom.get(), shared, headroom);
+    if (limited && shared > limits.shared_cells)
+        return fmt::format("{} pool {}: {} of {} shared", direction, index, shared, limits.shared_cells);
+    if (limited && limits.shared_headroom_cells != 0 && headroom > limits.shared_headroom_cells)
+        return fmt::format("{} pool {}: {} of {} headroom", direction, index, headroom,
+                           limits.shared_headroom_cells);
+    return "";
+}
+
+std::int64_t handed_off_cells(Switch& device) {
+    std::int64_t cells = 0;
+    for (unsigned w = 0; w < device.worker_count(); ++w) {
+        const LocalInbox& local = device.worker(static_cast<WorkerId>(w)).local;
+        for (std::size_t i = local.taken; i < local.count; ++i) cells += meta(local.packets[i]).cells;
+    }
+    return cells;  // mailboxes are empty between instants; the ledger counts them
+}
+
+std::string broken_pools(Switch& device, const Sums& ingress, const Sums& egress, bool cut_pending) {
+    const Policy& policy = device.policy();
+    std::array<bool, max_pools> unlimited{};  // a lossless queue refuses nothing
+    for (const PortPolicy& port : policy.ports)
+        for (const QueueLimits& queue : port.queue)
+            if (queue.lossless) unlimited[queue.pool] = true;
+    for (unsigned n = 0; n < max_pools; ++n) {
+        std::string wrong = broken_pool("ingress", n, device.shared().ingress_use[n], policy.ingress_pools[n],
+                                        ingress.shared[n], ingress.headroom[n], !cut_pending);
+        if (wrong.empty())
+            wrong = broken_pool("egress", n, device.shared().egress_use[n], policy.egress_pools[n],
+                                egress.shared[n], 0, !cut_pending && !unlimited[n]);
+        if (!wrong.empty()) return wrong;
+    }
+    return "";
+}
+
+}  // namespace
+
+// A headroom overrun is only ever for want of headroom.
+std::string Invariants::broken_overrun(Switch& device, PortContext& port, unsigned n) {
+    const Policy& policy = device.policy();
+    PriorityGroup& group = port.group[n];
+    const GroupLimits& limits = policy.ports[port.id].group[n];
+    PoolUse& use = device.shared().ingress_use[limits.pool];
+    const PoolLimits& pool = policy.ingress_pools[limits.pool];
+    const std::uint64_t overruns = port.counters.group[n].headroom_overruns.get();
+    const bool more = overruns != overruns_[port.id][n];
+    overruns_[port.id][n] = overruns;
+    const std::uint32_t most = largest_packet(policy);
+    const std::uint32_t mark = group.headroom_watermark.user.get();
+    if (mark != group.headroom_cells()) group.clear_user_watermarks();
+    if (!more || policy_ != &policy) return "";  // or refused by limits that are history
+    if (mark + most > limits.headroom_cells) return "";
+    if (pool.shared_headroom_cells != 0 && use.headroom_watermark.user() + most > pool.shared_headroom_cells)
+        return "";
+    return fmt::format("a lossless packet was refused at a headroom of at most {} of {}", mark,
+                       limits.headroom_cells);
+}
+
+std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool cut_pending) {
+    const Policy& policy = device.policy();
+    overruns_.resize(device.port_count());
+    Sums ingress;
+    Sums egress;
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        PortContext& port = device.port(id);
+        for (unsigned n = 0; n < classes; ++n) {
+            const PriorityGroup& group = port.group[n];
+            const EgressQueueUse& queue = port.queue_use[n];
+            const unsigned pool = policy.ports[id].group[n].pool;
+            ingress.shared[pool] += group.shared_cells();
+            ingress.headroom[pool] += group.headroom_cells();
+            ingress.cells += group.used_cells();
+            egress.shared[policy.ports[id].queue[n].pool] += queue.shared_cells();
+            egress.cells += queue.used_cells();
+            std::string wrong = broken_group(device, port, n, cut_pending);
+            if (wrong.empty()) wrong = broken_overrun(device, port, n);
+            if (!wrong.empty()) return fmt::format("group {}.{}: {}", id, n, wrong);
+            if (port.queue[n].empty() != (queue.used_cells() == 0) ||
+                port.queue[n].empty() != ((port.backlog >> n & 1U) == 0))
+                return fmt::format("queue {}.{}: {} packets in {} cells, backlog {:x}", id, n,
+                                   port.queue[n].packets(), queue.used_cells(), port.backlog);
+        }
+        for (const DropReason reason : {DropReason::queue_limit, DropReason::ingress_limit})
+            if (device.dropped_lossless(id, reason) != 0)
+                return fmt::format("port {}: a lossless packet was refused as {}", id, to_string(reason));
+    }
+    const std::int64_t queued = egress.cells + handed_off_cells(device);
+    if (ingress.cells != queued) return fmt::format("groups hold {} cells, queues {}", ingress.cells, queued);
+    if (ingress.cells > static_cast<std::int64_t>(buffer_cells))
+        return fmt::format("{} cells in a buffer of {}", ingress.cells, buffer_cells);
+    std::string wrong = broken_pools(device, ingress, egress, cut_pending);
+    if (!wrong.empty()) return wrong;
+    const Ledger ledger = device.ledger();
+    if (!ledger.balanced())
+        return fmt::format("ledger: rx {} generated {} tx {} dropped {} consumed {} queued {}", ledger.rx,
+                           ledger.generated, ledger.tx, ledger.dropped, ledger.consumed, ledger.queued);
+    for (PoolUse& use : device.shared().ingress_use) use.clear_user_watermarks();
+    policy_ = &policy;
+    return "";
+}
+
+std::string broken_after_drain(Switch& device) {
+    if (const Ledger ledger = device.ledger(); ledger.queued != 0)
+        return fmt::format("{} packets are queued after the drain", ledger.queued);
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        const PortContext& port = device.port(id);
+        for (unsigned n = 0; n < classes; ++n) {
+            if (port.group[n].used_cells() != 0 || port.queue_use[n].used_cells() != 0)
+                return fmt::format("class {}.{} holds cells after the drain", id, n);
+            if (port.group[n].in_xoff() || asserted(port, n))
+                return fmt::format("group {}.{} pauses its peer after the drain", id, n);
+        }
+    }
+    for (unsigned n = 0; n < max_pools; ++n)
+        if (device.shared().ingress_use[n].shared.get() != 0 ||
+            device.shared().ingress_use[n].headroom.get() != 0 ||
+            device.shared().egress_use[n].shared.get() != 0)
+            return fmt::format("pool {} holds cells after the drain", n);
+    return "";
+}
+
+}  // namespace sluice::sim

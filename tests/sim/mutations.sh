@@ -1,0 +1,71 @@
+#!/bin/bash
+# Proof that the system tests can fail: each mutation is one small wrong change of the switch, built in a copy; a
+# mutation that the tests do not notice is a failure. Takes minutes: run by hand, or for a long run.
+#   tests/sim/mutations.sh [NAME...]
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+jobs=${JOBS:-$(nproc)}
+limit_s=${LIMIT_S:-300}
+wanted=("$@")
+survived=0
+
+(cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$copy")
+cd "$copy"
+meson setup build -Db_lto=false -Doptimization=0 -Dwerror=false >setup.log 2>&1 || { cat setup.log; exit 1; }
+
+build() { ninja -C build -j "$jobs" tests/sim/sim_test >build.log 2>&1; }
+tests_pass() { timeout "$limit_s" build/tests/sim/sim_test >test.log 2>&1; }
+
+build || { tail -30 build.log; exit 1; }
+tests_pass || { tail -30 test.log; echo "the tests fail without any mutation"; exit 1; }
+echo "without a mutation: the tests pass"
+
+# mutate NAME FILE SED: what the tests must notice
+mutate() {
+    local name=$1 file=$2 expression=$3
+    [[ ${#wanted[@]} -eq 0 || " ${wanted[*]} " == *" $name "* ]] || return 0
+    cp -p "$file" original
+    sed -i "$expression" "$file"
+    if cmp -s original "$file"; then
+        echo "$name: does not apply to $file any more"
+        survived=$((survived + 1))
+    elif ! build; then
+        echo "$name: does not build"
+        tail -5 build.log
+        survived=$((survived + 1))
+    elif tests_pass; then
+        echo "$name: NOT NOTICED"
+        survived=$((survived + 1))
+    else
+        echo "$name: caught by $(grep -ohE 'Failure in TEST\([A-Za-z]+, [A-Za-z0-9]+\)' test.log | sed 's/Failure in //' | sort -u |
+            tr '\n' ' ' | grep . || echo 'a crash or the time limit')"
+    fi
+    cp original "$file"
+}
+
+mutate drop-keeps-cells dataplane/drop.hh 's/if (info.cells != 0) worker/if (info.cells == 1) worker/'
+mutate departure-keeps-cells dataplane/egress.cc '0,/releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells)/s//releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells - (entry.cells > 30))/'
+mutate refresh-late lib/pfc_generator.cc 's|settings.quanta / 2;|settings.quanta;|'
+mutate pause-ends-early lib/pfc_honor.cc 's/quantum \* map.quanta\[n\]/quantum * (map.quanta[n] - 1)/'
+mutate headroom-without-reaction lib/headroom.cc 's/h.cable_bytes + h.reaction_bytes +/h.cable_bytes +/'
+mutate headroom-without-frame lib/headroom.cc 's/2 \* h.frame_cells + h.mix_cells/h.frame_cells + h.mix_cells/'
+mutate down-port-still-pauses dataplane/worker.cc 's/port.generator.reset(now);//'
+mutate merge-by-sequence dataplane/virtual_runner.cc 's/return a.ingress_port != b.ingress_port ? .*/return a.sequence < b.sequence;/'
+mutate judged-before-release dataplane/virtual_runner.cc 's/judge_groups(device.owner(port), port, now_);//'
+mutate change-in-one-step control/compile.cc 's/to.ports\[i\].group\[n\] = tightest(.*/static_cast<void>(from);/'
+mutate held-queue-sends dataplane/egress.cc 's/port.backlog \& ~policy.held \&/port.backlog \&/'
+mutate lossless-limited-on-egress lib/egress_queue_use.hh 's/if (!limits.lossless \&\& !pool.fits/if (!pool.fits/'
+mutate one-cell-too-many-shared lib/pool_use.hh 's/return free >= 0 \&\& used <= threshold.limit_cells(free, used);/return free >= 0 \&\& used <= threshold.limit_cells(free, used) + 1;/'
+mutate one-cell-too-many-headroom lib/priority_group.hh 's/headroom_.get() + cells > limits.headroom_cells/headroom_.get() + cells > limits.headroom_cells + 1/'
+mutate shared-released-first lib/priority_group.hh 's/const std::uint32_t from_headroom = std::min(cells, headroom_.get());/const std::uint32_t from_headroom = std::min(cells - std::min(cells, shared_.get()), headroom_.get());/'
+mutate xon-without-offset lib/priority_group.hh 's/limit - limits.xon_offset_cells/limit/'
+mutate shared-while-off lib/priority_group.hh 's/if (pause_ == Pause::none \&\& pool.fits/if (pool.fits/'
+
+if [[ $survived -ne 0 ]]; then
+    echo "$survived mutations were not caught"
+    exit 1
+fi
+echo "every mutation was caught"

@@ -1,0 +1,21 @@
+// The tests of dataplane/ share one EAL: ordinary memory, no devices, no privilege.
+#include <cstdio>
+
+#include "dataplane/eal.hh"
+
+#include "CppUTest/CommandLineTestRunner.h"
+#include "CppUTest/MemoryLeakWarningPlugin.h"
+
+int main(int argc, char** argv) {
+    // DPDK allocates where CppUTest cannot follow; the sanitizers look for leaks of ours.
+    MemoryLeakWarningPlugin::turnOffNewDeleteOverloads();
+    sluice::EalOptions options;
+    options.memory_bytes = std::size_t{256} << 20;
+    options.allow_hugepages = false;
+    const auto eal = sluice::Eal::start(options);
+    if (!eal) {
+        std::fprintf(stderr, "%s\n", eal.error().c_str());
+        return 1;
+    }
+    return CommandLineTestRunner::RunAllTests(argc, argv);
+}

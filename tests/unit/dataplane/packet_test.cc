@@ -1,0 +1,161 @@
+#include "dataplane/packet.hh"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "lib/rng.hh"
+
+#include "CppUTest/TestHarness.h"
+
+namespace {
+
+using namespace sluice;
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes contents(const Packet* packet) {
+    Bytes bytes;
+    for (const Packet* segment = packet; segment != nullptr; segment = segment->next) {
+        const auto* data = rte_pktmbuf_mtod(segment, const std::uint8_t*);
+        bytes.insert(bytes.end(), data, data + segment->data_len);
+    }
+    return bytes;
+}
+
+unsigned segments(const Packet* packet) {
+    unsigned count = 0;
+    for (; packet != nullptr; packet = packet->next) ++count;
+    return count;
+}
+
+std::string check(const Packet* packet) {
+    const char* reason = nullptr;
+    return rte_mbuf_check(packet, 1, &reason) == 0 ? "" : reason;
+}
+
+}  // namespace
+
+TEST_GROUP(PacketSegments) {
+    PacketPool pool{"packet_test", 1000, 0};
+
+    // A packet whose bytes count up, in segments of these sizes.
+    Packet* make(const std::vector<unsigned>& sizes) {
+        Packet* head = nullptr;
+        Packet* last = nullptr;
+        std::uint8_t next = 0;
+        for (const unsigned size : sizes) {
+            Packet* segment = rte_pktmbuf_alloc(pool.pool());
+            CHECK_TRUE(segment != nullptr);
+            segment->data_len = static_cast<std::uint16_t>(size);
+            for (unsigned i = 0; i < size; ++i) frame_bytes(segment)[i] = next++;
+            if (head == nullptr)
+                head = segment;
+            else
+                last->next = segment;
+            last = segment;
+        }
+        head->nb_segs = static_cast<std::uint16_t>(sizes.size());
+        head->pkt_len = std::accumulate(sizes.begin(), sizes.end(), 0U);
+        return head;
+    }
+
+    void teardown() override { LONGS_EQUAL(0, pool.in_use()); }  // every segment came back
+};
+
+TEST(PacketSegments, makeContiguousRefusesWhatIsNotThereAndChangesNothing) {
+    Packet* packet = make({1, 2, 3});
+    const Bytes before = contents(packet);
+    CHECK_FALSE(make_contiguous(packet, 7));
+    CHECK_TRUE(contents(packet) == before);
+    LONGS_EQUAL(3, segments(packet));
+    rte_pktmbuf_free(packet);
+}
+
+TEST(PacketSegments, makeContiguousRefusesMoreThanASegmentHolds) {
+    Packet* packet = make({2000, 2000});
+    const std::uint32_t room = 2000U + rte_pktmbuf_tailroom(packet);
+    CHECK_FALSE(make_contiguous(packet, room + 1));
+    CHECK_TRUE(make_contiguous(packet, room));
+    LONGS_EQUAL(room, packet->data_len);
+    STRCMP_EQUAL("", check(packet).c_str());
+    rte_pktmbuf_free(packet);
+}
+
+TEST(PacketSegments, makeContiguousLeavesAloneWhatIsInOnePiece) {
+    Packet* packet = make({100, 50});
+    CHECK_TRUE(make_contiguous(packet, 100));
+    LONGS_EQUAL(100, packet->data_len);
+    LONGS_EQUAL(2, segments(packet));
+    rte_pktmbuf_free(packet);
+}
+
+TEST(PacketSegments, makeContiguousOfTinySegments) {
+    for (const auto& sizes : std::vector<std::vector<unsigned>>{{1, 1, 1, 1, 1, 1, 1, 60},
+                                                                {1, 200},
+                                                                {14, 20, 8, 12, 500},
+                                                                {0, 64},
+                                                                {3, 0, 0, 90, 0},
+                                                                {40, 40, 40}}) {
+        const unsigned total = std::accumulate(sizes.begin(), sizes.end(), 0U);
+        for (unsigned wanted = 0; wanted <= total; ++wanted) {
+            Packet* packet = make(sizes);
+            const Bytes before = contents(packet);
+            CHECK_TRUE(make_contiguous(packet, wanted));
+            CHECK_TRUE(packet->data_len >= wanted);
+            CHECK_TRUE(contents(packet) == before);
+            LONGS_EQUAL(total, packet->pkt_len);
+            LONGS_EQUAL(segments(packet), packet->nb_segs);
+            STRCMP_EQUAL("", check(packet).c_str());
+            rte_pktmbuf_free(packet);
+        }
+    }
+}
+
+TEST(PacketSegments, makeContiguousOfAnythingAtRandom) {
+    for (std::uint64_t n = 0; n < 2000; ++n) {
+        std::vector<unsigned> sizes;
+        const auto drawn = [&](std::uint64_t what) { return draw({n, 0, 0, what}); };
+        for (unsigned i = 0; i < 1 + drawn(0) % 8; ++i)
+            sizes.push_back(static_cast<unsigned>(drawn(10 + i) % (drawn(30 + i) % 2 == 0 ? 5 : 2048)));
+        Packet* packet = make(sizes);
+        const Bytes before = contents(packet);
+        const auto wanted = static_cast<std::uint32_t>(drawn(1) % 400);
+        const bool possible =
+            wanted <= packet->data_len ||
+            (wanted <= before.size() && wanted <= packet->data_len + rte_pktmbuf_tailroom(packet));
+        LONGS_EQUAL(possible, make_contiguous(packet, wanted));
+        CHECK_TRUE(contents(packet) == before);
+        LONGS_EQUAL(segments(packet), packet->nb_segs);
+        STRCMP_EQUAL("", check(packet).c_str());
+        rte_pktmbuf_free(packet);
+    }
+}
+
+TEST(PacketSegments, theFirstBytesAreInOnePieceWhateverTheSegments) {
+    for (const auto& sizes : std::vector<std::vector<unsigned>>{
+             {60}, {1, 59}, {256}, {255, 1, 40}, {10, 10, 10}, {100, 2000, 2000}, {0}}) {
+        Packet* packet = make(sizes);
+        const Bytes whole = contents(packet);
+        std::array<std::uint8_t, parse_view_bytes> copy;
+        const auto view = first_bytes(packet, copy);
+        LONGS_EQUAL(std::min<std::size_t>(whole.size(), parse_view_bytes), view.size());
+        CHECK_TRUE(std::equal(view.begin(), view.end(), whole.begin()));
+        rte_pktmbuf_free(packet);
+    }
+}
+
+TEST(PacketSegments, metaIsTheirOwn) {
+    Packet* one = make({60});
+    Packet* other = make({60});
+    std::memset(static_cast<void*>(&meta(one)), 0xAA, sizeof(PacketMeta));
+    std::memset(static_cast<void*>(&meta(other)), 0x55, sizeof(PacketMeta));
+    LONGS_EQUAL(0xAAAA, meta(one).ingress_port);
+    LONGS_EQUAL(0x5555, meta(other).ingress_port);
+    LONGS_EQUAL(0, frame_bytes(one)[0]);
+    LONGS_EQUAL(59, frame_bytes(other)[59]);
+    rte_pktmbuf_free(one);
+    rte_pktmbuf_free(other);
+}

@@ -1,0 +1,188 @@
+#include "control/lint.hh"
+
+#include <string>
+#include <vector>
+
+#include "control/schema.hh"
+#include "control/values.hh"
+
+#include "CppUTest/TestHarness.h"
+
+namespace {
+
+using namespace sluice;
+
+std::vector<Finding> findings_of(std::string_view text, unsigned cpus = 8) {
+    const ConfigResult config = parse_config(text, "f");
+    if (!config) FAIL(config.error().front().text().c_str());
+    return check_config(*config, Machine{cpus});
+}
+
+// The findings begin like `starts`, one each, in that order.
+void finds(std::string_view text, const std::vector<std::string>& starts, unsigned cpus = 8) {
+    const std::vector<Finding> findings = findings_of(text, cpus);
+    std::string got, wanted;
+    for (std::size_t i = 0; i < std::max(starts.size(), findings.size()); ++i) {
+        const std::string line = i < findings.size() ? findings[i].text("f") : "nothing";
+        got += (i < starts.size() ? line.substr(0, starts[i].size()) : line) + "\n";
+        wanted += (i < starts.size() ? starts[i] : "nothing") + "\n";
+    }
+    STRCMP_EQUAL_TEXT(wanted.c_str(), got.c_str(), std::string(text).c_str());
+}
+
+const std::string real = "clock = \"real\"\n";
+const std::string two_ports =
+    "[port.p1]\naddress = [\"10.0.1.1/24\"]\n[port.p2]\naddress = [\"10.0.2.1/24\"]\n"
+    "[[neighbor]]\naddress = \"10.0.2.2\"\nport = \"p2\"\nmac = \"02:00:00:00:00:02\"\n";
+
+}  // namespace
+
+TEST_GROUP(Lint){};
+
+TEST(Lint, findingIsOneLineWithPlaceNumbersAndFix) {
+    STRCMP_EQUAL(
+        "f:10:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.1.2, which is no "
+        "neighbour "
+        "[route-to-nowhere]; do: add a [[neighbor]] with address = \"10.0.1.2\"",
+        findings_of(two_ports + "\n[[route]]\nprefix = \"10.9.0.0/16\"\nvia = [\"10.0.1.2\"]\n")
+            .front()
+            .text("f")
+            .c_str());
+    STRCMP_EQUAL(
+        "f: error: there is no port: the switch would do nothing [no-ports]; do: add a section [port.p1]",
+        findings_of("").front().text("f").c_str());
+}
+
+TEST(Lint, refusesWorkersThatCannotRun) {
+    finds("workers = 2\n[port.p1]\nworker = 2", {"f:3:10: error: port.p1.worker: worker 2 of 2: the last one "
+                                                 "is 1 [worker-index]; do: write worker = 1, or workers = 3",
+                                                 "f:1:11: warning: workers: 2 workers for 1 ports: 1 have "
+                                                 "nothing to do [workers-idle]; do: write workers = 1"});
+    finds("[default]\nworker = 1\n[port.p1]", {"f:3:1: error: port.p1.worker: worker 1 of 1"});
+    finds(real + "workers = 2\n[port.p1]\ndevice = \"net_null0\"\n[port.p2]\ndevice = \"net_null1\"",
+          {"f:2:11: error: workers: 2 workers under the real clock need as many CPUs, there are 1 "
+           "[workers-cpus]"},
+          1);
+    finds(real + "cores = [1, 2]\n[port.p1]\ndevice = \"net_null0\"",
+          {"f:2:9: error: cores: 2 CPUs for 1 workers [cores-count]"});
+    finds("cores = [1]\n[port.p1]", {"f:1:9: note: cores: the virtual clock"});
+}
+
+TEST(Lint, refusesABufferOrTurnThatCannotWork) {
+    finds("virtual.turn = \"1ms\"\n[port.p1]", {});
+    finds("virtual.turn = \"2ms\"\n[port.p1]\nspeed = \"100G\"",
+          {"f:1:16: error: virtual.turn: a turn of 2ms is longer than 1ms: 25000000 bytes arrive at 100G "
+           "between two turns [turn-long]"});
+    finds("[buffer]\nsize = 9215\ncell = 256\n[port.p1]",
+          {"f:2:8: error: buffer.size: 9215 bytes do not hold one frame of each of 1 ports, which take 9216 "
+           "[buffer-small]; do: write size = 9216 or more",
+           "f:2:8: note: buffer.size: 9215 bytes are 35 cells of 256 and 255 bytes that nothing uses"});
+    finds("[buffer]\nsize = 9216\n[port.p1]", {});
+    finds("[buffer]\nsize = \"1TB\"\n[port.p1]", {"f:2:8: warning: buffer.size: 1TB are 3906250000 mbufs"});
+    Config config;
+    config.ports["p1"].speed = Rate{3};
+    config.ports["p1"].mtu = 10'000;
+    config.cell_bytes = 4096;
+    config.workers = 0;
+    config.events.push_back({Duration{-1}, "", {}});
+    std::string ids;
+    for (const Finding& finding : check_config(config, Machine{1})) append_item(ids, " ", finding.id);
+    STRCMP_EQUAL("workers-range cell-range speed mtu-range event-time event-empty", ids.c_str());
+}
+
+TEST(Lint, refusesDevicesInEachOthersWay) {
+    finds(real + "[port.p1]",
+          {"f:2:1: error: port.p1: a port needs a device under the real clock [device-missing]"});
+    finds(real + "[port.p1]\ndevice = \"0000:01:00.0\"\npeer = \"obey\"",
+          {"f:4:8: warning: port.p1.peer: no effect"});
+    finds("[port.p1]\ndevice = \"net_null0\"\n[port.p2]\ndevice = \"net_null0,size=64\"",
+          {"f:4:10: error: port.p2.device: \"net_null0\" is the device of port p1 too [device-twice]"});
+    finds("[port.p1]\ndevice = \"net_pcap0,tx_pcap=o\"\n[port.p2]\ndevice = \"net_pcap1,tx_pcap=o\"",
+          {"f:4:10: error: port.p2.device: port p1 writes \"o\" too [file-written-twice]"});
+    finds("[port.p1]\ndevice = \"net_pcap0,tx_pcap=o\"\n[port.p2]\ndevice = \"net_pcap1,rx_pcap=o\"",
+          {"f:4:10: error: port.p2.device: port p1 writes \"o\" in the same run [file-read-and-written]"});
+    finds("[port.p1]\ndevice = \"net_pcap0,rx_pcap=a,rx_pcap=b\"",
+          {"f:2:10: error: port.p1.device: rx_pcap is given 2 times: a port has one queue each way "
+           "[device-argument-twice]"});
+    finds("[port.p1]\ndevice = \"net_pcap0,rx_pcap=,tx_pcap\"",
+          {"f:2:10: error: port.p1.device: rx_pcap names no file",
+           "f:2:10: error: port.p1.device: tx_pcap names no file"});
+    finds("[port.p1]\ndevice = \"0000:01:00.0\"", {"f:2:10: error: port.p1.device: devices of this kind need "
+                                                   "the real clock: \"0000:01:00.0\" [device-clock]"});
+    finds("[port.p1]\ndevice = \"net_pcapx\"",
+          {"f:2:10: error: port.p1.device: devices of this kind need the real clock"});
+    finds("[port.p1]\ndevice = \"net_pcap0,iface=eth0\"",
+          {"f:2:10: error: port.p1.device: iface names a network interface"});
+    finds("[port.p1]\ndevice = \",\"", {"f:2:10: error: port.p1.device: devices of this kind"});
+}
+
+TEST(Lint, refusesAddressesThatClash) {
+    finds("[port.p1]\nmac = \"02:00:00:00:00:01\"\n[port.p2]\nmac = \"02:00:00:00:00:01\"",
+          {"f:4:7: error: port.p2.mac: 02:00:00:00:00:01 is the MAC address of port p1 too [mac-twice]"});
+    finds("[port.p1]\naddress = [\"10.0.0.1/8\"]\n[port.p2]\naddress = [\"10.9.9.9/24\"]\n",
+          {"f:4:11: error: port.p2.address: the subnet 10.9.9.0/24 overlaps 10.0.0.0/8 of port p1 "
+           "[subnet-overlap]"});
+    finds(
+        "[port.p1]\naddress = [\"10.0.0.1/24\", \"10.1.0.1/16\"]\n[port.p2]\naddress = [\"10.0.0.2/24\", "
+        "\"10.1.200.1/30\"]\n",
+        {"f:4:11: error: port.p2.address: the subnet 10.0.0.0/24 overlaps",
+         "f:4:11: error: port.p2.address: the subnet 10.1.200.0/30 overlaps 10.1.0.0/16 of port p1"});
+    finds("[port.p1]\naddress = [\"10.0.0.1/24\", \"10.0.0.1/16\"]\n",
+          {"f:2:11: error: port.p1.address: the port has 10.0.0.1 twice [address-twice]"});
+    finds("[port.p1]\naddress = [\"2001:db8::1/64\"]\nmtu = 1279\n",
+          {"f:3:7: warning: port.p1.mtu: IPv6 wants an MTU of 1280"});
+    finds("[port.p1]\nmap = \"defualt\"\n", {"f:2:7: error: port.p1.map: there is no map \"defualt\" "
+                                             "[map-unknown]; do: write map = \"default\""});
+}
+
+TEST(Lint, refusesNeighborsThatCannotBe) {
+    const std::string mac = "\nmac = \"02:00:00:00:00:09\"\n";
+    finds(two_ports + "[[neighbor]]\naddress = \"10.0.1.2\"\nport = \"p3\"" + mac,
+          {"f:9:1: error: neighbor 10.0.1.2: there is no port \"p3\" [neighbor-port]; do: write port = \"p"});
+    finds(two_ports + "[[neighbor]]\naddress = \"10.0.1.1\"\nport = \"p1\"" + mac,
+          {"f:9:1: error: neighbor 10.0.1.1: it has an address of our own [neighbor-own]"});
+    finds(two_ports + "[[neighbor]]\naddress = \"10.0.2.2\"\nport = \"p1\"" + mac,
+          {"f:9:1: error: neighbor 10.0.2.2: it is on line 5 already, at port p2 [neighbor-twice]"});
+    finds("[port.p1]\nmac = \"02:00:00:00:00:09\"\n[[neighbor]]\naddress = \"10.0.1.2\"\nport = \"p1\"" + mac,
+          {"f:3:1: error: neighbor 10.0.1.2: 02:00:00:00:00:09 is the MAC address of our own port p1 "
+           "[neighbor-own-mac]"});
+}
+
+TEST(Lint, refusesRoutesThatLeadNowhere) {
+    const std::string head = two_ports + "[[route]]\nprefix = \"10.9.0.0/16\"\nvia = ";
+    finds(head + "[\"10.0.1.1\"]",
+          {"f:9:1: error: route 10.9.0.0/16: the next hop 10.0.1.1 is our own address [next-hop-own]"});
+    finds(head + "[\"10.0.2.2\", \"10.0.2.2\"]",
+          {"f:9:1: error: route 10.9.0.0/16: the next hop 10.0.2.2 is in the list twice [next-hop-twice]"});
+    finds(head + "[\"10.0.2.2\", \"10.0.2.3\"]",
+          {"f:9:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.2.3"});
+    finds(head + "\"blackhole\"\n[[route]]\nprefix = \"10.9.0.0/16\"\nvia = \"10.0.2.2\"",
+          {"f:12:1: error: route 10.9.0.0/16: the same prefix is on line 9 already [route-twice]"});
+    std::string many = two_ports;
+    for (int i = 0; i < 150; ++i)
+        many += "[[route]]\nprefix = \"11.0." + std::to_string(i) + ".0/24\"\nvia = \"10.7.7.7\"\n";
+    const auto findings = findings_of(many);
+    UNSIGNED_LONGS_EQUAL(max_findings_of_a_kind + 1, findings.size());
+    STRCMP_EQUAL(
+        "f: error: 50 more of this kind are not shown [route-to-nowhere]; do: correct those shown and check "
+        "again",
+        findings.back().text("f").c_str());
+}
+
+TEST(Lint, acceptsWhatIsRight) {
+    finds(two_ports +
+              "[[route]]\nprefix = \"10.9.0.0/16\"\nvia = [{address = \"10.0.2.2\", weight = 3}]\n"
+              "[[route]]\nprefix = \"0.0.0.0/0\"\nvia = \"blackhole\"\n",
+          {});
+    finds(
+        "[port.p1]\ndevice = \"net_pcap0,rx_pcap=a,tx_pcap=b\"\n[port.p2]\ndevice = "
+        "\"net_pcap1,rx_pcap=a,tx_pcap=c\"\n[port.p3]\ndevice = \"net_null\"",
+        {});
+    finds(
+        "[port.p1]\naddress = [\"fe80::1/64\", \"10.0.0.1/24\", \"10.0.0.2/24\"]\n[port.p2]\naddress = "
+        "[\"fe80::1/64\", \"10.0.1.1/24\"]",
+        {});
+    finds(real + "[port.p1]\ndevice = \"0000:01:00.0\"", {});
+    CHECK_FALSE(has_error(findings_of("cores = [1]\n[port.p1]")));
+    CHECK_TRUE(has_error(findings_of("")));
+}

@@ -1,0 +1,277 @@
+#include "lib/pfc_honor.hh"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "lib/rng.hh"
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr Time before_wrap{~std::uint64_t{0} - 1'000'000};
+constexpr Duration tick{1};
+
+PauseMap pause(ClassId priority, std::uint16_t quanta) {
+    PauseMap map{static_cast<std::uint8_t>(1U << priority), {}};
+    map.quanta[priority] = quanta;
+    return map;
+}
+
+// The law, slowly: deadlines on a scale that does not wrap, held time added up interval by interval.
+struct SlowHonor {
+    struct Class {
+        std::optional<std::uint64_t> deadline;
+        std::uint64_t xoff = 0, xon = 0, unexpected = 0, expired = 0, transitions = 0, held_ps = 0;
+    };
+    std::array<Class, 8> of{};
+    std::uint64_t now = 0;
+
+    void advance(std::uint64_t to) {
+        for (Class& c : of) {
+            if (!c.deadline) continue;
+            const bool over = *c.deadline <= to;
+            c.held_ps += (over ? *c.deadline : to) - now;
+            if (!over) continue;
+            ++c.expired;
+            c.deadline.reset();
+        }
+        now = to;
+    }
+    void receive(const PauseMap& map, std::uint64_t quantum_ps, unsigned enabled, unsigned suspended) {
+        for (unsigned n = 0; n < 8; ++n) {
+            if ((map.class_enable >> n & 1U) == 0) continue;
+            Class& c = of[n];
+            if ((enabled >> n & 1U) == 0) {
+                ++c.unexpected;
+                continue;
+            }
+            ++(map.quanta[n] != 0 ? c.xoff : c.xon);
+            if ((suspended >> n & 1U) != 0) continue;
+            if (map.quanta[n] == 0) {
+                c.deadline.reset();
+                continue;
+            }
+            if (!c.deadline) ++c.transitions;
+            c.deadline = now + map.quanta[n] * quantum_ps;
+        }
+    }
+};
+
+}  // namespace
+
+TEST_GROUP(PfcHonor) {
+    PfcHonor honor;
+
+    void xoff(ClassId priority, std::uint16_t quanta, Time end) {
+        honor.receive(pause(priority, quanta), end, gigabits(100), 0xFF);
+    }
+};
+
+TEST(PfcHonor, ignoresAndCountsClassesThatAreNotEnabled) {
+    const PauseMap all{0xFF, {9, 9, 9, 9, 0, 9, 9, 9}};
+    honor.receive(all, before_wrap, gigabits(100), 0b0000'1000);
+    CHECK_EQUAL(0b0000'1000, honor.paused(before_wrap));
+    for (ClassId n = 0; n < 8; ++n) {
+        CHECK_EQUAL(n == 3 ? 0U : 1U, honor.counters(n).rx_unexpected.get());
+        CHECK_EQUAL(n == 3 ? 1U : 0U, honor.counters(n).rx_xoff.get());
+        CHECK_EQUAL(0U, honor.counters(n).rx_xon.get());
+    }
+}
+
+TEST(PfcHonor, suspendedClassIsCountedAndNotObeyed) {
+    honor.receive(pause(3, 100), before_wrap, gigabits(100), 0b1000, 0b1000);
+    CHECK_EQUAL(0, honor.paused(before_wrap));
+    CHECK_EQUAL(1U, honor.counters(3).rx_xoff.get());
+    CHECK_EQUAL(0U, honor.counters(3).transitions.get());
+    CHECK_EQUAL(0U, honor.counters(3).rx_unexpected.get());
+}
+
+// A quantum is 512 bit times: 51.2 ns at 10G, 5.12 ns at 100G, 1.28 ns at 400G.
+TEST(PfcHonor, deadlineIsExactAtEverySpeed) {
+    for (const std::uint64_t speed : {1, 10, 25, 40, 50, 100, 200, 400, 800}) {
+        CHECK(gigabits(speed).valid_port_speed());
+        for (const std::uint16_t quanta : {1, 2, 3, 0x7FFF, 0xFFFF}) {
+            PfcHonor port;
+            port.receive(pause(5, quanta), before_wrap, gigabits(speed), 0xFF);
+            const Time end = before_wrap + Duration{static_cast<std::int64_t>(quanta * (512'000 / speed))};
+            CHECK(end == *port.next_expiry());
+            CHECK_EQUAL(1 << 5, port.paused(end - tick));
+            CHECK_EQUAL(0, port.paused(end));
+            port.expire(end - tick);
+            CHECK(port.state(5) == PauseState::held);
+            port.expire(end);
+            CHECK(port.state(5) == PauseState::running);
+            CHECK(!port.next_expiry());
+            CHECK_EQUAL(static_cast<std::uint64_t>((end - before_wrap).ps), port.counters(5).held_ps.get());
+        }
+    }
+}
+
+TEST(PfcHonor, newPauseReplacesTheOldOne) {
+    xoff(3, 1000, before_wrap);
+    xoff(3, 10, before_wrap + nanoseconds(100));  // neither added nor the later of the two
+    CHECK((before_wrap + nanoseconds(100) + Duration{51'200}) == *honor.next_expiry());
+    xoff(3, 500, before_wrap + nanoseconds(120));
+    CHECK((before_wrap + nanoseconds(120) + Duration{500 * 5'120}) == *honor.next_expiry());
+    CHECK_EQUAL(1U, honor.counters(3).transitions.get());
+    CHECK_EQUAL(3U, honor.counters(3).rx_xoff.get());
+}
+
+TEST(PfcHonor, zeroResumesNow) {
+    xoff(3, 0xFFFF, before_wrap);
+    xoff(3, 0, before_wrap + nanoseconds(7));
+    CHECK_EQUAL(0, honor.paused(before_wrap + nanoseconds(7)));
+    CHECK_EQUAL(1U, honor.counters(3).rx_xon.get());
+    CHECK_EQUAL(0U, honor.counters(3).expired.get());
+    CHECK_EQUAL(7'000U, honor.counters(3).held_ps.get());
+    xoff(3, 0, before_wrap + nanoseconds(8));  // a second one is counted and changes nothing
+    CHECK_EQUAL(2U, honor.counters(3).rx_xon.get());
+    CHECK_EQUAL(1U, honor.counters(3).transitions.get());
+}
+
+TEST(PfcHonor, clearedBitLeavesItsClassAlone) {
+    xoff(3, 100, before_wrap);
+    PauseMap map = pause(4, 50);
+    map.quanta[3] = 0;
+    honor.receive(map, before_wrap + tick, gigabits(100), 0xFF);
+    CHECK_EQUAL(0b0001'1000, honor.paused(before_wrap + tick));
+    CHECK((before_wrap + tick + Duration{50 * 5'120}) == *honor.next_expiry());
+    honor.expire(*honor.next_expiry());
+    CHECK((before_wrap + Duration{100 * 5'120}) == *honor.next_expiry());
+    CHECK_EQUAL(0U, honor.counters(3).rx_xon.get());
+}
+
+TEST(PfcHonor, expiredPauseIsForgottenBeforeTimeWraps) {
+    xoff(3, 1, before_wrap);
+    honor.expire(before_wrap + nanoseconds(10));
+    Time now = before_wrap;
+    for (int day = 0; day < 430; ++day) {  // twice round
+        now = now + seconds(86'400);
+        CHECK_EQUAL(0, honor.paused(now));
+        CHECK(!honor.next_expiry());
+    }
+    CHECK_EQUAL(5'120, honor.paused_time(3, now).ps);
+    CHECK_EQUAL(1U, honor.counters(3).expired.get());
+}
+
+// A turn may come late: what ended before the next frame did has ended by itself.
+TEST(PfcHonor, pauseAfterAnUnnoticedExpiryIsANewOne) {
+    xoff(3, 1, before_wrap);
+    xoff(3, 1, before_wrap + nanoseconds(100));
+    CHECK_EQUAL(1U, honor.counters(3).expired.get());
+    CHECK_EQUAL(2U, honor.counters(3).transitions.get());
+    CHECK_EQUAL(5'120U, honor.counters(3).held_ps.get());
+}
+
+TEST(PfcHonor, runningPauseCountsWhileItRuns) {
+    xoff(3, 1000, before_wrap);
+    CHECK_EQUAL(0, honor.paused_time(3, before_wrap).ps);
+    CHECK_EQUAL(5'000, honor.paused_time(3, before_wrap + nanoseconds(5)).ps);
+    CHECK_EQUAL(5'120'000, honor.paused_time(3, before_wrap + seconds(1)).ps);  // never beyond its deadline
+    CHECK_EQUAL(0U, honor.counters(3).held_ps.get());
+    honor.settle(before_wrap + nanoseconds(5));
+    CHECK_EQUAL(5'000U, honor.counters(3).held_ps.get());
+    honor.settle(before_wrap + nanoseconds(5));
+    CHECK_EQUAL(5'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(9'000, honor.paused_time(3, before_wrap + nanoseconds(9)).ps);
+    honor.settle(before_wrap + seconds(1));
+    honor.expire(before_wrap + seconds(1));
+    CHECK_EQUAL(5'120'000U, honor.counters(3).held_ps.get());
+}
+
+TEST(PfcHonor, forgetsWhenTheLinkGoesDown) {
+    xoff(3, 1000, before_wrap);
+    xoff(4, 1000, before_wrap);
+    honor.forget(before_wrap + nanoseconds(3), 0b1000);
+    CHECK_EQUAL(0b0001'0000, honor.paused(before_wrap + nanoseconds(3)));
+    honor.forget(before_wrap + nanoseconds(4));
+    CHECK_EQUAL(0, honor.paused(before_wrap + nanoseconds(4)));
+    CHECK_EQUAL(3'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(4'000U, honor.counters(4).held_ps.get());
+    CHECK_EQUAL(0U, honor.counters(3).expired.get());
+}
+
+TEST(PfcHonor, everyPairOfStateAndEvent) {
+    struct Row {
+        PauseState from;
+        PauseEvent event;
+        PauseState to;
+        std::uint64_t transitions, expired;
+        std::int64_t held_ns;
+    };
+    // Held since 0 ns until 10 ns; the event comes at 4 ns.
+    const Row rows[] = {
+        {PauseState::running, PauseEvent::xoff, PauseState::held, 1, 0, 0},
+        {PauseState::running, PauseEvent::xon, PauseState::running, 0, 0, 0},
+        {PauseState::running, PauseEvent::expiry, PauseState::running, 0, 0, 0},
+        {PauseState::running, PauseEvent::link_down, PauseState::running, 0, 0, 0},
+        {PauseState::held, PauseEvent::xoff, PauseState::held, 1, 0, 4},
+        {PauseState::held, PauseEvent::xon, PauseState::running, 1, 0, 4},
+        {PauseState::held, PauseEvent::expiry, PauseState::running, 1, 1, 10},
+        {PauseState::held, PauseEvent::link_down, PauseState::running, 1, 0, 4},
+    };
+    for (const Row& row : rows) {
+        PfcHonor port;
+        const Time at = before_wrap + nanoseconds(4);
+        if (row.from == PauseState::held)
+            port.step(2, PauseEvent::xoff, before_wrap, before_wrap + nanoseconds(10));
+        port.step(2, row.event, at, at + nanoseconds(20));
+        CHECK(port.state(2) == row.to);
+        CHECK_EQUAL(row.transitions, port.counters(2).transitions.get());
+        CHECK_EQUAL(row.expired, port.counters(2).expired.get());
+        CHECK_EQUAL(row.held_ns * 1'000, port.paused_time(2, at).ps);
+        CHECK(port.next_expiry().has_value() == (row.to == PauseState::held));
+        if (row.event == PauseEvent::xoff) CHECK((at + nanoseconds(20)) == *port.next_expiry());
+    }
+}
+
+TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        PfcHonor port;
+        SlowHonor slow;
+        std::uint64_t draws = 0;
+        const auto random = [&](std::uint64_t below) { return draw({seed, 0, 0, ++draws}) % below; };
+        const std::uint64_t speed = std::array{1, 10, 25, 40, 50, 100, 200, 400, 800}[random(9)];
+        const std::uint64_t quantum_ps = 512'000 / speed;
+        for (int n = 0; n < 1'000; ++n) {
+            slow.advance(slow.now + random(4) * random(300 * quantum_ps));
+            const Time now = before_wrap + Duration{static_cast<std::int64_t>(slow.now)};
+            unsigned held = 0;
+            for (unsigned c = 0; c < 8; ++c) held |= slow.of[c].deadline ? 1U << c : 0U;
+            CHECK_EQUAL(held, port.paused(now));
+            if (random(2) == 0) {
+                PauseMap map{static_cast<std::uint8_t>(random(256)), {}};
+                for (auto& quanta : map.quanta) quanta = static_cast<std::uint16_t>(random(3) * random(400));
+                const auto enabled = static_cast<std::uint8_t>(random(4) == 0 ? random(256) : 0xFF);
+                const auto suspended = static_cast<std::uint8_t>(random(8) == 0 ? random(256) : 0);
+                port.receive(map, now, gigabits(speed), enabled, suspended);
+                slow.receive(map, quantum_ps, enabled, suspended);
+            } else if (random(2) == 0) {
+                port.expire(now);
+            } else if (random(2) == 0) {
+                port.settle(now);
+            } else if (random(20) == 0) {
+                port.forget(now);
+                for (auto& c : slow.of) c.deadline.reset();
+            }
+            for (ClassId c = 0; c < 8; ++c)
+                CHECK_EQUAL(slow.of[c].held_ps, static_cast<std::uint64_t>(port.paused_time(c, now).ps));
+        }
+        const Time end = before_wrap + Duration{static_cast<std::int64_t>(slow.now)} + seconds(1);
+        slow.advance(slow.now + 1'000'000'000'000);
+        port.expire(end);
+        for (ClassId c = 0; c < 8; ++c) {
+            CHECK_EQUAL(slow.of[c].xoff, port.counters(c).rx_xoff.get());
+            CHECK_EQUAL(slow.of[c].xon, port.counters(c).rx_xon.get());
+            CHECK_EQUAL(slow.of[c].unexpected, port.counters(c).rx_unexpected.get());
+            CHECK_EQUAL(slow.of[c].expired, port.counters(c).expired.get());
+            CHECK_EQUAL(slow.of[c].transitions, port.counters(c).transitions.get());
+            CHECK_EQUAL(slow.of[c].held_ps, port.counters(c).held_ps.get());
+        }
+    }
+}

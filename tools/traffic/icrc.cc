@@ -1,0 +1,115 @@
+#include "tools/traffic/icrc.hh"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "lib/endian.hh"
+#include "lib/headers.hh"
+#include "tools/traffic/dissect.hh"
+
+namespace sluice::traffic {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+constexpr std::uint32_t reflected_polynomial = 0xEDB88320;
+constexpr std::size_t icrc_bytes = 4;
+
+// tables[k][b]: the effect of byte b, k bytes ago ("slicing by 8").
+constexpr Tables make_tables() {
+    Tables tables{};
+    for (std::uint32_t b = 0; b < 256; ++b) {
+        std::uint32_t crc = b;
+        for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1U) != 0 ? reflected_polynomial : 0);
+        tables[0][b] = crc;
+    }
+    for (std::size_t k = 1; k < 8; ++k) {
+        for (std::size_t b = 0; b < 256; ++b) {
+            tables[k][b] = (tables[k - 1][b] >> 8) ^ tables[0][tables[k - 1][b] & 0xFFU];
+        }
+    }
+    return tables;
+}
+constexpr Tables tables = make_tables();
+
+std::uint32_t update(std::uint32_t crc, Bytes bytes) {
+    const std::uint8_t* p = bytes.data();
+    std::size_t left = bytes.size();
+    for (; left >= 8; left -= 8, p += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, p, 8);
+        word ^= crc;
+        crc = 0;
+        for (unsigned k = 0; k < 8; ++k) crc ^= tables[7 - k][(word >> (8 * k)) & 0xFFU];
+    }
+    for (; left > 0; --left, ++p) crc = (crc >> 8) ^ tables[0][(crc ^ *p) & 0xFFU];
+    return crc;
+}
+
+struct Extent {
+    bool is_v6;
+    std::size_t ip;
+    std::size_t udp;
+    std::size_t end;  // of the ICRC
+};
+
+std::optional<Extent> find_roce(Bytes frame) {
+    const Dissection d = dissect(frame);
+    if (d.transport == 0 || d.fragment || d.protocol != ip_protocol::udp || d.ip_end > frame.size())
+        return std::nullopt;
+    if (d.ip_end < d.transport + sizeof(UdpHeader) + sizeof(Bth) + icrc_bytes) return std::nullopt;
+    if (load_be<std::uint16_t>(&frame[d.transport + 2]) != roce_udp_port) return std::nullopt;
+    if (load_be<std::uint16_t>(&frame[d.transport + 4]) != d.ip_end - d.transport) return std::nullopt;
+    return Extent{d.ip_version == 6, d.network, d.transport, d.ip_end};
+}
+
+std::uint32_t compute(Bytes frame, const Extent& extent) {
+    std::array<std::uint8_t, 8 + sizeof(Ipv6Header)> network;
+    network.fill(0xFF);
+    const std::size_t header = extent.is_v6 ? sizeof(Ipv6Header) : sizeof(Ipv4Header);
+    std::copy_n(&frame[extent.ip], header, &network[8]);
+    std::uint8_t* ip = &network[8];
+    if (extent.is_v6) {
+        ip[0] |= 0x0F;
+        ip[1] = ip[2] = ip[3] = 0xFF;
+        ip[7] = 0xFF;
+    } else {
+        ip[1] = ip[8] = ip[10] = ip[11] = 0xFF;
+    }
+    std::array<std::uint8_t, sizeof(UdpHeader) + sizeof(Bth)> transport;
+    std::copy_n(&frame[extent.udp], transport.size(), transport.begin());
+    transport[6] = transport[7] = 0xFF;
+    transport[sizeof(UdpHeader) + 4] = 0xFF;
+
+    const std::size_t options = extent.ip + header;
+    const std::size_t rest = extent.udp + transport.size();
+    std::uint32_t crc = update(0xFFFFFFFF, Bytes{network}.first(8 + header));
+    crc = update(crc, frame.subspan(options, extent.udp - options));
+    crc = update(crc, transport);
+    return ~update(crc, frame.subspan(rest, extent.end - icrc_bytes - rest));
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> icrc_of(Bytes frame) {
+    const auto extent = find_roce(frame);
+    if (!extent) return std::nullopt;
+    return compute(frame, *extent);
+}
+
+std::optional<std::uint32_t> icrc_carried(Bytes frame) {
+    const auto extent = find_roce(frame);
+    if (!extent) return std::nullopt;
+    return __builtin_bswap32(load_be<std::uint32_t>(&frame[extent->end - icrc_bytes]));
+}
+
+bool set_icrc(std::span<std::uint8_t> frame) {
+    const auto extent = find_roce(frame);
+    if (!extent) return false;
+    store_be<std::uint32_t>(&frame[extent->end - icrc_bytes], __builtin_bswap32(compute(frame, *extent)));
+    return true;
+}
+
+}  // namespace sluice::traffic

@@ -1,0 +1,139 @@
+#include "tools/traffic/recipe.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tools/traffic/failure.hh"
+#include "tools/traffic/recipe_flow.hh"
+#include "tools/traffic/recipe_keys.hh"
+#include "tools/traffic/table_reader.hh"
+#include "tools/traffic/text.hh"
+
+namespace sluice::traffic {
+namespace {
+
+constexpr std::size_t most_hosts = 256;
+constexpr std::size_t most_flows = 65'536;
+constexpr std::uint64_t latest_origin_ns =
+    4'000'000'000ULL * 1'000'000'000;  // leaves 9 years of a pcap's 32 bits
+
+bool is_file_name(std::string_view name) {
+    return !name.empty() && name.size() <= 64 && name[0] != '.' && name[0] != '-' &&
+           std::ranges::all_of(name, [](unsigned char c) {
+               return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+           });
+}
+
+std::optional<MacAddress> read_mac(TableReader& reader, std::string_view key) {
+    const auto text = reader.text(key);
+    if (!text) return std::nullopt;
+    const auto mac = parse_mac(*text);
+    if (!mac)
+        reader.refuse(key, fmt::format("'{}' is not a MAC address such as \"02:00:00:00:00:01\"", *text));
+    return mac;
+}
+
+void read_host(std::string_view name, const toml::node& node, Recipe& recipe, ErrorList& errors) {
+    const std::string path = fmt::format("host.{}", name);
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return errors.add(node.source(), path, "must be a table");
+    TableReader reader{*table, path, errors};
+    if (!is_file_name(name))
+        reader.refuse_whole("a host's name is a file's name too: letters, digits, - _ . only, at most 64");
+    Host host;
+    host.name = name;
+    if (const auto mac = read_mac(reader, "mac"))
+        host.mac = *mac;
+    else if (!reader.has("mac"))
+        reader.refuse("mac", "is needed");
+    host.gateway_mac = read_mac(reader, "gateway_mac");
+    if (const auto speed = reader.rate("speed")) {
+        host.speed = *speed;
+        if (!speed->valid_port_speed())
+            reader.refuse("speed", "must be from 1G to 800G, with a whole number of picoseconds a byte");
+    }
+    host.tags = read_tags(reader);
+    for (const toml::node* each : reader.one_or_more("ip")) {
+        const auto address = parse_ip(each->value_exact<std::string>().value_or(""));
+        if (address)
+            host.addresses.push_back(*address);
+        else
+            reader.refuse(*each, "ip", fmt::format("{} is not an IP address", shown(*each)));
+    }
+    reader.finish();
+    recipe.hosts.push_back(std::move(host));
+}
+
+void read_hosts(TableReader& reader, Recipe& recipe, ErrorList& errors) {
+    const toml::table* hosts = reader.table("host");
+    if (hosts == nullptr || hosts->empty()) {
+        if (!reader.has("host") || hosts != nullptr)
+            reader.refuse("host", "is needed: at least one [host.NAME]");
+        return;
+    }
+    if (hosts->size() > most_hosts) reader.refuse("host", fmt::format("at most {} hosts", most_hosts));
+    for (const auto& [name, node] : *hosts) read_host(name.str(), node, recipe, errors);
+}
+
+void read_flows(TableReader& reader, Recipe& recipe, ErrorList& errors) {
+    const toml::node* node = reader.node("flow");
+    if (node == nullptr) return reader.refuse("flow", "is needed: at least one [[flow]]");
+    const toml::array* flows = node->as_array();
+    if (flows == nullptr || !flows->is_homogeneous<toml::table>())
+        return reader.refuse("flow", "must be [[flow]] tables");
+    for (std::size_t i = 0; i < flows->size(); ++i) {
+        if (recipe.flows.size() > most_flows)
+            return reader.refuse("flow", fmt::format("at most {} flows", most_flows));
+        read_flow(*flows->get_as<toml::table>(i), fmt::format("flow[{}]", i), recipe, errors);
+    }
+}
+
+}  // namespace
+
+LoadedRecipe load_recipe(std::string_view text, std::string_view file_name) {
+    LoadedRecipe loaded;
+    ErrorList errors{file_name};
+    toml::table root;
+    try {
+        root = toml::parse(text, file_name);
+    } catch (const toml::parse_error& error) {
+        std::string message{error.description()};
+        std::ranges::replace(message, '\n', ' ');
+        errors.add(error.source(), "", message);
+        loaded.errors = errors.lines();
+        return loaded;
+    }
+    TableReader reader{root, "", errors};
+    Recipe& recipe = loaded.recipe;
+    recipe.seed = reader.integer("seed", 0, INT64_MAX).value_or(1);
+    if (const auto origin = reader.text("origin")) {
+        const auto value = parse_nanoseconds(*origin);
+        if (value && *value <= latest_origin_ns)
+            recipe.origin_ns = *value;
+        else
+            reader.refuse("origin", "must be a time from \"0s\" to \"4000000000s\" in whole nanoseconds");
+    }
+    read_hosts(reader, recipe, errors);
+    read_flows(reader, recipe, errors);
+    reader.finish();
+    loaded.errors = errors.lines();
+    return loaded;
+}
+
+LoadedRecipe load_recipe_file(const std::string& file) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored))
+        throw Failure{fmt::format("{}: is a folder, not a recipe", file)};
+    std::ifstream stream{file, std::ios::binary};
+    std::ostringstream text;
+    text << stream.rdbuf();
+    if (!stream) throw Failure{fmt::format("{}: cannot be read", file)};
+    return load_recipe(text.str(), file);
+}
+
+}  // namespace sluice::traffic

@@ -1,0 +1,247 @@
+#include "tools/traffic/split.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "tools/traffic/capture.hh"
+#include "tools/traffic/dissect.hh"
+#include "tools/traffic/failure.hh"
+#include "tools/traffic/staging.hh"
+#include "tools/traffic/text.hh"
+
+namespace sluice::traffic {
+namespace {
+
+constexpr std::size_t addresses_bytes = 12;  // both MACs
+// A capture of the loopback interface has zero MACs, which no configuration takes for a neighbour's.
+constexpr MacAddress stand_in_mac{{0x02, 0, 0, 0, 0, 0}};
+constexpr std::uint64_t frames_between_checks = 65'536;
+
+// Who says where an IP address lives.
+struct Claim {
+    bool as_source = false;
+    std::uint64_t at_ns = 0;
+    MacAddress mac;
+};
+
+class Splitter {
+  public:
+    explicit Splitter(std::filesystem::path folder) : folder_{std::move(folder)} {}
+
+    void add(const CapturedFrame& frame);
+    void close();
+
+    SplitSummary summary() const;
+    const std::map<IpAddress, Claim>& claims() const { return claims_; }
+    const std::string& port_name(const MacAddress& mac) const { return ports_[port_of_.at(mac)].name; }
+
+  private:
+    struct Unusual {
+        std::uint64_t group = 0;
+        std::uint64_t cut = 0;
+        std::uint64_t zero_control = 0;
+    };
+
+    std::size_t port_for(const MacAddress& mac);
+    std::size_t first_port();
+    void open_port();
+    std::size_t place(const CapturedFrame& frame, const Dissection& d);
+    void claim(const IpAddress& address, const Claim& claim);
+
+    std::filesystem::path folder_;
+    std::vector<SplitPort> ports_;
+    std::vector<std::unique_ptr<CaptureWriter>> writers_;
+    std::map<MacAddress, std::size_t> port_of_;
+    std::map<IpAddress, Claim> claims_;
+    Unusual unusual_;
+};
+
+void Splitter::open_port() {
+    ports_.push_back({fmt::format("h{}", ports_.size()), {}, 0, 0, 0, {}});
+    writers_.push_back(std::make_unique<CaptureWriter>(folder_ / (ports_.back().name + ".pcap")));
+}
+
+// Frames may need the first port before a MAC has claimed it; the first MAC then takes it over.
+std::size_t Splitter::first_port() {
+    if (ports_.empty()) open_port();
+    return 0;
+}
+
+std::size_t Splitter::port_for(const MacAddress& mac) {
+    if (const auto found = port_of_.find(mac); found != port_of_.end()) return found->second;
+    if (ports_.empty() || (ports_.back().mac && ports_.size() < most_split_ports)) open_port();
+    SplitPort& port = ports_.back();
+    if (port.mac)
+        ++port.more_macs;
+    else
+        port.mac = mac;
+    port_of_.emplace(mac, ports_.size() - 1);
+    return ports_.size() - 1;
+}
+
+std::size_t Splitter::place(const CapturedFrame& frame, const Dissection& d) {
+    if (frame.bytes.size() < addresses_bytes) {
+        ++unusual_.cut;
+        return first_port();
+    }
+    MacAddress source;
+    MacAddress destination;
+    std::copy_n(frame.bytes.begin(), 6, destination.bytes.begin());
+    std::copy_n(frame.bytes.begin() + 6, 6, source.bytes.begin());
+    std::size_t port = 0;
+    const bool zero_control = d.ether_type == ether_type::mac_control && source == MacAddress{};
+    if (source.is_group() || zero_control) {
+        ++(zero_control ? unusual_.zero_control : unusual_.group);
+        port = first_port();
+    } else {
+        port = port_for(source);
+    }
+    if (!destination.is_group()) port_for(destination);
+    if (d.ip_version == 0) return port;
+    if (!source.is_group()) claim(d.source, {true, frame.at_ns, source});
+    if (!destination.is_group()) claim(d.destination, {false, frame.at_ns, destination});
+    return port;
+}
+
+void Splitter::claim(const IpAddress& address, const Claim& claim) {
+    if (!is_routable(address)) return;
+    const auto [found, added] = claims_.emplace(address, claim);
+    if (added && claims_.size() > most_split_addresses) {
+        throw Failure{fmt::format("more than {} IP addresses", most_split_addresses)};
+    }
+    Claim& old = found->second;
+    const bool better = claim.as_source != old.as_source ? claim.as_source : claim.at_ns < old.at_ns;
+    if (!added && better) old = claim;
+}
+
+void Splitter::add(const CapturedFrame& frame) {
+    const std::size_t port = place(frame, dissect(frame.bytes));
+    writers_[port]->write(frame);
+    ++ports_[port].frames;
+    ports_[port].bytes += frame.length;
+}
+
+void Splitter::close() {
+    for (const auto& writer : writers_) writer->close();
+    for (const auto& [address, claim] : claims_) ports_[port_of_.at(claim.mac)].addresses.push_back(address);
+}
+
+SplitSummary Splitter::summary() const {
+    SplitSummary summary{ports_, {}};
+    const auto note = [&summary](std::uint64_t count, std::string_view what) {
+        if (count == 0) return;
+        summary.notes.push_back(
+            fmt::format("{} frame{} {}; entered at h0", count, count == 1 ? "" : "s", what));
+    };
+    note(unusual_.group, "with a group address as source MAC");
+    note(unusual_.zero_control, "of MAC control with a zero source MAC");
+    note(unusual_.cut, "too short to have a source MAC");
+    if (ports_.back().more_macs != 0) {
+        summary.notes.push_back(fmt::format("{} MAC addresses beyond the limit of {} ports share {}",
+                                            ports_.back().more_macs, most_split_ports, ports_.back().name));
+    }
+    const auto zero = [](const auto& entry) { return entry.second.mac == MacAddress{}; };
+    if (std::ranges::any_of(claims_, zero)) {
+        summary.notes.push_back(
+            fmt::format("stations with MAC address zero are neighbours with {}", to_text(stand_in_mac)));
+    }
+    if (claims_.empty()) summary.notes.emplace_back("no routable IP address: nothing will be forwarded");
+    return summary;
+}
+
+// A configuration quotes the folder in a DPDK device string inside a TOML string; neither has an escape that
+// both understand.
+void check_folder(const std::filesystem::path& folder) {
+    const std::string text = folder.string();
+    const auto unfit = [](unsigned char c) {
+        return c < 0x20 || c == 0x7F || c == ',' || c == '=' || c == '"' || c == '\\' || c == '[' || c == ']';
+    };
+    if (text.empty() || std::ranges::any_of(text, unfit)) {
+        throw Failure{fmt::format(
+            "--out '{}': a device string cannot hold this folder's name (no , = \" \\ [ ] or control "
+            "characters)",
+            text)};
+    }
+}
+
+void write_config(const std::filesystem::path& file, const Splitter& splitter, const SplitOptions& options) {
+    std::ofstream out{file};
+    out << "# Made by sluice-traffic split: every MAC address of the capture is a port, every IP address a "
+           "neighbour.\n"
+        << fmt::format("clock = \"virtual\"\nseed = {}\n", options.seed);
+    const SplitSummary summary = splitter.summary();
+    for (std::size_t i = 0; i < summary.ports.size(); ++i) {
+        const SplitPort& port = summary.ports[i];
+        out << fmt::format("\n[port.{}]  # {}, {} frames\n", port.name,
+                           port.mac ? to_text(*port.mac) : "no MAC", port.frames)
+            << fmt::format("device = \"net_pcap{0},rx_pcap={1}/in/{2}.pcap,tx_pcap={1}/{2}.pcap\"\n", i,
+                           options.folder.string(), port.name)
+            << fmt::format("speed = \"{}\"\nmtu = 9216\npromiscuous = true\npeer = \"obey\"\n",
+                           options.speed);
+    }
+    for (const auto& [address, claim] : splitter.claims()) {
+        out << fmt::format("\n[[neighbor]]\naddress = \"{}\"\nport = \"{}\"\nmac = \"{}\"\n",
+                           to_text(address), splitter.port_name(claim.mac),
+                           to_text(claim.mac == MacAddress{} ? stand_in_mac : claim.mac));
+    }
+    out.close();
+    if (!out) throw Failure{fmt::format("{}: cannot be written", file.string())};
+}
+
+struct Input {
+    std::unique_ptr<CaptureReader> reader;
+    CapturedFrame frame;
+    bool at_end = false;
+
+    void advance() { at_end = !reader->next(frame); }
+};
+
+std::uint64_t merge(std::vector<Input>& inputs, Splitter& splitter) {
+    std::uint64_t frames = 0;
+    for (Input& input : inputs) input.advance();
+    while (true) {
+        Input* earliest = nullptr;
+        for (Input& input : inputs) {
+            if (!input.at_end && (earliest == nullptr || input.frame.at_ns < earliest->frame.at_ns))
+                earliest = &input;
+        }
+        if (earliest == nullptr) return frames;
+        splitter.add(earliest->frame);
+        earliest->advance();
+        if (++frames % frames_between_checks == 0) stop_if_interrupted();
+    }
+}
+
+}  // namespace
+
+bool is_routable(const IpAddress& address) {
+    const auto& b = address.bytes;
+    if (!address.is_v6) return b[0] != 0 && b[0] != 127 && b[0] < 224 && !(b[0] == 169 && b[1] == 254);
+    const bool link_local = b[0] == 0xFE && (b[1] & 0xC0U) == 0x80;
+    // ::/96: unspecified, loopback, IPv4-compatible; and IPv4-mapped ::ffff:0:0/96.
+    const bool embedded = std::all_of(b.begin(), b.begin() + 10, [](std::uint8_t x) { return x == 0; }) &&
+                          ((b[10] == 0 && b[11] == 0) || (b[10] == 0xFF && b[11] == 0xFF));
+    return b[0] != 0xFF && !link_local && !embedded;
+}
+
+SplitSummary split(const std::vector<std::string>& captures, const SplitOptions& options) {
+    check_folder(options.folder);
+    std::vector<Input> inputs;
+    for (const std::string& capture : captures)
+        inputs.push_back({std::make_unique<CaptureReader>(capture), {}, false});
+    StagedFolder staged{options.folder};
+    const std::filesystem::path in = staged.path() / "in";
+    std::filesystem::create_directory(in);
+    Splitter splitter{in};
+    if (merge(inputs, splitter) == 0) throw Failure{fmt::format("{}: no packets at all", captures[0])};
+    splitter.close();
+    write_config(staged.path() / "sluice.toml", splitter, options);
+    staged.publish({"in", "sluice.toml"});
+    return splitter.summary();
+}
+
+}  // namespace sluice::traffic
