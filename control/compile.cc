@@ -1,5 +1,7 @@
 #include "control/compile.hh"
 
+#include <algorithm>
+
 #include "control/device.hh"
 #include "dataplane/capture_file.hh"
 
@@ -13,6 +15,14 @@ std::array<PoolLimits, max_pools> pool_limits(const EffectiveQos& qos, PoolDirec
             limits[pool.index] = {static_cast<std::uint32_t>(pool.shared_cells),
                                   static_cast<std::uint32_t>(pool.shared_headroom_cells)};
     return limits;
+}
+
+// Equal profiles are one; 1 for the first.
+std::uint16_t number_of(std::vector<WredProfile>& profiles, const WredProfile& profile) {
+    const auto place = std::find(profiles.begin(), profiles.end(), profile);
+    const auto number = place - profiles.begin() + 1;
+    if (place == profiles.end()) profiles.push_back(profile);
+    return static_cast<std::uint16_t>(number);
 }
 
 }  // namespace
@@ -36,6 +46,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
     Policy policy;
     policy.hash = {config.hash_seed, config.hash_roce_qp};
     policy.cell = qos.cell;
+    policy.seed = config.seed;
     policy.ingress_pools = pool_limits(qos, PoolDirection::ingress);
     policy.egress_pools = pool_limits(qos, PoolDirection::egress);
     std::size_t index = 0;
@@ -54,6 +65,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         const auto held = state.held.find(name);
         out.held = held != state.held.end() ? held->second : std::uint8_t{0};
         out.speed = port.speed;
+        for (unsigned n = 0; n < classes; ++n)
+            if (effective.wred_profile[n]) out.wred[n] = number_of(policy.wred, *effective.wred_profile[n]);
         policy.ports.push_back(out);
     }
     return policy;

@@ -19,6 +19,7 @@
 #include "lib/ids.hh"
 #include "lib/pfc_mode.hh"
 #include "lib/units.hh"
+#include "lib/wred.hh"
 
 namespace sluice {
 
@@ -109,6 +110,25 @@ struct PriorityGroupConfig : ThresholdConfig {
     bool operator==(const PriorityGroupConfig&) const = default;
 };
 
+// A WRED curve; what is absent comes from the curve it starts from (control/wred_profiles.hh).
+struct WredCurveConfig {
+    std::optional<std::uint64_t> min_bytes;
+    std::optional<std::uint64_t> max_bytes;
+    std::optional<Chance> probability;  // at max
+    bool operator==(const WredCurveConfig&) const = default;
+};
+
+struct WredConfig {
+    WredCurveConfig green, yellow, red, ect;
+    std::optional<Duration> sojourn_min;
+    std::optional<Duration> sojourn_max;
+    std::optional<Chance> sojourn_probability;
+    MarkAt mark_at = MarkAt::dequeue;
+    std::uint8_t weight = 0;  // in [0, 15]
+    bool drop_non_ect = false;
+    bool operator==(const WredConfig&) const = default;
+};
+
 enum class QueueScheduler : std::uint8_t { strict, dwrr };
 
 struct QueueConfig : ThresholdConfig {
@@ -118,6 +138,7 @@ struct QueueConfig : ThresholdConfig {
     std::optional<std::uint8_t> weight;  // in [1, 255]
     Rate min_rate{};                     // 0: none
     Rate max_rate{};
+    std::optional<std::string> wred;  // a [wred.NAME], or one of wred_profile_names
     bool operator==(const QueueConfig&) const = default;
 };
 
@@ -191,7 +212,8 @@ struct Config {
     std::uint32_t cell_bytes = 256;
     PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
     std::map<std::string, PortConfig, NaturalOrder> ports;
-    std::map<std::string, PoolConfig> pools;                 // none: the preset's
+    std::map<std::string, PoolConfig> pools;  // none: the preset's
+    std::map<std::string, WredConfig> wred;
     std::map<std::string, MapConfig> maps{{"default", {}}};  // "default" is always there
     std::vector<NeighborConfig> neighbors;
     std::vector<RouteConfig> routes;

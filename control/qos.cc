@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "control/wred_profiles.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice {
@@ -25,19 +26,22 @@ std::uint8_t mask_of(const std::vector<ClassId>& list) {
 
 struct Preset {
     std::uint8_t lossless;
+    std::uint8_t roce;  // traffic classes
     PfcMode mode;
     std::array<std::uint8_t, classes> weight;  // 0: strict
     bool one_ingress_pool;
+    std::string_view wred;  // of the queues of RoCE
 };
 
 Preset preset_of(const std::string& name) {
     // TC 6 CNP and TC 7 network control strict; DWRR 50/50 between RoCE (3) and the rest.
     constexpr std::array<std::uint8_t, classes> usual{50, 50, 50, 50, 50, 50, 0, 0};
-    if (name == "semi-lossless") return {0x08, PfcMode::semi_lossless, usual, false};
-    if (name == "lossy") return {0, PfcMode::off, usual, false};
+    if (name == "semi-lossless") return {0x08, 0x08, PfcMode::semi_lossless, usual, false, "linear"};
+    if (name == "lossy") return {0, 0x08, PfcMode::off, usual, false, "linear"};
     // SONiC's T0: 15 for the lossless classes, 14 for the others, 7 strict.
-    if (name == "sonic-t0") return {0x18, PfcMode::symmetric, {14, 14, 14, 15, 15, 14, 14, 0}, true};
-    return {0x08, PfcMode::symmetric, usual, false};
+    if (name == "sonic-t0")
+        return {0x18, 0x18, PfcMode::symmetric, {14, 14, 14, 15, 15, 14, 14, 0}, true, "sonic"};
+    return {0x08, 0x08, PfcMode::symmetric, usual, false, "linear"};
 }
 
 MapConfig sonic_map() {
@@ -232,6 +236,39 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
     schedule.max_rate = said.max_rate;
 }
 
+// ECN belongs to RoCE's queues: those of the preset's classes for it, and of the class that a rule names.
+bool carries_roce(const MapConfig& map, unsigned roce, unsigned queue) {
+    if (map.roce_tc) roce |= 1U << *map.roce_tc;
+    for (unsigned tc = 0; tc < classes; ++tc)
+        if ((roce >> tc & 1U) != 0 && map.tc_to_queue[tc] == queue) return true;
+    return false;
+}
+
+void read_wred(const Reading& in, unsigned n, const Preset& preset) {
+    std::string& name = in.out.wred[n];
+    const bool marks = in.out.queue[n].lossless || carries_roce(in.out.map, preset.roce, n);
+    name = in.port.queue[n].wred.value_or(marks ? std::string(preset.wred) : "none");
+    auto profile = wred_profile(in.config, name, in.port.speed);
+    if (profile) {
+        in.out.wred_profile[n] = *profile;
+        return;
+    }
+    const WredProblem& problem = profile.error();
+    in.qos.problems.push_back(
+        {problem.path.empty() ? in.path("queue", n) + ".wred" : problem.path, problem.wrong, problem.fix});
+}
+
+// CNPs are never paused: a pause for a priority of their queue is not honoured, whatever the mode.
+std::uint8_t priorities_of_cnp(const EffectivePort& port) {
+    if (!port.map.cnp_tc) return 0;
+    const unsigned queue = port.map.tc_to_queue[*port.map.cnp_tc];
+    if (port.queue[queue].lossless) return 0;  // an operator put it there, and lint says so
+    unsigned priorities = 0;
+    for (unsigned n = 0; n < classes; ++n)
+        if (port.map.pfc_priority_to_queue[n] == queue) priorities |= 1U << n;
+    return static_cast<std::uint8_t>(priorities);
+}
+
 void read_port(const Config& config, const std::string& name, const PortConfig& port, EffectiveQos& qos) {
     const Preset preset = preset_of(port.qos);
     EffectivePort& out = qos.ports[name];
@@ -255,12 +292,14 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
     for (unsigned n = 0; n < classes; ++n) {
         read_group(reading, n);
         read_queue(reading, n, preset.weight[n]);
+        read_wred(reading, n, preset);
         if (!port.priority_group[n].lossless.value_or(false) || out.mode == PfcMode::symmetric ||
             out.mode == PfcMode::asymmetric)
             continue;
         qos.problems.push_back({reading.path("priority_group", n) + ".lossless",
                                 "the port's pfc_mode never sends PFC", "set pfc_mode = \"symmetric\""});
     }
+    out.masks.honours = static_cast<std::uint8_t>(out.masks.honours & ~priorities_of_cnp(out));
 }
 
 // ---- Judgement

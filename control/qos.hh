@@ -5,6 +5,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "lib/headroom.hh"
 #include "lib/pfc_mode.hh"
 #include "lib/scheduler.hh"
+#include "lib/wred.hh"
 
 namespace sluice {
 
@@ -39,6 +41,8 @@ struct EffectivePort {
     std::array<GroupLimits, classes> group;
     std::array<QueueLimits, classes> queue;
     PortSchedule schedule;
+    std::array<std::string, classes> wred;  // the profile of each queue, by name
+    std::array<std::optional<WredProfile>, classes> wred_profile;
     Headroom headroom;                              // of a lossless group, as computed
     std::array<bool, classes> headroom_is_given{};  // `xoff` stands in the configuration
 };

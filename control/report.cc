@@ -44,16 +44,54 @@ struct Cells {
     std::uint64_t operator()(std::uint64_t cells) const { return cells * bytes_each; }
 };
 
+Json latency_json(const Histogram& latency) {
+    const auto ns = [](Duration duration) { return duration.ps / 1000; };
+    return {{"p50", ns(latency.quantile(500))},
+            {"p99", ns(latency.quantile(990))},
+            {"p999", ns(latency.quantile(999))},
+            {"max", ns(latency.max())}};
+}
+
+// What WRED and ECN did, by colour.
+Json colours_json(const QueueCounters& counters) {
+    Json json = Json::object();
+    constexpr std::array<const char*, colours> names{"green", "yellow", "red"};
+    for (unsigned n = 0; n < colours; ++n) {
+        const auto colour = static_cast<Colour>(n);
+        const auto taken = counters.taken_if([&](EcnBits bits) { return bits.colour() == colour; });
+        const auto marked = counters.marked[n].get();
+        json[names[n]] = {{"passed_packets", taken - marked},
+                          {"marked_packets", marked},
+                          {"dropped_packets", counters.wred_dropped[n].get()},
+                          {"ce_arrived_packets", counters.taken_if([&](EcnBits bits) {
+                               return bits.colour() == colour && bits.ecn() == Ecn::ce;
+                           })}};
+    }
+    return json;
+}
+
+std::uint64_t sum(const std::array<Counter, colours>& counters) {
+    std::uint64_t all = 0;
+    for (const Counter& counter : counters) all += counter.get();
+    return all;
+}
+
 Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
     const QueueCounters& counters = port.counters.queue[n];
     const EgressQueueUse& use = port.queue_use[n];
     return {{"tx_packets", counters.tx.packets.get()},
             {"tx_bytes", counters.tx.bytes.get()},
             {"dropped_packets", counters.dropped.get()},
+            {"wred_dropped_packets", sum(counters.wred_dropped)},
+            {"ecn_marked_packets", sum(counters.marked)},
+            {"ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() != Ecn::not_ect; })},
+            {"non_ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; })},
+            {"colours", colours_json(counters)},
             {"occupancy_packets", port.queue[n].packets()},
             {"occupancy_bytes", bytes(use.used_cells())},
             {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
-            {"user_watermark_bytes", bytes(use.shared_watermark.user.get())}};
+            {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
+            {"latency_ns", latency_json(counters.latency)}};
 }
 
 Json group_json(const PortContext& port, unsigned n, const GroupLimits& limits, Cells bytes) {
@@ -114,6 +152,15 @@ Json faults_json(const FaultPort& port) {
             {"overshot_bytes", port.overshot_bytes()}};
 }
 
+// Averaged over the run; whole packets.
+std::uint64_t per_second(std::uint64_t packets, Time run) {
+    constexpr std::uint64_t ns_per_s = 1'000'000'000;
+    const std::uint64_t ns = run.ps / 1000;
+    return ns == 0 ? 0
+                   : static_cast<std::uint64_t>(static_cast<double>(packets) * ns_per_s /
+                                                static_cast<double>(ns));
+}
+
 Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     const PortContext& port = device.port(id);
@@ -130,7 +177,10 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["lost_on_wire_packets"] = counters.lost_on_wire.get();
     json["roce_packets"] = counters.roce.get();
     json["cnp_packets"] = counters.cnp.get();
+    json["cnp_per_s"] = per_second(counters.cnp.get(), running.now());
+    json["cnp_latency_ns"] = latency_json(counters.cnp_latency);
     json["ce_arrived_packets"] = counters.ce_arrived.get();
+    json["ce_arrived_per_s"] = per_second(counters.ce_arrived.get(), running.now());
     json["imissed"] = port.io->missed();
     json["fell_behind"] = counters.behind.get();
     json["flaps"] = counters.flaps.get();

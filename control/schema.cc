@@ -64,6 +64,51 @@ Rows<QueueConfig> queue_rows() {
                           "Floor under its share, on the wire; 0: none."));
     rows.push_back(
         key<Q>("max_rate", &Q::max_rate, rate(0, max_rate_bits), "Most it gets, on the wire; 0: no limit."));
+    rows.push_back(key<Q>("wred", &Q::wred, or_preset(name("a WRED profile's name")),
+                          "The [wred.NAME] that marks and drops, or linear, steep, sonic, none."));
+    return rows;
+}
+
+void add_curve_rows(Rows<WredConfig>& rows, const std::string& prefix, WredCurveConfig WredConfig::*curve,
+                    const std::string& absent, const std::string& which) {
+    using C = WredCurveConfig;
+    const auto bytes = optional_or(size(0, max_buffer_bytes, "400KB"), absent);
+    rows.push_back(prefixed(
+        prefix, curve,
+        key<C>("min", &C::min_bytes, bytes, "Bytes of the queue below which nothing happens to " + which)));
+    rows.push_back(prefixed(
+        prefix, curve,
+        key<C>("max", &C::max_bytes, bytes, "Bytes of the queue from which it happens to all of " + which)));
+    rows.push_back(
+        prefixed(prefix, curve,
+                 key<C>("probability", &C::probability, optional_or(per_cent(), absent),
+                        "Per cent to which the chance rises linearly just below max, for " + which)));
+}
+
+Rows<WredConfig> wred_rows() {
+    using W = WredConfig;
+    Rows<W> rows;
+    add_curve_rows(rows, "green_", &W::green, "linear", "green packets: all but AFx2 and AFx3.");
+    add_curve_rows(rows, "yellow_", &W::yellow, "green", "yellow packets: AFx2.");
+    add_curve_rows(rows, "red_", &W::red, "green", "red packets: AFx3.");
+    add_curve_rows(rows, "ect_", &W::ect, "colour", "ECT packets of any colour.");
+    const auto stay = optional_or(time({}, seconds(1), "20us"), "none");
+    rows.push_back(
+        key<W>("sojourn_min", &W::sojourn_min, stay, "Time in the queue below which nothing is marked."));
+    rows.push_back(key<W>("sojourn_max", &W::sojourn_max, stay,
+                          "Time in the queue from which all ECT packets are marked."));
+    rows.push_back(key<W>("sojourn_probability", &W::sojourn_probability, optional_or(per_cent(), "100"),
+                          "Per cent to which the chance rises just below sojourn_max."));
+    rows.push_back(key<W>(
+        "mark_at", &W::mark_at,
+        word<MarkAt>(
+            {{"dequeue", MarkAt::dequeue}, {"enqueue", MarkAt::enqueue}, {"sojourn", MarkAt::sojourn}}),
+        "What marks: the bytes left behind a packet, those before it, or its time in the queue."));
+    rows.push_back(key<W>("weight", &W::weight, integer<std::uint8_t>(0, 15),
+                          "The length is averaged with 1/2^weight; 0: as it is."));
+    rows.push_back(
+        key<W>("drop_non_ect", &W::drop_non_ect, boolean(),
+               "Drop Not-ECT packets of a lossless queue by the curve, too: it is not lossless then."));
     return rows;
 }
 
@@ -309,6 +354,11 @@ Rows<Config> make_config_rows() {
             "pool", &C::pools, pool_rows(),
             [](const Config&, const std::string&, bool) { return PoolConfig{}; }, 16,
             "A pool of the shared buffer; none: the preset's."),
+        named<C>(
+            "wred", &C::wred, wred_rows(),
+            [](const Config&, const std::string&, bool) { return WredConfig{}; }, 256,
+            "A WRED and ECN profile; starts from linear: 100/400 KB at 25G, 20 %, in proportion to the "
+            "speed."),
         named<C>("map", &C::maps, map_rows(), map_base, 256,
                  "Maps of a port; start from the map \"default\"."),
         named<C>(

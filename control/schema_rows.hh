@@ -120,6 +120,24 @@ Row<Struct> key(std::string name, T Base::*member, Type<T> type, std::string sen
     return row;
 }
 
+// A key of a member that is a struct, under a name of its own: `green_` and `min` of `green`.
+template <class Struct, class Child>
+Row<Struct> prefixed(const std::string& prefix, Child Struct::*member, Row<Child> child) {
+    Row<Struct> row;
+    row.info = child.info;
+    row.info.name = prefix + row.info.name;
+    row.read = [member, read = child.read](const toml::node& node, Context& context, Struct& out) {
+        return read(node, context, out.*member);
+    };
+    row.print = [member, print = child.print](const Struct& value, const Struct* base) {
+        return print(value.*member, base != nullptr ? &(base->*member) : nullptr);
+    };
+    row.same = [member, same = child.same](const Struct& a, const Struct& b) {
+        return same(a.*member, b.*member);
+    };
+    return row;
+}
+
 // A key that must be given.
 template <class Struct, class T>
 Row<Struct> required_key(std::string name, T Struct::*member, Type<T> type, std::string sentence) {

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include <cmath>
+
 #include "lib/class_mask.hh"
 
 namespace sluice::schema {
@@ -314,6 +316,24 @@ Type<std::uint32_t> length(std::uint32_t low_m, std::uint32_t high_m) {
 Type<Chance> odds() {
     return from_string<Chance>("chance", "\"0%\" to \"100%\", with %, ppm or ppb", "0.1%", parse_chance,
                                [](const Chance& chance) { return print_chance(chance); });
+}
+
+// A number of per cent, or what `odds` takes.
+Type<Chance> per_cent() {
+    Type<Chance> type = odds();
+    type.name = "per cent";
+    type.allowed = "a number from 0 to 100, or " + type.allowed;
+    type.example = "20";
+    type.read = [self = type](const toml::node& node, Context& context, Chance& out) {
+        const std::optional<double> number = node.is_number() ? node.value<double>() : std::nullopt;
+        if (!number) return self.read(node, context, out);
+        constexpr double most = 100;
+        if (!(*number >= 0 && *number <= most))  // a NaN is neither
+            return self.refuse(node, context, "is not from 0 to 100");
+        out.parts_per_billion = static_cast<std::uint32_t>(std::llround(*number / most * Chance::always));
+        return true;
+    };
+    return type;
 }
 
 // A list of classes, kept as a mask.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dataplane/congestion.hh"
 #include "dataplane/drop.hh"
 #include "lib/class_mask.hh"
 #include "lib/pfc_frame.hh"
@@ -16,11 +17,16 @@ void trace(PortContext& port, ClassId queue, Time now) {
 }
 
 // One of the two ends of a packet's stay: the queue takes it, or says why not.
-DropReason admit(const Policy& policy, PortContext& port, PoolBursts& pools, const PacketMeta& info) {
+DropReason admit(const Policy& policy, PortContext& port, PoolBursts& pools, Packet* packet, Time now) {
+    const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
+    const WredVerdict verdict = congestion_at_enqueue(policy, port, info, now);
+    if (verdict == WredVerdict::drop) return DropReason::wred_drop;
     const QueueLimits& limits = policy.ports[port.id].queue[info.queue];
     const QueueAdmission admission = port.queue_use[info.queue].admit(limits, pools[limits.pool], info.cells);
-    return is_admitted(admission) ? DropReason::none : DropReason::queue_limit;
+    if (!is_admitted(admission)) return DropReason::queue_limit;
+    if (verdict == WredVerdict::mark) mark(port, packet);
+    return DropReason::none;
 }
 
 // The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back.
@@ -30,6 +36,7 @@ QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, 
     if (port.queue[queue].empty()) {
         port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
         port.scheduler.became_empty(queue);
+        port.wred[queue].became_empty(now);
     }
     trace(port, queue, now);
     return entry;
@@ -127,6 +134,7 @@ void fill(WorkerContext& worker, PortContext& port, Time now) {
             auto* packet = static_cast<Packet*>(entry.packet);
             if (!packets.empty()) rte_prefetch0(&meta(static_cast<Packet*>(packets.front().packet)));
             meta(packet).departure = port.link.start(now, entry.frame_bytes);
+            congestion_at_dequeue(*worker.policy, port, packet, now);
             append(out, packet, entry.frame_bytes, queue);
         } while (room() && !packets.empty() && port.scheduler.again(queue, head(queue)));
         ready = static_cast<std::uint8_t>(ready & port.backlog);
@@ -154,14 +162,15 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
     for (Packet* packet : packets) bound += meta(packet).cells;
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
     for (Packet* packet : packets) {
-        const PacketMeta& info = meta(packet);
+        PacketMeta& info = meta(packet);
         PortContext& port = *worker.shared.ports[info.egress_port];
-        const DropReason reason = admit(*worker.policy, port, pools, info);
+        const DropReason reason = admit(*worker.policy, port, pools, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port.counters.queue[info.queue].dropped.add(1);
             drop(worker, packet, reason);
             continue;
         }
+        info.enqueued = now;
         port.queue[info.queue].push(worker.chunks, {packet, static_cast<std::uint16_t>(packet->pkt_len),
                                                     info.cells, info.ingress_port, info.priority_group, 0});
         port.backlog = static_cast<std::uint8_t>(port.backlog | 1U << info.queue);

@@ -66,6 +66,7 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
     info.traffic_class = traffic_class(parsed, policy.map);
     info.priority_group = policy.map.tc_to_priority_group[info.traffic_class];
     // A frame that is refused as malformed belongs to no class.
+    info.ecn = EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp);
     info.lossless = parsed.drop == DropReason::none && policy.group[info.priority_group].lossless;
 }
 
@@ -169,6 +170,7 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
         rte_pktmbuf_adj(packet, static_cast<std::uint16_t>(shift));
     else if (shift < 0)
         rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(-shift));
+    meta(packet).l3_offset = hop.header_bytes;
     std::uint8_t* frame = frame_bytes(packet);
     std::memcpy(frame, hop.header.data(), 12);
     store_be<std::uint16_t>(frame + hop.header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);

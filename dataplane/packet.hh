@@ -10,6 +10,7 @@
 #include "lib/ids.hh"
 #include "lib/parse.hh"
 #include "lib/units.hh"
+#include "lib/wred.hh"
 
 namespace sluice {
 
@@ -19,6 +20,7 @@ struct alignas(64) PacketMeta {
     std::uint64_t sequence;  // of its ingress port, from 0
     Time arrival;
     Time departure;  // start of serialisation; valid in the out-batch
+    Time enqueued;   // valid from then on
     std::uint32_t next_hop;
     std::uint16_t frame_bytes;  // as it arrived
     std::uint16_t cells;        // charged; 0: no charge
@@ -28,6 +30,8 @@ struct alignas(64) PacketMeta {
     ClassId priority_group;
     ClassId queue;
     bool lossless;
+    EcnBits ecn;             // as it arrived
+    std::uint8_t l3_offset;  // of the frame as it leaves
 };
 static_assert(sizeof(PacketMeta) == 64, "one cache line");
 

@@ -17,6 +17,7 @@
 #include "lib/parse.hh"
 #include "lib/pfc_generator.hh"
 #include "lib/scheduler.hh"
+#include "lib/wred.hh"
 
 namespace sluice {
 
@@ -51,17 +52,20 @@ struct PortPolicy {
     std::array<QueueLimits, classes> queue{};  // egress
     PortSchedule schedule;
     PfcSendSettings pfc_send;
-    std::uint8_t pfc_honours = 0;  // priorities whose pauses we obey
-    std::uint8_t held = 0;         // queues an operator holds: admission goes on, dequeue stops
+    std::uint8_t pfc_honours = 0;               // priorities whose pauses we obey
+    std::array<std::uint16_t, classes> wred{};  // of a queue: index into Policy::wred, plus one; 0: none
+    std::uint8_t held = 0;                      // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
 };
 
 struct Policy {
     HashKey hash;
+    std::uint64_t seed = 1;  // of WRED's draws
     CellSize cell{256};
     std::array<PoolLimits, max_pools> ingress_pools{};
     std::array<PoolLimits, max_pools> egress_pools{};
     std::vector<PortPolicy> ports;
+    std::vector<WredProfile> wred;
     std::vector<NextHop> next_hops;
     std::vector<Group> groups;
     std::vector<std::uint32_t> buckets;  // indices into next_hops

@@ -4,15 +4,29 @@
 #include <array>
 
 #include "lib/counters.hh"
+#include "lib/histogram.hh"
 #include "lib/ids.hh"
+#include "lib/wred.hh"
 
 namespace sluice {
 
 struct QueueCounters {
     Traffic tx;
     Counter dropped;  // any reason, at this queue
-    Counter ect;      // sent with ECT or CE
-    Counter non_ect;
+    // Taken from the queue to be sent, by colour and ECN on arrival (EcnBits::bits & 15): one store says it
+    // all.
+    std::array<Counter, ecn_kinds> taken;
+    std::array<Counter, colours> marked;        // ECT made CE
+    std::array<Counter, colours> wred_dropped;  // among `dropped`
+    Histogram latency;                          // from enqueue to dequeue
+
+    template <class Wanted>
+    std::uint64_t taken_if(Wanted wanted) const {
+        std::uint64_t sum = 0;
+        for (unsigned bits = 0; bits < ecn_kinds; ++bits)
+            if (wanted(EcnBits{static_cast<std::uint8_t>(bits)})) sum += taken[bits].get();
+        return sum;
+    }
 };
 
 struct GroupCounters {
@@ -30,12 +44,13 @@ struct PfcCounters {
 
 struct alignas(64) PortCounters {
     Traffic rx, tx;
-    Counter consumed;      // MAC control frames taken in
-    Counter generated;     // frames we made
-    Counter lost_on_wire;  // arrived while the link was down
-    Counter flaps;         // times the link went down
-    Counter cnp;           // CNPs received
-    Counter ce_arrived;    // received with CE set
+    Counter consumed;       // MAC control frames taken in
+    Counter generated;      // frames we made
+    Counter lost_on_wire;   // arrived while the link was down
+    Counter flaps;          // times the link went down
+    Counter cnp;            // CNPs received
+    Histogram cnp_latency;  // of those sent, from enqueue to dequeue
+    Counter ce_arrived;     // received with CE set
     Counter roce;
     Counter behind;  // times we fell behind and paused the peer
     std::array<QueueCounters, classes> queue;

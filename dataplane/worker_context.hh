@@ -65,6 +65,7 @@ struct alignas(64) PortContext {
     OutBatch out;
     std::array<PacketQueue, classes> queue;
     std::array<EgressQueueUse, classes> queue_use;
+    std::array<WredQueue, classes> wred;
     std::array<PriorityGroup, classes> group;
     Scheduler scheduler;
     PfcHonor honor;

@@ -51,4 +51,19 @@ inline void decrement_ttl(Ipv4Header& ip) {
     ip.checksum.set(updated_checksum(ip.checksum.get(), before, static_cast<std::uint16_t>(before - 0x100)));
 }
 
+// ECT to CE in the IP header at `l3`, IPv4 or IPv6; the caller has seen ECT. CE is 3, so ECT(0) = 2 adds 1 to
+// the word of IPv4 that carries TOS, and ECT(1) = 1 adds 2. IPv6: ECN is bits 5:4 of byte 1, and there is no
+// checksum.
+inline void set_ce(std::uint8_t* l3) {
+    if (l3[0] >> 4 == 6) {
+        l3[1] = static_cast<std::uint8_t>(l3[1] | 0x30U);
+        return;
+    }
+    auto& ip = *reinterpret_cast<Ipv4Header*>(l3);
+    const auto before = static_cast<std::uint16_t>(ip.version_ihl << 8 | ip.tos);
+    ip.tos = static_cast<std::uint8_t>(ip.tos | 3U);
+    const auto after = static_cast<std::uint16_t>(ip.version_ihl << 8 | ip.tos);
+    ip.checksum.set(updated_checksum(ip.checksum.get(), before, after));
+}
+
 }  // namespace sluice
