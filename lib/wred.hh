@@ -55,14 +55,14 @@ constexpr std::uint64_t certainty = 1ULL << 32;  // of probabilities, which are 
 class WredCurve {
   public:
     constexpr WredCurve() = default;  // never
-    // min <= max < 2^56; p_max in [0, certainty].
+    // min <= max < 2^48; p_max in [0, certainty].
     constexpr WredCurve(std::uint64_t min, std::uint64_t max, std::uint64_t p_max)
-        : min_(min), max_(max), slope_(max > min ? (p_max << 24) / (max - min) : 0) {}
+        : min_(min), max_(max), slope_(max > min ? ((p_max << 24) + (max - min - 1)) / (max - min) : 0) {}
 
     constexpr std::uint64_t probability(std::uint64_t value) const {
         if (value < min_) return 0;
         if (value >= max_) return certainty;
-        return (value - min_) * slope_ >> 24;  // below 2^56: slope x (max - min) <= p_max x 2^24
+        return (value - min_) * slope_ >> 24;
     }
     constexpr std::uint64_t min() const { return min_; }
     constexpr std::uint64_t max() const { return max_; }

@@ -14,12 +14,14 @@ FOLDER = loopback.captures_folder()
 
 
 class Split(loopback.Case):
-    def loop(self, *captures):
-        """The outcome of `split` and `sluiced` over captures; the frames that went in, by port."""
+    def loop(self, *captures, extra=""):
+        """The outcome of `split` and `sluiced` over captures, with `extra` lines of configuration."""
         switch = Switch(self, hosts=0)
         done = run([Programs.traffic, "split", *captures, "--out", switch.folder / "loop"])
         self.assertEqual(done.returncode, 0, done.stderr)
         loop = switch.folder / "loop"
+        with (loop / "sluice.toml").open("a") as config:
+            config.write(extra)
         switch.inputs = {path.stem: path for path in (loop / "in").glob("*.pcap")}
         report = loop / "report.json"
         done = subprocess.run([Programs.sluiced, "--config", loop / "sluice.toml", "--report", report], capture_output=True,
@@ -69,6 +71,17 @@ class Real(Split):
         for path in sorted(FOLDER.glob("*.pcap")):
             with self.subTest(path.name):
                 self.every_frame_is_accounted_for(path.name)
+
+    def test_every_roce_packet_keeps_its_icrc_when_all_are_marked(self):
+        if FOLDER is None or not (FOLDER / "roce-real.pcap").exists():
+            self.skipTest("no roce-real.pcap")
+        every_queue = "".join(f'[default.queue.{n}]\nwred = "all"\n' for n in range(8))
+        switch, _ = self.loop(FOLDER / "roce-real.pcap", extra="\n[wred.all]\ngreen_min = 0\ngreen_max = 0\n" + every_queue)
+        before = loopback.verify([FOLDER / "roce-real.pcap"])
+        after = loopback.verify(sorted((switch.folder / "loop").glob("*.pcap")))
+        self.assertGreater(after["ce"], before["ce"] + 20)
+        for key in ("roce", "icrc_good", "icrc_bad"):
+            self.assertEqual(after[key], before[key], key)
 
     def test_every_roce_packet_comes_out_whole(self):
         if FOLDER is None or not (FOLDER / "roce-real.pcap").exists():

@@ -46,7 +46,7 @@ mutate() {
     cp original "$file"
 }
 
-mutate drop-keeps-cells dataplane/drop.hh 's/if (info.cells != 0) worker/if (info.cells == 1) worker/'
+mutate drop-keeps-cells dataplane/drop.hh 's/if (info.cells != 0)/if (info.cells == 1)/'
 mutate departure-keeps-cells dataplane/egress.cc '0,/releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells)/s//releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells - (entry.cells > 30))/'
 mutate refresh-late lib/pfc_generator.cc 's|settings.quanta / 2;|settings.quanta;|'
 mutate pause-ends-early lib/pfc_honor.cc 's/quantum \* map.quanta\[n\]/quantum * (map.quanta[n] - 1)/'

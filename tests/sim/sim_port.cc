@@ -131,7 +131,7 @@ Packet* SimPort::data_frame(const Flow& flow, std::uint8_t number, std::uint64_t
     store_be<std::uint16_t>(frame + 12, ether_type::ipv4);
     std::uint8_t* ip = frame + l3;
     ip[0] = 0x45;
-    ip[1] = static_cast<std::uint8_t>(flow.dscp << 2);
+    ip[1] = static_cast<std::uint8_t>(flow.dscp << 2 | static_cast<unsigned>(flow.ecn));
     store_be<std::uint16_t>(ip + 2, static_cast<std::uint16_t>(bytes - l3));
     ip[8] = 64;
     ip[9] = 17;
@@ -229,7 +229,8 @@ void SimPort::record(const Departure& departure) {
     departed_bytes_ += departure.bytes;
     wire_bytes_from_[departure.from] += wire_bytes(departure.bytes);
     for (const std::uint64_t word : {departure.at.ps, std::uint64_t{departure.bytes},
-                                     std::uint64_t{departure.from} << 8 | departure.flow, departure.sequence})
+                                     std::uint64_t{departure.from} << 8 | departure.flow,
+                                     departure.sequence << 2 | static_cast<unsigned>(departure.ecn)})
         digest_ = scramble(digest_ ^ word);
     Seen& seen = seen_[{departure.from, departure.flow}];
     if (departure.sequence < seen.next && disorder_.empty())
@@ -257,7 +258,7 @@ unsigned SimPort::transmit(std::span<Packet* const> frames) {
             Mark mark;
             std::memcpy(&mark, frame_bytes(packet) + mark_at, sizeof mark);
             record({at, packet->pkt_len, static_cast<PortId>(mark.from), static_cast<std::uint8_t>(mark.flow),
-                    mark.sequence});
+                    mark.sequence, static_cast<Ecn>(frame_bytes(packet)[l3 + 1] & 3U)});
         }
         rte_pktmbuf_free(packet);
     }

@@ -22,7 +22,8 @@ namespace sluice::sim {
 struct Flow {
     std::uint8_t dscp = 26;
     ClassId priority = 3;  // whose pause holds it
-    PortId to = 1;         // the host behind that port
+    Ecn ecn = Ecn::not_ect;
+    PortId to = 1;  // the host behind that port
     Time start{};
     Duration interval{};  // between frames; 0: backlogged
     std::uint64_t frames = UINT64_MAX;
@@ -36,6 +37,7 @@ struct Departure {
     PortId from;
     std::uint8_t flow;
     std::uint64_t sequence;
+    Ecn ecn;
 };
 
 struct SentPause {

@@ -105,6 +105,40 @@ TEST(Checksum, decrementAgreesWithARecomputeForEveryChecksum) {
     }
 }
 
+TEST(Checksum, ttlAndCeAgreeWithARecomputeForEveryChecksum) {
+    unsigned wrong = 0;
+    for (const Ecn ecn : {Ecn::ect0, Ecn::ect1}) {
+        for (unsigned ttl = 2; ttl < 256; ++ttl) {
+            Ipv4Header base = header(0, static_cast<std::uint8_t>(ttl));
+            base.tos = static_cast<std::uint8_t>(0x68U | static_cast<unsigned>(ecn));
+            base.checksum.set(full_checksum(base));
+            for (unsigned identification = 0; identification < 0x10000; ++identification) {
+                Ipv4Header ip = base;
+                ip.identification.set(static_cast<std::uint16_t>(identification));
+                ip.checksum.set(
+                    updated_checksum(base.checksum.get(), 0, static_cast<std::uint16_t>(identification)));
+                wrong += is_right_20(ip) ? 0 : 1;
+                decrement_ttl(ip);
+                set_ce(reinterpret_cast<std::uint8_t*>(&ip));
+                wrong += ip.tos == 0x6B && ip.ttl == ttl - 1 && is_right_20(ip) ? 0 : 1;
+            }
+        }
+    }
+    LONGS_EQUAL(0, wrong);
+}
+
+TEST(Checksum, ceOfIpv6IsInBits5And4OfByte1) {
+    for (unsigned before = 0; before < 256; ++before) {
+        std::array<std::uint8_t, 40> ip{};
+        ip[0] = 0x6A;
+        ip[1] = static_cast<std::uint8_t>(before);
+        set_ce(ip.data());
+        LONGS_EQUAL(before | 0x30U, ip[1]);
+        LONGS_EQUAL(0x6A, ip[0]);
+        LONGS_EQUAL(0, ip[2]);
+    }
+}
+
 TEST(Checksum, decrementAgreesForEveryTtlAndProtocol) {
     for (unsigned ttl = 2; ttl < 256; ++ttl) {
         for (unsigned protocol = 0; protocol < 256; ++protocol) {
