@@ -178,6 +178,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["roce_packets"] = counters.roce.get();
     json["cnp_packets"] = counters.cnp.get();
     json["cnp_per_s"] = per_second(counters.cnp.get(), running.now());
+    json["cnp_sent_packets"] = counters.cnp_latency.count();
     json["cnp_latency_ns"] = latency_json(counters.cnp_latency);
     json["ce_arrived_packets"] = counters.ce_arrived.get();
     json["ce_arrived_per_s"] = per_second(counters.ce_arrived.get(), running.now());

@@ -68,8 +68,9 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string class_table(const Json& ports) {
-    std::string text = fmt::format("\n{:<12}{:>6}{:>12}{:>12}{:>10}{:>16}\n", "port", "class", "in", "out",
-                                   "dropped", "deepest queue");
+    std::string text =
+        fmt::format("\n{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", "port", "class", "in",
+                    "out", "dropped", "marked", "deepest queue", "median wait", "99 %", "longest");
     for (const auto& [name, port] : ports.items()) {
         for (std::size_t n = 0; n < port["queues"].size(); ++n) {
             const Json& queue = port["queues"][n];
@@ -78,11 +79,35 @@ std::string class_table(const Json& ports) {
             const auto out = number(queue["tx_packets"]);
             const auto lost = number(queue["dropped_packets"]) + number(group["dropped_packets"]);
             if (in + out + lost == 0) continue;
-            text += fmt::format("{:<12}{:>6}{:>12}{:>12}{:>10}{:>16}\n", name, n, grouped(in), grouped(out),
-                                grouped(lost), size_text(number(queue["watermark_bytes"])));
+            const auto wait = [&](const char* which) {
+                return out == 0 ? std::string("-") : time_text(number(queue["latency_ns"][which]));
+            };
+            text += fmt::format(
+                "{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", name, n, grouped(in),
+                grouped(out), grouped(lost), grouped(number(queue["ecn_marked_packets"])),
+                size_text(number(queue["watermark_bytes"])), wait("p50"), wait("p99"), wait("max"));
         }
     }
     return text;
+}
+
+// Congestion as others told of it: CNPs and CE that came in, and how long CNPs waited on their way out.
+std::string congestion_table(const Json& ports) {
+    std::string rows;
+    for (const auto& [name, port] : ports.items()) {
+        const auto cnps = number(port["cnp_packets"]);
+        const auto ce = number(port["ce_arrived_packets"]);
+        const auto sent = number(port["cnp_sent_packets"]);
+        if (cnps + ce + sent == 0) continue;
+        rows += fmt::format("{:<12}{:>10}{:>12}{:>10}{:>12}{:>10}{:>16}\n", name, grouped(cnps),
+                            grouped(number(port["cnp_per_s"])), grouped(ce),
+                            grouped(number(port["ce_arrived_per_s"])), grouped(sent),
+                            sent == 0 ? "-" : time_text(number(port["cnp_latency_ns"]["max"])));
+    }
+    if (rows.empty()) return rows;
+    return fmt::format("\n{:<12}{:>10}{:>12}{:>10}{:>12}{:>10}{:>16}\n", "congestion", "CNPs in", "a second",
+                       "CE in", "a second", "CNPs out", "longest wait") +
+           rows;
 }
 
 // Lossless classes: who was paused, for how long, and how near the buffer came to its limits.
@@ -168,8 +193,8 @@ std::string event_list(const Json& events) {
 
 std::string summarise(const Json& report) {
     return verdict(report) + port_table(report["ports"]) + class_table(report["ports"]) +
-           lossless_table(report["ports"]) + pool_table(report["pools"]) + ecmp_table(report["ecmp"]) +
-           event_list(report["events"]) + ledger_line(report["ledger"]);
+           congestion_table(report["ports"]) + lossless_table(report["ports"]) + pool_table(report["pools"]) +
+           ecmp_table(report["ecmp"]) + event_list(report["events"]) + ledger_line(report["ledger"]);
 }
 
 }  // namespace sluice
