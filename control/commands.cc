@@ -63,7 +63,9 @@ ParsedCommand parse_queue(const Words& words) {
 }
 
 ParsedCommand parse_route(const Words& words) {
-    static const std::string wanted = "wanted: route add|replace|delete PREFIX [via ADDRESS [weight N]]...";
+    static const std::string wanted =
+        "wanted: route add|replace PREFIX via ADDRESS [weight N]..., route add|replace PREFIX blackhole, or "
+        "route delete PREFIX";
     if (words.size() < 3) return tl::unexpected(wanted);
     RouteCommand command{};
     if (words[1] == "add")
@@ -77,6 +79,13 @@ ParsedCommand parse_route(const Words& words) {
     const auto prefix = parse_network(words[2]);
     if (!prefix) return tl::unexpected(quoted(words[2]) + " " + prefix.error().wrong);
     command.route.prefix = *prefix;
+    const bool removes = command.verb == RouteVerb::remove;
+    if (removes && words.size() > 3)
+        return tl::unexpected<std::string>("a delete names no next hop; " + wanted);
+    if (!removes && words.size() == 3)
+        return tl::unexpected("route " + quoted(words[2]) + " has no next hop; " + wanted);
+    // A route without next hops is a blackhole, which has to be said.
+    if (words.size() == 4 && words[3] == "blackhole") return command;
     for (std::size_t i = 3; i < words.size(); i += 2) {
         if (i + 1 == words.size()) return tl::unexpected(wanted);
         if (words[i] == "via") {

@@ -10,7 +10,11 @@ namespace sluice {
 
 //   port NAME up|down
 //   queue PORT.N hold|release
-//   route add|replace|delete PREFIX [via ADDRESS [weight N]]...   (no via: blackhole)
+//   route add|replace PREFIX via ADDRESS [weight N] [via ...]
+//   route add|replace PREFIX blackhole
+//   route delete PREFIX
+//   fault PORT KEY VALUE
+//   fault PORT clear
 // Returns an error's text, or empty. `check_command` judges the words without a running switch.
 std::string run_command(RunningSwitch& device, std::string_view text);
 std::string check_command(const Config& config, std::string_view text);

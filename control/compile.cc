@@ -72,41 +72,17 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
     return policy;
 }
 
-Policy tightest(const Policy& from, Policy to) {
-    for (unsigned n = 0; n < max_pools; ++n) {
-        to.ingress_pools[n] = tightest(from.ingress_pools[n], to.ingress_pools[n]);
-        to.egress_pools[n] = tightest(from.egress_pools[n], to.egress_pools[n]);
-    }
-    for (std::size_t i = 0; i < to.ports.size(); ++i) {
-        for (unsigned n = 0; n < classes; ++n) {
-            to.ports[i].group[n] = tightest(from.ports[i].group[n], to.ports[i].group[n]);
-            to.ports[i].queue[n] = tightest(from.ports[i].queue[n], to.ports[i].queue[n]);
-        }
-    }
-    return to;
+PeerDelay peer_delay(const PortConfig& port) {
+    const auto quanta =
+        static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);
+    const auto delay_bits = static_cast<std::int64_t>(interface_delay_bits(port.speed).value);
+    const Duration byte = port.speed.byte_time();
+    return {cable_delay(port), byte * (quanta * quantum_bytes) + byte * (2 * delay_bits / 8)};
 }
 
-bool same_limits(const Policy& a, const Policy& b) {
-    if (a.ingress_pools != b.ingress_pools || a.egress_pools != b.egress_pools) return false;
-    for (std::size_t i = 0; i < a.ports.size(); ++i)
-        if (a.ports[i].group != b.ports[i].group || a.ports[i].queue != b.ports[i].queue) return false;
-    return true;
-}
-
-bool fits(const Switch& device, const Policy& policy) {
-    for (unsigned n = 0; n < max_pools; ++n)
-        if (device.shared().ingress_use[n].pending_cells(policy.ingress_pools[n]) > 0 ||
-            device.shared().egress_use[n].pending_cells(policy.egress_pools[n]) > 0)
-            return false;
-    for (PortId id = 0; id < device.port_count(); ++id)
-        for (unsigned n = 0; n < classes; ++n) {
-            const PriorityGroup& group = device.port(id).group[n];
-            const GroupLimits& limits = policy.ports[id].group[n];
-            if (group.reserved_cells() > limits.reserved_cells ||
-                group.headroom_cells() > limits.headroom_cells)
-                return false;
-        }
-    return true;
+Duration cable_delay(const PortConfig& port) {
+    constexpr std::int64_t light_m_per_s = 198'000'000;
+    return {static_cast<std::int64_t>(port.cable_m) * 1'000'000'000'000 / light_m_per_s};
 }
 
 PacketDemand packet_demand(const Config& config) {

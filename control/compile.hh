@@ -9,7 +9,7 @@
 #include "control/config.hh"
 #include "control/qos.hh"
 #include "dataplane/policy.hh"
-#include "dataplane/switch.hh"
+#include "lib/pause_sender.hh"
 
 namespace sluice {
 
@@ -25,12 +25,10 @@ ClassMap class_map(const MapConfig& from, const PortConfig& port);
 Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
                      const OperatorState& state);
 
-// A change of limits under traffic takes two steps: first the tightest of old and new, then, once what is in
-// use fits, the new ones. So no cell is ever promised twice.
-Policy tightest(const Policy& from, Policy to);
-bool same_limits(const Policy& a, const Policy& b);
-// Whether what is in use fits the limits of `policy`.
-bool fits(const Switch& device, const Policy& policy);
+// How late the simulated peer of a port obeys a pause: what headroom allows it, its reaction and both
+// interfaces.
+PeerDelay peer_delay(const PortConfig& port);
+Duration cable_delay(const PortConfig& port);  // one way
 
 // mbufs that the configuration can need at once: the whole buffer, rings, caches, captures held in memory.
 struct PacketDemand {

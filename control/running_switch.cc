@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "control/device.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
-#include "dataplane/worker.hh"
 
 namespace sluice {
 namespace {
@@ -42,20 +40,6 @@ unsigned fib_routes(const Config& config) {
 MacAddress default_mac(std::size_t index) {
     return {
         {0x02, 0x53, 0x4C, 0x00, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index)}};
-}
-
-Duration cable_delay(const PortConfig& port) {
-    constexpr std::int64_t light_m_per_s = 198'000'000;
-    return {static_cast<std::int64_t>(port.cable_m) * 1'000'000'000'000 / light_m_per_s};
-}
-
-// What headroom allows the sender behind a capture: its reaction and both interfaces.
-PeerDelay peer_delay(const PortConfig& port) {
-    const auto quanta =
-        static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);
-    const auto delay_bits = static_cast<std::int64_t>(interface_delay_bits(port.speed).value);
-    const Duration byte = port.speed.byte_time();
-    return {cable_delay(port), byte * (quanta * quantum_bytes) + byte * (2 * delay_bits / 8)};
 }
 
 WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t index) {
@@ -101,6 +85,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     made->switch_ = std::make_unique<Switch>(
         config.workers, std::move(*policy), std::move(specs),
         Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time});
+    made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
     made->fault_ports_.resize(config.ports.size());
     if (config.clock == ClockKind::virtual_time) {
         made->virtual_ =
@@ -211,50 +196,16 @@ tl::expected<std::unique_ptr<Policy>, std::string> RunningSwitch::compile(const 
     return policy;
 }
 
-void RunningSwitch::publish_policy(std::unique_ptr<const Policy> policy) {
-    const std::uint64_t generation = switch_->publish(std::move(policy));
-    // Under the virtual clock workers stand still between turns, on this thread: they take it up now.
-    if (virtual_)
-        for (unsigned w = 0; w < switch_->worker_count(); ++w)
-            begin_turn(switch_->worker(static_cast<WorkerId>(w)));
-    while (!switch_->acknowledged(generation)) std::this_thread::sleep_for(std::chrono::microseconds(20));
-}
-
 std::string RunningSwitch::publish(const Config& config, const OperatorState& state) {
     EffectiveQos qos = effective_qos(config);
     if (!qos.problems.empty())
         return qos.problems[0].path + ": " + qos.problems[0].wrong + "; do: " + qos.problems[0].fix;
     auto policy = compile(config, qos, state);
     if (!policy) return policy.error();
-    // A change that overtakes another starts from what the workers run now.
-    awaited_.reset();
-    if (!same_limits(switch_->policy(), **policy)) {
-        awaited_ = std::make_unique<Policy>(**policy);
-        **policy = tightest(switch_->policy(), std::move(**policy));
-    }
-    publish_policy(std::move(*policy));
+    change_->start(std::move(*policy));
     routes_->published();
     qos_ = std::move(qos);
-    finish_change();
     return {};
-}
-
-bool RunningSwitch::finish_change() {
-    // What the workers run now are the tightest limits: when use fits them, the new ones promise nothing
-    // twice.
-    if (!awaited_ || !fits(*switch_, switch_->policy())) return false;
-    awaited_->fib = switch_->policy().fib;
-    publish_policy(std::move(awaited_));
-    return true;
-}
-
-std::int64_t RunningSwitch::pending_cells() const {
-    std::int64_t pending = 0;
-    if (!awaited_) return pending;
-    const Policy& policy = switch_->policy();
-    for (unsigned n = 0; n < max_pools; ++n)
-        pending += switch_->shared().ingress_use[n].pending_cells(policy.ingress_pools[n]);
-    return pending;
 }
 
 std::string RunningSwitch::set_port(const std::string& name, bool up) {

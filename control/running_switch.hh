@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tl/expected.hpp>
@@ -12,6 +13,7 @@
 
 #include "control/compile.hh"
 #include "control/config.hh"
+#include "control/limit_change.hh"
 #include "control/routes.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
@@ -55,11 +57,11 @@ class RunningSwitch {
     // Null: the port never had one.
     const FaultPort* fault_port(PortId id) const { return fault_ports_[id]; }
     // Cells in use beyond limits that were cut; the rest of that change follows when they have left.
-    std::int64_t pending_cells() const;
+    std::int64_t pending_cells() const { return change_->pending_cells(); }
     // Control, after each step of the clock: the second half of a change of limits, once what is in use fits.
     // True when it came: under the virtual clock the instant is then to be run again, for groups that may
     // resume now.
-    bool finish_change();
+    bool finish_change() { return change_->finish(); }
 
     const Config& config() const { return config_; }
     Switch& device() { return *switch_; }
@@ -102,7 +104,6 @@ class RunningSwitch {
     std::string publish(const Config& config, const OperatorState& state);
     tl::expected<std::unique_ptr<Policy>, std::string> compile(const Config& config, const EffectiveQos& qos,
                                                                const OperatorState& state);
-    void publish_policy(std::unique_ptr<const Policy> policy);
     void note_once(const std::string& kind, std::string text);
     void note_drops(PortId id);
 
@@ -121,11 +122,11 @@ class RunningSwitch {
         broken_by_fault_;  // at any time of the run
     OperatorState state_;
     EffectiveQos qos_;
-    std::unique_ptr<Policy> awaited_;  // the second half of a change of limits
     std::vector<SwitchEvent> events_;
     std::uint64_t watched_drops_ = 0;
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
+    std::optional<LimitChange> change_;
     std::unique_ptr<VirtualRunner> virtual_;
     std::unique_ptr<RealRunner> real_;
 };

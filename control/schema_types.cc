@@ -161,20 +161,6 @@ std::string show(const toml::node& node) {
     return "the date or time";
 }
 
-std::string toml_string(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\')
-            out += {'\\', c};
-        else if (byte < 0x20 || byte == 0x7F)
-            out += fmt::format("\\u{:04X}", byte);
-        else
-            out += c;
-    }
-    return out + '"';
-}
-
 std::string toml_key(std::string_view text) {
     const bool bare = !text.empty() && text.find_first_not_of(
                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

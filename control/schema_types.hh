@@ -65,8 +65,7 @@ class Context {
 
 // The value as the file has it, short enough for a message: `"100X"`, `5`, `a table`.
 std::string show(const toml::node& node);
-// `text` as a TOML string; as a TOML key.
-std::string toml_string(std::string_view text);
+// `text` as a TOML key.
 std::string toml_key(std::string_view text);
 SourcePlace place_of(const toml::source_region& region);
 

@@ -252,6 +252,20 @@ bool contains(const IpPrefix& prefix, const IpAddress& address) {
     return network_of({address, prefix.length}).address == network_of(prefix).address;
 }
 
+std::string toml_string(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\')
+            out += {'\\', c};
+        else if (byte < 0x20 || byte == 0x7F)
+            out += fmt::format("\\u{:04X}", byte);
+        else
+            out += c;
+    }
+    return out + '"';
+}
+
 std::string quoted(std::string_view text, std::size_t limit) {
     const bool cut = text.size() > limit;
     if (cut) {
@@ -259,17 +273,9 @@ std::string quoted(std::string_view text, std::size_t limit) {
         while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
         text = text.substr(0, limit);
     }
-    std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\')
-            out += {'\\', c};
-        else if (byte < 0x20 || byte == 0x7F)
-            out += fmt::format("\\x{:02x}", byte);
-        else
-            out += c;
-    }
-    return out + (cut ? "...\"" : "\"");
+    std::string out = toml_string(text);
+    if (cut) out.insert(out.size() - 1, "...");
+    return out;
 }
 
 }  // namespace sluice

@@ -48,7 +48,9 @@ IpPrefix network_of(const IpPrefix& prefix);
 // `prefix` covers `address`: same family, same first `length` bits.
 bool contains(const IpPrefix& prefix, const IpAddress& address);
 
-// One line of text for a message: quoted, control characters escaped, cut after `limit` bytes.
+// Text as TOML has it: one line, in quotes, control characters escaped.
+std::string toml_string(std::string_view text);
+// The same for a message: cut after `limit` bytes.
 std::string quoted(std::string_view text, std::size_t limit = 60);
 
 // Appends `item` to a list in `out`, with `separator` before it unless it is the first.

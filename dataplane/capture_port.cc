@@ -29,7 +29,7 @@ ClassId CapturePort::priority_of(const CaptureReader::Frame& frame) const {
     const auto view = frame.bytes.first(std::min(frame.bytes.size(), parse_view_bytes));
     const Parsed parsed =
         parse(view, static_cast<std::uint32_t>(frame.bytes.size()), {.mac = {}, .promiscuous = true});
-    if (parsed.kind == FrameKind::mac_control) return no_class;
+    if (parsed.kind == FrameKind::mac_control) return PauseSender::no_class;
     return spec_.map.tc_to_priority_group[traffic_class(parsed, spec_.map)];
 }
 
@@ -38,21 +38,19 @@ void CapturePort::read_next() {
     if (!has_next_) return;
     // The origin is the least timestamp of all inputs and spans above 100 days are refused at start.
     stamp_ = Time{(next_.timestamp_ns - spec_.origin_ns) * 1000};
-    next_class_ = spec_.obeys ? priority_of(next_) : no_class;
+    next_class_ = spec_.obeys ? priority_of(next_) : PauseSender::no_class;
 }
 
 std::optional<CapturePort::Next> CapturePort::next_start() const {
     std::optional<Next> best;
-    const Time free = max(wire_free_, sender_now_);
     // Held frames first at one instant: they have waited longer.
     for (unsigned n = 0; n < classes; ++n) {
         if (held_[n].empty()) continue;
-        const auto id = static_cast<ClassId>(n);
-        const Time at = sender_.may_start(id) ? free : max(sender_.paused_until(id), free);
+        const Time at = sender_.earliest_start(static_cast<ClassId>(n));
         if (!best || at < best->at) best = Next{at, static_cast<int>(n)};
     }
     if (has_next_) {
-        const Time at = max(stamp_, free);
+        const Time at = max(stamp_, sender_.free_at());
         if (!best || at < best->at) best = Next{at, -1};
     }
     return best;
@@ -61,9 +59,7 @@ std::optional<CapturePort::Next> CapturePort::next_start() const {
 std::optional<Time> CapturePort::next_arrival() const {
     const auto next = next_start();
     if (!next) return std::nullopt;
-    // A pause, or the end of one, that takes effect before changes what comes next.
-    if (const auto change = sender_.next_change(); change && *change < next->at) return *change;
-    return next->at;
+    return sender_.next_step(next->at);
 }
 
 bool CapturePort::expects_frames() const {
@@ -74,8 +70,7 @@ bool CapturePort::expects_frames() const {
 }
 
 Packet* CapturePort::start(const CaptureReader::Frame& frame, ClassId priority, Time at) {
-    wire_free_ = at + spec_.speed.byte_time() * wire_bytes(frame.wire_length);
-    if (priority != no_class) sender_.started(priority, wire_bytes(frame.wire_length));
+    sender_.started(priority, wire_bytes(frame.wire_length));
     Packet* packet = make_packet(spec_.pool, frame.bytes, frame.bytes.size() < frame.wire_length);
     if (packet != nullptr) meta(packet).arrival = at;
     return packet;
@@ -85,15 +80,8 @@ bool CapturePort::step(Time now, Packet*& started, bool& lost) {
     started = nullptr;
     lost = false;
     const auto next = next_start();
-    const auto change = sender_.next_change();
-    if (change && *change <= now && (!next || *change <= next->at)) {
-        sender_.advance(*change);
-        sender_now_ = max(sender_now_, *change);
-        return true;
-    }
-    if (!next || next->at > now) return false;
-    sender_.advance(next->at);
-    sender_now_ = next->at;
+    const auto step = sender_.step(now, next ? std::optional(next->at) : std::nullopt);
+    if (step != PauseSender::Step::frame) return step == PauseSender::Step::heard;
     if (next->held_class >= 0) {
         auto& queue = held_[static_cast<unsigned>(next->held_class)];
         const HeldFrame& frame = queue.front();
@@ -104,7 +92,8 @@ bool CapturePort::step(Time now, Packet*& started, bool& lost) {
         return true;
     }
     // In order within a class: behind held frames of its own class a frame is held too.
-    if (next_class_ != no_class && (!sender_.may_start(next_class_) || !held_[next_class_].empty())) {
+    if (next_class_ != PauseSender::no_class &&
+        (!sender_.may_start(next_class_) || !held_[next_class_].empty())) {
         held_[next_class_].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
         ++held_count_;
     } else {
@@ -168,8 +157,7 @@ unsigned CapturePort::transmit(std::span<Packet* const> frames) {
             const MacControl control = decode_mac_control({frame_bytes(packet), packet->pkt_len}, {});
             if (control.kind == MacControl::Kind::pfc)
                 sender_.receive(control.map,
-                                departure + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes),
-                                spec_.speed);
+                                departure + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes));
         }
         rte_pktmbuf_free(packet);
     }

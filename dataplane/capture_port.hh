@@ -57,7 +57,7 @@ class CapturePort final : public Port {
     };
 
     explicit CapturePort(const CapturePortSpec& spec)
-        : spec_(spec), sender_(spec.obeys.value_or(PeerDelay{})) {}
+        : spec_(spec), sender_(spec.obeys.value_or(PeerDelay{}), spec.speed) {}
     void read_next();
     ClassId priority_of(const CaptureReader::Frame& frame) const;
     // The next thing the sender does: start a frame, of the file or held, or take up a pause.
@@ -76,18 +76,14 @@ class CapturePort final : public Port {
     CaptureReader::Frame next_;
     bool has_next_ = false;
     Time stamp_{};  // of next_
-    ClassId next_class_ = no_class;
-    Time wire_free_{};  // end of the frame before
+    ClassId next_class_ = PauseSender::no_class;
     PauseSender sender_;
     std::array<std::deque<HeldFrame>, classes> held_;
     std::uint64_t held_count_ = 0;
     std::uint64_t missed_ = 0;
     std::uint64_t moved_ = 0;
-    Time sender_now_{};  // the sender's own clock: its last step
     Time instant_{};     // of the last receive
     unsigned ring_ = 0;  // frames that had arrived by then since the turn before
-
-    static constexpr ClassId no_class = 0xFF;  // MAC control is never held
 };
 
 }  // namespace sluice

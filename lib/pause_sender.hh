@@ -4,9 +4,10 @@
 // starts no more frames of the class; what it starts arrives a cable later. All times here are at the switch:
 // a pause holds arrivals from e + 2 cable + reaction until e + 2 cable + quanta. The frame under way
 // finishes. A new time replaces the old one; 0 resumes, after the same reaction. `reaction` holds the peer's
-// quanta and both interface delays. The caller says when frames arrive; this says whether a class may. A
-// sender that overshoots (a fault) still starts frames of a class until they come to so many wire bytes after
-// it should have stopped; the frame that passes them finishes. A pause that is renewed allows no more.
+// quanta and both interface delays. The caller has the frames and chooses between them; this has the wire,
+// takes one step after the other, and says when a class may start. A sender that overshoots (a fault) still
+// starts frames of a class until they come to so many wire bytes after it should have stopped; the frame that
+// passes them finishes. A pause that is renewed allows no more.
 #pragma once
 
 #include <algorithm>
@@ -28,15 +29,17 @@ struct PeerDelay {
 
 class PauseSender {
   public:
-    explicit PauseSender(PeerDelay delay) : delay_(delay) {}
+    static constexpr ClassId no_class = 0xFF;  // of frames that no pause holds: MAC control
+
+    PauseSender(PeerDelay delay, Rate rate) : delay_(delay), rate_(rate) {}
 
     // A PFC frame of ours has left; `end` is its last bit on the wire.
-    void receive(const PauseMap& map, Time end, Rate rate) {
+    void receive(const PauseMap& map, Time end) {
         const Time there_and_back = end + delay_.cable * 2;
         Change change{.from = there_and_back + delay_.reaction, .classes = map.class_enable, .until = {}};
         for_each_class(map.class_enable, [&](ClassId n) {
             change.until[n] =
-                there_and_back + rate.byte_time() * (std::int64_t{map.quanta[n]} * quantum_bytes);
+                there_and_back + rate_.byte_time() * (std::int64_t{map.quanta[n]} * quantum_bytes);
         });
         changes_.push_back(change);
     }
@@ -69,16 +72,45 @@ class PauseSender {
     // What is not paused, or what a sender that overshoots starts all the same.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
 
+    // The wire is free for the next frame, and for one of the class if nothing is heard until then.
+    Time free_at() const { return max(wire_free_, now_); }
+    Time earliest_start(ClassId n) const {
+        return n == no_class || may_start(n) ? free_at() : max(until_[n], free_at());
+    }
+    // The next step of a sender whose next frame would start at `start`: that, or taking up what it has
+    // heard.
+    Time next_step(Time start) const {
+        return changes_.empty() ? start : min(start, changes_.front().from);
+    }
+    enum class Step : std::uint8_t { none, heard, frame };
+    // Takes one step if it is due by `now`, which never goes back. `heard`: `start` is to be asked anew.
+    // `frame`: the caller's frame starts, at `start`; it says `started`, unless it holds the frame back.
+    Step step(Time now, std::optional<Time> start) {
+        if (!changes_.empty()) {
+            const Time heard = changes_.front().from;
+            if (heard <= now && (!start || heard <= *start)) {
+                advance(heard);
+                now_ = max(now_, heard);
+                return Step::heard;
+            }
+        }
+        if (!start || *start > now) return Step::none;
+        advance(*start);
+        now_ = *start;
+        return Step::frame;
+    }
+
     void set_overshoot(std::uint64_t bytes) { overshoot_bytes_ = bytes; }
-    // A frame of the class has started, so `may_start`.
+    // A frame of the class, which `may_start`, has started at the last step.
     void started(ClassId n, std::uint32_t wire_bytes) {
-        if (!is_paused(n)) return;
+        wire_free_ = now_ + rate_.byte_time() * wire_bytes;
+        if (n == no_class || !is_paused(n)) return;
         allowance_[n] -= std::min<std::uint64_t>(allowance_[n], wire_bytes);
         overshot_bytes_ += wire_bytes;
     }
     std::uint64_t overshot_bytes() const { return overshot_bytes_; }
 
-    // When the next change takes effect; asked so that nothing is sent past it unawares.
+    // When what was heard next takes effect; for a sender that has no frame.
     std::optional<Time> next_change() const {
         return changes_.empty() ? std::nullopt : std::optional(changes_.front().from);
     }
@@ -90,6 +122,9 @@ class PauseSender {
         std::array<Time, sluice::classes> until;
     };
     PeerDelay delay_;
+    Rate rate_;
+    Time now_{};                  // its own clock: the last step
+    Time wire_free_{};            // end of the frame before
     std::deque<Change> changes_;  // at most what fits on the cable and in the reaction time
     std::uint8_t paused_ = 0;
     std::array<Time, sluice::classes> until_{};

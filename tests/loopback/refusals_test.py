@@ -167,7 +167,14 @@ class Configuration(loopback.Case):
 
     def test_events_that_cannot_be(self):
         for command, word in (("port h9 down", "h9"), ("port h1 sideways", "up|down"), ("reboot", "reboot"),
-                              ("route add 10.1.0.0/33 via 10.0.1.2", "10.1.0.0/33"), ("route add 10.7.0.0/16 via 10.0.1.9", "10.0.1.9")):
+                              ("route add 10.1.0.0/33 via 10.0.1.2", "10.1.0.0/33"), ("route add 10.7.0.0/16 via 10.0.1.9", "10.0.1.9"),
+                              ("route add 10.7.0.0/16", "10.7.0.0/16\" has no next hop"),
+                              ("route replace 10.7.0.0/16", "10.7.0.0/16\" has no next hop"),
+                              ("route add 10.7.0.0/16 blackhole via 10.0.1.2", "wanted: route"),
+                              ("route add 10.7.0.0/16 via 10.0.1.2 blackhole", "wanted: route"),
+                              ("route add 10.7.0.0/16 via blackhole", "blackhole"),
+                              ("route add 10.7.0.0/16 weight 2 via 10.0.1.2", "wanted: route"),
+                              ("route delete 10.7.0.0/16 via 10.0.1.2", "delete names no next hop")):
             switch = self.switch()
             switch.event("1us", command)
             switch.refused(CONFIGURATION, "event", word)

@@ -255,6 +255,18 @@ class Events(loopback.Case):
         self.assertEqual([frame.at_ns for frame in out.frames["h2"]], [20_000, 29_990])
         self.assertEqual([member["weight"] for member in out.report["ecmp"]["10.8.0.0/16"]["members"]], [3, 1])
 
+    def test_a_blackhole_comes_and_goes_by_its_name(self):
+        switch = Switch(self, hosts=3)
+        switch.route("10.8.0.0/16", "10.0.1.2")
+        switch.event("10us", "route add 10.8.1.0/24 blackhole")
+        switch.event("20us", "route replace 10.8.1.0/24 via 10.0.2.2")
+        switch.event("30us", "route replace 10.8.1.0/24 blackhole")
+        switch.event("40us", "route delete 10.8.1.0/24")
+        switch.give("h0", [(at, plain(to="10.8.1.1")) for at in (0, 15_000, 25_000, 35_000, 45_000)])
+        out = switch.run()
+        self.assertEqual(([f.at_ns for f in out.frames["h1"]], [f.at_ns for f in out.frames["h2"]]), ([0, 45_000], [25_000]))
+        self.assertEqual((out.drops(), out.events()), ({"blackhole": 2}, []))
+
     def test_a_deleted_route_uncovers_the_wider_one(self):
         switch = Switch(self, hosts=3)
         switch.route("10.8.0.0/16", "10.0.1.2")

@@ -1,5 +1,8 @@
 // Changes while lossless traffic runs: nothing is lost, nothing is promised twice, nobody stays paused.
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <vector>
 
 #include "tests/sim/sim_switch.hh"
 
@@ -19,9 +22,148 @@ Flow flow_to(PortId to) {
     return flow;
 }
 
+// Two senders into one pool, each to a sink of its own that an operator holds. A part of the pool, much
+// larger than what else there is, passes from one sender's group to the other's while it is in use.
+class Trade {
+  public:
+    static constexpr std::uint64_t part_bytes = 600'000;
+    static constexpr std::uint64_t rest_bytes = 200'000;
+    static constexpr PortId sinks = 2;  // host n writes to the one behind port sinks + n
+
+    static Config config() {
+        Config config = sim_config(4, gigabits(10), 5, 1500);
+        config.buffer_size_bytes = part_bytes + rest_bytes + 100'000;
+        config.pools["lossless"] = {PoolDirection::ingress, part_bytes + rest_bytes, 0};
+        config.pools["lossy"] = {PoolDirection::ingress, 100'000, 0};
+        for (auto& [name, port] : config.ports) port.priority_group[lossless].static_bytes = 20'000;
+        return config;
+    }
+    static Config with_reserve(PortId of) {
+        Config made = config();
+        port_of(made, of).priority_group[lossless].size_bytes = part_bytes;
+        return made;
+    }
+    static Config with_headroom(PortId of) {
+        Config made = config();
+        port_of(made, of).priority_group[lossless].xoff_bytes = part_bytes;
+        return made;
+    }
+
+    explicit Trade(const Config& before) : sim(before) {
+        for (PortId id = 0; id < 2; ++id) sim.hold(static_cast<PortId>(sinks + id), lossless, true);
+        pool_cells_ = static_cast<std::int64_t>(
+            sim.qos().pool(PoolDirection::ingress, sim.limits(0, lossless).pool)->size_cells);
+        sim.on_instant = [this] {
+            std::int64_t used = 0;
+            for (PortId id = 0; id < 4; ++id) used += sim.group(id, lossless).used_cells();
+            if (used > pool_cells_) sim.fail(fmt::format("{} cells in a pool of {}", used, pool_cells_));
+        };
+    }
+
+    // Backlogged until its group has paused it: reserve and shared part are full.
+    void fill_until_paused(PortId from) {
+        const std::uint8_t flow = sim.add(from, flow_to(static_cast<PortId>(sinks + from)));
+        sim.run_until(sim.now() + milliseconds(2));
+        CHECK(sim.group(from, lossless).in_xoff());
+        const std::uint64_t started = sim.port(from).started(flow);
+        sim.run_until(sim.now() + microseconds(100));
+        LONGS_EQUAL(started, sim.port(from).started(flow));
+    }
+    // As much as a peer that stops as late as it may: frames that fill all three parts, and not one more.
+    void fill_with_headroom(PortId from) {
+        const GroupLimits& limits = sim.limits(from, lossless);
+        const auto frames = [](std::uint32_t cells) { return cells / 6; };  // of 6 cells each
+        const std::uint32_t count = frames(limits.reserved_cells) +
+                                    frames(static_cast<std::uint32_t>(limits.threshold.limit_cells(0, 0))) +
+                                    frames(limits.headroom_cells);
+        sim.port(from).inject(sim.now(), flow_to(static_cast<PortId>(sinks + from)),
+                              std::vector<std::uint32_t>(count, 1514));
+        sim.run_until(sim.now() + microseconds(10));
+        CHECK(sim.group(from, lossless).headroom_cells() + 6 > limits.headroom_cells);
+    }
+    void empty(PortId from) {
+        sim.port(from).stop_flows();
+        sim.hold(static_cast<PortId>(sinks + from), lossless, false);
+        sim.run_until(sim.now() + milliseconds(2));
+        LONGS_EQUAL(0, sim.group(from, lossless).used_cells());
+        sim.hold(static_cast<PortId>(sinks + from), lossless, true);
+    }
+    void finish() {
+        for (PortId id = 0; id < 2; ++id) empty(id);
+        sim.drain(sim.now() + milliseconds(20));
+        CHECK_FALSE(sim.change_pending());
+        LONGS_EQUAL(0, sim.dropped());
+        for (PortId id = 0; id < 2; ++id) LONGS_EQUAL(0, sim.port(id).missed());
+    }
+    std::uint32_t part_cells() const { return sim.policy().cell.rounded_up(part_bytes); }
+
+    SimSwitch sim;
+
+  private:
+    std::int64_t pool_cells_ = 0;
+};
+
 }  // namespace
 
 TEST_GROUP(Change){};
+
+// The reserve of one group passes to another while the first still fills it, from the lower port to the
+// higher one and back.
+TEST(Change, ofAReserveInUseGivesItAwayWhenItIsEmpty) {
+    for (const PortId giver : {PortId{0}, PortId{1}}) {
+        const auto taker = static_cast<PortId>(1 - giver);
+        Trade trade(Trade::with_reserve(giver));
+        SimSwitch& sim = trade.sim;
+        trade.fill_until_paused(giver);
+        CHECK(sim.group(giver, lossless).reserved_cells() + 6 > trade.part_cells());
+
+        const std::uint32_t before = sim.limits(taker, lossless).reserved_cells;
+        CHECK(sim.apply(Trade::with_reserve(taker)));
+        CHECK(sim.change_pending());
+        trade.fill_until_paused(taker);
+        CHECK(sim.change_pending());
+        LONGS_EQUAL(before, sim.limits(taker, lossless).reserved_cells);
+        trade.empty(giver);
+        CHECK_FALSE(sim.change_pending());
+        LONGS_EQUAL(trade.part_cells(), sim.limits(taker, lossless).reserved_cells);
+        trade.empty(taker);  // what was admitted as shared stays so
+        trade.fill_until_paused(taker);
+        CHECK(sim.group(taker, lossless).reserved_cells() + 6 > trade.part_cells());
+        trade.finish();
+    }
+}
+
+// Headroom in use becomes another group's reserve, and that, in use, headroom again.
+TEST(Change, ofHeadroomInUseGivesItAwayWhenItIsEmpty) {
+    for (const PortId giver : {PortId{0}, PortId{1}}) {
+        const auto taker = static_cast<PortId>(1 - giver);
+        Trade trade(Trade::with_headroom(giver));
+        SimSwitch& sim = trade.sim;
+        trade.fill_with_headroom(giver);
+        CHECK(sim.apply(Trade::with_reserve(taker)));
+        CHECK(sim.change_pending());
+        trade.fill_until_paused(taker);
+        CHECK(sim.change_pending());
+        trade.empty(giver);
+        CHECK_FALSE(sim.change_pending());
+        trade.empty(taker);
+        trade.fill_until_paused(taker);
+        CHECK(sim.group(taker, lossless).reserved_cells() + 6 > trade.part_cells());
+
+        const std::uint32_t between = sim.limits(giver, lossless).headroom_cells;
+        CHECK(sim.apply(Trade::with_headroom(giver)));
+        CHECK(sim.change_pending());
+        LONGS_EQUAL(between, sim.limits(giver, lossless).headroom_cells);
+        trade.fill_with_headroom(giver);
+        CHECK(sim.change_pending());
+        trade.empty(giver);
+        trade.empty(taker);
+        CHECK_FALSE(sim.change_pending());
+        LONGS_EQUAL(trade.part_cells(), sim.limits(giver, lossless).headroom_cells);
+        trade.fill_with_headroom(giver);
+        trade.finish();
+    }
+}
 
 // Thresholds, reserved parts, offsets and the pools themselves, back and forth, under an incast.
 TEST(Change, ofLimitsUnderTrafficLosesNothing) {

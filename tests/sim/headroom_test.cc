@@ -65,7 +65,8 @@ class Attack {
                 waits_ = sim_.device().port(0).link.busy_until() - fired_;
             }
             // The pause has taken effect, and what was on the wire has come.
-            if (sim_.port(0).sender().is_paused(lossless) && sim_.now() > sim_.port(0).wire_free()) break;
+            if (sim_.port(0).sender().is_paused(lossless) && sim_.now() > sim_.port(0).sender().free_at())
+                break;
         }
         const auto lost = sim_.dropped(DropReason::headroom_overrun);
         const std::uint32_t used = sim_.group(0, lossless).headroom_watermark.persistent.get();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sluice::sim {
 namespace {
 
@@ -91,6 +93,31 @@ std::string broken_pools(Switch& device, const Sums& ingress, const Sums& egress
     return "";
 }
 
+// What the groups and pools hold, or may come to hold by their limits of this instant, fits the buffer. A cut
+// that is not yet done holds more than its limit; nobody else has that part until it has gone.
+std::string broken_promise(Switch& device, std::uint64_t buffer_cells) {
+    const Policy& policy = device.policy();
+    std::uint64_t promised = 0;
+    for (unsigned n = 0; n < max_pools; ++n) {
+        const PoolUse& use = device.shared().ingress_use[n];
+        const PoolLimits& limits = policy.ingress_pools[n];
+        promised += static_cast<std::uint64_t>(std::max<std::int64_t>(use.shared.get(), limits.shared_cells));
+        if (limits.shared_headroom_cells != 0)
+            promised += static_cast<std::uint64_t>(
+                std::max<std::int64_t>(use.headroom.get(), limits.shared_headroom_cells));
+    }
+    for (PortId id = 0; id < device.port_count(); ++id)
+        for (unsigned n = 0; n < classes; ++n) {
+            const PriorityGroup& group = device.port(id).group[n];
+            const GroupLimits& limits = policy.ports[id].group[n];
+            promised += std::max(group.reserved_cells(), limits.reserved_cells);
+            if (policy.ingress_pools[limits.pool].shared_headroom_cells == 0)
+                promised += std::max(group.headroom_cells(), limits.headroom_cells);
+        }
+    if (promised <= buffer_cells) return "";
+    return fmt::format("{} cells are promised of a buffer of {}", promised, buffer_cells);
+}
+
 }  // namespace
 
 // A headroom overrun is only ever for want of headroom.
@@ -147,6 +174,7 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
     if (ingress.cells > static_cast<std::int64_t>(buffer_cells))
         return fmt::format("{} cells in a buffer of {}", ingress.cells, buffer_cells);
     std::string wrong = broken_pools(device, ingress, egress, cut_pending);
+    if (wrong.empty()) wrong = broken_promise(device, buffer_cells);
     if (!wrong.empty()) return wrong;
     const Ledger ledger = device.ledger();
     if (!ledger.balanced())

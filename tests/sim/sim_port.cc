@@ -74,14 +74,12 @@ std::uint64_t SimPort::departed_wire_bytes(PortId from) const {
 }
 
 std::optional<SimPort::Next> SimPort::next_start() const {
-    const Time free = max(wire_free_, sender_now_);
     std::optional<Next> best;
-    if (!control_.empty()) best = Next{max(control_.front().at, free), -1};
+    if (!control_.empty()) best = Next{max(control_.front().at, sender_.free_at()), -1};
     for (std::size_t i = 0; i < flows_.size(); ++i) {
         const Sender& sender = flows_[i];
         if (sender.sent >= sender.flow.frames) continue;
-        Time at = max(sender.ready, free);
-        if (sender_.is_paused(sender.flow.priority)) at = max(at, sender_.paused_until(sender.flow.priority));
+        const Time at = max(sender.ready, sender_.earliest_start(sender.flow.priority));
         const bool better = !best || at < best->at ||
                             (at == best->at && best->flow >= 0 &&
                              sender.wire_bytes < flows_[static_cast<std::size_t>(best->flow)].wire_bytes);
@@ -97,8 +95,10 @@ std::optional<Time> SimPort::next_arrival() const {
     };
     if (!on_wire_.empty()) earlier(on_wire_.front().deliver);
     if (!injected_.empty()) earlier(injected_.front().at);
-    if (const auto next = next_start()) earlier(next->at);
-    if (const auto change = sender_.next_change()) earlier(max(*change, sender_now_));
+    if (const auto next = next_start())
+        earlier(sender_.next_step(next->at));
+    else if (const auto heard = sender_.next_change())
+        earlier(*heard);
     return best;
 }
 
@@ -149,6 +149,7 @@ Packet* SimPort::data_frame(const Flow& flow, std::uint8_t number, std::uint64_t
 
 void SimPort::start(const Next& next) {
     Packet* packet = nullptr;
+    ClassId priority = PauseSender::no_class;
     if (next.flow < 0) {
         packet = allocate(pfc_frame_bytes);
         build_pfc_frame(std::span<std::uint8_t, pfc_frame_bytes>(frame_bytes(packet), pfc_frame_bytes),
@@ -160,27 +161,20 @@ void SimPort::start(const Next& next) {
         assert(bytes >= 60 && bytes <= max_frame_bytes);
         packet = data_frame(sender.flow, static_cast<std::uint8_t>(next.flow), sender.sent++, bytes);
         sender.wire_bytes += wire_bytes(bytes);
+        priority = sender.flow.priority;
         sender.ready = sender.flow.interval.ps == 0 ? next.at : sender.ready + sender.flow.interval;
     }
-    wire_free_ = next.at + spec_.speed.byte_time() * wire_bytes(packet->pkt_len);
+    sender_.started(priority, wire_bytes(packet->pkt_len));
     meta(packet).arrival = next.at;
-    on_wire_.push_back({packet, at_end_ ? wire_free_ : next.at});
+    on_wire_.push_back({packet, at_end_ ? sender_.free_at() : next.at});
 }
 
 // The sender's next step at or before `now`: a frame starts, or a pause or the end of one is taken up.
 bool SimPort::step(Time now) {
     const auto next = next_start();
-    const auto change = sender_.next_change();
-    if (change && *change <= now && (!next || *change <= next->at)) {
-        sender_.advance(*change);
-        sender_now_ = max(sender_now_, *change);
-        return true;
-    }
-    if (!next || next->at > now) return false;
-    sender_.advance(next->at);
-    sender_now_ = next->at;
-    start(*next);
-    return true;
+    const auto step = sender_.step(now, next ? std::optional(next->at) : std::nullopt);
+    if (step == PauseSender::Step::frame) start(*next);
+    return step != PauseSender::Step::none;
 }
 
 unsigned SimPort::receive(std::span<Packet*> out, Time now) {
@@ -251,8 +245,7 @@ unsigned SimPort::transmit(std::span<Packet* const> frames) {
             pauses_.push_back({at, control.map});
             digest_ = scramble(digest_ ^ at.ps ^ control.map.class_enable);
             if (spec_.obeys && !cut_)
-                sender_.receive(control.map, at + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes),
-                                spec_.speed);
+                sender_.receive(control.map, at + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes));
             if (on_pause) on_pause(pauses_.back());
         } else {
             Mark mark;

@@ -55,7 +55,7 @@ class SimPort final : public Port {
         std::optional<PeerDelay> obeys;  // nothing: ignores PFC
         unsigned ring_frames = 4096;
     };
-    explicit SimPort(const Spec& spec) : spec_(spec), sender_(spec.obeys.value_or(PeerDelay{})) {}
+    explicit SimPort(const Spec& spec) : spec_(spec), sender_(spec.obeys.value_or(PeerDelay{}), spec.speed) {}
     ~SimPort() override;
     SimPort(const SimPort&) = delete;
     SimPort& operator=(const SimPort&) = delete;
@@ -74,7 +74,6 @@ class SimPort final : public Port {
     std::uint64_t started(std::uint8_t flow) const { return flows_[flow].sent; }
     std::uint64_t started() const;
     bool is_idle() const { return !next_start() && on_wire_.empty() && injected_.empty(); }
-    Time wire_free() const { return wire_free_; }
     const PauseSender& sender() const { return sender_; }
 
     const std::vector<SentPause>& pauses() const { return pauses_; }
@@ -135,8 +134,6 @@ class SimPort final : public Port {
     std::uint64_t injected_sequence_ = 0;
     std::deque<OnWire> on_wire_;
     PauseSender sender_;
-    Time sender_now_{};
-    Time wire_free_{};
     bool at_end_ = false;
     bool cut_ = false;
     unsigned burst_limit_ = burst_size;

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 
-#include "dataplane/worker.hh"
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -30,16 +29,6 @@ unsigned next_number() {
 bool is_long() {
     const char* value = std::getenv("SLUICE_LONG");
     return value != nullptr && std::string_view(value) == "1";
-}
-
-PeerDelay peer_delay(const PortConfig& port) {
-    constexpr std::int64_t light_m_per_s = 198'000'000;
-    const Duration cable{static_cast<std::int64_t>(port.cable_m) * 1'000'000'000'000 / light_m_per_s};
-    const auto quanta =
-        static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);
-    const auto delay_bits = static_cast<std::int64_t>(interface_delay_bits(port.speed).value);
-    const Duration byte = port.speed.byte_time();
-    return {cable, byte * (quanta * quantum_bytes) + byte * (2 * delay_bits / 8)};
 }
 
 Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m, std::uint32_t mtu) {
@@ -92,6 +81,7 @@ SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
     routes_->published();
     switch_ = std::make_unique<Switch>(config.workers, std::move(policy), std::move(specs),
                                        Switch::Resources{pool_->pool(), packets, true});
+    change_.emplace(*switch_, true);
     runner_ = std::make_unique<VirtualRunner>(std::vector<Switch*>{switch_.get()}, config.virtual_turn);
 }
 
@@ -110,33 +100,13 @@ std::unique_ptr<Policy> SimSwitch::compile(const Config& config) {
     return policy;
 }
 
-void SimSwitch::publish_policy(std::unique_ptr<const Policy> policy) {
-    const std::uint64_t generation = switch_->publish(std::move(policy));
-    for (unsigned w = 0; w < switch_->worker_count(); ++w)
-        begin_turn(switch_->worker(static_cast<WorkerId>(w)));
-    if (!switch_->acknowledged(generation)) fail("a policy is not acknowledged");
-}
-
 bool SimSwitch::publish(const Config& config) {
     EffectiveQos qos = effective_qos(config);
     if (!qos.problems.empty()) return false;
     qos_ = std::move(qos);
     auto policy = compile(config);
-    awaited_.reset();
-    if (!same_limits(switch_->policy(), *policy)) {
-        awaited_ = std::make_unique<Policy>(*policy);
-        *policy = tightest(switch_->policy(), std::move(*policy));
-    }
-    publish_policy(std::move(policy));
+    change_->start(std::move(policy));
     routes_->published();
-    finish_change();
-    return true;
-}
-
-bool SimSwitch::finish_change() {
-    if (!awaited_ || !fits(*switch_, switch_->policy())) return false;
-    awaited_->fib = switch_->policy().fib;
-    publish_policy(std::move(awaited_));
     return true;
 }
 
@@ -180,7 +150,7 @@ bool SimSwitch::step(Time end) {
         action();
     }
     runner_->run();
-    if (finish_change()) runner_->run();
+    if (change_->finish()) runner_->run();
     ++instants_;
     const std::string wrong = invariants_.broken(*switch_, buffer_cells_, change_pending());
     if (!wrong.empty()) fail(wrong);

@@ -1,15 +1,17 @@
 // A switch under the virtual clock whose ports are SimPorts, made from a Config as RunningSwitch makes one:
-// the same compile functions, the same two steps of a change of limits. Every instant is followed by the
+// the same compile functions, the same LimitChange. Every instant is followed by the
 // invariants; what is broken fails the running test with `label`, which names the seed.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "control/compile.hh"
+#include "control/limit_change.hh"
 #include "control/routes.hh"
 #include "dataplane/switch.hh"
 #include "dataplane/virtual_runner.hh"
@@ -21,7 +23,6 @@ namespace sluice::sim {
 // `ports` equal ports p0, p1, ..; port i is 10.0.i.1/24, its host 10.0.i.2. Preset `lossless`, peers obey.
 Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m = 5, std::uint32_t mtu = 9100);
 PortConfig& port_of(Config& config, unsigned id);
-PeerDelay peer_delay(const PortConfig& port);
 
 // More samples, many packets: SLUICE_LONG=1.
 bool is_long();
@@ -63,7 +64,7 @@ class SimSwitch {
     void hold(PortId port, ClassId queue, bool on);
     void set_port(PortId port, bool up);
     bool apply(const Config& config);
-    bool change_pending() const { return awaited_ != nullptr; }
+    bool change_pending() const { return change_->is_pending(); }
 
     std::uint64_t dropped() const;
     std::uint64_t dropped(DropReason reason) const;
@@ -76,8 +77,6 @@ class SimSwitch {
   private:
     std::unique_ptr<Policy> compile(const Config& config);
     bool publish(const Config& config);
-    void publish_policy(std::unique_ptr<const Policy> policy);
-    bool finish_change();
 
     Config config_;
     std::string label_;
@@ -91,8 +90,8 @@ class SimSwitch {
     OperatorState state_;
     std::vector<SimPort*> ports_;
     std::unique_ptr<Switch> switch_;
+    std::optional<LimitChange> change_;
     std::unique_ptr<VirtualRunner> runner_;
-    std::unique_ptr<Policy> awaited_;
     std::multimap<std::uint64_t, std::function<void()>> actions_;
     Invariants invariants_;
     std::uint64_t instants_ = 0;

@@ -140,7 +140,7 @@ TEST(Config, refusesValuesOutOfRange) {
             {"f:2:6: event[0].at: \"-1s\" is negative", "f:3:6: event[0].do: \"\" is empty"});
     refuses("[[event]]\nat = \"8640001s\"\ndo = \"a\\nb\"",
             {"f:2:6: event[0].at: \"8640001s\" is too long",
-             "f:3:6: event[0].do: \"a\\x0ab\" has a control character"});
+             "f:3:6: event[0].do: \"a\\u000Ab\" has a control character"});
 }
 
 TEST(Config, refusesUnknownAndMissingKeys) {

@@ -232,9 +232,9 @@ TEST(SlowReceiverTest, oneThatRecoversTakesItsPauseBack) {
 }
 
 TEST_GROUP(Overshoot) {
-    PauseSender sender{PeerDelay{}};  // what we say takes effect at once
+    PauseSender sender{PeerDelay{}, gigabits(100)};  // what we say takes effect at once
     void pause(std::int64_t ns, std::uint16_t quanta) {
-        sender.receive(pauses(0x08, quanta), at_ns(ns), gigabits(100));
+        sender.receive(pauses(0x08, quanta), at_ns(ns));
         sender.advance(at_ns(ns));
     }
 };

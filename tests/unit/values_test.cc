@@ -48,7 +48,7 @@ TEST(Values, refusesSizesThatAreNotPlainDecimals) {
     refuses(parse_size("1MB "), "has the unknown unit \"MB \"");
     refuses(parse_size("0.1B"), "is not a whole number of bytes");
     refuses(parse_size("1.0005KB"), "is not a whole number of bytes");
-    refuses(parse_size("1.5KB\n"), "has the unknown unit \"KB\\x0a\"");
+    refuses(parse_size("1.5KB\n"), "has the unknown unit \"KB\\u000A\"");
 }
 
 TEST(Values, refusesWhatDoesNotFitIn64Bits) {
@@ -148,7 +148,7 @@ TEST(Values, prefixContainsItsOwnAddressesAndNoOthers) {
 }
 
 TEST(Values, quotesForOneLineOfAMessage) {
-    STRCMP_EQUAL(R"("a\"b\\c\x0a\x00d\x7f")", quoted(std::string_view("a\"b\\c\n\0d\x7f", 9)).c_str());
+    STRCMP_EQUAL(R"("a\"b\\c\u000A\u0000d\u007F")", quoted(std::string_view("a\"b\\c\n\0d\x7f", 9)).c_str());
     STRCMP_EQUAL("\"abc...\"", quoted("abcdef", 3).c_str());
     STRCMP_EQUAL("\"a...\"", quoted("a\xC3\xA9z", 2).c_str());  // not half an e acute
 }
