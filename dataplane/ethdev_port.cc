@@ -5,7 +5,9 @@
 #include <rte_ethdev.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "dataplane/eal.hh"
 
@@ -16,6 +18,16 @@ constexpr std::uint16_t ring_descriptors = 512;
 
 // net_af_packet receives into one mbuf: a frame of its ring must fit one, with the kernel's header.
 constexpr std::uint16_t af_packet_max_mtu = 1900;
+
+// net_null fills one mbuf with as many bytes as it is told, whether they fit or not.
+std::uint64_t null_frame_bytes(const std::string& device) {
+    constexpr std::string_view key = ",size=";
+    std::uint64_t most = 0;
+    if (!device.starts_with("net_null")) return most;
+    for (std::size_t at = device.find(key); at != std::string::npos; at = device.find(key, at + 1))
+        most = std::max<std::uint64_t>(most, std::strtoull(device.c_str() + at + key.size(), nullptr, 0));
+    return most;
+}
 
 std::string with_defaults(const std::string& device) {
     if (device.starts_with("net_af_packet") && device.find("framesz=") == std::string::npos)
@@ -58,6 +70,10 @@ tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(const S
         return tl::unexpected("device \"" + spec.device + "\" takes no frame of MTU " +
                               std::to_string(spec.mtu) + "; do: set mtu to at most " +
                               std::to_string(af_packet_max_mtu));
+    if (null_frame_bytes(spec.device) > packet_data_bytes)
+        return tl::unexpected("device \"" + spec.device +
+                              "\" makes frames larger than a packet buffer; do: set size to at most " +
+                              std::to_string(packet_data_bytes));
     const auto mark = Eal::log_mark();
     const std::string device = with_defaults(spec.device);
     const int probed = rte_dev_probe(device.c_str());

@@ -239,6 +239,11 @@ class RealClock(loopback.Case):
             switch = Switch(self, hosts=2, device="net_null{n}", clock="real")
             switch.refused(FAILED, "port h1", device, config=switch.text().replace('"net_null1"', f'"{device}"'))
 
+    def test_a_device_that_would_write_beyond_a_packet_buffer(self):
+        for device in ("net_null1,size=2049", "net_null1,size=64,copy=1,size=0x1000", "net_null1,size=-1"):
+            switch = Switch(self, hosts=2, device="net_null{n}", clock="real")
+            switch.refused(FAILED, "port h1", device, "at most 2048", config=switch.text().replace('"net_null1"', f'"{device}"'))
+
     def test_an_input_that_is_missing_or_broken(self):
         for data in (None, b"", b"no capture"):
             switch = Switch(self, hosts=2, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real")

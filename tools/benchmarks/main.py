@@ -2,6 +2,11 @@
 
   forwarding_64B   64-byte RoCEv2 frames, four ports, one worker, real clock, against dpdk-testpmd io and mac
   forwarding_1024B the same with 1024-byte frames
+  whole_path       64-byte frames of eight classes under the preset `lossless`, against sluiced itself as a mere
+                   forwarder of the same frames: one lossy class, no PFC
+  standing_backlog the same frames with 8000 of them standing in the queues, against sluiced without a backlog. The
+                   peers pause all classes most of the time and let just so much go that every queue stays full:
+                   each frame waits behind 250 others of its queue and has left the caches when its turn comes
   virtual_clock    packets per second of wall time under the virtual clock, capture in, nothing written
   startup_no_huge  seconds from exec to the end of a run of no length, without hugepages
 
@@ -87,6 +92,44 @@ def forwarding(bench, name, size, reach_mac=None, reach_io=None):
             row(f'{name}_io', 'Mpps', medians['sluiced'], 'testpmd io', medians['io'], reach=reach_io)]
 
 
+def against_itself(bench, name, yardstick, captures, qos, yardstick_qos, **judged):
+    """sluiced with `qos` against sluiced with `yardstick_qos`, on the same input, by turns; `judged`: of the former."""
+    bench.need('sluiced')
+    devices = [f'net_pcap{port},rx_pcap={capture},infinite_rx=1' for port, capture in enumerate(captures)]
+    texts = [sluiced_.configuration(devices, 'real', worker_core=bench.worker_core, qos=each,
+                                    eal=['--no-huge'] if '--no-huge' in bench.memory else [])
+             for each in (qos, yardstick_qos)]
+    switch = sluiced_.Sluiced(bench.build, bench.folder)
+    rates = [[], []]
+    for number in range(bench.rounds):
+        bench.say(f'{name}: round {number + 1} of {bench.rounds}')
+        rates[1].append(sluiced_.forwarding_rate(switch, texts[1]) / 1e6)
+        rates[0].append(sluiced_.forwarding_rate(switch, texts[0], **judged) / 1e6)
+    return [row(name, 'Mpps', statistics.median(rates[0]), yardstick, statistics.median(rates[1]))]
+
+
+def whole_path(bench):
+    bench.need('sluice-traffic')
+    captures = traffic.make(bench.build, bench.folder, dscps=traffic.EIGHT)
+    return against_itself(bench, 'whole_path', 'forwarding only', captures, sluiced_.WHOLE, sluiced_.FORWARDING)
+
+
+def standing_backlog(bench):
+    """A turn receives 32 frames a port and sends up to 32 for each port and once more: what a peer lets go in two turns of
+    a cycle is what comes in in the whole cycle, less a few frames by which the queues fill up, stay full, and drop."""
+    bench.need('sluice-traffic')
+    per_turn, turns, surplus = 32, 2, 4
+    released = turns * per_turn * (1 + traffic.PORTS)
+    cycle = released + surplus
+    captures = traffic.make(bench.build, bench.folder, dscps=traffic.EIGHT)
+    captures = traffic.with_pauses(captures, cycle, let_go=turns * per_turn, burst=per_turn)
+    each = BACKLOG // traffic.PORTS // 8
+    share = surplus / cycle
+    return against_itself(bench, 'standing_backlog', 'no backlog', captures, sluiced_.backlog(each, honours=True),
+                          sluiced_.backlog(each, honours=False), may_drop=2 * share,
+                          check=lambda short, long: sluiced_.refuse_no_backlog(short, long, share))
+
+
 def forwarding_64b(bench):
     return forwarding(bench, 'forwarding_64B', 60, reach_mac=REACH_MAC)
 
@@ -123,7 +166,9 @@ def startup_no_huge(bench):
 
 # The aim with everything on, from which the design is judged; a prototype of the whole path reached 0.46.
 REACH_MAC = 0.50
+BACKLOG = 8000  # packets in the queues of all ports
 BENCHMARKS = {'forwarding_64B': forwarding_64b, 'forwarding_1024B': forwarding_1024b,
+              'whole_path': whole_path, 'standing_backlog': standing_backlog,
               'virtual_clock': virtual_clock, 'startup_no_huge': startup_no_huge}
 
 
