@@ -1,6 +1,7 @@
 #include "control/compile.hh"
 
 #include "control/device.hh"
+#include "control/watchdog.hh"
 #include "dataplane/capture_file.hh"
 
 namespace sluice {
@@ -54,6 +55,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         const auto held = state.held.find(name);
         out.held = held != state.held.end() ? held->second : std::uint8_t{0};
         out.speed = port.speed;
+        out.watchdog =
+            watchdog_policy(config, effective, state.unwatched.contains(name), state.big_red_switch);
         policy.ports.push_back(out);
     }
     return policy;
