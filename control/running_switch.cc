@@ -367,6 +367,7 @@ void RunningSwitch::note_once(const std::string& kind, std::string text) {
 }
 
 void RunningSwitch::watch() {
+    for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
     std::uint64_t drops = 0;
     for (unsigned w = 0; w < switch_->worker_count(); ++w)
         drops += switch_->worker(static_cast<WorkerId>(w)).lossless_drops.get();
@@ -377,7 +378,6 @@ void RunningSwitch::watch() {
         if (watched_drops_ != drops) note_drops(id);
     }
     watched_drops_ = drops;
-    for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
 }
 
 void RunningSwitch::note_watchdog(const WatchdogNews& news) {
