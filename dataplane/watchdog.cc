@@ -98,45 +98,36 @@ void count_passed(PortContext& port, ClassId queue) {
 
 bool acts(WatchdogState state) { return state == WatchdogState::stormed || state == WatchdogState::cut; }
 
-// One step of the state machine, and what follows from it.
-class Step {
-  public:
-    Step(WorkerContext& worker, PortContext& port, ClassId queue, Time now)
-        : worker_(worker), port_(port), queue_(queue), now_(now) {}
-
-    template <class Do>
-    unsigned operator()(Do change_of) {
-        PfcWatchdog& machine = port_.watchdog.machine;
-        WatchdogCounters& counters = port_.watchdog.counters[queue_];
-        const WatchdogState before = machine.state(queue_);
-        if (acts(before)) count_passed(port_, queue_);
-        const WatchdogChange change = change_of(machine);
-        const WatchdogState after = machine.state(queue_);
-        if (before == after) return 0;
-        counters.state.set(static_cast<std::uint64_t>(after));
-        if (change == WatchdogChange::none) return 0;
-        if (before == WatchdogState::stormed) counters.restored.add(1);
-        if (after == WatchdogState::stormed) counters.detected.add(1);
-        if (change == WatchdogChange::ends) {
-            end(port_, queue_, now_);
-        } else {
-            // A storm that becomes a cut goes on in what it counts.
-            if (before != WatchdogState::stormed) counters.begin();
-            begin(worker_, port_, queue_, now_);
-        }
-        worker_.watchdog_changes.add(1);
-        return 1;
+// What follows from one step of the state machine, which `step` takes; returns the number of actions that
+// began or ended.
+template <class Take>
+unsigned take(WorkerContext& worker, PortContext& port, ClassId queue, Time now, Take step) {
+    PfcWatchdog& machine = port.watchdog.machine;
+    WatchdogCounters& counters = port.watchdog.counters[queue];
+    const WatchdogState before = machine.state(queue);
+    if (acts(before)) count_passed(port, queue);
+    const WatchdogChange change = step(machine);
+    const WatchdogState after = machine.state(queue);
+    if (before == after) return 0;
+    counters.state.set(static_cast<std::uint64_t>(after));
+    if (change == WatchdogChange::none) return 0;
+    if (before == WatchdogState::stormed) counters.restored.add(1);
+    if (after == WatchdogState::stormed) counters.detected.add(1);
+    if (change == WatchdogChange::ends) {
+        end(port, queue, now);
+    } else {
+        // A storm that becomes a cut goes on in what it counts.
+        if (before != WatchdogState::stormed) counters.begin();
+        begin(worker, port, queue, now);
     }
-    unsigned operator()(WatchdogEvent event) {
-        return (*this)([&](PfcWatchdog& machine) { return machine.step(queue_, event, now_); });
-    }
+    worker.watchdog_changes.add(1);
+    return 1;
+}
 
-  private:
-    WorkerContext& worker_;
-    PortContext& port_;
-    ClassId queue_;
-    Time now_;
-};
+unsigned take(WorkerContext& worker, PortContext& port, ClassId queue, Time now, WatchdogEvent event) {
+    return take(worker, port, queue, now,
+                [&](PfcWatchdog& machine) { return machine.step(queue, event, now); });
+}
 
 // A new policy: what is watched, what the operator has stopped or cut.
 unsigned take_up_settings(WorkerContext& worker, PortContext& port, Time now) {
@@ -144,11 +135,12 @@ unsigned take_up_settings(WorkerContext& worker, PortContext& port, Time now) {
     port.watchdog.settings_changed = false;
     port.watchdog.machine.configure(policy.settings);
     unsigned changes = 0;
-    for (unsigned n = 0; n < classes; ++n) {
+    for (ClassId n = 0; n < classes; ++n) {
         const auto is_in = [n](unsigned mask) { return (mask >> n & 1U) != 0; };
-        Step step(worker, port, static_cast<ClassId>(n), now);
-        changes += step(is_in(policy.cut) ? WatchdogEvent::cut : WatchdogEvent::release);
-        changes += step(is_in(policy.watched) ? WatchdogEvent::start : WatchdogEvent::stop);
+        changes +=
+            take(worker, port, n, now, is_in(policy.cut) ? WatchdogEvent::cut : WatchdogEvent::release);
+        changes +=
+            take(worker, port, n, now, is_in(policy.watched) ? WatchdogEvent::start : WatchdogEvent::stop);
     }
     return changes;
 }
@@ -167,15 +159,15 @@ unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now) {
                    [&](ClassId n) { queues |= 1U << policy.map.pfc_priority_to_queue[n]; });
     for_each_class((queues & port.backlog) | awake, [&](ClassId queue) {
         const QueueSight sight = sight_of(port, policy, queue);
-        changes += Step(worker, port, queue,
-                        now)([&](PfcWatchdog& machine) { return machine.look(queue, sight, now); });
+        changes += take(worker, port, queue, now,
+                        [&](PfcWatchdog& machine) { return machine.look(queue, sight, now); });
     });
     return changes;
 }
 
 void watch_link_down(WorkerContext& worker, PortContext& port, Time now) {
     for_each_class(port.watchdog.machine.awake(),
-                   [&](ClassId queue) { Step(worker, port, queue, now)(WatchdogEvent::link_down); });
+                   [&](ClassId queue) { take(worker, port, queue, now, WatchdogEvent::link_down); });
 }
 
 std::optional<Time> next_watchdog(const PortContext& port) { return port.watchdog.machine.next_event(); }

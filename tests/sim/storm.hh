@@ -72,6 +72,11 @@ class StormLog {
     ClassId queue_;
 };
 
+// Of a log; a time that is none when there were fewer.
+inline Time nth(const std::vector<Time>& times, std::size_t n) {
+    return n < times.size() ? times[n] : Time{} - Duration{1};
+}
+
 inline void stop_flows(SimSwitch& sim) {
     for (PortId id = 0; id < sim.device().port_count(); ++id) sim.port(id).stop_flows();
 }

@@ -151,7 +151,7 @@ TEST(WatchdogAction, duringDropNoPfcLeavesForTheClassAndItsOverrunsAreTheWatchdo
     // Restored: the group is in XOFF and says so at once, once.
     const Time restored = storm.last() + ms(100);
     sim.run_until(restored + microseconds(20));
-    CHECK(restored == log.restored.at(0));
+    CHECK(restored == nth(log.restored, 0));
     const SentPause& told = sim.port(1).pauses().back();
     CHECK((told.map.class_enable & 1U << 3) != 0 && told.map.quanta[3] == 0xFFFF);
     CHECK(told.at >= restored && told.at - restored < microseconds(15));
