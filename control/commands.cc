@@ -35,7 +35,12 @@ struct FaultCommand {
     std::string value;
 };
 
-using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand>;
+struct WatchdogCommand {
+    std::string port;  // empty: the big red switch
+    bool on;
+};
+
+using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand>;
 using ParsedCommand = tl::expected<Command, std::string>;
 using Words = std::vector<std::string>;
 
@@ -116,13 +121,22 @@ ParsedCommand parse_fault(const Words& words) {
     return command;
 }
 
+ParsedCommand parse_watchdog(const Words& words) {
+    if (words.size() == 3 && (words[1] == "start" || words[1] == "stop"))
+        return WatchdogCommand{words[2], words[1] == "start"};
+    if (words.size() == 3 && words[1] == "big-red-switch" && (words[2] == "on" || words[2] == "off"))
+        return WatchdogCommand{{}, words[2] == "on"};
+    return tl::unexpected<std::string>("wanted: watchdog start|stop PORT, or watchdog big-red-switch on|off");
+}
+
 ParsedCommand parse_command(std::string_view text) {
     const Words words = split(text);
     if (!words.empty() && words[0] == "port") return parse_port(words);
     if (!words.empty() && words[0] == "queue") return parse_queue(words);
     if (!words.empty() && words[0] == "route") return parse_route(words);
     if (!words.empty() && words[0] == "fault") return parse_fault(words);
-    return tl::unexpected("unknown command " + quoted(text) + "; known: port, queue, route, fault");
+    if (!words.empty() && words[0] == "watchdog") return parse_watchdog(words);
+    return tl::unexpected("unknown command " + quoted(text) + "; known: port, queue, route, fault, watchdog");
 }
 
 std::string check(const Config& config, const QueueCommand& command) {
@@ -133,6 +147,15 @@ std::string check(const Config& config, const FaultCommand& command) {
     if (!config.ports.contains(command.port)) return "no port " + quoted(command.port);
     return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only"
                                                 : std::string{};
+}
+
+std::string check(const Config& config, const WatchdogCommand& command) {
+    if (!command.port.empty())
+        return config.ports.contains(command.port) ? std::string{} : "no port " + quoted(command.port);
+    const WatchdogAction action = config.watchdog.action;
+    const bool cuts = action == WatchdogAction::drop || action == WatchdogAction::forward;
+    return cuts || !command.on ? std::string{}
+                               : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
 }
 
 std::string check(const Config& config, const PortCommand& command) {
@@ -165,6 +188,11 @@ std::string run(RunningSwitch& device, const FaultCommand& command) {
     }
     device.set_fault(command.port, fault, command.key.empty() ? "clear" : command.key + " " + command.value);
     return {};
+}
+
+std::string run(RunningSwitch& device, const WatchdogCommand& command) {
+    return command.port.empty() ? device.big_red_switch(command.on)
+                                : device.run_watchdog(command.port, command.on);
 }
 
 std::string run(RunningSwitch& device, const RouteCommand& command) {

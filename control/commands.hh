@@ -15,6 +15,8 @@ namespace sluice {
 //   route delete PREFIX
 //   fault PORT KEY VALUE
 //   fault PORT clear
+//   watchdog start|stop PORT
+//   watchdog big-red-switch on|off
 // Returns an error's text, or empty. `check_command` judges the words without a running switch.
 std::string run_command(RunningSwitch& device, std::string_view text);
 std::string check_command(const Config& config, std::string_view text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "control/device.hh"
+#include "control/watchdog.hh"
 #include "dataplane/capture_file.hh"
 
 namespace sluice {
@@ -67,6 +68,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.speed = port.speed;
         for (unsigned n = 0; n < classes; ++n)
             if (effective.wred_profile[n]) out.wred[n] = number_of(policy.wred, *effective.wred_profile[n]);
+        out.watchdog =
+            watchdog_policy(config, effective, state.unwatched.contains(name), state.big_red_switch);
         policy.ports.push_back(out);
     }
     return policy;

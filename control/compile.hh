@@ -17,6 +17,8 @@ namespace sluice {
 struct OperatorState {
     std::set<std::string> down;                // ports
     std::map<std::string, std::uint8_t> held;  // queues of a port, as a mask
+    std::set<std::string> unwatched;           // ports whose PFC watchdog is stopped
+    bool big_red_switch = false;               // every lossless queue is in the watchdog's action
     bool operator==(const OperatorState&) const = default;
 };
 

@@ -18,6 +18,7 @@
 #include "lib/headers.hh"
 #include "lib/ids.hh"
 #include "lib/pfc_mode.hh"
+#include "lib/pfc_watchdog.hh"
 #include "lib/units.hh"
 #include "lib/wred.hh"
 
@@ -197,6 +198,14 @@ struct EventConfig {
     bool operator==(const EventConfig&) const = default;
 };
 
+struct WatchdogConfig {
+    Duration detection = milliseconds(200);  // in [100 ms, 5 s]
+    std::optional<Duration> restoration;     // in [100 ms, 60 s]; absent: 2 x detection
+    std::optional<Duration> poll;            // absent: detection / 4; the virtual clock is exact without
+    WatchdogAction action = WatchdogAction::drop;
+    bool operator==(const WatchdogConfig&) const = default;
+};
+
 struct Config {
     ClockKind clock = ClockKind::virtual_time;
     std::uint64_t seed = 1;
@@ -210,6 +219,7 @@ struct Config {
     Duration turn_max = microseconds(50);  // longest turn of a worker under the real clock, for the headroom
     std::uint64_t buffer_size_bytes = 16'000'000;
     std::uint32_t cell_bytes = 256;
+    WatchdogConfig watchdog;
     PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
     std::map<std::string, PortConfig, NaturalOrder> ports;
     std::map<std::string, PoolConfig> pools;  // none: the preset's

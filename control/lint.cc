@@ -260,6 +260,7 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine) 
     lint::check_addresses(config, findings);
     lint::check_neighbors(config, findings);
     lint::check_routes(config, findings);
+    lint::check_watchdog(config, findings);
     for (const EventConfig& event : config.events) {
         if (event.at < Duration{})
             findings.error("event-time", "event", "an event before the run's origin",

@@ -45,5 +45,6 @@ void check_devices(const Config& config, Findings& findings);    // lint_devices
 void check_addresses(const Config& config, Findings& findings);  // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);
 void check_routes(const Config& config, Findings& findings);
+void check_watchdog(const Config& config, Findings& findings);  // lint_watchdog.cc
 
 }  // namespace sluice::lint

@@ -247,6 +247,15 @@ std::vector<std::string> lossless_findings(const RunningSwitch& running) {
                                                count, running.port_names()[id], to_string(reason)));
         }
     }
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        std::uint64_t sent = 0;
+        for (const WatchdogCounters& counters : device.port(id).watchdog.counters)
+            sent += counters.against_pause.get();
+        if (sent != 0)
+            findings.push_back(
+                fmt::format("{} packets were sent to the peer of {} against its pause (watchdog)", sent,
+                            running.port_names()[id]));
+    }
     for (const std::string& promise : running.broken_promises()) findings.push_back(promise);
     for (PortId id = 0; id < device.port_count(); ++id)
         if (const auto missed = device.port(id).io->missed(); missed != 0)
@@ -271,12 +280,19 @@ Json make_report(RunningSwitch& running) {
     for (PortId id = 0; id < device.port_count(); ++id)
         report["ports"][running.port_names()[id]] = port_json(running, id);
     report["pools"] = pools_json(running);
-    report["watchdog"] = Json::array();
+    report["watchdog"] = watchdog_json(device, running.port_names());
     report["ecmp"] = ecmp_json(running);
     report["events"] = Json::array();
-    for (const SwitchEvent& event : running.events())
+    for (const SwitchEvent& event : running.events()) {
         report["events"].push_back(
             {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}});
+        if (event.watchdog)
+            report["events"].back().update({{"port", running.port_names()[event.watchdog->port]},
+                                            {"queue", event.watchdog->queue},
+                                            {"action", event.watchdog->action},
+                                            {"passed_packets", event.watchdog->passed},
+                                            {"dropped_packets", event.watchdog->dropped}});
+    }
     return report;
 }
 

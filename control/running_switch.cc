@@ -237,6 +237,32 @@ std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bo
     return {};
 }
 
+std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
+    if (!port_info_.contains(port)) return fmt::format("no port {}", quoted(port));
+    OperatorState state = state_;
+    if (start)
+        state.unwatched.erase(port);
+    else
+        state.unwatched.insert(port);
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note(start ? "watchdog_started" : "watchdog_stopped",
+         fmt::format("port {}: PFC watchdog {} by command", port, start ? "started" : "stopped"));
+    return {};
+}
+
+std::string RunningSwitch::big_red_switch(bool on) {
+    OperatorState state = state_;
+    state.big_red_switch = on;
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note(on ? "big_red_switch_on" : "big_red_switch_off",
+         on ? "every lossless queue is cut by command" : "lossless queues are given back by command");
+    return {};
+}
+
 std::string RunningSwitch::apply(Config config) {
     std::string error = publish(config, state_);
     if (!error.empty()) return error;
@@ -292,6 +318,7 @@ void RunningSwitch::note_once(const std::string& kind, std::string text) {
 }
 
 void RunningSwitch::watch() {
+    for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
     std::uint64_t drops = 0;
     for (unsigned w = 0; w < switch_->worker_count(); ++w)
         drops += switch_->worker(static_cast<WorkerId>(w)).lossless_drops.get();
@@ -302,6 +329,20 @@ void RunningSwitch::watch() {
         if (watched_drops_ != drops) note_drops(id);
     }
     watched_drops_ = drops;
+}
+
+void RunningSwitch::note_watchdog(const WatchdogNews& news) {
+    const std::string queue = fmt::format("port {} queue {}", names_[news.port], news.queue);
+    if (news.detected)
+        note("watchdog_detected",
+             fmt::format("{}: the peer holds it paused, action {}: {} packets dropped at once", queue,
+                         news.action, news.dropped),
+             news);
+    else
+        note("watchdog_restored",
+             fmt::format("{}: restored, action {}: {} packets passed and {} dropped in this storm", queue,
+                         news.action, news.passed, news.dropped),
+             news);
 }
 
 void RunningSwitch::note_drops(PortId id) {
@@ -319,11 +360,11 @@ void RunningSwitch::poll_links() {
     for (EthdevPort* port : ethdevs_) port->poll_link();
 }
 
-void RunningSwitch::note(std::string kind, std::string text) {
+void RunningSwitch::note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog) {
     constexpr std::size_t most = 10'000;
     if (events_.size() == most) return;
     const Duration at = switch_ ? now() - Time{} : Duration{};
-    events_.push_back({at, std::move(kind), std::move(text)});
+    events_.push_back({at, std::move(kind), std::move(text), std::move(watchdog)});
 }
 
 std::vector<std::string> RunningSwitch::close() {

@@ -15,6 +15,7 @@
 #include "control/config.hh"
 #include "control/limit_change.hh"
 #include "control/routes.hh"
+#include "control/watchdog.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
 #include "dataplane/fault_port.hh"
@@ -29,6 +30,7 @@ struct SwitchEvent {
     Duration at;
     std::string kind;  // "port_down", ...
     std::string text;
+    std::optional<WatchdogNews> watchdog{};  // the figures of a watchdog's event
 };
 
 struct RunningOptions {
@@ -52,6 +54,8 @@ class RunningSwitch {
     std::string set_port(const std::string& name, bool up);
     std::string hold_queue(const std::string& port, ClassId queue, bool hold);
     std::string apply(Config config);
+    std::string run_watchdog(const std::string& port, bool start);
+    std::string big_red_switch(bool on);
     // Faults of a port from now on; under the virtual clock only. `what` was said, for the list of events.
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
     // Null: the port never had one.
@@ -85,7 +89,7 @@ class RunningSwitch {
     void watch();
     // Control, now and then, under the real clock: asks drivers for their links.
     void poll_links();
-    void note(std::string kind, std::string text);
+    void note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog = {});
     const std::vector<SwitchEvent>& events() const { return events_; }
 
     // After the last turn: closes ports; error texts, one per port that failed.
@@ -106,6 +110,7 @@ class RunningSwitch {
                                                                const OperatorState& state);
     void note_once(const std::string& kind, std::string text);
     void note_drops(PortId id);
+    void note_watchdog(const WatchdogNews& news);
 
     Config config_;
     RunningOptions options_;
@@ -124,6 +129,7 @@ class RunningSwitch {
     EffectiveQos qos_;
     std::vector<SwitchEvent> events_;
     std::uint64_t watched_drops_ = 0;
+    WatchdogWatch watchdog_;
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;

@@ -238,6 +238,26 @@ Rows<MapConfig> map_rows() {
     };
 }
 
+Rows<WatchdogConfig> watchdog_rows() {
+    using W = WatchdogConfig;
+    return {
+        key<W>("detection", &W::detection, time(milliseconds(100), seconds(5), "200ms"),
+               "A lossless queue that a peer holds paused this long, sending nothing, is a pause storm."),
+        key<W>("restoration", &W::restoration,
+               optional_or(time(milliseconds(100), seconds(60), "400ms"), "auto"),
+               "A storm is over after this long without an XOFF; \"auto\": twice the detection time."),
+        key<W>("poll", &W::poll, optional_or(time(milliseconds(1), seconds(5), "50ms"), "auto"),
+               "How often that is judged under the real clock; \"auto\": a quarter of the detection time."),
+        key<W>("action", &W::action,
+               word<WatchdogAction>({{"drop", WatchdogAction::drop},
+                                     {"forward", WatchdogAction::forward},
+                                     {"alert", WatchdogAction::alert},
+                                     {"off", WatchdogAction::off}}),
+               "In a storm: discard the queue's packets; send them whatever the peer says; only say so; or "
+               "do not watch."),
+    };
+}
+
 Rows<NeighborConfig> neighbor_rows() {
     using N = NeighborConfig;
     return {
@@ -349,6 +369,7 @@ Rows<Config> make_config_rows() {
                             "Unit in which packet memory is given out."),
                  },
                  "The shared buffer."),
+        nested<C>("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports."),
         default_row(),
         named<C>(
             "pool", &C::pools, pool_rows(),

@@ -136,6 +136,24 @@ std::string lossless_table(const Json& ports) {
            rows;
 }
 
+// Queues in which there was a storm, or which were cut.
+std::string watchdog_table(const Json& queues) {
+    std::string rows;
+    for (const Json& queue : queues) {
+        const auto acted =
+            number(queue["detected"]) + number(queue["total_passed"]) + number(queue["total_dropped"]);
+        if (acted == 0) continue;
+        rows += fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", queue["port"].get<std::string>(),
+                            number(queue["queue"]), queue["state"].get<std::string>(),
+                            number(queue["detected"]), number(queue["restored"]),
+                            grouped(number(queue["total_passed"])), grouped(number(queue["total_dropped"])));
+    }
+    if (rows.empty()) return rows;
+    return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", "PFC watchdog", "queue", "state",
+                       "storms", "ended", "passed", "dropped") +
+           rows;
+}
+
 std::string pool_table(const Json& pools) {
     std::string text = fmt::format("\n{:<20}{:<9}{:>12}{:>12}{:>12}{:>16}\n", "pool", "", "size", "shared",
                                    "peak", "peak headroom");
@@ -193,8 +211,9 @@ std::string event_list(const Json& events) {
 
 std::string summarise(const Json& report) {
     return verdict(report) + port_table(report["ports"]) + class_table(report["ports"]) +
-           congestion_table(report["ports"]) + lossless_table(report["ports"]) + pool_table(report["pools"]) +
-           ecmp_table(report["ecmp"]) + event_list(report["events"]) + ledger_line(report["ledger"]);
+           congestion_table(report["ports"]) + lossless_table(report["ports"]) +
+           watchdog_table(report["watchdog"]) + pool_table(report["pools"]) + ecmp_table(report["ecmp"]) +
+           event_list(report["events"]) + ledger_line(report["ledger"]);
 }
 
 }  // namespace sluice

@@ -20,6 +20,7 @@ void trace(PortContext& port, ClassId queue, Time now) {
 DropReason admit(const Policy& policy, PortContext& port, PoolBursts& pools, Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
+    if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
     const WredVerdict verdict = congestion_at_enqueue(policy, port, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
     const QueueLimits& limits = policy.ports[port.id].queue[info.queue];
@@ -91,7 +92,9 @@ std::uint8_t ready_queues(const PortContext& port, const PortPolicy& policy, Tim
 // The PFC frame of this turn, if one is due: ahead of all data, behind the frame under way.
 void put_pfc(WorkerContext& worker, PortContext& port, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
-    const auto map = port.generator.decide(port.want_xoff & policy.pfc_send.lossless, port.want_xon, now);
+    const auto told = static_cast<std::uint8_t>(~port.watchdog.mutes);
+    const auto map =
+        port.generator.decide(port.want_xoff & policy.pfc_send.lossless & told, port.want_xon & told, now);
     port.want_xoff = port.want_xon = 0;
     if (!map) [[likely]]
         return;
@@ -227,16 +230,21 @@ void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
     discard_out(worker, port);
 }
 
+unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now) {
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    const unsigned packets = port.queue[queue].packets();
+    while (!port.queue[queue].empty()) {
+        const QueueEntry entry = release(worker, port, pools, queue, now);
+        port.counters.queue[queue].dropped.add(1);
+        drop(worker, static_cast<Packet*>(entry.packet), reason);
+    }
+    return packets;
+}
+
 void discard_queues(WorkerContext& worker, PortContext& port, Time now) {
     discard_out(worker, port);
-    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    for_each_class(port.backlog, [&](ClassId queue) {
-        while (!port.queue[queue].empty()) {
-            const QueueEntry entry = release(worker, port, pools, queue, now);
-            port.counters.queue[queue].dropped.add(1);
-            drop(worker, static_cast<Packet*>(entry.packet), DropReason::link_down);
-        }
-    });
+    for_each_class(port.backlog,
+                   [&](ClassId queue) { discard_queue(worker, port, queue, DropReason::link_down, now); });
 }
 
 }  // namespace sluice

@@ -26,6 +26,9 @@ bool release_peer(WorkerContext& worker, PortContext& port, Time now);
 // An operator takes the port down, after discard_queues: XON, at once, for whatever it holds paused.
 void resume_peer(WorkerContext& worker, PortContext& port, Time now);
 
+// Empties a queue; returns the number of packets.
+unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now);
+
 // The link went down: what is queued for it cannot leave.
 void discard_queues(WorkerContext& worker, PortContext& port, Time now);
 

@@ -217,6 +217,7 @@ DropReason admit(const GroupLimits& limits, PortContext& port, PoolBursts& pools
     GroupCounters& counters = port.counters.group[number];
     counters.dropped.add(1);
     if (admission == Admission::ingress_limit) return DropReason::ingress_limit;
+    if (port.watchdog.takes_overrun(number)) return DropReason::watchdog_drop;
     counters.headroom_overruns.add(1);
     return DropReason::headroom_overrun;
 }

@@ -16,6 +16,7 @@
 #include "lib/ids.hh"
 #include "lib/parse.hh"
 #include "lib/pfc_generator.hh"
+#include "lib/pfc_watchdog.hh"
 #include "lib/scheduler.hh"
 #include "lib/wred.hh"
 
@@ -43,6 +44,16 @@ struct Group {
 // Groups with a fixed number, in front of all others.
 enum : std::uint32_t { group_no_route, group_local, group_blackhole, group_unresolved, first_free_group };
 
+// What the PFC watchdog looks after at a port.
+struct WatchdogPolicy {
+    WatchdogSettings settings;
+    std::uint8_t candidates = 0;  // queues: lossless, and a pause that the port obeys can hold them
+    std::uint8_t watched = 0;     // of candidates
+    std::uint8_t cut = 0;         // of candidates: the big red switch has put them into the action
+    std::array<std::uint8_t, classes> priorities{};  // by queue: those whose pause holds it
+    bool operator==(const WatchdogPolicy&) const = default;
+};
+
 struct PortPolicy {
     Station station;
     ClassMap map;
@@ -56,6 +67,7 @@ struct PortPolicy {
     std::array<std::uint16_t, classes> wred{};  // of a queue: index into Policy::wred, plus one; 0: none
     std::uint8_t held = 0;                      // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
+    WatchdogPolicy watchdog;
 };
 
 struct Policy {

@@ -2,6 +2,7 @@
 
 #include "dataplane/egress.hh"
 #include "dataplane/ingress.hh"
+#include "dataplane/watchdog.hh"
 #include "dataplane/worker.hh"
 
 namespace sluice {
@@ -40,6 +41,7 @@ std::optional<Time> VirtualRunner::next() const {
         for (PortId id = 0; id < device->port_count(); ++id) {
             earlier(best, device->port(id).io->next_arrival());
             earlier(best, next_egress(device->port(id), device->policy(), now_));
+            earlier(best, next_watchdog(device->port(id)));
         }
     }
     if (!best) return best;
@@ -49,7 +51,7 @@ std::optional<Time> VirtualRunner::next() const {
 bool VirtualRunner::can_progress() const {
     for (const Switch* device : switches_)
         for (PortId id = 0; id < device->port_count(); ++id)
-            if (device->port(id).io->expects_frames() ||
+            if (device->port(id).io->expects_frames() || next_watchdog(device->port(id)) ||
                 has_ready_queue(device->port(id), device->policy(), now_))
                 return true;
     return false;
@@ -107,6 +109,9 @@ void VirtualRunner::run(Switch& device) {
                 work += ingress(device.owner(port), port, now_);
         }
         merge(device, now_);
+        // A storm that begins or ends sets frames free: that is progress, too.
+        for (PortId id = 0; id < device.port_count(); ++id)
+            work += watch(device.owner(device.port(id)), device.port(id), now_);
         if (work != 0) last_progress_ = now_;
         for (PortId id = 0; id < device.port_count(); ++id) {
             PortContext& port = device.port(id);

@@ -2,6 +2,7 @@
 
 #include "dataplane/egress.hh"
 #include "dataplane/ingress.hh"
+#include "dataplane/watchdog.hh"
 
 namespace sluice {
 
@@ -27,6 +28,8 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
             port->scheduler.configure(own.schedule);
         port->generator.configure(own.pfc_send);
         port->groups_in_use = 0xFF;  // limits may have moved: judge every group once
+        port->watchdog.settings_changed |=
+            before == nullptr || before->ports[port->id].watchdog != own.watchdog;
         if (before == nullptr) continue;
         for (unsigned n = 0; n < classes; ++n) {
             const PortPolicy& was = before->ports[port->id];
@@ -85,6 +88,7 @@ void link_events(WorkerContext& worker, PortContext& port, Time now) {
     port.generator.reset(now);
     port.want_xoff = port.want_xon = 0;
     for (PriorityGroup& group : port.group) group.stop();
+    watch_link_down(worker, port, now);
 }
 
 unsigned collect(WorkerContext& worker, Time now) {
@@ -122,6 +126,7 @@ unsigned turn(WorkerContext& worker, Time now) {
     // bounds.
     const std::size_t most = 1 + worker.shared.ports.size();
     for (PortContext* port : worker.own_ports) {
+        work += watch(worker, *port, now);
         unsigned sent = burst_size;
         for (std::size_t bursts = 0; sent == burst_size && bursts < most; ++bursts)
             work += sent = egress(worker, *port, now);

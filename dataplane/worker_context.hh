@@ -9,6 +9,7 @@
 #include "dataplane/policy.hh"
 #include "dataplane/port.hh"
 #include "dataplane/port_counters.hh"
+#include "dataplane/port_watchdog.hh"
 #include "lib/class_mask.hh"
 #include "lib/depth_trace.hh"
 #include "lib/egress_queue_use.hh"
@@ -61,6 +62,7 @@ struct alignas(64) PortContext {
     std::uint8_t full_bursts = 0;  // in a row; see falling_behind
     bool hold_peer = false;        // falling behind: all lossless classes are to be paused
     std::uint64_t next_sequence = 0;
+    PortWatchdog watchdog;  // what each packet asks of it comes first
     LinkTransmitter link;
     OutBatch out;
     std::array<PacketQueue, classes> queue;
@@ -121,6 +123,7 @@ struct alignas(64) WorkerContext {
     LocalInbox local;
     std::vector<DropCounters> drops;    // by ingress port
     Counter lossless_drops;             // all of them: control looks here before it looks closer
+    Counter watchdog_changes;           // storms and cuts that began or ended: likewise
     std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
 };
 

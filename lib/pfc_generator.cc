@@ -33,8 +33,8 @@ std::optional<PauseMap> PfcGenerator::decide_changed(std::uint8_t want_xoff, std
     return map.class_enable != 0 ? std::optional(map) : std::nullopt;
 }
 
-void PfcGenerator::reset(Time now) {
-    for_each_class(off_, [&](ClassId n) { step(n, AssertEvent::link_down, now); });
+void PfcGenerator::reset(Time now, std::uint8_t priorities) {
+    for_each_class(off_ & priorities, [&](ClassId n) { step(n, AssertEvent::link_down, now); });
 }
 
 AssertAction PfcGenerator::step(ClassId priority, AssertEvent event, Time now) {

@@ -57,8 +57,9 @@ class PfcGenerator {
     }
     // XON for everything asserted: shutdown, port stop, profile removed.
     std::optional<PauseMap> release_all(Time now) { return decide(0, off_, now); }
-    // Link down: forgets without a word. The caller's next want masks decide anew.
-    void reset(Time now);
+    // Link down, or the watchdog took `priorities` over: forgets without a word. The caller's next want masks
+    // decide anew.
+    void reset(Time now, std::uint8_t priorities = 0xFF);
 
     std::optional<Time> next_refresh() const { return off_ != 0 ? std::optional(earliest_) : std::nullopt; }
     std::uint8_t asserted() const { return off_; }

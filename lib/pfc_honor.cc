@@ -4,8 +4,7 @@
 
 namespace sluice {
 
-void PfcHonor::receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled,
-                       std::uint8_t suspended) {
+void PfcHonor::receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled) {
     expire(end_of_frame);  // what ended before this frame did has ended by itself
     const Duration quantum = rate.byte_time() * quantum_bytes;
     for_each_class(map.class_enable, [&](ClassId n) {
@@ -13,15 +12,41 @@ void PfcHonor::receive(const PauseMap& map, Time end_of_frame, Rate rate, std::u
         if ((enabled & bit) == 0) return counters_[n].rx_unexpected.add(1);
         const bool xoff = map.quanta[n] != 0;
         (xoff ? counters_[n].rx_xoff : counters_[n].rx_xon).add(1);
-        if ((suspended & bit) != 0) return;
-        step(n, xoff ? PauseEvent::xoff : PauseEvent::xon, end_of_frame,
-             end_of_frame + quantum * map.quanta[n]);
+        const Time until = end_of_frame + quantum * map.quanta[n];
+        if ((suspended_ & bit) == 0)
+            return step(n, xoff ? PauseEvent::xoff : PauseEvent::xon, end_of_frame, until);
+        ignored_ = static_cast<std::uint8_t>(xoff ? ignored_ | bit : ignored_ & ~bit);
+        if (xoff) deadline_[n] = until;
     });
 }
 
 void PfcHonor::forget(Time now, std::uint8_t priorities) {
     expire(now);
     for_each_class(held_ & priorities, [&](ClassId n) { step(n, PauseEvent::link_down, now); });
+    ignored_ = static_cast<std::uint8_t>(ignored_ & ~priorities);
+}
+
+void PfcHonor::suspend(Time now, std::uint8_t priorities) {
+    expire(now);
+    const unsigned taken = held_ & priorities;
+    for_each_class(taken, [&](ClassId n) { resume(n, now); });
+    find_earliest();
+    suspended_ = static_cast<std::uint8_t>(suspended_ | priorities);
+    ignored_ = static_cast<std::uint8_t>(ignored_ | taken);  // their deadlines stay
+}
+
+void PfcHonor::obey(Time now, std::uint8_t priorities) {
+    expire_ignored(now);
+    const unsigned running = ignored_ & priorities;
+    suspended_ = static_cast<std::uint8_t>(suspended_ & ~priorities);
+    ignored_ = static_cast<std::uint8_t>(ignored_ & ~priorities);
+    for_each_class(running, [&](ClassId n) { step(n, PauseEvent::xoff, now, deadline_[n]); });
+}
+
+void PfcHonor::expire_ignored(Time now) {
+    for_each_class(ignored_, [&](ClassId n) {
+        if (deadline_[n] <= now) ignored_ = static_cast<std::uint8_t>(ignored_ & ~(1U << n));
+    });
 }
 
 void PfcHonor::step(ClassId priority, PauseEvent event, Time now, Time until) {

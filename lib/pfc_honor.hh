@@ -34,9 +34,8 @@ class PfcHonor {
         Counter held_ps;        // up to the last `settle`, or the end of the last pause
     };
 
-    // `enabled`: priorities that this port honours. `suspended`: counted as received, not obeyed (watchdog).
-    void receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled,
-                 std::uint8_t suspended = 0);
+    // `enabled`: priorities that this port honours.
+    void receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled);
 
     // Mask of the priorities that may not start a frame at `now`.
     std::uint8_t paused(Time now) const {
@@ -49,8 +48,15 @@ class PfcHonor {
     }
     std::optional<Time> next_expiry() const { return held_ != 0 ? std::optional(earliest_) : std::nullopt; }
 
-    // The link went down, or the watchdog took over `priorities`: their pauses are forgotten.
+    // The link went down: the pauses of `priorities` are forgotten.
     void forget(Time now, std::uint8_t priorities = 0xFF);
+
+    // The watchdog takes `priorities` over: what is received for them is counted, not obeyed. Afterwards
+    // `obey` takes up again what of it still runs, so that the peer need not wait for its next refresh.
+    void suspend(Time now, std::uint8_t priorities);
+    void obey(Time now, std::uint8_t priorities);
+    // While priorities are suspended for long: forgets ignored pauses that have ended, before Time wraps.
+    void expire_ignored(Time now);
 
     // Brings held_ps up to `now` for the pauses that run.
     void settle(Time now);
@@ -60,6 +66,8 @@ class PfcHonor {
     PauseState state(ClassId priority) const {
         return (held_ >> priority & 1U) != 0 ? PauseState::held : PauseState::running;
     }
+    std::uint8_t held() const { return held_; }  // those that have passed unnoticed included
+    Time deadline(ClassId priority) const { return deadline_[priority]; }  // of a held one
     const Counters& counters(ClassId priority) const { return counters_[priority]; }
 
     // The state machine of one priority; the deadline of an xoff is `until`.
@@ -73,8 +81,10 @@ class PfcHonor {
     void find_earliest();
 
     std::uint8_t held_ = 0;
+    std::uint8_t suspended_ = 0;              // none of held_
+    std::uint8_t ignored_ = 0;                // of suspended_: the peer has asked to hold it
     Time earliest_{};                         // of the deadlines of held_
-    std::array<Time, classes> deadline_{};    // only of held_
+    std::array<Time, classes> deadline_{};    // only of held_ and ignored_
     std::array<Time, classes> counted_to_{};  // only of held_: held_ps has the time before
     std::array<Counters, classes> counters_{};
 };

@@ -4,7 +4,7 @@
 import os
 
 import loopback
-from frames import plain, plain6, routed
+from frames import ethernet, plain, plain6, routed
 from loopback import Switch, flow
 
 MOMENT = ("--duration", "600ms")
@@ -92,6 +92,20 @@ class RealClock(loopback.Case):
         out = switch.run("--duration", "200ms", config=text)
         self.assertGreater(out.report["ledger"]["rx"], 0)
         self.assertLessEqual(set(out.drops()), {"headroom_overrun"})  # who reads a file obeys no pause
+
+    def test_the_watchdog_polls(self):
+        """A peer that floods XOFF for ever: its queue is given up, its storm never ends, nobody else notices."""
+        xoff = ethernet(bytes.fromhex("01010008") + bytes(6) + b"\xff\xff" + bytes(34), 0x8808, source=1, to="01:80:c2:00:00:01")
+        switch = Switch(self, hosts=3, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real")
+        switch.give("h0", [(0, plain(to=1 + n % 2, dscp=26)) for n in range(4000)])
+        switch.give("h1", [(0, xoff)] * 64)
+        text = switch.text().replace(f"tx_pcap={switch.folder}/out/h1.pcap", "infinite_rx=1")
+        out = switch.run("--duration", "1500ms", config=text + '\n[watchdog]\ndetection = "100ms"\npoll = "10ms"\n')
+        entry, = (entry for entry in out.report["watchdog"] if entry["port"] == "h1")
+        self.assertEqual((entry["state"], entry["detected"], entry["restored"]), ("stormed", 1, 0))
+        self.assertGreater(entry["total_dropped"], 0)
+        self.assertEqual(out.drops(), {"watchdog_drop": entry["total_dropped"]})
+        self.assertIn("watchdog_detected", [kind for _, kind in out.events()])
 
     def test_events_and_links(self):
         switch = self.pcap_switch()

@@ -44,6 +44,7 @@ std::string broken_group(Switch& device, const PortContext& port, unsigned n, bo
         return fmt::format("in XOFF and may resume: shared {} of {}", group.shared_cells(),
                            group.limit_cells(limits, pool));
     if ((own.pfc_send.may_send & bit) == 0) return "";
+    if ((port.watchdog.mutes & bit) != 0) return asserted(port, n) ? "the watchdog's class is asserted" : "";
     const bool wants_xoff = (port.want_xoff & bit) != 0;
     const bool wants_xon = (port.want_xon & bit) != 0;
     if (wants_xoff && wants_xon) return "wants XOFF and XON";

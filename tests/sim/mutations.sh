@@ -64,6 +64,18 @@ mutate one-cell-too-many-headroom lib/priority_group.hh 's/headroom_.get() + cel
 mutate shared-released-first lib/priority_group.hh 's/const std::uint32_t from_headroom = std::min(cells, headroom_.get());/const std::uint32_t from_headroom = std::min(cells - std::min(cells, shared_.get()), headroom_.get());/'
 mutate xon-without-offset lib/priority_group.hh 's/limit - limits.xon_offset_cells/limit/'
 mutate shared-while-off lib/priority_group.hh 's/if (pause_ == Pause::none \&\& pool.fits/if (pool.fits/'
+mutate watchdog-counts-unpaused-as-paused lib/pfc_watchdog.cc 's/return open < to ? to - open : Duration{};/static_cast<void>(to); return open < from ? to - open : Duration{};/'
+mutate watchdog-blind-to-progress lib/pfc_watchdog.cc 's/if (sight.sent != queue.sent || !sight.holds_packets ||/if (!sight.holds_packets ||/'
+mutate watchdog-xon-keeps-the-storm dataplane/watchdog.cc 's/sight.xoffs += port.honor.counters(n).rx_xoff.get();/sight.xoffs += port.honor.counters(n).rx_xoff.get() + port.honor.counters(n).rx_xon.get();/'
+mutate watchdog-new-restoration-in-a-storm lib/pfc_watchdog.cc 's/now - queue.quiet_since < queue.restoration/now - queue.quiet_since < settings_.restoration/'
+mutate watchdog-drop-still-sends-pfc dataplane/watchdog.cc 's/watchdog.mutes = static_cast<std::uint8_t>(watchdog.mutes | priorities);//'
+mutate watchdog-drop-keeps-the-pause-asserted dataplane/watchdog.cc 's/port.generator.reset(now, priorities);//'
+mutate watchdog-silent-after-the-storm dataplane/watchdog.cc 's/if (port.group\[n\].in_xoff()) port.want_xoff/if (port.group[n].in_xoff() \&\& port.hold_peer) port.want_xoff/'
+mutate watchdog-drops-the-neighbour dataplane/watchdog.cc 's/watchdog.discards = static_cast<std::uint8_t>(watchdog.discards | 1U << queue);/watchdog.discards = static_cast<std::uint8_t>(watchdog.discards | 3U << queue);/'
+mutate watchdog-storm-outlives-the-link dataplane/worker.cc 's/watch_link_down(worker, port, now);//'
+mutate watchdog-obeys-in-a-storm dataplane/watchdog.cc 's/port.honor.suspend(now, priorities);//'
+mutate watchdog-forgets-the-pause-of-a-cut lib/pfc_honor.cc 's/for_each_class(running, \[\&\](ClassId n) { step(n, PauseEvent::xoff, now, deadline_\[n\]); });/static_cast<void>(running);/'
+mutate watchdog-overrun-is-the-headrooms dataplane/port_watchdog.hh 's/if ((mutes >> group \& 1U) == 0) return false;/if ((mutes >> group \& 1U) != 2) return false;/'
 
 if [[ $survived -ne 0 ]]; then
     echo "$survived mutations were not caught"

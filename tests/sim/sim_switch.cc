@@ -125,6 +125,19 @@ void SimSwitch::set_port(PortId port, bool up) {
     if (!publish(config_)) fail("a port command was refused");
 }
 
+void SimSwitch::run_watchdog(PortId port, bool on) {
+    if (on)
+        state_.unwatched.erase(names_[port]);
+    else
+        state_.unwatched.insert(names_[port]);
+    if (!publish(config_)) fail("a watchdog command was refused");
+}
+
+void SimSwitch::big_red_switch(bool on) {
+    state_.big_red_switch = on;
+    if (!publish(config_)) fail("a big red switch was refused");
+}
+
 bool SimSwitch::apply(const Config& config) {
     if (!publish(config)) return false;
     config_ = config;
@@ -204,6 +217,10 @@ std::uint64_t SimSwitch::digest() {
             const auto priority = static_cast<ClassId>(n);
             add(counters.queue[n].tx.bytes.get());
             add(counters.queue[n].dropped.get());
+            const WatchdogCounters& watchdog = port.watchdog.counters[n];
+            for (const Counter* counter : {&watchdog.state, &watchdog.detected, &watchdog.restored,
+                                           &watchdog.total_passed, &watchdog.total_dropped})
+                add(counter->get());
             add(counters.group[n].rx.bytes.get());
             add(counters.group[n].dropped.get());
             add(counters.group[n].headroom_overruns.get());

@@ -63,6 +63,8 @@ class SimSwitch {
     // As an operator; what `sluiced` refuses fails the test, but for apply, which says so.
     void hold(PortId port, ClassId queue, bool on);
     void set_port(PortId port, bool up);
+    void run_watchdog(PortId port, bool on);
+    void big_red_switch(bool on);
     bool apply(const Config& config);
     bool change_pending() const { return change_->is_pending(); }
 

@@ -147,6 +147,15 @@ Config random_config(unsigned seed) {
     config.virtual_turn = Duration{static_cast<std::int64_t>(random.number() % 1'000'000'000'001ULL)};
     config.buffer_size_bytes = 1 + random.number() % (1ULL << 40);
     config.cell_bytes = static_cast<std::uint32_t>(64 + random.below(2048 - 63));
+    if (random.once_in(2)) {
+        const auto ms = [&](std::uint64_t low, std::uint64_t high) {
+            return milliseconds(static_cast<std::int64_t>(low + random.below(high - low + 1)));
+        };
+        config.watchdog.detection = ms(100, 5'000);
+        if (random.once_in(2)) config.watchdog.restoration = ms(100, 60'000);
+        if (random.once_in(2)) config.watchdog.poll = ms(1, 5'000);
+        config.watchdog.action = static_cast<WatchdogAction>(random.below(4));
+    }
     if (random.once_in(2)) config.port_defaults = random_port({}, random);
     if (random.once_in(2)) config.maps["default"] = random_map({}, random);
     for (std::uint64_t i = random.below(4); i > 0; --i)

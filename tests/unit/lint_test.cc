@@ -78,7 +78,8 @@ TEST(Lint, refusesABufferOrTurnThatCannotWork) {
            "[buffer-small]; do: write size = 9216 or more",
            "f:2:8: note: buffer.size: 9215 bytes are 35 cells of 256 and 255 bytes that nothing uses"});
     finds("[buffer]\nsize = 9216\n[port.p1]", {});
-    finds("[buffer]\nsize = \"1TB\"\n[port.p1]", {"f:2:8: warning: buffer.size: 1TB are 3906250000 mbufs"});
+    finds("[buffer]\nsize = \"1TB\"\n[port.p1]", {"f: warning: watchdog.detection: 200ms is not above 80",
+                                                  "f:2:8: warning: buffer.size: 1TB are 3906250000 mbufs"});
     Config config;
     config.ports["p1"].speed = Rate{3};
     config.ports["p1"].mtu = 10'000;
@@ -167,6 +168,37 @@ TEST(Lint, refusesRoutesThatLeadNowhere) {
         "f: error: 50 more of this kind are not shown [route-to-nowhere]; do: correct those shown and check "
         "again",
         findings.back().text("f").c_str());
+}
+
+TEST(Lint, warnsOfAWatchdogThatTakesHonestPausesForStorms) {
+    const std::string slow = "[buffer]\nsize = \"32MB\"\n[port.p1]\nspeed = \"1G\"\n";
+    finds("[watchdog]\ndetection = \"200ms\"\n" + slow,
+          {"f:2:13: warning: watchdog.detection: 200ms is not above 256ms, in which a peer with a buffer of "
+           "32MB, as ours, drains it through one port at 1G: an honest pause would be taken for a storm "
+           "[watchdog-honest-pause]; do: write detection = \"257ms\""});
+    finds("[watchdog]\ndetection = \"257ms\"\n" + slow, {});
+    finds("[watchdog]\naction = \"off\"\n" + slow, {});
+    finds(slow + "pfc_mode = \"off\"\n", {});
+    finds(slow + "qos = \"lossy\"\n", {});
+    finds("[watchdog]\npoll = \"10ms\"\n[port.p1]",
+          {"f:2:8: note: watchdog.poll: the virtual clock is exact: no effect [watchdog-poll]"});
+    finds(real + "[watchdog]\npoll = \"201ms\"\n[port.p1]\ndevice = \"net_null0\"",
+          {"f:3:8: warning: watchdog.poll: a storm of 200ms is found up to 201ms late [watchdog-poll]; do: "
+           "write poll = \"50ms\""});
+}
+
+// The file cannot say so; another way to a configuration could.
+TEST(Lint, refusesAWatchdogThatOnePauseIsAStormFor) {
+    ConfigResult config = parse_config("[port.p1]\nspeed = \"1G\"\n[buffer]\nsize = \"1024KB\"", "f");
+    config->watchdog.detection = milliseconds(33);
+    config->watchdog.restoration = seconds(61);
+    const std::vector<Finding> findings = check_config(*config, Machine{8});
+    UNSIGNED_LONGS_EQUAL(3, findings.size());
+    STRCMP_EQUAL("watchdog-detection", findings[0].id.c_str());
+    STRCMP_EQUAL("watchdog-restoration", findings[1].id.c_str());
+    STRCMP_EQUAL("watchdog-pause-time", findings[2].id.c_str());
+    config->watchdog = {};
+    UNSIGNED_LONGS_EQUAL(0, check_config(*config, Machine{8}).size());
 }
 
 TEST(Lint, acceptsWhatIsRight) {

@@ -139,6 +139,14 @@ TEST(PfcGenerator, forgetsWithoutAWordWhenTheLinkGoesDown) {
     CHECK_EQUAL(0b0'1000, decide(0b0'1000, 0, half_pause * 3)->class_enable);  // wanted again: said again
 }
 
+TEST(PfcGenerator, forgetsSomePrioritiesAndRefreshesTheOthers) {
+    decide(0b1'1000, 0, {});
+    generator.reset(before_wrap, 0b1000);
+    CHECK_EQUAL(0b1'0000, generator.asserted());
+    CHECK_EQUAL(0b1'0000, decide(0, 0, half_pause)->class_enable);
+    CHECK_EQUAL(0U, generator.counters(3).tx_refresh.get());
+}
+
 TEST(PfcGenerator, runningPauseCountsWhileItRuns) {
     decide(0b1000, 0, {});
     CHECK_EQUAL(7'000, generator.asserted_time(3, before_wrap + nanoseconds(7)).ps);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "lib/rng.hh"
 
@@ -25,7 +26,9 @@ PauseMap pause(ClassId priority, std::uint16_t quanta) {
 // The law, slowly: deadlines on a scale that does not wrap, held time added up interval by interval.
 struct SlowHonor {
     struct Class {
-        std::optional<std::uint64_t> deadline;
+        std::optional<std::uint64_t> deadline;  // of what is obeyed
+        std::optional<std::uint64_t> ignored;
+        bool suspended = false;
         std::uint64_t xoff = 0, xon = 0, unexpected = 0, expired = 0, transitions = 0, held_ps = 0;
     };
     std::array<Class, 8> of{};
@@ -33,6 +36,7 @@ struct SlowHonor {
 
     void advance(std::uint64_t to) {
         for (Class& c : of) {
+            if (c.ignored && *c.ignored <= to) c.ignored.reset();
             if (!c.deadline) continue;
             const bool over = *c.deadline <= to;
             c.held_ps += (over ? *c.deadline : to) - now;
@@ -42,7 +46,7 @@ struct SlowHonor {
         }
         now = to;
     }
-    void receive(const PauseMap& map, std::uint64_t quantum_ps, unsigned enabled, unsigned suspended) {
+    void receive(const PauseMap& map, std::uint64_t quantum_ps, unsigned enabled) {
         for (unsigned n = 0; n < 8; ++n) {
             if ((map.class_enable >> n & 1U) == 0) continue;
             Class& c = of[n];
@@ -51,13 +55,35 @@ struct SlowHonor {
                 continue;
             }
             ++(map.quanta[n] != 0 ? c.xoff : c.xon);
-            if ((suspended >> n & 1U) != 0) continue;
+            if (c.suspended) {
+                c.ignored.reset();
+                if (map.quanta[n] != 0) c.ignored = now + map.quanta[n] * quantum_ps;
+                continue;
+            }
             if (map.quanta[n] == 0) {
                 c.deadline.reset();
                 continue;
             }
             if (!c.deadline) ++c.transitions;
             c.deadline = now + map.quanta[n] * quantum_ps;
+        }
+    }
+    void suspend(unsigned mask) {
+        for (unsigned n = 0; n < 8; ++n) {
+            Class& c = of[n];
+            if ((mask >> n & 1U) == 0) continue;
+            c.suspended = true;
+            if (c.deadline) c.ignored = std::exchange(c.deadline, std::nullopt);
+        }
+    }
+    void obey(unsigned mask) {
+        for (unsigned n = 0; n < 8; ++n) {
+            Class& c = of[n];
+            if ((mask >> n & 1U) == 0) continue;
+            c.suspended = false;
+            if (!c.ignored) continue;
+            ++c.transitions;
+            c.deadline = std::exchange(c.ignored, std::nullopt);
         }
     }
 };
@@ -84,11 +110,52 @@ TEST(PfcHonor, ignoresAndCountsClassesThatAreNotEnabled) {
 }
 
 TEST(PfcHonor, suspendedClassIsCountedAndNotObeyed) {
-    honor.receive(pause(3, 100), before_wrap, gigabits(100), 0b1000, 0b1000);
+    honor.suspend(before_wrap, 0b1000);
+    honor.receive(pause(3, 100), before_wrap, gigabits(100), 0b1000);
     CHECK_EQUAL(0, honor.paused(before_wrap));
+    CHECK(!honor.next_expiry());
     CHECK_EQUAL(1U, honor.counters(3).rx_xoff.get());
     CHECK_EQUAL(0U, honor.counters(3).transitions.get());
     CHECK_EQUAL(0U, honor.counters(3).rx_unexpected.get());
+}
+
+TEST(PfcHonor, suspensionEndsARunningPauseAndObeyTakesUpItsRest) {
+    xoff(3, 100, before_wrap);
+    xoff(4, 10, before_wrap);
+    honor.suspend(before_wrap + nanoseconds(2), 0b1000);
+    CHECK_EQUAL(0b1'0000, honor.paused(before_wrap + nanoseconds(2)));
+    CHECK_EQUAL(2'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(0U, honor.counters(3).rx_xon.get());
+    CHECK((before_wrap + Duration{51'200}) == *honor.next_expiry());
+    honor.obey(before_wrap + nanoseconds(200), 0b1000);
+    CHECK_EQUAL(0b1000, honor.paused(before_wrap + nanoseconds(200)));
+    CHECK((before_wrap + Duration{512'000}) == honor.deadline(3));
+    CHECK_EQUAL(2U, honor.counters(3).transitions.get());
+}
+
+TEST(PfcHonor, obeyTakesUpNothingThatHasEndedMeanwhile) {
+    xoff(2, 100, before_wrap);
+    xoff(3, 100, before_wrap);
+    xoff(4, 100, before_wrap);
+    honor.suspend(before_wrap, 0xFF);
+    xoff(2, 0, before_wrap + tick);
+    honor.forget(before_wrap + tick, 0b1'0000);
+    honor.obey(before_wrap + nanoseconds(512), 0xFF);
+    CHECK_EQUAL(0, honor.paused(before_wrap + nanoseconds(512)));
+    xoff(3, 1, before_wrap + nanoseconds(600));  // and obeys again from then on
+    CHECK_EQUAL(0b1000, honor.paused(before_wrap + nanoseconds(600)));
+}
+
+TEST(PfcHonor, ignoredPauseIsForgottenBeforeTimeWraps) {
+    honor.suspend(before_wrap, 0b1000);
+    xoff(3, 1, before_wrap);
+    Time now = before_wrap;
+    for (int day = 0; day < 430; ++day) {
+        now = now + seconds(86'400);
+        honor.expire_ignored(now);
+    }
+    honor.obey(now, 0b1000);
+    CHECK_EQUAL(0, honor.paused(now));
 }
 
 // A quantum is 512 bit times: 51.2 ns at 10G, 5.12 ns at 100G, 1.28 ns at 400G.
@@ -248,16 +315,23 @@ TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
                 PauseMap map{static_cast<std::uint8_t>(random(256)), {}};
                 for (auto& quanta : map.quanta) quanta = static_cast<std::uint16_t>(random(3) * random(400));
                 const auto enabled = static_cast<std::uint8_t>(random(4) == 0 ? random(256) : 0xFF);
-                const auto suspended = static_cast<std::uint8_t>(random(8) == 0 ? random(256) : 0);
-                port.receive(map, now, gigabits(speed), enabled, suspended);
-                slow.receive(map, quantum_ps, enabled, suspended);
+                port.receive(map, now, gigabits(speed), enabled);
+                slow.receive(map, quantum_ps, enabled);
+            } else if (random(8) == 0) {
+                const auto taken = static_cast<std::uint8_t>(random(256));
+                port.suspend(now, taken);
+                slow.suspend(taken);
+            } else if (random(4) == 0) {
+                const auto given = static_cast<std::uint8_t>(random(256));
+                port.obey(now, given);
+                slow.obey(given);
             } else if (random(2) == 0) {
                 port.expire(now);
             } else if (random(2) == 0) {
                 port.settle(now);
             } else if (random(20) == 0) {
                 port.forget(now);
-                for (auto& c : slow.of) c.deadline.reset();
+                for (auto& c : slow.of) c.deadline.reset(), c.ignored.reset();
             }
             for (ClassId c = 0; c < 8; ++c)
                 CHECK_EQUAL(slow.of[c].held_ps, static_cast<std::uint64_t>(port.paused_time(c, now).ps));

@@ -1,0 +1,99 @@
+#include "control/watchdog.hh"
+
+#include <nlohmann/json.hpp>
+
+#include "lib/class_mask.hh"
+
+namespace sluice {
+namespace {
+
+std::string action_text(const WatchdogCounters& counters) {
+    constexpr std::array words{"drop", "forward", "alert", "off"};
+    return words.at(counters.action.get());
+}
+
+// A window that runs is nobody's business yet.
+std::string state_text(const WatchdogCounters& counters) {
+    constexpr std::array words{"off", "operational", "operational", "stormed", "cut"};
+    return words.at(counters.state.get());
+}
+
+}  // namespace
+
+WatchdogPolicy watchdog_policy(const Config& config, const EffectivePort& port, bool stopped,
+                               bool big_red_switch) {
+    const WatchdogConfig& said = config.watchdog;
+    WatchdogPolicy policy;
+    policy.settings.detection = said.detection;
+    policy.settings.restoration = said.restoration.value_or(said.detection * 2);
+    policy.settings.action = said.action;
+    if (config.clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
+    for_each_class(port.masks.honours, [&](ClassId n) {
+        std::uint8_t& priorities = policy.priorities[port.map.pfc_priority_to_queue[n]];
+        priorities = static_cast<std::uint8_t>(priorities | 1U << n);
+    });
+    for (unsigned n = 0; n < classes; ++n)
+        if (port.queue[n].lossless && policy.priorities[n] != 0)
+            policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
+    if (said.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
+    if (big_red_switch) policy.cut = policy.candidates;
+    return policy;
+}
+
+std::vector<WatchdogNews> WatchdogWatch::look(Switch& device) {
+    std::uint64_t changes = 0;
+    for (unsigned w = 0; w < device.worker_count(); ++w)
+        changes += device.worker(static_cast<WorkerId>(w)).watchdog_changes.get();
+    std::vector<WatchdogNews> news;
+    if (changes == changes_) return news;
+    changes_ = changes;
+    seen_.resize(device.port_count());
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        for (unsigned n = 0; n < classes; ++n) {
+            const WatchdogCounters& counters = device.port(id).watchdog.counters[n];
+            Seen& seen = seen_[id][n];
+            const Seen now{counters.detected.get(), counters.restored.get()};
+            const WatchdogNews one{id,
+                                   static_cast<ClassId>(n),
+                                   false,
+                                   action_text(counters),
+                                   counters.storm_passed.get(),
+                                   counters.storm_dropped.get()};
+            // A storm that ends and one that begins between two looks: the end came first, unless it is its
+            // own.
+            const bool ended_first = seen.detected > seen.restored;
+            if (now.restored != seen.restored && ended_first) news.push_back(one);
+            if (now.detected != seen.detected) {
+                news.push_back(one);
+                news.back().detected = true;
+            }
+            if (now.restored != seen.restored && !ended_first) news.push_back(one);
+            seen = now;
+        }
+    }
+    return news;
+}
+
+nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std::string>& port_names) {
+    using Json = nlohmann::ordered_json;
+    Json list = Json::array();
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        const WatchdogPolicy& policy = device.policy().ports[id].watchdog;
+        for (unsigned n = 0; n < classes; ++n) {
+            const WatchdogCounters& counters = device.port(id).watchdog.counters[n];
+            if ((policy.candidates >> n & 1U) == 0) continue;
+            list.push_back({{"port", port_names[id]},
+                            {"queue", n},
+                            {"state", state_text(counters)},
+                            {"detected", counters.detected.get()},
+                            {"restored", counters.restored.get()},
+                            {"storm_passed", counters.storm_passed.get()},
+                            {"storm_dropped", counters.storm_dropped.get()},
+                            {"total_passed", counters.total_passed.get()},
+                            {"total_dropped", counters.total_dropped.get()}});
+        }
+    }
+    return list;
+}
+
+}  // namespace sluice

@@ -1,0 +1,31 @@
+// What the PFC watchdog does to a port: the owner's part of lib/pfc_watchdog.hh.
+//
+// `drop`: the queue is emptied and gets nothing, its priorities' PFC is neither obeyed nor sent. A pause that
+// we had asserted for them is forgotten without a word, so the peer resumes when it expires; when the action
+// ends, groups that are in XOFF by then say so. `forward`: the peer's pauses are not obeyed. `alert`:
+// nothing. Received PFC is counted in all of them, and what of it still runs when the action ends is obeyed
+// again.
+#pragma once
+
+#include "dataplane/worker_context.hh"
+
+namespace sluice {
+
+unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now);
+
+// Before egress, each turn; returns the number of actions that began or ended. Without a pause and a storm it
+// is two comparisons.
+inline unsigned watch(WorkerContext& worker, PortContext& port, Time now) {
+    const PortWatchdog& watchdog = port.watchdog;
+    if ((port.honor.held() | watchdog.machine.awake()) == 0 && !watchdog.settings_changed) [[likely]]
+        return 0;
+    return watch_queues(worker, port, now);
+}
+
+// The link went down, when all else of the port has been reset: that ends a storm.
+void watch_link_down(WorkerContext& worker, PortContext& port, Time now);
+
+// When a storm of the port begins or ends if nothing else happens before.
+std::optional<Time> next_watchdog(const PortContext& port);
+
+}  // namespace sluice
