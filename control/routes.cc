@@ -173,6 +173,18 @@ std::string Routes::compile(const Config& config, const std::map<std::string, Po
     return {};
 }
 
+std::optional<IpPrefix> Routes::match(const IpAddress& address) const {
+    const auto& entries = sides_[active_].entries;
+    for (int length = address.is_v6 ? 128 : 32; length >= 0; --length) {
+        const IpPrefix prefix = network_of({address, static_cast<std::uint8_t>(length)});
+        const auto place =
+            std::lower_bound(entries.begin(), entries.end(), prefix,
+                             [](const Entry& entry, const IpPrefix& wanted) { return entry.first < wanted; });
+        if (place != entries.end() && place->first == prefix) return prefix;
+    }
+    return std::nullopt;
+}
+
 void Routes::published() {
     active_ = 1 - active_;
     // No worker reads the other side any more. What fitted into one side fits into its twin.

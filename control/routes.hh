@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,9 @@ class Routes {
                         Policy& policy);
     // Every worker runs the policy compiled last: the other FIB may follow.
     void published();
+
+    // The longest prefix that covers the address in the tables that workers use.
+    std::optional<IpPrefix> match(const IpAddress& address) const;
 
     const std::vector<EcmpGroup>& ecmp() const { return ecmp_; }
 

@@ -171,23 +171,26 @@ Rows<FaultSettings> fault_rows() {
 Rows<PortConfig> port_rows() {
     using P = PortConfig;
     return {
-        key<P>("device", &P::device, text("device", 0, 1024, "net_null0"),
-               "DPDK device string or PCI address; needed under the real clock."),
-        key<P>("speed", &P::speed, port_speed(), "Speed of the link model, and of the pause quanta."),
-        key<P>("cable", &P::cable_m, length(0, max_cable_m),
-               "Length of the cable, for its propagation and for the headroom."),
-        key<P>("mtu", &P::mtu, integer<std::uint32_t>(68, 9216),
-               "IP MTU in bytes, without the Ethernet header."),
-        key<P>("mac", &P::mac, optional_or(mac(), "auto"),
-               "The port's own address; \"auto\": the device's, or one made from the port's index."),
+        at_start(key<P>("device", &P::device, text("device", 0, 1024, "net_null0"),
+                        "DPDK device string or PCI address; needed under the real clock.")),
+        at_start(
+            key<P>("speed", &P::speed, port_speed(), "Speed of the link model, and of the pause quanta.")),
+        at_start(key<P>("cable", &P::cable_m, length(0, max_cable_m),
+                        "Length of the cable, for its propagation and for the headroom.")),
+        at_start(key<P>("mtu", &P::mtu, integer<std::uint32_t>(68, 9216),
+                        "IP MTU in bytes, without the Ethernet header.")),
+        at_start(
+            key<P>("mac", &P::mac, optional_or(mac(), "auto"),
+                   "The port's own address; \"auto\": the device's, or one made from the port's index.")),
         key<P>("address", &P::address, list_of(interface_address(), 64),
                "The port's own IP addresses, each with the length of its subnet."),
         key<P>("promiscuous", &P::promiscuous, boolean(),
                "Route frames whatever unicast MAC address they are for."),
-        key<P>("peer", &P::peer,
-               optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
-               "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
-               "clock."),
+        at_start(key<P>(
+            "peer", &P::peer,
+            optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
+            "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
+            "clock.")),
         key<P>("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "sonic-t0"}),
                "Preset of classes, queues and PFC."),
         key<P>("pfc", &P::pfc, or_preset(list_of(class_id(), classes)),
@@ -210,8 +213,8 @@ Rows<PortConfig> port_rows() {
         key<P>("default_tc", &P::default_tc, class_id(),
                "Traffic class with trust = \"port\", and of what carries neither DSCP nor PCP."),
         key<P>("map", &P::map, name("a map's name"), "The [map.NAME] by which the port classifies."),
-        key<P>("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
-               "Worker that owns the port; \"auto\": ports are dealt round."),
+        at_start(key<P>("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
+                        "Worker that owns the port; \"auto\": ports are dealt round.")),
         indexed<P>("priority_group", &P::priority_group, priority_group_rows(),
                    "A priority group of the port, 0 to 7."),
         indexed<P>("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7."),
@@ -338,35 +341,37 @@ MapConfig map_base(const Config& config, const std::string& name, bool saving) {
 Rows<Config> make_config_rows() {
     using C = Config;
     return {
-        key<C>("clock", &C::clock,
-               word<ClockKind>({{"virtual", ClockKind::virtual_time}, {"real", ClockKind::real_time}}),
-               "Virtual: simulated time, the same result each run. Real: devices and the time of day."),
+        at_start(
+            key<C>("clock", &C::clock,
+                   word<ClockKind>({{"virtual", ClockKind::virtual_time}, {"real", ClockKind::real_time}}),
+                   "Virtual: simulated time, the same result each run. Real: devices and the time of day.")),
         key<C>("seed", &C::seed, integer_64(0, any_64), "Seed of every random decision."),
-        key<C>("workers", &C::workers, integer<unsigned>(1, max_workers), "Worker threads of the dataplane."),
-        key<C>("cores", &C::cores, list_of(integer<unsigned>(0, 1023), max_workers),
-               "CPU of each worker under the real clock; empty: chosen."),
+        at_start(key<C>("workers", &C::workers, integer<unsigned>(1, max_workers),
+                        "Worker threads of the dataplane.")),
+        at_start(key<C>("cores", &C::cores, list_of(integer<unsigned>(0, 1023), max_workers),
+                        "CPU of each worker under the real clock; empty: chosen.")),
         key<C>("hash_seed", &C::hash_seed, integer_64(0, any_64),
                "Seed of the hash that picks among next hops."),
         key<C>("hash_roce_qp", &C::hash_roce_qp, boolean(),
                "The destination queue pair of RoCEv2 takes part in that hash."),
-        key<C>("eal", &C::eal, list_of(text("an EAL argument", 1, 256, "--log-level=6"), 64),
-               "Extra arguments for DPDK's EAL."),
+        at_start(key<C>("eal", &C::eal, list_of(text("an EAL argument", 1, 256, "--log-level=6"), 64),
+                        "Extra arguments for DPDK's EAL.")),
         key<C>("turn_max", &C::turn_max, time(microseconds(1), milliseconds(10), "50us"),
                "Longest turn of a worker under the real clock; the headroom covers it."),
         group<C>("virtual",
                  {
-                     key<C>("turn", &C::virtual_turn, time({}, seconds(1), "500ns"),
-                            "Grid of the workers' turns under the virtual clock; 0: exact."),
-                     key<C>("rx_ring", &C::virtual_ring_frames, integer<unsigned>(32, 1U << 20),
-                            "Frames that a port's receive ring holds between turns."),
+                     at_start(key<C>("turn", &C::virtual_turn, time({}, seconds(1), "500ns"),
+                                     "Grid of the workers' turns under the virtual clock; 0: exact.")),
+                     at_start(key<C>("rx_ring", &C::virtual_ring_frames, integer<unsigned>(32, 1U << 20),
+                                     "Frames that a port's receive ring holds between turns.")),
                  },
                  "The virtual clock."),
         group<C>("buffer",
                  {
-                     key<C>("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
-                            "Packet memory that all ports share."),
-                     key<C>("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
-                            "Unit in which packet memory is given out."),
+                     at_start(key<C>("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
+                                     "Packet memory that all ports share.")),
+                     at_start(key<C>("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
+                                     "Unit in which packet memory is given out.")),
                  },
                  "The shared buffer."),
         nested<C>("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports."),
@@ -424,8 +429,8 @@ std::string schema_reference() {
             out += "\n## " + heading + "\n";
             out += "\n| key | type | allowed | default | meaning |\n|---|---|---|---|---|\n";
         }
-        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, key.type, key.allowed, key.fallback,
-                           key.sentence);
+        out += fmt::format("| `{}` | {} | {} | {} | {}{} |\n", key.name, key.type, key.allowed, key.fallback,
+                           key.sentence, key.restart ? " Takes effect at start." : "");
     }
     return out;
 }

@@ -19,6 +19,7 @@ struct KeyInfo {
     std::string allowed;   // what a value may be
     std::string fallback;  // the default as TOML; "required" where there is none
     std::string sentence;
+    bool restart = false;  // cannot change while the switch runs
 
     std::string path() const { return section.empty() ? name : section + "." + name; }
 };

@@ -120,6 +120,13 @@ Row<Struct> key(std::string name, T Base::*member, Type<T> type, std::string sen
     return row;
 }
 
+// A key that takes effect only when sluiced starts.
+template <class Struct>
+Row<Struct> at_start(Row<Struct> row) {
+    row.info.restart = true;
+    return row;
+}
+
 // A key of a member that is a struct, under a name of its own: `green_` and `min` of `green`.
 template <class Struct, class Child>
 Row<Struct> prefixed(const std::string& prefix, Child Struct::*member, Row<Child> child) {
