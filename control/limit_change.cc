@@ -1,6 +1,7 @@
 #include "control/limit_change.hh"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -19,6 +20,9 @@ Policy tightest(const Policy& from, Policy to) {
         for (unsigned n = 0; n < classes; ++n) {
             to.ports[i].group[n] = tightest(from.ports[i].group[n], to.ports[i].group[n]);
             to.ports[i].queue[n] = tightest(from.ports[i].queue[n], to.ports[i].queue[n]);
+            // Its cells change pools with it, so it stays until they fit the other one.
+            to.ports[i].group[n].pool = from.ports[i].group[n].pool;
+            to.ports[i].queue[n].pool = from.ports[i].queue[n].pool;
         }
     }
     return to;
@@ -67,16 +71,26 @@ std::int64_t LimitChange::pending_cells() const {
     std::int64_t pending = 0;
     if (!is_pending()) return pending;
     const Policy& policy = device_.policy();
-    for (unsigned n = 0; n < max_pools; ++n)
-        pending += device_.shared().ingress_use[n].pending_cells(policy.ingress_pools[n]) +
-                   device_.shared().egress_use[n].pending_cells(policy.egress_pools[n]);
+    std::array<PoolUse::Coming, max_pools> ingress{};
+    std::array<PoolUse::Coming, max_pools> egress{};
     for (PortId id = 0; id < device_.port_count(); ++id)
         for (unsigned n = 0; n < classes; ++n) {
             const PriorityGroup& group = device_.port(id).group[n];
             const GroupLimits& limits = policy.ports[id].group[n];
             pending += beyond(group.reserved_cells(), limits.reserved_cells) +
                        beyond(group.headroom_cells(), limits.headroom_cells);
+            ingress[limits.pool].shared -= group.shared_cells();
+            ingress[limits.pool].headroom -= group.headroom_cells();
+            PoolUse::Coming& next = ingress[awaited_->ports[id].group[n].pool];
+            next.shared += group.shared_cells();
+            next.headroom += group.headroom_cells();
+            const std::int64_t queued = device_.port(id).queue_use[n].shared_cells();
+            egress[policy.ports[id].queue[n].pool].shared -= queued;
+            egress[awaited_->ports[id].queue[n].pool].shared += queued;
         }
+    for (unsigned n = 0; n < max_pools; ++n)
+        pending += device_.shared().ingress_use[n].pending_cells(policy.ingress_pools[n], ingress[n]) +
+                   device_.shared().egress_use[n].pending_cells(policy.egress_pools[n], egress[n]);
     return pending;
 }
 

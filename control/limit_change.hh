@@ -1,8 +1,8 @@
 // The way of a new policy to the workers, under traffic.
 //
 // A change of limits takes two steps: first the tightest of old and new, then, once every worker runs it and
-// what is in use fits, the new limits. So no cell is ever promised twice. Everything else in a policy holds
-// from the first step on. Control's thread only.
+// what is in use fits, the new limits; a group or queue changes pools with the second step. So no cell is
+// ever promised twice. Everything else in a policy holds from the first step on. Control's thread only.
 #pragma once
 
 #include <cstdint>

@@ -86,11 +86,17 @@ struct PoolUse {
         headroom_watermark.clear_user(headroom.get());
     }
 
-    // Cells in use beyond new, smaller limits: they go as packets leave.
-    std::int64_t pending_cells(const PoolLimits& limits) const {
-        std::int64_t pending = std::max<std::int64_t>(shared.get() - limits.shared_cells, 0);
+    // Cells in use beyond new, smaller limits: they go as packets leave. `coming`: what groups and queues
+    // will bring that change over to this pool, less what they take away.
+    struct Coming {
+        std::int64_t shared = 0;
+        std::int64_t headroom = 0;
+    };
+    std::int64_t pending_cells(const PoolLimits& limits, Coming coming = {0, 0}) const {
+        std::int64_t pending = std::max<std::int64_t>(shared.get() + coming.shared - limits.shared_cells, 0);
         if (limits.shared_headroom_cells != 0)
-            pending += std::max<std::int64_t>(headroom.get() - limits.shared_headroom_cells, 0);
+            pending +=
+                std::max<std::int64_t>(headroom.get() + coming.headroom - limits.shared_headroom_cells, 0);
         return pending;
     }
 };

@@ -196,6 +196,36 @@ TEST(Change, ofLimitsUnderTrafficLosesNothing) {
     LONGS_EQUAL(0, sim.dropped());
 }
 
+// A group in use changes pools: its cells go with it, and neither pool promises them again before they fit.
+TEST(Change, ofAPoolMovesAGroupWhenItsCellsFit) {
+    Config before = Trade::config();
+    before.pools["lossless"].size_bytes = 500'000;
+    before.pools["lossy"].size_bytes = 400'000;
+    for (auto& [name, port] : before.ports) port.priority_group[lossless].static_bytes = 300'000;
+    Config after = before;
+    port_of(after, 0).priority_group[lossless].pool = "lossy";
+    for (PortId other = 0; other < 2; ++other) {  // the group alone, and with its new pool in use
+        Trade trade(before);
+        SimSwitch& sim = trade.sim;
+        trade.fill_until_paused(0);
+        sim.on_instant = nullptr;  // the pool is not one any more; the invariants have the buffer as a whole
+        Flow lossy = flow_to(Trade::sinks + 1);
+        lossy.dscp = 0;
+        lossy.priority = 0;
+        sim.hold(Trade::sinks + 1, 0, true);
+        if (other == 1) sim.add(1, lossy);
+        sim.run_until(sim.now() + milliseconds(1));
+        CHECK(sim.apply(after));
+        sim.run_until(sim.now() + milliseconds(1));
+        trade.fill_until_paused(1);
+        trade.empty(0);
+        CHECK_FALSE(sim.change_pending());
+        sim.hold(Trade::sinks + 1, 0, false);
+        trade.empty(1);
+        sim.drain(sim.now() + milliseconds(20));
+    }
+}
+
 // mechanisms section 2: XON for whatever we hold paused when a port goes down, behind the frame under way.
 TEST(Change, aPortThatIsTakenDownResumesItsPeer) {
     Config config = sim_config(3, gigabits(100), 5, 1500);

@@ -57,6 +57,8 @@ mutate merge-by-sequence dataplane/virtual_runner.cc 's/return a.ingress_port !=
 mutate judged-before-release dataplane/virtual_runner.cc 's/judge_groups(device.owner(port), port, now_);//'
 mutate change-in-one-step control/limit_change.cc 's/to.ports\[i\].group\[n\] = tightest(.*/static_cast<void>(from);/'
 mutate change-finished-at-once control/limit_change.cc 's/if (!is_pending() || pending_cells() > 0)/if (!is_pending())/'
+mutate group-moves-at-once control/limit_change.cc 's/to.ports\[i\].group\[n\].pool = from.*;//'
+mutate move-unaccounted control/limit_change.cc 's/next.shared += group.shared_cells();//'
 mutate held-queue-sends dataplane/egress.cc 's/port.backlog \& ~policy.held \&/port.backlog \&/'
 mutate lossless-limited-on-egress lib/egress_queue_use.hh 's/if (!limits.lossless \&\& !pool.fits/if (!pool.fits/'
 mutate one-cell-too-many-shared lib/pool_use.hh 's/return free >= 0 \&\& used <= threshold.limit_cells(free, used);/return free >= 0 \&\& used <= threshold.limit_cells(free, used) + 1;/'

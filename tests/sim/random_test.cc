@@ -107,7 +107,7 @@ class Run {
         return config;
     }
 
-    // Alpha, reserved size, offsets, a headroom that is too small now and then.
+    // Alpha, reserved size, offsets, a headroom that is too small and a pool of the other kind now and then.
     void thresholds(PortConfig& port, const Config& config) {
         for (unsigned n = 0; n < classes; ++n) {
             PriorityGroupConfig& group = port.priority_group[n];
@@ -121,6 +121,8 @@ class Run {
             group.xon_bytes = random_.below(3) * 1000;
             group.xon_offset_bytes = random_.below(4) * 4000;
             group.xoff_bytes.reset();
+            group.pool.reset();
+            if (config.pools.empty() && random_.one_in(8)) group.pool = n == 3 ? "lossy" : "lossless";
             if (n == 3 && random_.one_in(3)) group.xoff_bytes = 5'000 + random_.below(60'000);
             QueueConfig& queue = port.queue[n];
             queue.dynamic_th.reset();
@@ -129,7 +131,6 @@ class Run {
             queue.size_bytes = random_.below(2) * 1500;
             queue.weight = static_cast<std::uint8_t>(1 + random_.below(50));
         }
-        static_cast<void>(config);
     }
 
     void routes(Config& config) {
