@@ -122,7 +122,8 @@ for _reason in REFUSED:
 
 class Accounts(loopback.Case):
     def test_every_reason_of_the_catalogue_is_tried(self):
-        buffer = {"ingress_limit", "headroom_overrun", "queue_limit"}  # class Buffer below, timing_test.py
+        # class Buffer below, timing_test.py, fault/watchdog_test.py
+        buffer = {"ingress_limit", "headroom_overrun", "queue_limit", "watchdog_drop"}
         self.assertEqual(sorted(REFUSED), sorted(set(REASONS) - buffer))
 
     def test_each_frame_has_its_own_reason_when_all_come_together(self):
