@@ -244,6 +244,7 @@ std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
         state.unwatched.erase(port);
     else
         state.unwatched.insert(port);
+    if (state == state_) return {};
     std::string error = publish(config_, state);
     if (!error.empty()) return error;
     state_ = std::move(state);
@@ -255,6 +256,7 @@ std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
 std::string RunningSwitch::big_red_switch(bool on) {
     OperatorState state = state_;
     state.big_red_switch = on;
+    if (state == state_) return {};
     std::string error = publish(config_, state);
     if (!error.empty()) return error;
     state_ = std::move(state);

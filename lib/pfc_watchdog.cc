@@ -109,7 +109,9 @@ WatchdogChange PfcWatchdog::look(ClassId number, const QueueSight& sight, Time n
 
 WatchdogChange PfcWatchdog::watch_window(ClassId number, const QueueSight& sight, Time now) {
     Queue& queue = queues_[number];
-    queue.unpaused = queue.unpaused + unpaused_time(queue.paused_until, queue.counted_to, now);
+    const bool was_paused = queue.paused_until && queue.counted_to < *queue.paused_until;
+    if (settings_.poll == Duration{} || !was_paused)
+        queue.unpaused = queue.unpaused + unpaused_time(queue.paused_until, queue.counted_to, now);
     queue.counted_to = now;
     if (sight.sent != queue.sent || !sight.holds_packets ||
         too_long_unpaused(queue.unpaused, now - queue.start))

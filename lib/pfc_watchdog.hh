@@ -7,8 +7,10 @@
 // in between (`action`) is the caller's part. An operator's `cut` puts a queue into the action at once, until
 // it is released: no storm, and nothing but the release ends it.
 // The owner of the port calls `look` for every queue that is awake, or paused with packets, each turn and
-// after each change; with `poll` 0 the outcome is exact if it also does so at `next_event`. Otherwise windows
-// are judged every `poll`. Time measured, not turns: a late look judges by what the queue did until then.
+// after each change. With `poll` 0 the outcome is exact if it also does so at `next_event`: a late look
+// judges by when the pause ended. Otherwise windows are judged every `poll`, and what a look saw holds until
+// the next: under the real clock a turn may come later than a pause lasts, with the next XOFF waiting to be
+// received.
 #pragma once
 
 #include <array>

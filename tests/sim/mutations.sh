@@ -69,7 +69,7 @@ mutate shared-while-off lib/priority_group.hh 's/if (pause_ == Pause::none \&\& 
 mutate watchdog-counts-unpaused-as-paused lib/pfc_watchdog.cc 's/return open < to ? to - open : Duration{};/static_cast<void>(to); return open < from ? to - open : Duration{};/'
 mutate watchdog-blind-to-progress lib/pfc_watchdog.cc 's/if (sight.sent != queue.sent || !sight.holds_packets ||/if (!sight.holds_packets ||/'
 mutate watchdog-xon-keeps-the-storm dataplane/watchdog.cc 's/sight.xoffs += port.honor.counters(n).rx_xoff.get();/sight.xoffs += port.honor.counters(n).rx_xoff.get() + port.honor.counters(n).rx_xon.get();/'
-mutate watchdog-new-restoration-in-a-storm lib/pfc_watchdog.cc 's/now - queue.quiet_since < queue.restoration/now - queue.quiet_since < settings_.restoration/'
+mutate watchdog-new-restoration-in-a-storm lib/pfc_watchdog.hh 's/{ settings_ = settings; }/{ settings_ = settings; for (Queue\& queue : queues_) queue.restoration = settings.restoration; }/'
 mutate watchdog-drop-still-sends-pfc dataplane/watchdog.cc 's/watchdog.mutes = static_cast<std::uint8_t>(watchdog.mutes | priorities);//'
 mutate watchdog-drop-keeps-the-pause-asserted dataplane/watchdog.cc 's/port.generator.reset(now, priorities);//'
 mutate watchdog-silent-after-the-storm dataplane/watchdog.cc 's/if (port.group\[n\].in_xoff()) port.want_xoff/if (port.group[n].in_xoff() \&\& port.hold_peer) port.want_xoff/'

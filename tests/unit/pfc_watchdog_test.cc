@@ -176,6 +176,20 @@ TEST(PfcWatchdog, lateLookJudgesByTheMeasuredTime) {
     CHECK(storm.at(ms(1000)) == Change::begins);
 }
 
+// A turn that comes late finds the next XOFF only then: the peer was not silent, we were.
+TEST(PfcWatchdog, polledWindowOutlivesTurnsThatAreLongerThanAPause) {
+    const WatchdogSettings polled{ms(200), ms(400), ms(50), WatchdogAction::drop};
+    for (const std::int64_t open_us : {0, 90, 110}) {  // of every 10 ms, seen unpaused
+        Watched port(polled);
+        bool stormed = false;
+        for (int at = 0; at < 1'000; at += 10) {
+            stormed |= port.xoff(ms(at), ms(at) + microseconds(335)) == Change::begins;
+            if (open_us != 0) stormed |= port.resume(ms(at + 10) - microseconds(open_us)) == Change::begins;
+        }
+        CHECK_EQUAL(open_us < 100, stormed);
+    }
+}
+
 TEST(PfcWatchdog, linkDownAndStopEndAWindow) {
     for (const Event event : {Event::link_down, Event::stop}) {
         Watched port;
