@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "dataplane/decisions.hh"
 #include "dataplane/drop.hh"
+#include "dataplane/microbursts.hh"
 #include "lib/class_mask.hh"
 #include "lib/pfc_frame.hh"
 
@@ -31,6 +33,7 @@ QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, 
         port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
         port.scheduler.became_empty(queue);
     }
+    depth_fell(worker, port, queue, now);
     trace(port, queue, now);
     return entry;
 }
@@ -122,6 +125,8 @@ void fill(WorkerContext& worker, PortContext& port, Time now) {
         PacketQueue& packets = port.queue[queue];
         do {
             const QueueEntry entry = release(worker, port, pools, queue, now);
+            if (entry.flags != 0) [[unlikely]]
+                observe_dequeue(worker, port, queue, entry);
             worker.shared.releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
             auto* packet = static_cast<Packet*>(entry.packet);
@@ -156,15 +161,20 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
     for (Packet* packet : packets) {
         const PacketMeta& info = meta(packet);
         PortContext& port = *worker.shared.ports[info.egress_port];
+        if (info.observed != 0) [[unlikely]]
+            record_enqueue(worker, port, info, pools);
         const DropReason reason = admit(*worker.policy, port, pools, info);
         if (reason != DropReason::none) [[unlikely]] {
             port.counters.queue[info.queue].dropped.add(1);
+            port.microburst[info.queue].dropped();
             drop(worker, packet, reason);
             continue;
         }
-        port.queue[info.queue].push(worker.chunks, {packet, static_cast<std::uint16_t>(packet->pkt_len),
-                                                    info.cells, info.ingress_port, info.priority_group, 0});
+        port.queue[info.queue].push(worker.chunks,
+                                    {packet, static_cast<std::uint16_t>(packet->pkt_len), info.cells,
+                                     info.ingress_port, info.priority_group, info.observed});
         port.backlog = static_cast<std::uint8_t>(port.backlog | 1U << info.queue);
+        depth_rose(port, info, now);
         trace(port, info.queue, now);
     }
 }
@@ -176,7 +186,9 @@ unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
     send_pfc(worker, port, now);
     fill(worker, port, now);
     if (port.out.count == 0) return 0;
+    const DepartureRecord departures(worker, port.out);
     const unsigned sent = port.io->transmit(std::span(port.out.packet).first(port.out.count));
+    departures.post(worker, sent);
     settle(port, sent);
     return sent;
 }
@@ -223,6 +235,7 @@ void discard_queues(WorkerContext& worker, PortContext& port, Time now) {
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
     for_each_class(port.backlog, [&](ClassId queue) {
         while (!port.queue[queue].empty()) {
+            port.microburst[queue].dropped();
             const QueueEntry entry = release(worker, port, pools, queue, now);
             port.counters.queue[queue].dropped.add(1);
             drop(worker, static_cast<Packet*>(entry.packet), DropReason::link_down);

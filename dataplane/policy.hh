@@ -11,6 +11,7 @@
 #include "lib/buffer_limits.hh"
 #include "lib/cells.hh"
 #include "lib/classify.hh"
+#include "lib/decision.hh"
 #include "lib/drop_reason.hh"
 #include "lib/flow_hash.hh"
 #include "lib/ids.hh"
@@ -51,14 +52,16 @@ struct PortPolicy {
     std::array<QueueLimits, classes> queue{};  // egress
     PortSchedule schedule;
     PfcSendSettings pfc_send;
-    std::uint8_t pfc_honours = 0;  // priorities whose pauses we obey
-    std::uint8_t held = 0;         // queues an operator holds: admission goes on, dequeue stops
+    std::uint8_t pfc_honours = 0;                           // priorities whose pauses we obey
+    std::array<std::uint32_t, classes> microburst_cells{};  // depth above which a queue bursts; 0: never
+    std::uint8_t held = 0;  // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
 };
 
 struct Policy {
     HashKey hash;
     CellSize cell{256};
+    DecisionFilter decisions;  // enabled only in a switch that was made with rings for them
     std::array<PoolLimits, max_pools> ingress_pools{};
     std::array<PoolLimits, max_pools> egress_pools{};
     std::vector<PortPolicy> ports;
