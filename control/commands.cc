@@ -6,6 +6,7 @@
 #include <sstream>
 #include <variant>
 
+#include "control/decision_filter.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 
@@ -35,7 +36,12 @@ struct FaultCommand {
     std::string value;
 };
 
-using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand>;
+struct DecisionsCommand {
+    DecisionsConfig wanted;
+    std::string said;
+};
+
+using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, DecisionsCommand>;
 using ParsedCommand = tl::expected<Command, std::string>;
 using Words = std::vector<std::string>;
 
@@ -107,13 +113,23 @@ ParsedCommand parse_fault(const Words& words) {
     return command;
 }
 
+ParsedCommand parse_decisions_command(const Words& words) {
+    auto wanted = parse_decisions(std::span(words).subspan(1));
+    if (!wanted) return tl::unexpected(std::move(wanted.error()));
+    std::string said;
+    for (const std::string& word : std::span(words).subspan(1)) append_item(said, " ", word);
+    return DecisionsCommand{std::move(*wanted), std::move(said)};
+}
+
 ParsedCommand parse_command(std::string_view text) {
     const Words words = split(text);
     if (!words.empty() && words[0] == "port") return parse_port(words);
     if (!words.empty() && words[0] == "queue") return parse_queue(words);
     if (!words.empty() && words[0] == "route") return parse_route(words);
     if (!words.empty() && words[0] == "fault") return parse_fault(words);
-    return tl::unexpected("unknown command " + quoted(text) + "; known: port, queue, route, fault");
+    if (!words.empty() && words[0] == "decisions") return parse_decisions_command(words);
+    return tl::unexpected("unknown command " + quoted(text) +
+                          "; known: port, queue, route, fault, decisions");
 }
 
 std::string check(const Config& config, const QueueCommand& command) {
@@ -124,6 +140,10 @@ std::string check(const Config& config, const FaultCommand& command) {
     if (!config.ports.contains(command.port)) return "no port " + quoted(command.port);
     return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only"
                                                 : std::string{};
+}
+
+std::string check(const Config& config, const DecisionsCommand& command) {
+    return check_decisions(config, command.wanted);
 }
 
 std::string check(const Config& config, const PortCommand& command) {
@@ -145,6 +165,10 @@ std::string run(RunningSwitch& device, const PortCommand& command) {
 
 std::string run(RunningSwitch& device, const QueueCommand& command) {
     return device.hold_queue(command.port, command.queue, command.hold);
+}
+
+std::string run(RunningSwitch& device, const DecisionsCommand& command) {
+    return device.set_decisions(command.wanted, command.said);
 }
 
 std::string run(RunningSwitch& device, const FaultCommand& command) {

@@ -11,6 +11,8 @@ namespace sluice {
 //   port NAME up|down
 //   queue PORT.N hold|release
 //   route add|replace|delete PREFIX [via ADDRESS [weight N]]...   (no via: blackhole)
+//   fault PORT KEY VALUE, fault PORT clear
+//   decisions on [port P] [egress P] [class N] [verdict V] [KEY VALUE]..., decisions off (decision_filter.hh)
 // Returns an error's text, or empty. `check_command` judges the words without a running switch.
 std::string run_command(RunningSwitch& device, std::string_view text);
 std::string check_command(const Config& config, std::string_view text);

@@ -1,5 +1,6 @@
 #include "control/compile.hh"
 
+#include "control/decision_filter.hh"
 #include "control/device.hh"
 #include "dataplane/capture_file.hh"
 
@@ -13,6 +14,19 @@ std::array<PoolLimits, max_pools> pool_limits(const EffectiveQos& qos, PoolDirec
             limits[pool.index] = {static_cast<std::uint32_t>(pool.shared_cells),
                                   static_cast<std::uint32_t>(pool.shared_headroom_cells)};
     return limits;
+}
+
+// "auto" is where the WRED preset of the port's speed begins to mark: 4 KB for each Gb/s.
+std::uint64_t microburst_bytes(const PortConfig& port, const QueueConfig& queue) {
+    const std::uint64_t by_speed = port.speed.bits_per_second / 8 * 32 / 1'000'000;
+    return queue.microburst_bytes.value_or(port.microburst_bytes.value_or(by_speed));
+}
+
+std::uint32_t microburst_cells(std::uint64_t bytes, CellSize cell) {
+    const std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - 1;
+    return bytes == 0
+               ? 0
+               : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cell.rounded_down(bytes), 1, most));
 }
 
 }  // namespace
@@ -38,6 +52,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
     policy.cell = qos.cell;
     policy.ingress_pools = pool_limits(qos, PoolDirection::ingress);
     policy.egress_pools = pool_limits(qos, PoolDirection::egress);
+    policy.decisions = decision_filter(config, state.decisions.value_or(config.decisions));
     std::size_t index = 0;
     for (const auto& [name, port] : config.ports) {
         const EffectivePort& effective = qos.ports.at(name);
@@ -54,6 +69,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         const auto held = state.held.find(name);
         out.held = held != state.held.end() ? held->second : std::uint8_t{0};
         out.speed = port.speed;
+        for (unsigned n = 0; n < classes; ++n)
+            out.microburst_cells[n] = microburst_cells(microburst_bytes(port, port.queue[n]), qos.cell);
         policy.ports.push_back(out);
     }
     return policy;

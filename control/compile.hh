@@ -17,6 +17,7 @@ namespace sluice {
 struct OperatorState {
     std::set<std::string> down;                // ports
     std::map<std::string, std::uint8_t> held;  // queues of a port, as a mask
+    std::optional<DecisionsConfig> decisions;  // instead of the configuration's, when told
     bool operator==(const OperatorState&) const = default;
 };
 

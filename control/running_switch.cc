@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "control/compile.hh"
+#include "control/decision_filter.hh"
 #include "control/device.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
@@ -98,9 +99,13 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     auto policy = made->compile(made->config_, made->qos_, {});
     if (!policy) return tl::unexpected(policy.error());
     made->routes_->published();
+    auto observation = Observation::create(made->config_, made->names_, made->packets_);
+    if (!observation) return tl::unexpected(observation.error());
+    made->observation_ = std::move(*observation);
     made->switch_ = std::make_unique<Switch>(
         config.workers, std::move(*policy), std::move(specs),
-        Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time});
+        Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time,
+                          decision_ring(config), microburst_ring});
     made->fault_ports_.resize(config.ports.size());
     if (config.clock == ClockKind::virtual_time) {
         made->virtual_ =
@@ -286,6 +291,16 @@ std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bo
     return {};
 }
 
+std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const std::string& what) {
+    OperatorState state = state_;
+    state.decisions = wanted;
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note("decisions", "decisions " + what);
+    return {};
+}
+
 std::string RunningSwitch::apply(Config config) {
     std::string error = publish(config, state_);
     if (!error.empty()) return error;
@@ -341,6 +356,8 @@ void RunningSwitch::note_once(const std::string& kind, std::string text) {
 }
 
 void RunningSwitch::watch() {
+    observation_->drain(*switch_);
+    note_microbursts();
     std::uint64_t drops = 0;
     for (unsigned w = 0; w < switch_->worker_count(); ++w)
         drops += switch_->worker(static_cast<WorkerId>(w)).lossless_drops.get();
@@ -351,6 +368,19 @@ void RunningSwitch::watch() {
         if (watched_drops_ != drops) note_drops(id);
     }
     watched_drops_ = drops;
+}
+
+// Every one is in the report; an event says that there are any.
+void RunningSwitch::note_microbursts() {
+    const auto& bursts = observation_->microbursts();
+    for (; watched_microbursts_ < bursts.size(); ++watched_microbursts_) {
+        const Observation::Burst& seen = bursts[watched_microbursts_];
+        const std::string queue = fmt::format("{}.{}", names_[seen.burst.port], seen.burst.queue);
+        if (noted_.insert("microburst" + queue).second)
+            note("microburst",
+                 fmt::format("queue {}: first microburst: {} of {} bytes for {} ns", queue, seen.peak_bytes,
+                             seen.threshold_bytes, seen.burst.length.ps / 1000));
+    }
 }
 
 void RunningSwitch::note_drops(PortId id) {
@@ -377,6 +407,8 @@ void RunningSwitch::note(std::string kind, std::string text) {
 
 std::vector<std::string> RunningSwitch::close() {
     std::vector<std::string> errors;
+    if (std::string error = observation_->finish(*switch_, now()); !error.empty())
+        errors.push_back(std::move(error));
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         std::string error = switch_->port(id).io->close();
         if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);

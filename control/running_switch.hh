@@ -12,6 +12,7 @@
 
 #include "control/compile.hh"
 #include "control/config.hh"
+#include "control/observation.hh"
 #include "control/routes.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
@@ -49,6 +50,8 @@ class RunningSwitch {
     // acknowledgement.
     std::string set_port(const std::string& name, bool up);
     std::string hold_queue(const std::string& port, ClassId queue, bool hold);
+    // Decision records from now on as `wanted` says, which check_decisions has found good; `what` was said.
+    std::string set_decisions(const DecisionsConfig& wanted, const std::string& what);
     std::string apply(Config config);
     // Faults of a port from now on; under the virtual clock only. `what` was said, for the list of events.
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
@@ -78,13 +81,15 @@ class RunningSwitch {
     RealRunner* real_runner() { return real_.get(); }
     Time now() const { return virtual_ ? virtual_->now() : real_->now(); }
 
-    // Control, after each step of the clock: notes what no lossless switch should see, once a port and
-    // reason: a lossless packet dropped, a receive ring overrun, a worker that fell behind.
+    // Control, after each step of the clock: takes what workers observed, and notes what no lossless switch
+    // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
+    // fell behind.
     void watch();
     // Control, now and then, under the real clock: asks drivers for their links.
     void poll_links();
     void note(std::string kind, std::string text);
     const std::vector<SwitchEvent>& events() const { return events_; }
+    const Observation& observation() const { return *observation_; }
 
     // After the last turn: closes ports; error texts, one per port that failed.
     std::vector<std::string> close();
@@ -105,6 +110,7 @@ class RunningSwitch {
     void publish_policy(std::unique_ptr<const Policy> policy);
     void note_once(const std::string& kind, std::string text);
     void note_drops(PortId id);
+    void note_microbursts();
 
     Config config_;
     RunningOptions options_;
@@ -124,6 +130,8 @@ class RunningSwitch {
     std::unique_ptr<Policy> awaited_;  // the second half of a change of limits
     std::vector<SwitchEvent> events_;
     std::uint64_t watched_drops_ = 0;
+    std::size_t watched_microbursts_ = 0;
+    std::unique_ptr<Observation> observation_;
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::unique_ptr<VirtualRunner> virtual_;
