@@ -3,8 +3,9 @@
 //
 // One meter a queue; the owner of the queue calls it after every change of its depth. Below the threshold,
 // and when off, that costs one comparison. An excursion begins with the packet that lifts the depth above
-// the threshold and ends when the depth is back at it or below. What was in the queue before it began is not
-// among the ports that fed it.
+// the threshold and ends when the depth is back at half of it or below: a queue that grows and shrinks by a
+// packet at a time about the threshold would else burst with every packet. What was in the queue before it
+// began is not among the ports that fed it.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,7 @@ class MicroburstMeter {
     // 0: off. Live: an excursion under way ends by the new threshold.
     void configure(std::uint32_t threshold_cells) {
         threshold_ = threshold_cells == 0 ? off : threshold_cells;
+        end_ = threshold_ == off ? off : threshold_ / 2;
     }
 
     // A packet of `from` has joined the queue, which holds `cells` now.
@@ -44,7 +46,7 @@ class MicroburstMeter {
     }
     // Cells have left. The excursion that ends with it; port and queue are the caller's to fill in.
     std::optional<Microburst> fell(Time now, std::uint32_t cells) {
-        if (!active_ || cells > threshold_) [[likely]]
+        if (!active_ || cells > end_) [[likely]]
             return std::nullopt;
         active_ = false;
         burst_.length = now - burst_.start;
@@ -79,6 +81,7 @@ class MicroburstMeter {
     }
 
     std::uint32_t threshold_ = off;
+    std::uint32_t end_ = off;
     bool active_ = false;
     Microburst burst_{};
 };

@@ -29,7 +29,7 @@ TEST(Microburst, theThresholdItselfIsNoExcursion) {
     CHECK_FALSE(meter.fell(at(2), 99).has_value());
 }
 
-TEST(Microburst, startsWithThePacketThatExceedsAndEndsAtTheThreshold) {
+TEST(Microburst, startsWithThePacketThatExceedsAndEndsAtHalfTheThreshold) {
     MicroburstMeter meter;
     meter.configure(100);
     meter.rose(at(1), 99, 9);
@@ -41,11 +41,11 @@ TEST(Microburst, startsWithThePacketThatExceedsAndEndsAtTheThreshold) {
     meter.dropped();
     meter.dropped();
     meter.marked();
-    CHECK_FALSE(meter.fell(at(8), 101).has_value());
+    CHECK_FALSE(meter.fell(at(8), 51).has_value());
     const auto under_way = meter.running(at(8));
     CHECK_TRUE(under_way.has_value());
     LONGS_EQUAL(3'000, under_way->length.ps);
-    const auto burst = meter.fell(at(12), 100);
+    const auto burst = meter.fell(at(12), 50);
     CHECK_TRUE(burst.has_value());
     CHECK_TRUE(burst->start == at(5));
     LONGS_EQUAL(7'000, burst->length.ps);
@@ -67,7 +67,8 @@ TEST(Microburst, eachExcursionBeginsAnew) {
     meter.dropped();
     CHECK_TRUE(meter.fell(at(2), 3).has_value());
     meter.rose(at(3), 11, 4);
-    const auto burst = meter.fell(at(4), 10);
+    CHECK_FALSE(meter.fell(at(4), 10).has_value());
+    const auto burst = meter.fell(at(5), 5);
     CHECK_TRUE(burst.has_value());
     LONGS_EQUAL(11, burst->peak_cells);
     LONGS_EQUAL(0, burst->dropped);
