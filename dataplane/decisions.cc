@@ -131,7 +131,7 @@ void record_enqueue(WorkerContext& worker, const PortContext& port, const Packet
     post(worker, key_of(info), worker.now, enqueued);
 }
 
-void record_draw(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn) {
+void record_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn) {
     if (is_recorded(info)) post(worker, key_of(info), worker.now, drawn);
 }
 

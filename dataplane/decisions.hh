@@ -10,7 +10,9 @@
 
 namespace sluice {
 
-inline bool is_recording(const WorkerContext& worker) { return worker.policy->decisions.enabled; }
+inline bool is_recording(const WorkerContext& worker) {
+    return worker.policy->decisions.enabled && worker.decisions != nullptr;
+}
 
 // Ingress, after classification: chooses the packet, or not.
 void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed);
@@ -34,8 +36,8 @@ class AdmissionRecord {
 // Egress, before the queue is asked.
 void record_enqueue(WorkerContext& worker, const PortContext& port, const PacketMeta& info,
                     PoolBursts& pools);
-// WRED or ECN has drawn for the packet, whatever came of it.
-void record_draw(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn);
+// WRED or ECN has drawn for the packet, whatever came of it: a mark, a drop or nothing.
+void record_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn);
 // A packet has left its queue for the wire; before its cells are posted as released.
 void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId queue, const QueueEntry& entry);
 // By drop(): before the packet's cells are posted as released.

@@ -2,10 +2,12 @@
 // for any number of workers; and observation changes nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -135,6 +137,14 @@ void load(SimSwitch& sim) {
     sim.at(Time{} + microseconds(90), [&] { sim.hold(3, 0, false); });
 }
 
+// Recorded from the start every cell of a group is known, and where it is.
+void check_cells(const GroupPaused& pause) {
+    std::uint32_t sum = pause.other_queues;
+    for (std::size_t i = 0; i < pause.filler_count; ++i) sum += pause.fillers[i].cells;
+    LONGS_EQUAL(0, pause.unknown);
+    LONGS_EQUAL(pause.reserved + pause.shared + pause.headroom, sum);
+}
+
 std::string text_of(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
@@ -176,7 +186,8 @@ TEST(Decisions, numbersOfABlockedGroupAreThoseOfTheLaw) {
                                : after < shared + headroom ? Admission::headroom
                                                            : Admission::headroom_overrun;
         CHECK_TRUE(admitted.part == part);
-        CHECK_EQUAL(after == shared, admitted.fired_xoff && !admitted.in_xoff);
+        CHECK_EQUAL(n >= reserved && after == shared, admitted.fired_xoff);
+        CHECK_EQUAL(after > shared, admitted.in_xoff);
         LONGS_EQUAL(part == Admission::headroom_overrun ? 1 : 0,
                     recorder.all<Dropped>(DecisionKey{0, n}).size());
     }
@@ -184,7 +195,12 @@ TEST(Decisions, numbersOfABlockedGroupAreThoseOfTheLaw) {
     const auto pauses = recorder.all<GroupPaused>();
     LONGS_EQUAL(1, pauses.size());
     CHECK_TRUE(pauses[0].xoff);
+    LONGS_EQUAL(reserved * frame_cells, pauses[0].reserved);
+    LONGS_EQUAL(shared * frame_cells, pauses[0].shared);
+    LONGS_EQUAL(limit_cells, pauses[0].limit);
     LONGS_EQUAL(frame_cells, pauses[0].headroom);
+    LONGS_EQUAL(headroom_cells, pauses[0].headroom_size);
+    LONGS_EQUAL(shared * frame_cells, pauses[0].pool_used);
     LONGS_EQUAL(1, pauses[0].filler_count);
     LONGS_EQUAL(1, pauses[0].fillers[0].port);
     LONGS_EQUAL(lossless, pauses[0].fillers[0].queue);
@@ -269,7 +285,14 @@ TEST(Decisions, oneRecordAPacketAsTheCountersSayWhateverTheNumberOfWorkers) {
         LONGS_EQUAL(0, recorder.log().given_up());
         std::map<std::pair<PortId, DropReason>, std::uint64_t> drops;
         std::uint64_t arrived = 0;
+        std::map<DecisionKey, ClassId> class_of;
         for (const DecisionEvent& event : recorder.events) {
+            if (const auto* it = std::get_if<Arrived>(&event.what)) class_of[event.key] = it->traffic_class;
+            if (const auto* pause = std::get_if<GroupPaused>(&event.what)) check_cells(*pause);
+            // Lossless groups but for port 0's have alpha 1.
+            if (const auto* it = std::get_if<Admitted>(&event.what);
+                it != nullptr && event.key.port != 0 && class_of.at(event.key) == lossless)
+                LONGS_EQUAL(std::max<std::int64_t>(0, it->pool_size - it->pool_used - it->cells), it->limit);
             if (const auto* dropped = std::get_if<Dropped>(&event.what))
                 ++drops[{event.key.port, dropped->reason}];
             arrived += std::holds_alternative<Arrived>(event.what) ? 1U : 0U;
@@ -336,6 +359,11 @@ TEST(Decisions, whatDoesNotFitARingIsCountedAndTheRestIsIntact) {
     recorder.finish();
     CHECK_TRUE(recorder.lost() > 100);
     CHECK_TRUE(recorder.events.size() > 100);
+    std::set<DecisionKey> begun;  // an event of a packet whose beginning was lost would be of no use
+    for (const DecisionEvent& event : recorder.events)
+        if (std::holds_alternative<Arrived>(event.what)) begun.insert(event.key);
+    for (const DecisionEvent& event : recorder.events)
+        CHECK_TRUE(std::holds_alternative<GroupPaused>(event.what) || begun.contains(event.key));
     const std::string all = text_of(everything.lines);
     std::size_t intact = 0;
     for (const std::string& line : recorder.lines) {
@@ -402,6 +430,10 @@ TEST(Decisions, theFilterChoosesByPortsClassFlowAndVerdict) {
         CHECK_TRUE(!expected.empty() && expected.size() < everything.lines.size());
         STRCMP_EQUAL(text_of(expected).c_str(), text_of(recorder.lines).c_str());
         LONGS_EQUAL(0, recorder.log().open());
+        // What is not wanted takes no room in the ring from where that is known.
+        const auto forgotten = recorder.all<Unwanted>().size();
+        LONGS_EQUAL(recorder.all<Arrived>().size() - forgotten,
+                    recorder.all<Departed>().size() + recorder.all<Dropped>().size());
     }
 }
 
