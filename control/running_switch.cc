@@ -378,8 +378,8 @@ void RunningSwitch::note_microbursts() {
         const std::string queue = fmt::format("{}.{}", names_[seen.burst.port], seen.burst.queue);
         if (noted_.insert("microburst" + queue).second)
             note("microburst",
-                 fmt::format("queue {}: first microburst: {} of {} bytes for {} ns", queue, seen.peak_bytes,
-                             seen.threshold_bytes, seen.burst.length.ps / 1000));
+                 fmt::format("queue {}: first microburst: {} bytes, above {}, for {} ns", queue,
+                             seen.peak_bytes, seen.threshold_bytes, seen.burst.length.ps / 1000));
     }
 }
 

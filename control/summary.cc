@@ -167,20 +167,21 @@ std::string event_list(const Json& events) {
 
 // Why packets were dropped or marked and senders paused, most first.
 std::string why_table(const Json& decisions) {
-    if (!decisions.contains("why") || decisions["why"].empty()) return {};
-    constexpr std::size_t most = 12;
+    if (!decisions.contains("why")) return {};
+    constexpr std::size_t most = 8;
     std::vector<const Json*> entries;
     for (const Json& entry : decisions["why"]) entries.push_back(&entry);
     std::stable_sort(entries.begin(), entries.end(), [](const Json* a, const Json* b) {
         return number((*a)["count"]) > number((*b)["count"]);
     });
-    std::string text =
-        fmt::format("\n{:<9}{:<22}{:<16}{:>8}  {:<16}{}\n", "why", "", "at", "times", "first", "");
+    std::string text;
+    if (!entries.empty())
+        text = fmt::format("\n{:<9}{:<22}{:<16}{:>8}  {}\n", "why", "", "at", "times", "first");
     for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
         const Json& entry = *entries[i];
         const Json& first = entry["first"];
         std::string at = "port " + entry["port"].get<std::string>();
-        for (const std::string what : {"queue", "group"})
+        for (const char* what : {"queue", "group"})
             if (entry.contains(what))
                 at = fmt::format("{} {}.{}", what, entry["port"].get<std::string>(), number(entry[what]));
         const std::string packet =
@@ -195,7 +196,7 @@ std::string why_table(const Json& decisions) {
     if (entries.size() > most)
         text += fmt::format("{:<9}{} more in the report\n", "...", entries.size() - most);
     if (number(decisions["lost"]) != 0)
-        text += fmt::format("{:<9}{} events did not fit the ring and are missing\n", "",
+        text += fmt::format("{:<9}{} events did not fit the ring and are missing\n", "decisions",
                             grouped(number(decisions["lost"])));
     return text;
 }

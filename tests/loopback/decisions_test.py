@@ -3,11 +3,12 @@
 
 import collections
 import json
+import os
 
 import loopback
 from determinism_test import busy
 from frames import plain
-from loopback import Switch, mac
+from loopback import Switch
 
 CONFIGURATION, FAILED = 2, 1
 
@@ -161,6 +162,32 @@ class Records(loopback.Case):
         self.assertTrue(all("arrival" in line for line in packets(lines)))
         for name in bare.frames:
             self.assertEqual(bare.raw[name] == out.raw[name], True, name)
+
+    def under_the_real_clock(self, workers):
+        switch = Switch(self, hosts=3, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real", workers=workers)
+        switch.give("h0", [(0, plain(size, to=1 + n % 2, dscp=26 * (n % 3 == 0))) for n, size in enumerate(range(60, 3000, 20))]
+                    + [(0, plain(ttl=1))])
+        switch.give("h1", [(0, plain(source=1, to=2))] * 40)
+        out, lines, _ = self.recorded(switch, "--duration", "600ms")
+        frames = packets(lines)
+        self.assertEqual(out.report["decisions"]["lost"], 0)
+        self.assertEqual(len(frames), out.report["ledger"]["rx"])
+        self.assertTrue(all(line["whole"] for line in frames))
+        verdicts = collections.Counter(line["verdict"] for line in frames)
+        self.assertEqual(verdicts["sent"], out.report["ledger"]["tx"] - out.report["ledger"]["generated"])
+        self.assertEqual(verdicts["dropped"], out.report["ledger"]["dropped"])
+        for line in frames:
+            if line["verdict"] == "sent":
+                # Both by the turn of one worker; another one's turn may have begun before this packet came.
+                self.assertLessEqual(line["egress"]["at_ps"], line["departure"]["at_ps"])
+
+    def test_under_the_real_clock(self):
+        self.under_the_real_clock(1)
+
+    def test_under_the_real_clock_with_two_workers(self):
+        if (os.cpu_count() or 1) < 2:
+            self.skipTest("one core only")
+        self.under_the_real_clock(2)
 
     def test_what_is_refused(self):
         switch = Switch(self, hosts=2)
