@@ -252,6 +252,29 @@ TEST(Decisions, aPauseNamesTheQueuesThatHoldTheCells) {
     }
 }
 
+// By a link that went down; with two workers the egress side counts it, with one the ingress side may.
+TEST(Decisions, cellsOfWhatWasDiscardedAreNotBlamed) {
+    for (const unsigned workers : {1U, 2U}) {
+        SimSwitch sim(small_group(3, workers));
+        Recorder recorder(sim);
+        for (PortId id = 1; id < 3; ++id) sim.hold(id, lossless, true);
+        for (int n = 0; n < 4; ++n) sim.port(0).inject(sim.now() + nanoseconds(1), flow_to(1), {frame});
+        sim.run_until(sim.now() + nanoseconds(2));
+        sim.at(sim.now() + nanoseconds(5), [&] { sim.set_port(1, false); });
+        sim.run_until(sim.now() + nanoseconds(10));
+        LONGS_EQUAL(4, sim.dropped(DropReason::link_down));
+        for (int n = 0; n < 10; ++n) sim.port(0).inject(sim.now() + nanoseconds(1), flow_to(2), {frame});
+        sim.run_until(sim.now() + nanoseconds(2));
+        const auto pauses = recorder.all<GroupPaused>();
+        LONGS_EQUAL(1, pauses.size());
+        check_cells(pauses[0]);
+        LONGS_EQUAL(1, pauses[0].filler_count);
+        LONGS_EQUAL(2, pauses[0].fillers[0].port);
+        sim.hold(2, lossless, false);
+        sim.drain(sim.now() + milliseconds(5));
+    }
+}
+
 TEST(Decisions, cellsFromBeforeAreCalledUnknown) {
     Config config = small_group(2);
     config.decisions.record = RecordMode::ready;
