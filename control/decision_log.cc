@@ -24,7 +24,7 @@ DecisionLog::Place DecisionLog::place_of(const DecisionKey& key) {
         ++given_up_;
         forget(open_.begin());
     }
-    open_.push_back({});
+    open_.emplace_back();
     const Place place = std::prev(open_.end());
     place->record.key = key;
     index_.emplace(key, place);

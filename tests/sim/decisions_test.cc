@@ -148,6 +148,8 @@ void check_cells(const GroupPaused& pause) {
     LONGS_EQUAL(pause.reserved + pause.shared + pause.headroom, sum);
 }
 
+bool contains(const std::string& line, const char* what) { return line.find(what) != std::string::npos; }
+
 std::string text_of(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
@@ -409,10 +411,6 @@ TEST(Decisions, theFilterChoosesByPortsClassFlowAndVerdict) {
         void (*set)(DecisionsConfig&);
         bool (*matches)(const std::string&);
     };
-    const auto has = [](const std::string& line, const char* what) {
-        return line.find(what) != std::string::npos;
-    };
-    static const auto contains = has;
     const std::array<Case, 5> cases{{
         {[](DecisionsConfig& d) {
              d.ports = {"p1", "p3"};

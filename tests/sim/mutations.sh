@@ -46,7 +46,7 @@ mutate() {
     cp original "$file"
 }
 
-mutate drop-keeps-cells dataplane/drop.hh 's/if (info.cells != 0) worker/if (info.cells == 1) worker/'
+mutate drop-keeps-cells dataplane/drop.hh 's/if (info.cells != 0)/if (info.cells == 1)/'
 mutate departure-keeps-cells dataplane/egress.cc '0,/releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells)/s//releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells - (entry.cells > 30))/'
 mutate refresh-late lib/pfc_generator.cc 's|settings.quanta / 2;|settings.quanta;|'
 mutate pause-ends-early lib/pfc_honor.cc 's/quantum \* map.quanta\[n\]/quantum * (map.quanta[n] - 1)/'
@@ -63,6 +63,12 @@ mutate one-cell-too-many-headroom lib/priority_group.hh 's/headroom_.get() + cel
 mutate shared-released-first lib/priority_group.hh 's/const std::uint32_t from_headroom = std::min(cells, headroom_.get());/const std::uint32_t from_headroom = std::min(cells - std::min(cells, shared_.get()), headroom_.get());/'
 mutate xon-without-offset lib/priority_group.hh 's/limit - limits.xon_offset_cells/limit/'
 mutate shared-while-off lib/priority_group.hh 's/if (pause_ == Pause::none \&\& pool.fits/if (pool.fits/'
+mutate pause-blames-what-left dataplane/decisions.cc 's/if ((entry.flags \& observed_fill) != 0)/if (entry.flags == 77)/'
+mutate pause-blames-what-was-dropped dataplane/decisions.cc 's/    if (is_counted(info)) {/    if (is_counted(info) \&\& info.cells == 9999) {/'
+mutate record-of-limit-before-packet dataplane/decisions.cc 's/limit_cells(pool.free_cells - cells,/limit_cells(pool.free_cells,/'
+mutate record-of-every-headroom-packet-as-first dataplane/decisions.cc 's/group.in_xoff() \&\& !numbers_.in_xoff/group.in_xoff()/'
+mutate record-begun-in-a-full-ring dataplane/decisions.cc 's/if (post(worker, key_of(info), info.arrival, arrived))/if (post(worker, key_of(info), info.arrival, arrived) || true)/'
+mutate burst-without-drops dataplane/egress.cc '0,/port.microburst\[info.queue\].dropped();/s///'
 
 if [[ $survived -ne 0 ]]; then
     echo "$survived mutations were not caught"
