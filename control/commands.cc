@@ -6,6 +6,7 @@
 #include <sstream>
 #include <variant>
 
+#include "control/decision_filter.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 
@@ -40,7 +41,13 @@ struct WatchdogCommand {
     bool on;
 };
 
-using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand>;
+struct DecisionsCommand {
+    DecisionsConfig wanted;
+    std::string said;
+};
+
+using Command =
+    std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand, DecisionsCommand>;
 using ParsedCommand = tl::expected<Command, std::string>;
 using Words = std::vector<std::string>;
 
@@ -129,6 +136,14 @@ ParsedCommand parse_watchdog(const Words& words) {
     return tl::unexpected<std::string>("wanted: watchdog start|stop PORT, or watchdog big-red-switch on|off");
 }
 
+ParsedCommand parse_decisions_command(const Words& words) {
+    auto wanted = parse_decisions(std::span(words).subspan(1));
+    if (!wanted) return tl::unexpected(std::move(wanted.error()));
+    std::string said;
+    for (const std::string& word : std::span(words).subspan(1)) append_item(said, " ", word);
+    return DecisionsCommand{std::move(*wanted), std::move(said)};
+}
+
 ParsedCommand parse_command(std::string_view text) {
     const Words words = split(text);
     if (!words.empty() && words[0] == "port") return parse_port(words);
@@ -136,7 +151,9 @@ ParsedCommand parse_command(std::string_view text) {
     if (!words.empty() && words[0] == "route") return parse_route(words);
     if (!words.empty() && words[0] == "fault") return parse_fault(words);
     if (!words.empty() && words[0] == "watchdog") return parse_watchdog(words);
-    return tl::unexpected("unknown command " + quoted(text) + "; known: port, queue, route, fault, watchdog");
+    if (!words.empty() && words[0] == "decisions") return parse_decisions_command(words);
+    return tl::unexpected("unknown command " + quoted(text) +
+                          "; known: port, queue, route, fault, watchdog, decisions");
 }
 
 std::string check(const Config& config, const QueueCommand& command) {
@@ -158,6 +175,10 @@ std::string check(const Config& config, const WatchdogCommand& command) {
                                : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
 }
 
+std::string check(const Config& config, const DecisionsCommand& command) {
+    return check_decisions(config, command.wanted);
+}
+
 std::string check(const Config& config, const PortCommand& command) {
     return config.ports.contains(command.port) ? std::string{} : "no port " + quoted(command.port);
 }
@@ -177,6 +198,10 @@ std::string run(RunningSwitch& device, const PortCommand& command) {
 
 std::string run(RunningSwitch& device, const QueueCommand& command) {
     return device.hold_queue(command.port, command.queue, command.hold);
+}
+
+std::string run(RunningSwitch& device, const DecisionsCommand& command) {
+    return device.set_decisions(command.wanted, command.said);
 }
 
 std::string run(RunningSwitch& device, const FaultCommand& command) {

@@ -17,6 +17,7 @@ namespace sluice {
 //   fault PORT clear
 //   watchdog start|stop PORT
 //   watchdog big-red-switch on|off
+//   decisions on [port P] [egress P] [class N] [verdict V] [KEY VALUE]..., decisions off (decision_filter.hh)
 // Returns an error's text, or empty. `check_command` judges the words without a running switch.
 std::string run_command(RunningSwitch& device, std::string_view text);
 std::string check_command(const Config& config, std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "control/decision_filter.hh"
 #include "control/device.hh"
 #include "control/watchdog.hh"
 #include "dataplane/capture_file.hh"
@@ -24,6 +25,19 @@ std::uint16_t number_of(std::vector<WredProfile>& profiles, const WredProfile& p
     const auto number = place - profiles.begin() + 1;
     if (place == profiles.end()) profiles.push_back(profile);
     return static_cast<std::uint16_t>(number);
+}
+
+// "auto" is where the WRED preset of the port's speed begins to mark: 4 KB for each Gb/s.
+std::uint64_t microburst_bytes(const PortConfig& port, const QueueConfig& queue) {
+    const std::uint64_t by_speed = port.speed.bits_per_second / 8 * 32 / 1'000'000;
+    return queue.microburst_bytes.value_or(port.microburst_bytes.value_or(by_speed));
+}
+
+std::uint32_t microburst_cells(std::uint64_t bytes, CellSize cell) {
+    const std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - 1;
+    return bytes == 0
+               ? 0
+               : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cell.rounded_down(bytes), 1, most));
 }
 
 }  // namespace
@@ -50,6 +64,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
     policy.seed = config.seed;
     policy.ingress_pools = pool_limits(qos, PoolDirection::ingress);
     policy.egress_pools = pool_limits(qos, PoolDirection::egress);
+    policy.decisions = decision_filter(config, state.decisions.value_or(config.decisions));
     std::size_t index = 0;
     for (const auto& [name, port] : config.ports) {
         const EffectivePort& effective = qos.ports.at(name);
@@ -68,6 +83,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.speed = port.speed;
         for (unsigned n = 0; n < classes; ++n)
             if (effective.wred_profile[n]) out.wred[n] = number_of(policy.wred, *effective.wred_profile[n]);
+        for (unsigned n = 0; n < classes; ++n)
+            out.microburst_cells[n] = microburst_cells(microburst_bytes(port, port.queue[n]), qos.cell);
         out.watchdog =
             watchdog_policy(config, effective, state.unwatched.contains(name), state.big_red_switch);
         policy.ports.push_back(out);

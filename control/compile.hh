@@ -19,6 +19,7 @@ struct OperatorState {
     std::map<std::string, std::uint8_t> held;  // queues of a port, as a mask
     std::set<std::string> unwatched;           // ports whose PFC watchdog is stopped
     bool big_red_switch = false;               // every lossless queue is in the watchdog's action
+    std::optional<DecisionsConfig> decisions;  // instead of the configuration's, when told
     bool operator==(const OperatorState&) const = default;
 };
 

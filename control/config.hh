@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lib/classify.hh"
+#include "lib/decision.hh"
 #include "lib/faults.hh"
 #include "lib/headers.hh"
 #include "lib/ids.hh"
@@ -140,6 +141,7 @@ struct QueueConfig : ThresholdConfig {
     Rate min_rate{};                     // 0: none
     Rate max_rate{};
     std::optional<std::string> wred;  // a [wred.NAME], or one of wred_profile_names
+    std::optional<std::uint64_t> microburst_bytes;  // absent: the port's
     bool operator==(const QueueConfig&) const = default;
 };
 
@@ -156,8 +158,9 @@ struct PortConfig {
     std::optional<std::vector<ClassId>> pfc;  // absent: the preset's
     std::optional<PfcMode> pfc_mode;
     bool small_xoff = false;  // a configured xoff may be too small: the report then promises nothing
-    std::uint16_t pfc_quanta = 0xFFFF;  // of the XOFFs we send
-    Rate shaper{};                      // 0: none
+    std::uint16_t pfc_quanta = 0xFFFF;              // of the XOFFs we send
+    Rate shaper{};                                  // 0: none
+    std::optional<std::uint64_t> microburst_bytes;  // of each queue; 0: none; absent: by speed
     Trust trust = Trust::dscp;
     ClassId default_tc = 0;  // with trust = port, and for what carries neither DSCP nor PCP
     std::string map = "default";
@@ -189,6 +192,32 @@ struct RouteConfig {
     std::vector<NextHopConfig> via;  // empty: blackhole
     SourcePlace place;
     bool operator==(const RouteConfig&) const = default;
+};
+
+// off: nothing is set up for it. ready: waits for the command `decisions on`. on: from the start.
+enum class RecordMode : std::uint8_t { off, ready, on };
+
+// Of the packets to be recorded; what is absent matches all.
+struct FlowConfig {
+    std::optional<IpPrefix> source;
+    std::optional<IpPrefix> destination;
+    std::optional<std::uint16_t> source_port;
+    std::optional<std::uint16_t> destination_port;
+    std::optional<std::uint32_t> qp;  // destination QP of RoCEv2, 24 bits
+    bool operator==(const FlowConfig&) const = default;
+};
+
+// Decision records: which packets, and where to. Empty lists choose all.
+struct DecisionsConfig {
+    std::optional<RecordMode> record;   // absent: on with a file, ready when an event may switch it on
+    std::string file;                   // JSON lines; empty: only the report says why
+    std::optional<std::uint32_t> ring;  // events of a worker on their way to control; absent: chosen
+    std::vector<std::string> ports;     // ingress
+    std::vector<std::string> egress;
+    std::vector<ClassId> classes;  // traffic classes
+    std::vector<Verdict> verdicts;
+    FlowConfig flow;
+    bool operator==(const DecisionsConfig&) const = default;
 };
 
 struct EventConfig {
@@ -228,6 +257,7 @@ struct Config {
     std::vector<NeighborConfig> neighbors;
     std::vector<RouteConfig> routes;
     std::vector<EventConfig> events;
+    DecisionsConfig decisions;
     SourceMap source;
     bool operator==(const Config&) const = default;
 };

@@ -257,6 +257,7 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine) 
     }
     lint::check_macs(config, findings);
     lint::check_devices(config, findings);
+    lint::check_decisions(config, findings);
     lint::check_addresses(config, findings);
     lint::check_neighbors(config, findings);
     lint::check_routes(config, findings);

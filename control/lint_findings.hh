@@ -41,6 +41,7 @@ std::string port_path(std::string_view port, std::string_view key = {});
 // "line 7", or "elsewhere" for what is not from a file.
 std::string at_line(SourcePlace place);
 
+void check_decisions(const Config& config, Findings& findings);  // lint_decisions.cc
 void check_devices(const Config& config, Findings& findings);    // lint_devices.cc
 void check_addresses(const Config& config, Findings& findings);  // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);

@@ -29,12 +29,15 @@ constexpr int exit_failed = 1;
 constexpr int exit_configuration = 2;
 
 constexpr const char* usage =
-    "usage: sluiced --config FILE [--check] [--report FILE] [--trace FILE] [--seed N] [--duration TIME]\n"
+    "usage: sluiced --config FILE [--check] [--report FILE] [--trace FILE] [--decisions FILE]\n"
+    "               [--seed N] [--duration TIME]\n"
     "\n"
     "  --config FILE    the switch: ports, routes, classes (TOML; see control/README.md and conf/)\n"
     "  --check          say what is wrong with the configuration, or that nothing is, and end\n"
     "  --report FILE    write what happened to every frame, as one JSON object, at the end\n"
     "  --trace FILE     write the depth of every queue over time, as JSON, at the end\n"
+    "  --decisions FILE write what was decided of every packet, one JSON object a line, as [decisions] "
+    "chooses\n"
     "  --seed N         overrides the configuration's seed\n"
     "  --duration TIME  end after this time of the switch's clock (\"5ms\"); default: when nothing can "
     "happen any\n"
@@ -47,6 +50,7 @@ struct Arguments {
     std::string config;
     std::string report;
     std::string trace;
+    std::string decisions;
     bool check = false;
     std::optional<std::uint64_t> seed;
     std::optional<Duration> duration;
@@ -64,6 +68,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
         opt_check,
         opt_report,
         opt_trace,
+        opt_decisions,
         opt_seed,
         opt_duration,
         opt_help,
@@ -73,6 +78,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
                               {"check", no_argument, nullptr, opt_check},
                               {"report", required_argument, nullptr, opt_report},
                               {"trace", required_argument, nullptr, opt_trace},
+                              {"decisions", required_argument, nullptr, opt_decisions},
                               {"seed", required_argument, nullptr, opt_seed},
                               {"duration", required_argument, nullptr, opt_duration},
                               {"help", no_argument, nullptr, opt_help},
@@ -91,6 +97,9 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
                 break;
             case opt_trace:
                 out.trace = optarg;
+                break;
+            case opt_decisions:
+                out.decisions = optarg;
                 break;
             case opt_seed: {
                 const auto seed = parse_integer(optarg);
@@ -132,6 +141,10 @@ std::optional<Config> read_config(const Arguments& arguments) {
     }
     Config config = std::move(*loaded);
     if (arguments.seed) config.seed = *arguments.seed;
+    if (!arguments.decisions.empty()) {
+        config.decisions.file = arguments.decisions;
+        if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
+    }
     bool good = true;
     const auto findings = check_config(config, Machine{std::thread::hardware_concurrency()});
     for (const Finding& finding : findings) fmt::print(stderr, "{}\n", finding.text(arguments.config));

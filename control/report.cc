@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "control/report_observation.hh"
+
 namespace sluice {
 namespace {
 
@@ -281,6 +283,9 @@ Json make_report(RunningSwitch& running) {
         report["ports"][running.port_names()[id]] = port_json(running, id);
     report["pools"] = pools_json(running);
     report["watchdog"] = watchdog_json(device, running.port_names());
+    report["decisions"] = decisions_json(running.observation(), device);
+    report["microbursts"] = microbursts_json(running.observation());
+    report["microbursts_left_out"] = running.observation().microbursts_left_out();
     report["ecmp"] = ecmp_json(running);
     report["events"] = Json::array();
     for (const SwitchEvent& event : running.events()) {

@@ -100,6 +100,7 @@ void run_virtual(RunningSwitch& running, std::optional<Duration> duration) {
             // Time passes to the end even when nothing happens in it.
             runner.advance(Time{} + *duration);
             runner.run();
+            running.watch();
             return;
         }
         if (!instant) return;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/compile.hh"
+#include "control/decision_filter.hh"
 #include "control/device.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
@@ -82,9 +83,13 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     auto policy = made->compile(made->config_, made->qos_, {});
     if (!policy) return tl::unexpected(policy.error());
     made->routes_->published();
+    auto observation = Observation::create(made->config_, made->names_, made->packets_);
+    if (!observation) return tl::unexpected(observation.error());
+    made->observation_ = std::move(*observation);
     made->switch_ = std::make_unique<Switch>(
         config.workers, std::move(*policy), std::move(specs),
-        Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time});
+        Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time,
+                          decision_ring(config), microburst_ring});
     made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
     made->fault_ports_.resize(config.ports.size());
     if (config.clock == ClockKind::virtual_time) {
@@ -265,6 +270,16 @@ std::string RunningSwitch::big_red_switch(bool on) {
     return {};
 }
 
+std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const std::string& what) {
+    OperatorState state = state_;
+    state.decisions = wanted;
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note("decisions", "decisions " + what);
+    return {};
+}
+
 std::string RunningSwitch::apply(Config config) {
     std::string error = publish(config, state_);
     if (!error.empty()) return error;
@@ -321,6 +336,8 @@ void RunningSwitch::note_once(const std::string& kind, std::string text) {
 
 void RunningSwitch::watch() {
     for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
+    observation_->drain(*switch_);
+    note_microbursts();
     std::uint64_t drops = 0;
     for (unsigned w = 0; w < switch_->worker_count(); ++w)
         drops += switch_->worker(static_cast<WorkerId>(w)).lossless_drops.get();
@@ -347,6 +364,19 @@ void RunningSwitch::note_watchdog(const WatchdogNews& news) {
              news);
 }
 
+// Every one is in the report; an event says that there are any.
+void RunningSwitch::note_microbursts() {
+    const auto& bursts = observation_->microbursts();
+    for (; watched_microbursts_ < bursts.size(); ++watched_microbursts_) {
+        const Observation::Burst& seen = bursts[watched_microbursts_];
+        const std::string queue = fmt::format("{}.{}", names_[seen.burst.port], seen.burst.queue);
+        if (noted_.insert("microburst" + queue).second)
+            note("microburst",
+                 fmt::format("queue {}: first microburst: {} bytes, above {}, for {} ns", queue,
+                             seen.peak_bytes, seen.threshold_bytes, seen.burst.length.ps / 1000));
+    }
+}
+
 void RunningSwitch::note_drops(PortId id) {
     for (std::size_t i = 1; i < drop_reason_count; ++i) {
         const auto reason = static_cast<DropReason>(i);
@@ -371,6 +401,8 @@ void RunningSwitch::note(std::string kind, std::string text, std::optional<Watch
 
 std::vector<std::string> RunningSwitch::close() {
     std::vector<std::string> errors;
+    if (std::string error = observation_->finish(*switch_, now()); !error.empty())
+        errors.push_back(std::move(error));
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         std::string error = switch_->port(id).io->close();
         if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);

@@ -14,6 +14,7 @@
 #include "control/compile.hh"
 #include "control/config.hh"
 #include "control/limit_change.hh"
+#include "control/observation.hh"
 #include "control/routes.hh"
 #include "control/watchdog.hh"
 #include "dataplane/eal.hh"
@@ -53,6 +54,8 @@ class RunningSwitch {
     // acknowledgement.
     std::string set_port(const std::string& name, bool up);
     std::string hold_queue(const std::string& port, ClassId queue, bool hold);
+    // Decision records from now on as `wanted` says, which check_decisions has found good; `what` was said.
+    std::string set_decisions(const DecisionsConfig& wanted, const std::string& what);
     std::string apply(Config config);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
@@ -84,13 +87,15 @@ class RunningSwitch {
     RealRunner* real_runner() { return real_.get(); }
     Time now() const { return virtual_ ? virtual_->now() : real_->now(); }
 
-    // Control, after each step of the clock: notes what no lossless switch should see, once a port and
-    // reason: a lossless packet dropped, a receive ring overrun, a worker that fell behind.
+    // Control, after each step of the clock: takes what workers observed, and notes what no lossless switch
+    // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
+    // fell behind.
     void watch();
     // Control, now and then, under the real clock: asks drivers for their links.
     void poll_links();
     void note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog = {});
     const std::vector<SwitchEvent>& events() const { return events_; }
+    const Observation& observation() const { return *observation_; }
 
     // After the last turn: closes ports; error texts, one per port that failed.
     std::vector<std::string> close();
@@ -111,6 +116,7 @@ class RunningSwitch {
     void note_once(const std::string& kind, std::string text);
     void note_drops(PortId id);
     void note_watchdog(const WatchdogNews& news);
+    void note_microbursts();
 
     Config config_;
     RunningOptions options_;
@@ -130,6 +136,8 @@ class RunningSwitch {
     std::vector<SwitchEvent> events_;
     std::uint64_t watched_drops_ = 0;
     WatchdogWatch watchdog_;
+    std::size_t watched_microbursts_ = 0;
+    std::unique_ptr<Observation> observation_;
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;

@@ -66,6 +66,9 @@ Rows<QueueConfig> queue_rows() {
         key<Q>("max_rate", &Q::max_rate, rate(0, max_rate_bits), "Most it gets, on the wire; 0: no limit."));
     rows.push_back(key<Q>("wred", &Q::wred, or_preset(name("a WRED profile's name")),
                           "The [wred.NAME] that marks and drops, or linear, steep, sonic, none."));
+    rows.push_back(key<Q>("microburst", &Q::microburst_bytes,
+                          optional_or(size(0, max_buffer_bytes, "100KB"), "port"),
+                          "Depth in bytes above which the queue bursts; 0: none; \"port\": the port's."));
     return rows;
 }
 
@@ -207,6 +210,8 @@ Rows<PortConfig> port_rows() {
                "Accept an xoff that is too small to be lossless, for experiments; the report then says so."),
         key<P>("shaper", &P::shaper, rate(0, max_rate_bits),
                "Most the port sends, on the wire; 0: no limit."),
+        key<P>("microburst", &P::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "auto"),
+               "Depth in bytes above which a queue bursts; 0: none; \"auto\": what the port sends in 32 us."),
         key<P>("trust", &P::trust,
                word<Trust>({{"dscp", Trust::dscp}, {"pcp", Trust::pcp}, {"port", Trust::port}}),
                "What gives a packet its traffic class."),
@@ -278,6 +283,57 @@ Rows<RouteConfig> route_rows() {
         required_key<R>("prefix", &R::prefix, network(), "Destinations that the route is for."),
         required_key<R>("via", &R::via, next_hops(),
                         "Neighbours that share the traffic, by weight (1 to 256); \"blackhole\" drops it."),
+    };
+}
+
+template <class T>
+Type<std::optional<T>> or_any(Type<T> type) {
+    return optional_or(std::move(type), "any");
+}
+
+Rows<FlowConfig> flow_rows() {
+    using F = FlowConfig;
+    const auto port = integer<std::uint16_t>(0, 65535);
+    return {
+        key<F>("source", &F::source, or_any(network()), "Source addresses."),
+        key<F>("destination", &F::destination, or_any(network()), "Destination addresses."),
+        key<F>("source_port", &F::source_port, or_any(port), "TCP or UDP source port."),
+        key<F>("destination_port", &F::destination_port, or_any(port), "TCP or UDP destination port."),
+        key<F>("qp", &F::qp, or_any(integer<std::uint32_t>(0, 0xFF'FFFF)),
+               "Destination queue pair of RoCEv2."),
+    };
+}
+
+Type<Verdict> verdict() {
+    return word<Verdict>({{"dropped", Verdict::dropped},
+                          {"marked", Verdict::marked},
+                          {"paused", Verdict::paused},
+                          {"sent", Verdict::sent},
+                          {"unfinished", Verdict::unfinished}});
+}
+
+Rows<DecisionsConfig> decision_rows() {
+    using D = DecisionsConfig;
+    const auto some_ports = list_of(name("a port's name"), max_ports);
+    return {
+        key<D>(
+            "record", &D::record,
+            optional_or(word<RecordMode>(
+                            {{"off", RecordMode::off}, {"ready", RecordMode::ready}, {"on", RecordMode::on}}),
+                        "auto"),
+            "Ready: waits for the command \"decisions on\"; \"auto\": on with a file, ready when an event "
+            "may switch it on."),
+        key<D>("file", &D::file, text("a file", 0, 1024, "out/decisions.jsonl"),
+               "Where records go, one JSON object a line; empty: only the report says why."),
+        key<D>("ring", &D::ring, optional_or(integer<std::uint32_t>(2, 1U << 24), "auto"),
+               "Events of a worker on their way to control; what does not fit is lost and counted; \"auto\": "
+               "two for every packet the buffer holds, 65536 at least."),
+        key<D>("port", &D::ports, some_ports, "Record what comes in by these ports; empty: all."),
+        key<D>("egress", &D::egress, some_ports, "Record what is routed to these ports; empty: all."),
+        key<D>("class", &D::classes, list_of(class_id(), classes), "Traffic classes to record; empty: all."),
+        key<D>("verdict", &D::verdicts, list_of(verdict(), verdict_names.size()),
+               "Keep records of these outcomes; empty: all."),
+        nested<D>("flow", &D::flow, flow_rows(), "Packets to record."),
     };
 }
 
@@ -375,6 +431,7 @@ Rows<Config> make_config_rows() {
                  },
                  "The shared buffer."),
         nested<C>("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports."),
+        nested<C>("decisions", &C::decisions, decision_rows(), "Decision records."),
         default_row(),
         named<C>(
             "pool", &C::pools, pool_rows(),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -207,13 +208,79 @@ std::string event_list(const Json& events) {
     return text.empty() ? text : "\nevents\n" + text;
 }
 
+// Why packets were dropped or marked and senders paused, most first.
+std::string why_table(const Json& decisions) {
+    if (!decisions.contains("why")) return {};
+    constexpr std::size_t most = 8;
+    std::vector<const Json*> entries;
+    for (const Json& entry : decisions["why"]) entries.push_back(&entry);
+    std::stable_sort(entries.begin(), entries.end(), [](const Json* a, const Json* b) {
+        return number((*a)["count"]) > number((*b)["count"]);
+    });
+    std::string text;
+    if (!entries.empty())
+        text = fmt::format("\n{:<9}{:<22}{:<16}{:>8}  {}\n", "why", "", "at", "times", "first");
+    for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
+        const Json& entry = *entries[i];
+        const Json& first = entry["first"];
+        std::string at = "port " + entry["port"].get<std::string>();
+        for (const char* what : {"queue", "group"})
+            if (entry.contains(what))
+                at = fmt::format("{} {}.{}", what, entry["port"].get<std::string>(), number(entry[what]));
+        const std::string packet =
+            first.contains("sequence")
+                ? fmt::format("{}#{} ", first["port"].get<std::string>(), number(first["sequence"]))
+                : std::string{};
+        text +=
+            fmt::format("{:<9}{:<22}{:<16}{:>8}  {}at {}\n         {}\n", entry["verdict"].get<std::string>(),
+                        entry["reason"].get<std::string>(), at, grouped(number(entry["count"])), packet,
+                        time_text(number(first["at_ns"])), entry["sentence"].get<std::string>());
+    }
+    if (entries.size() > most)
+        text += fmt::format("{:<9}{} more in the report\n", "...", entries.size() - most);
+    if (number(decisions["lost"]) != 0)
+        text += fmt::format("{:<9}{} events did not fit the ring and are missing\n", "decisions",
+                            grouped(number(decisions["lost"])));
+    return text;
+}
+
+std::string microburst_table(const Json& report) {
+    const Json& bursts = report["microbursts"];
+    if (bursts.empty()) return {};
+    constexpr std::size_t most = 8;
+    std::vector<const Json*> entries;
+    for (const Json& burst : bursts) entries.push_back(&burst);
+    std::stable_sort(entries.begin(), entries.end(), [](const Json* a, const Json* b) {
+        return number((*a)["peak_bytes"]) > number((*b)["peak_bytes"]);
+    });
+    std::string text = fmt::format("\n{:<12}{:>6}{:>12}{:>12}{:>12}{:>10}{:>10}  {}\n", "microburst", "queue",
+                                   "at", "for", "peak", "marked", "dropped", "fed by");
+    for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
+        const Json& burst = *entries[i];
+        std::string fed_by;
+        for (const Json& port : burst["fed_by"])
+            fed_by += (fed_by.empty() ? "" : " ") + port.get<std::string>();
+        text += fmt::format("{:<12}{:>6}{:>12}{:>12}{:>12}{:>10}{:>10}  {}\n",
+                            burst["port"].get<std::string>(), number(burst["queue"]),
+                            time_text(number(burst["start_ns"])), time_text(number(burst["length_ns"])),
+                            size_text(number(burst["peak_bytes"])), grouped(number(burst["marked_packets"])),
+                            grouped(number(burst["dropped_packets"])), fed_by);
+    }
+    if (const auto more =
+            bursts.size() - std::min(entries.size(), most) + number(report["microbursts_left_out"]);
+        more != 0)
+        text += fmt::format("{:<12}{} more\n", "...", grouped(more));
+    return text;
+}
+
 }  // namespace
 
 std::string summarise(const Json& report) {
     return verdict(report) + port_table(report["ports"]) + class_table(report["ports"]) +
            congestion_table(report["ports"]) + lossless_table(report["ports"]) +
            watchdog_table(report["watchdog"]) + pool_table(report["pools"]) + ecmp_table(report["ecmp"]) +
-           event_list(report["events"]) + ledger_line(report["ledger"]);
+           microburst_table(report) + why_table(report["decisions"]) + event_list(report["events"]) +
+           ledger_line(report["ledger"]);
 }
 
 }  // namespace sluice

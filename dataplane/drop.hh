@@ -1,6 +1,7 @@
 // The only way a packet is discarded, anywhere in the switch. What ingress had charged for it is given back.
 #pragma once
 
+#include "dataplane/decisions.hh"
 #include "dataplane/worker_context.hh"
 
 namespace sluice {
@@ -13,6 +14,8 @@ inline void drop(WorkerContext& worker, Packet* packet, DropReason reason) {
         counters.lossless[static_cast<std::size_t>(reason)].add(1);
         worker.lossless_drops.add(1);
     }
+    if (info.observed != 0) [[unlikely]]
+        observe_drop(worker, info, reason);
     if (info.cells != 0)
         worker.shared.releases.post(worker.id, info.ingress_port, info.priority_group, info.cells);
     rte_pktmbuf_free(packet);

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "dataplane/congestion.hh"
+#include "dataplane/decisions.hh"
 #include "dataplane/drop.hh"
+#include "dataplane/microbursts.hh"
 #include "lib/class_mask.hh"
 #include "lib/pfc_frame.hh"
 
@@ -39,6 +41,7 @@ QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, 
         port.scheduler.became_empty(queue);
         port.wred[queue].became_empty(now);
     }
+    depth_fell(worker, port, queue, now);
     trace(port, queue, now);
     return entry;
 }
@@ -132,6 +135,8 @@ void fill(WorkerContext& worker, PortContext& port, Time now) {
         PacketQueue& packets = port.queue[queue];
         do {
             const QueueEntry entry = release(worker, port, pools, queue, now);
+            if (entry.flags != 0) [[unlikely]]
+                observe_dequeue(worker, port, queue, entry);
             worker.shared.releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
             auto* packet = static_cast<Packet*>(entry.packet);
@@ -167,16 +172,21 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
         PortContext& port = *worker.shared.ports[info.egress_port];
+        if (info.observed != 0) [[unlikely]]
+            record_enqueue(worker, port, info, pools);
         const DropReason reason = admit(*worker.policy, port, pools, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port.counters.queue[info.queue].dropped.add(1);
+            port.microburst[info.queue].dropped();
             drop(worker, packet, reason);
             continue;
         }
         info.enqueued = now;
-        port.queue[info.queue].push(worker.chunks, {packet, static_cast<std::uint16_t>(packet->pkt_len),
-                                                    info.cells, info.ingress_port, info.priority_group, 0});
+        port.queue[info.queue].push(worker.chunks,
+                                    {packet, static_cast<std::uint16_t>(packet->pkt_len), info.cells,
+                                     info.ingress_port, info.priority_group, info.observed});
         port.backlog = static_cast<std::uint8_t>(port.backlog | 1U << info.queue);
+        depth_rose(port, info, now);
         trace(port, info.queue, now);
     }
 }
@@ -188,7 +198,9 @@ unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
     send_pfc(worker, port, now);
     fill(worker, port, now);
     if (port.out.count == 0) return 0;
+    const DepartureRecord departures(worker, port.out);
     const unsigned sent = port.io->transmit(std::span(port.out.packet).first(port.out.count));
+    departures.post(worker, sent);
     settle(port, sent);
     return sent;
 }
@@ -234,6 +246,7 @@ unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, 
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
     const unsigned packets = port.queue[queue].packets();
     while (!port.queue[queue].empty()) {
+        port.microburst[queue].dropped();
         const QueueEntry entry = release(worker, port, pools, queue, now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet), reason);

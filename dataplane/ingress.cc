@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dataplane/decisions.hh"
 #include "dataplane/drop.hh"
 #include "dataplane/fib.hh"
 #include "lib/checksum.hh"
@@ -62,6 +63,7 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
     info.sequence = port.next_sequence++;
     info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     info.cells = 0;
+    info.observed = 0;
     info.ingress_port = port.id;
     info.traffic_class = traffic_class(parsed, policy.map);
     info.priority_group = policy.map.tc_to_priority_group[info.traffic_class];
@@ -74,6 +76,7 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
 void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst, Batch& batch) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     auto& counters = port.counters;
+    const bool recording = is_recording(worker);
     for (Packet* packet : burst) {
         counters.rx.add(packet->pkt_len);
         Parsed& parsed = batch.parsed[batch.count];
@@ -84,6 +87,8 @@ void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* con
         }
         if (packet->packet_type == packet_type_truncated) parsed.drop = DropReason::truncated_capture;
         describe(policy, port, packet, parsed);
+        if (recording) [[unlikely]]
+            record_arrival(worker, packet, parsed);
         if (parsed.drop != DropReason::none) [[unlikely]] {
             drop(worker, packet, parsed.drop);
             continue;
@@ -201,7 +206,10 @@ void filter(WorkerContext& worker, Batch& batch, Judge judge) {
 
 void route_stage(WorkerContext& worker, Batch& batch) {
     filter(worker, batch, [&](unsigned i, Packet* packet) {
-        return choose_next_hop(worker, packet, batch.parsed[i], batch.group[i]);
+        const DropReason reason = choose_next_hop(worker, packet, batch.parsed[i], batch.group[i]);
+        if (meta(packet).observed != 0) [[unlikely]]
+            record_route(worker, packet, batch.parsed[i], batch.group[i], reason);
+        return reason;
     });
 }
 
@@ -229,9 +237,18 @@ void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
     std::uint32_t bound = 0;
     for (unsigned i = 0; i < batch.count; ++i) bound += policy.cell.cells(meta(batch.packet[i]).frame_bytes);
     PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, bound);
+    const bool recording = is_recording(worker);
     filter(worker, batch, [&](unsigned, Packet* packet) {
         PacketMeta& info = meta(packet);
-        return admit(own.group[info.priority_group], port, pools, policy.cell.cells(info.frame_bytes), info);
+        const GroupLimits& limits = own.group[info.priority_group];
+        const std::uint32_t cells = policy.cell.cells(info.frame_bytes);
+        if (!recording) [[likely]]
+            return admit(limits, port, pools, cells, info);
+        const AdmissionRecord record(port.group[info.priority_group], limits, pools[limits.pool].view(),
+                                     cells);
+        const DropReason reason = admit(limits, port, pools, cells, info);
+        record.post(worker, port, info);
+        return reason;
     });
 }
 
@@ -294,7 +311,10 @@ void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
         PriorityGroup& group = port.group[n];
         const PoolView pool(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
         const auto bit = static_cast<std::uint8_t>(1U << n);
-        switch (group.update_xoff(limits, pool, port.hold_peer)) {
+        const XoffSignal signal = group.update_xoff(limits, pool, port.hold_peer);
+        if (signal != XoffSignal::none && is_recording(worker)) [[unlikely]]
+            record_pause(worker, port, n, pool, signal);
+        switch (signal) {
             case XoffSignal::send_xoff:
                 port.counters.group[n].xoff.add(1);
                 port.want_xoff |= bit;

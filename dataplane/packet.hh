@@ -32,8 +32,14 @@ struct alignas(64) PacketMeta {
     bool lossless;
     EcnBits ecn;             // as it arrived
     std::uint8_t l3_offset;  // of the frame as it leaves
+    std::uint8_t observed;  // what decision records want of it: observed_record, observed_fill; 0 when off
 };
 static_assert(sizeof(PacketMeta) == 64, "one cache line");
+
+enum : std::uint8_t {
+    observed_record = 1,  // each of its stages is posted to control
+    observed_fill = 2,    // its cells are counted on the FillBoard
+};
 
 inline PacketMeta& meta(Packet* packet) { return *static_cast<PacketMeta*>(rte_mbuf_to_priv(packet)); }
 

@@ -11,6 +11,7 @@
 #include "lib/buffer_limits.hh"
 #include "lib/cells.hh"
 #include "lib/classify.hh"
+#include "lib/decision.hh"
 #include "lib/drop_reason.hh"
 #include "lib/flow_hash.hh"
 #include "lib/ids.hh"
@@ -63,9 +64,10 @@ struct PortPolicy {
     std::array<QueueLimits, classes> queue{};  // egress
     PortSchedule schedule;
     PfcSendSettings pfc_send;
-    std::uint8_t pfc_honours = 0;               // priorities whose pauses we obey
-    std::array<std::uint16_t, classes> wred{};  // of a queue: index into Policy::wred, plus one; 0: none
-    std::uint8_t held = 0;                      // queues an operator holds: admission goes on, dequeue stops
+    std::uint8_t pfc_honours = 0;                           // priorities whose pauses we obey
+    std::array<std::uint16_t, classes> wred{};              // of a queue: index into Policy::wred, plus one; 0: none
+    std::array<std::uint32_t, classes> microburst_cells{};  // depth above which a queue bursts; 0: never
+    std::uint8_t held = 0;                                  // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
     WatchdogPolicy watchdog;
 };
@@ -74,6 +76,7 @@ struct Policy {
     HashKey hash;
     std::uint64_t seed = 1;  // of WRED's draws
     CellSize cell{256};
+    DecisionFilter decisions;  // enabled only in a switch that was made with rings for them
     std::array<PoolLimits, max_pools> ingress_pools{};
     std::array<PoolLimits, max_pools> egress_pools{};
     std::vector<PortPolicy> ports;

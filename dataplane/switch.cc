@@ -25,6 +25,14 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
     for (unsigned w = 0; w < workers; ++w)
         workers_.push_back(std::make_unique<WorkerContext>(shared_, static_cast<WorkerId>(w),
                                                            resources.packets, resources.pool));
+    if (resources.decision_ring != 0)
+        shared_.fill = std::make_unique<FillBoard>(static_cast<unsigned>(shared_.ports.size()));
+    for (auto& worker : workers_) {
+        if (resources.decision_ring != 0)
+            worker->decisions = std::make_unique<EventRing<DecisionEvent>>(resources.decision_ring);
+        if (resources.microburst_ring != 0)
+            worker->microbursts = std::make_unique<EventRing<Microburst>>(resources.microburst_ring);
+    }
 }
 
 std::uint64_t Switch::dropped(PortId ingress_port, DropReason reason) const {

@@ -94,7 +94,10 @@ void VirtualRunner::run(Switch& device) {
     unsigned work = 1;
     while (work != 0) {
         work = 0;
-        for (WorkerId w = 0; w < device.worker_count(); ++w) begin_turn(device.worker(w));
+        for (WorkerId w = 0; w < device.worker_count(); ++w) {
+            begin_turn(device.worker(w));
+            device.worker(w).now = now_;
+        }
         for (PortId id = 0; id < device.port_count(); ++id)
             link_events(device.owner(device.port(id)), device.port(id), now_);
         // All releases first: a group is judged by the pool that all ports have given back to.

@@ -27,6 +27,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
         if (before == nullptr || before->ports[port->id].schedule != own.schedule)
             port->scheduler.configure(own.schedule);
         port->generator.configure(own.pfc_send);
+        for (unsigned n = 0; n < classes; ++n) port->microburst[n].configure(own.microburst_cells[n]);
         port->groups_in_use = 0xFF;  // limits may have moved: judge every group once
         port->watchdog.settings_changed |=
             before == nullptr || before->ports[port->id].watchdog != own.watchdog;
@@ -114,6 +115,7 @@ unsigned collect(WorkerContext& worker, Time now) {
 
 unsigned turn(WorkerContext& worker, Time now) {
     begin_turn(worker);
+    worker.now = now;
     unsigned work = 0;
     for (PortContext* port : worker.own_ports) link_events(worker, *port, now);
     const bool draining = worker.shared.draining.load(std::memory_order_relaxed);

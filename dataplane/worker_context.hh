@@ -11,10 +11,13 @@
 #include "dataplane/port_counters.hh"
 #include "dataplane/port_watchdog.hh"
 #include "lib/class_mask.hh"
+#include "lib/decision.hh"
 #include "lib/depth_trace.hh"
 #include "lib/egress_queue_use.hh"
+#include "lib/fill_board.hh"
 #include "lib/link.hh"
 #include "lib/mailbox.hh"
+#include "lib/microburst.hh"
 #include "lib/packet_queue.hh"
 #include "lib/pfc_generator.hh"
 #include "lib/pfc_honor.hh"
@@ -68,6 +71,7 @@ struct alignas(64) PortContext {
     std::array<PacketQueue, classes> queue;
     std::array<EgressQueueUse, classes> queue_use;
     std::array<WredQueue, classes> wred;
+    std::array<MicroburstMeter, classes> microburst;  // by queue
     std::array<PriorityGroup, classes> group;
     Scheduler scheduler;
     PfcHonor honor;
@@ -95,6 +99,7 @@ struct Shared {
     // The only thing that workers read-modify-write together, once a burst; see pool_use.hh.
     std::array<PoolUse, max_pools> ingress_use, egress_use;
     ReleaseBoard releases;
+    std::unique_ptr<FillBoard> fill;  // null: decisions are never recorded
     // Set by control when the switch stops: nothing more is received, what is queued leaves. relaxed: a turn
     // later is soon enough.
     std::atomic<bool> draining{false};
@@ -111,12 +116,27 @@ struct LocalInbox {
     std::size_t taken = 0;
 };
 
+// From one worker to control. What does not fit is counted and gone.
+template <class Event>
+struct EventRing {
+    explicit EventRing(std::size_t capacity) : events(capacity) {}
+    bool post(const Event& event) {
+        if (events.post({&event, 1}) == 1) [[likely]]
+            return true;
+        lost.add(1);
+        return false;
+    }
+    Mailbox<Event> events;
+    Counter lost;
+};
+
 struct alignas(64) WorkerContext {
     WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool);
 
     Shared& shared;
     WorkerId id;
     const Policy* policy = nullptr;  // valid during a turn
+    Time now{};                      // of the turn
     std::vector<PortContext*> own_ports;
     ChunkPool chunks;
     rte_mempool* packet_pool;  // for the frames we make
@@ -125,6 +145,8 @@ struct alignas(64) WorkerContext {
     Counter lossless_drops;             // all of them: control looks here before it looks closer
     Counter watchdog_changes;           // storms and cuts that began or ended: likewise
     std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
+    std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
+    std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
 };
 
 constexpr unsigned max_next_hops = 65536;

@@ -78,6 +78,12 @@ mutate watchdog-storm-outlives-the-link dataplane/worker.cc 's/watch_link_down(w
 mutate watchdog-obeys-in-a-storm dataplane/watchdog.cc 's/port.honor.suspend(now, priorities);//'
 mutate watchdog-forgets-the-pause-of-a-cut lib/pfc_honor.cc 's/for_each_class(running, \[\&\](ClassId n) { step(n, PauseEvent::xoff, now, deadline_\[n\]); });/static_cast<void>(running);/'
 mutate watchdog-overrun-is-the-headrooms dataplane/port_watchdog.hh 's/if ((mutes >> group \& 1U) == 0) return false;/if ((mutes >> group \& 1U) != 2) return false;/'
+mutate pause-blames-what-left dataplane/decisions.cc 's/if ((entry.flags \& observed_fill) != 0)/if (entry.flags == 77)/'
+mutate pause-blames-what-was-dropped dataplane/decisions.cc 's/    if (is_counted(info)) {/    if (is_counted(info) \&\& info.cells == 9999) {/'
+mutate record-of-limit-before-packet dataplane/decisions.cc 's/limit_cells(pool.free_cells - cells,/limit_cells(pool.free_cells,/'
+mutate record-of-every-headroom-packet-as-first dataplane/decisions.cc 's/group.in_xoff() \&\& !numbers_.in_xoff/group.in_xoff()/'
+mutate record-begun-in-a-full-ring dataplane/decisions.cc 's/if (post(worker, key_of(info), info.arrival, arrived))/if (post(worker, key_of(info), info.arrival, arrived) || true)/'
+mutate burst-without-drops dataplane/egress.cc '0,/port.microburst\[info.queue\].dropped();/s///'
 
 if [[ $survived -ne 0 ]]; then
     echo "$survived mutations were not caught"

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "control/decision_filter.hh"
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -79,8 +80,9 @@ SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
     }
     auto policy = compile(config);
     routes_->published();
-    switch_ = std::make_unique<Switch>(config.workers, std::move(policy), std::move(specs),
-                                       Switch::Resources{pool_->pool(), packets, true});
+    switch_ = std::make_unique<Switch>(
+        config.workers, std::move(policy), std::move(specs),
+        Switch::Resources{pool_->pool(), packets, true, decision_ring(config), 1024});
     change_.emplace(*switch_, true);
     runner_ = std::make_unique<VirtualRunner>(std::vector<Switch*>{switch_.get()}, config.virtual_turn);
 }

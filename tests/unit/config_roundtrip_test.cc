@@ -96,6 +96,8 @@ PortConfig random_port(PortConfig port, Random& random) {
     if (random.once_in(3)) port.pfc = std::vector<ClassId>{};
     port.pfc_mode = random.one_of<std::optional<PfcMode>>({std::nullopt, PfcMode::asymmetric, PfcMode::off});
     port.shaper.bits_per_second = random.below(3) * 1'500'000'000;
+    if (random.once_in(2)) port.microburst_bytes = random.below(1U << 30);
+    if (random.once_in(3)) port.queue[random.below(classes)].microburst_bytes = random.below(1U << 30);
     port.trust = random.one_of({Trust::dscp, Trust::pcp, Trust::port});
     port.default_tc = random.class_id();
     if (random.once_in(2)) port.map = random.name();
@@ -113,6 +115,22 @@ PortConfig random_port(PortConfig port, Random& random) {
         group.xoff_bytes = random.below(1U << 30);
     }
     return port;
+}
+
+DecisionsConfig random_decisions(Random& random) {
+    DecisionsConfig decisions;
+    decisions.record = random.one_of<std::optional<RecordMode>>(
+        {std::nullopt, RecordMode::off, RecordMode::ready, RecordMode::on});
+    if (random.once_in(2)) decisions.file = random.text(0);
+    if (random.once_in(2)) decisions.ring = static_cast<std::uint32_t>(2 + random.below((1U << 24) - 1));
+    if (random.once_in(2)) decisions.ports = {random.name()};
+    if (random.once_in(2)) decisions.egress = {"p1", "p2"};
+    if (random.once_in(2)) decisions.classes = {7, random.one_of<ClassId>({0, 3})};
+    if (random.once_in(2)) decisions.verdicts = {Verdict::paused, Verdict::sent};
+    if (random.once_in(2)) decisions.flow.source = network_of(random.prefix());
+    if (random.once_in(2)) decisions.flow.destination_port = static_cast<std::uint16_t>(random.below(65'536));
+    if (random.once_in(2)) decisions.flow.qp = static_cast<std::uint32_t>(random.below(1U << 24));
+    return decisions;
 }
 
 void add_tables(Config& config, Random& random) {
@@ -163,6 +181,7 @@ Config random_config(unsigned seed) {
     for (std::uint64_t i = random.below(6); i > 0; --i)
         config.ports[random.name()] = random_port(config.port_defaults, random);
     if (random.once_in(3)) config.ports["default"] = random_port({}, random);
+    if (random.once_in(2)) config.decisions = random_decisions(random);
     add_tables(config, random);
     sort_config(config);
     return config;

@@ -1,0 +1,73 @@
+#include "lib/decision.hh"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sluice {
+namespace {
+
+bool covers(const FlowFilter::Prefix& prefix, const std::array<std::uint8_t, 16>& address) {
+    const std::size_t whole = prefix.length / 8U;
+    if (!std::equal(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(whole),
+                    prefix.address.begin()))
+        return false;
+    const unsigned rest = prefix.length % 8U;
+    return rest == 0 || (unsigned{address[whole]} ^ prefix.address[whole]) >> (8 - rest) == 0;
+}
+
+bool covers(const std::optional<FlowFilter::Prefix>& prefix, FrameKind kind,
+            const std::array<std::uint8_t, 16>& address) {
+    if (!prefix) return true;
+    return kind == (prefix->is_v6 ? FrameKind::ipv6 : FrameKind::ipv4) && covers(*prefix, address);
+}
+
+}  // namespace
+
+FlowKey flow_key(const Parsed& parsed, std::span<const std::uint8_t> view) {
+    FlowKey key;
+    key.destination_qp = parsed.destination_qp;
+    key.source_port = parsed.source_port;
+    key.destination_port = parsed.destination_port;
+    key.protocol = parsed.protocol;
+    key.kind = parsed.kind;
+    key.roce = parsed.roce;
+    const auto copy = [&](auto& to, std::size_t offset, std::size_t bytes) {
+        std::copy_n(view.begin() + static_cast<std::ptrdiff_t>(parsed.l3_offset + offset), bytes, to.begin());
+    };
+    // A frame that was refused may end before its header does.
+    if (parsed.kind == FrameKind::ipv4 && parsed.l3_offset + sizeof(Ipv4Header) <= view.size()) {
+        copy(key.source, offsetof(Ipv4Header, source), 4);
+        copy(key.destination, offsetof(Ipv4Header, destination), 4);
+    } else if (parsed.kind == FrameKind::ipv6 && parsed.l3_offset + sizeof(Ipv6Header) <= view.size()) {
+        copy(key.source, offsetof(Ipv6Header, source), 16);
+        copy(key.destination, offsetof(Ipv6Header, destination), 16);
+    }
+    return key;
+}
+
+bool FlowFilter::matches(const FlowKey& flow) const {
+    return covers(source, flow.kind, flow.source) && covers(destination, flow.kind, flow.destination) &&
+           (!source_port || *source_port == flow.source_port) &&
+           (!destination_port || *destination_port == flow.destination_port) &&
+           (!destination_qp || (flow.roce && *destination_qp == flow.destination_qp));
+}
+
+void GroupPaused::add_filler(const Filler& filler) {
+    const auto end = fillers.begin() + filler_count;
+    const auto place =
+        std::find_if(fillers.begin(), end, [&](const Filler& other) { return other.cells < filler.cells; });
+    if (filler_count == most_fillers) {
+        if (place == end) {
+            other_queues += filler.cells;
+            return;
+        }
+        other_queues += fillers.back().cells;
+        std::copy_backward(place, end - 1, end);
+    } else {
+        std::copy_backward(place, end, end + 1);
+        ++filler_count;
+    }
+    *place = filler;
+}
+
+}  // namespace sluice

@@ -1,0 +1,72 @@
+// Which egress queues hold the cells of a priority group: what nobody can tell from the group alone.
+//
+// For every (ingress port, group, egress port, queue) the cells that entered and the cells that left since
+// the start, each with one writer: the owner of the ingress port counts what it admits, the owner of the
+// egress port what it dequeues or drops. `left` is counted before the release is posted on the ReleaseBoard,
+// so an owner that has collected a release has seen it here too: the sum over queues never exceeds what the
+// group has in use, and what it falls short of that is on its way back or was there before counting began.
+// ports^2 x 1 KiB (64 MiB at 256 ports): made only where packets may be recorded.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lib/counters.hh"
+#include "lib/ids.hh"
+
+namespace sluice {
+
+struct FillPlace {
+    PortId ingress_port;
+    ClassId group;
+    PortId egress_port;
+    ClassId queue;
+};
+
+class FillBoard {
+  public:
+    explicit FillBoard(unsigned ports) : ports_(ports), entered_(entries(ports)), left_(entries(ports)) {}
+    static constexpr std::size_t entries(unsigned ports) {
+        return std::size_t{ports} * classes * ports * classes;
+    }
+
+    // Owner of the ingress port.
+    void entered(const FillPlace& place, std::uint32_t cells) { entered_[index(place)].add(cells); }
+    // Owner of the ingress port: what it had admitted does not go to the queue after all.
+    void withdrawn(const FillPlace& place, std::uint32_t cells) {
+        Counter& counter = entered_[index(place)];
+        counter.set(counter.get() - cells);
+    }
+    // Owner of the egress port.
+    void left(const FillPlace& place, std::uint32_t cells) { left_[index(place)].add(cells); }
+
+    // Owner of the ingress port: calls visit(egress port, queue, cells) for what is there, cells > 0.
+    template <class Visit>
+    void for_each(PortId ingress_port, ClassId group, Visit visit) const {
+        for (unsigned egress = 0; egress < ports_; ++egress) {
+            for (unsigned queue = 0; queue < classes; ++queue) {
+                const auto egress_port = static_cast<PortId>(egress);
+                const auto number = static_cast<ClassId>(queue);
+                const std::size_t at = index({ingress_port, group, egress_port, number});
+                const std::uint64_t cells = entered_[at].get() - left_[at].get();
+                if (cells != 0) visit(egress_port, number, static_cast<std::uint32_t>(cells));
+            }
+        }
+    }
+
+  private:
+    std::size_t index(const FillPlace& place) const {
+        assert(place.ingress_port < ports_ && place.egress_port < ports_);
+        return ((std::size_t{place.ingress_port} * classes + place.group) * ports_ + place.egress_port) *
+                   classes +
+               place.queue;
+    }
+
+    unsigned ports_;
+    std::vector<Counter> entered_;
+    std::vector<Counter> left_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,37 @@
+// A set of ports of one switch, as bits.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/ids.hh"
+
+namespace sluice {
+
+class PortMask {
+  public:
+    static constexpr PortMask all() {
+        PortMask mask;
+        mask.words_.fill(~std::uint64_t{0});
+        return mask;
+    }
+    constexpr void add(PortId port) { words_[port / 64U] |= std::uint64_t{1} << port % 64U; }
+    constexpr bool contains(PortId port) const { return (words_[port / 64U] >> port % 64U & 1U) != 0; }
+    constexpr bool operator==(const PortMask&) const = default;
+
+    // Lowest first.
+    template <class Action>
+    constexpr void for_each(Action action) const {
+        for (std::size_t word = 0; word < words_.size(); ++word)
+            for (std::uint64_t left = words_[word]; left != 0; left &= left - 1)
+                action(static_cast<PortId>(word * 64 + static_cast<unsigned>(std::countr_zero(left))));
+    }
+
+  private:
+    std::array<std::uint64_t, max_ports / 64> words_{};
+};
+static_assert(max_ports % 64 == 0);
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+#include "lib/fill_board.hh"
+
+#include <tuple>
+#include <vector>
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+
+namespace {
+
+using Held = std::vector<std::tuple<PortId, ClassId, std::uint32_t>>;
+
+Held held(const FillBoard& board, PortId port, ClassId group) {
+    Held found;
+    board.for_each(port, group, [&](PortId egress, ClassId queue, std::uint32_t cells) {
+        found.emplace_back(egress, queue, cells);
+    });
+    return found;
+}
+
+}  // namespace
+
+TEST_GROUP(FillBoard){};
+
+TEST(FillBoard, holdsNothingAtFirst) {
+    const FillBoard board(3);
+    for (PortId port = 0; port < 3; ++port)
+        for (ClassId group = 0; group < classes; ++group) CHECK_TRUE(held(board, port, group).empty());
+}
+
+TEST(FillBoard, everyPlaceIsItsOwn) {
+    FillBoard board(3);
+    std::uint32_t cells = 0;
+    for (PortId in = 0; in < 3; ++in)
+        for (ClassId group = 0; group < classes; ++group)
+            for (PortId out = 0; out < 3; ++out)
+                for (ClassId queue = 0; queue < classes; ++queue)
+                    board.entered({in, group, out, queue}, ++cells);
+    cells = 0;
+    for (PortId in = 0; in < 3; ++in)
+        for (ClassId group = 0; group < classes; ++group) {
+            const Held found = held(board, in, group);
+            LONGS_EQUAL(3 * classes, found.size());
+            for (const auto& [out, queue, count] : found) LONGS_EQUAL(++cells, count);
+        }
+}
+
+TEST(FillBoard, whatLeavesOrIsWithdrawnIsNotHeld) {
+    FillBoard board(2);
+    const FillPlace place{0, 3, 1, 4};
+    board.entered(place, 10);
+    board.withdrawn(place, 3);
+    CHECK_TRUE(held(board, 0, 3) == (Held{{PortId{1}, ClassId{4}, 7U}}));
+    board.left(place, 6);
+    CHECK_TRUE(held(board, 0, 3) == (Held{{PortId{1}, ClassId{4}, 1U}}));
+    board.left(place, 1);
+    CHECK_TRUE(held(board, 0, 3).empty());
+    CHECK_TRUE(held(board, 1, 3).empty());
+}
