@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "control/values.hh"
+
 namespace sluice {
 namespace {
 
@@ -258,8 +260,7 @@ std::string microburst_table(const Json& report) {
     for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
         const Json& burst = *entries[i];
         std::string fed_by;
-        for (const Json& port : burst["fed_by"])
-            fed_by += (fed_by.empty() ? "" : " ") + port.get<std::string>();
+        for (const Json& port : burst["fed_by"]) append_item(fed_by, " ", port.get<std::string>());
         text += fmt::format("{:<12}{:>6}{:>12}{:>12}{:>12}{:>10}{:>10}  {}\n",
                             burst["port"].get<std::string>(), number(burst["queue"]),
                             time_text(number(burst["start_ns"])), time_text(number(burst["length_ns"])),

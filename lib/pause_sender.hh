@@ -79,9 +79,7 @@ class PauseSender {
     }
     // The next step of a sender whose next frame would start at `start`: that, or taking up what it has
     // heard.
-    Time next_step(Time start) const {
-        return changes_.empty() ? start : min(start, changes_.front().from);
-    }
+    Time next_step(Time start) const { return changes_.empty() ? start : min(start, changes_.front().from); }
     enum class Step : std::uint8_t { none, heard, frame };
     // Takes one step if it is due by `now`, which never goes back. `heard`: `start` is to be asked anew.
     // `frame`: the caller's frame starts, at `start`; it says `started`, unless it holds the frame back.
