@@ -19,13 +19,13 @@ void trace(PortContext& port, ClassId queue, Time now) {
 }
 
 // One of the two ends of a packet's stay: the queue takes it, or says why not.
-DropReason admit(const Policy& policy, PortContext& port, PoolBursts& pools, Packet* packet, Time now) {
+DropReason admit(WorkerContext& worker, PortContext& port, PoolBursts& pools, Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const WredVerdict verdict = congestion_at_enqueue(policy, port, info, now);
+    const WredVerdict verdict = congestion_at_enqueue(worker, port, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
-    const QueueLimits& limits = policy.ports[port.id].queue[info.queue];
+    const QueueLimits& limits = worker.policy->ports[port.id].queue[info.queue];
     const QueueAdmission admission = port.queue_use[info.queue].admit(limits, pools[limits.pool], info.cells);
     if (!is_admitted(admission)) return DropReason::queue_limit;
     if (verdict == WredVerdict::mark) mark(port, packet);
@@ -142,7 +142,7 @@ void fill(WorkerContext& worker, PortContext& port, Time now) {
             auto* packet = static_cast<Packet*>(entry.packet);
             if (!packets.empty()) rte_prefetch0(&meta(static_cast<Packet*>(packets.front().packet)));
             meta(packet).departure = port.link.start(now, entry.frame_bytes);
-            congestion_at_dequeue(*worker.policy, port, packet, now);
+            congestion_at_dequeue(worker, port, packet, now);
             append(out, packet, entry.frame_bytes, queue);
         } while (room() && !packets.empty() && port.scheduler.again(queue, head(queue)));
         ready = static_cast<std::uint8_t>(ready & port.backlog);
@@ -174,7 +174,7 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
         PortContext& port = *worker.shared.ports[info.egress_port];
         if (info.observed != 0) [[unlikely]]
             record_enqueue(worker, port, info, pools);
-        const DropReason reason = admit(*worker.policy, port, pools, packet, now);
+        const DropReason reason = admit(worker, port, pools, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port.counters.queue[info.queue].dropped.add(1);
             port.microburst[info.queue].dropped();

@@ -32,7 +32,7 @@ struct alignas(64) PacketMeta {
     bool lossless;
     EcnBits ecn;             // as it arrived
     std::uint8_t l3_offset;  // of the frame as it leaves
-    std::uint8_t observed;  // what decision records want of it: observed_record, observed_fill; 0 when off
+    std::uint8_t observed;   // what decision records want of it: observed_record, observed_fill; 0 when off
 };
 static_assert(sizeof(PacketMeta) == 64, "one cache line");
 

@@ -64,10 +64,10 @@ struct PortPolicy {
     std::array<QueueLimits, classes> queue{};  // egress
     PortSchedule schedule;
     PfcSendSettings pfc_send;
-    std::uint8_t pfc_honours = 0;                           // priorities whose pauses we obey
-    std::array<std::uint16_t, classes> wred{};              // of a queue: index into Policy::wred, plus one; 0: none
+    std::uint8_t pfc_honours = 0;               // priorities whose pauses we obey
+    std::array<std::uint16_t, classes> wred{};  // of a queue: index into Policy::wred, plus one; 0: none
     std::array<std::uint32_t, classes> microburst_cells{};  // depth above which a queue bursts; 0: never
-    std::uint8_t held = 0;                                  // queues an operator holds: admission goes on, dequeue stops
+    std::uint8_t held = 0;  // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
     WatchdogPolicy watchdog;
 };

@@ -98,6 +98,7 @@ struct WredDecision {
     std::uint64_t looked_at = 0;    // bytes, or picoseconds for sojourn
     std::uint64_t probability = 0;  // parts of 2^32
     std::uint32_t drawn = 0;        // drawn < probability: it happens
+    bool looked = false;            // a curve was asked
 };
 
 // The average of one queue's length in bytes, as rte_red keeps it.
@@ -155,7 +156,7 @@ class WredQueue {
     template <class Draw>
     static WredDecision decide(const WredCurve& curve, std::uint64_t value, WredVerdict verdict,
                                Draw&& draw) {
-        WredDecision decision{WredVerdict::pass, value, curve.probability(value), 0};
+        WredDecision decision{WredVerdict::pass, value, curve.probability(value), 0, true};
         if (decision.probability == 0) [[likely]]
             return decision;
         if (decision.probability < certainty) decision.drawn = draw();

@@ -34,19 +34,21 @@ class Records(loopback.Case):
         self.assertEqual(len({(line["port"], line["sequence"]) for line in frames}), len(frames))
         self.assertTrue(all(line["whole"] for line in frames))
         drops = collections.defaultdict(collections.Counter)
-        queues, left = collections.Counter(), collections.defaultdict(list)
+        queues, marks, left = collections.Counter(), collections.Counter(), collections.defaultdict(list)
         for line in frames:
             if line["verdict"] == "dropped":
                 drops[line["port"]][line["drop"]["reason"]] += 1
             else:
-                self.assertEqual(line["verdict"], "sent")
+                self.assertIn(line["verdict"], ("sent", "marked"))
                 route = line["route"]
                 queues[route["egress"], route["queue"]] += 1
+                marks[route["egress"], route["queue"]] += line["verdict"] == "marked"
                 left[route["egress"]].append(line["departure"]["at_ps"] // 1000)
         for name, port in out.report["ports"].items():
             self.assertEqual(dict(drops[name]), port["drops"], name)
             for n, queue in enumerate(port["queues"]):
                 self.assertEqual(queues[name, n], queue["tx_packets"], (name, n))
+                self.assertEqual(marks[name, n], queue["ecn_marked_packets"], (name, n))
             self.assertEqual(sorted(left[name]), [frame.at_ns for frame in out.frames[name]
                                                   if not loopback.is_mac_control(frame.bytes)], name)
             for n, group in enumerate(port["priority_groups"]):
@@ -73,7 +75,8 @@ class Records(loopback.Case):
             self.agree(switch, out, lines)
             self.assertGreater(len(lines), 4000)
             reasons = {line["drop"]["reason"] for line in lines if line["verdict"] == "dropped"}
-            self.assertLessEqual({"queue_limit", "ingress_limit", "headroom_overrun", "link_down", "ttl_expired"}, reasons)
+            self.assertGreater(sum(line["verdict"] == "marked" for line in lines), 20)
+            self.assertLessEqual({"wred_drop", "queue_limit", "ingress_limit", "headroom_overrun", "link_down", "ttl_expired"}, reasons)
             for workers in (2, 4):
                 again, _, text = self.recorded(switch, workers=workers)
                 self.assertEqual(text == first, True, f"{workers} workers at {turn}")

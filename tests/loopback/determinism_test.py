@@ -14,7 +14,9 @@ def busy(test, turn, hosts=7, **keys):
     switch = Switch(test, hosts=hosts, **keys)
     switch.section("virtual", turn=turn)
     switch.default(mtu=9216)
-    switch.section("port.h0.queue.0", size=0, static_th=20_000)
+    switch.section("wred.low", green_min="5KB", green_max="50KB", green_probability=50)
+    switch.section("port.h0.queue.0", size=0, static_th=20_000, wred="low")
+    switch.section("port.h0.queue.3", wred="low")
     switch.section("port.h1.queue.0", size=0, static_th=7_000)
     switch.section("port.h4.priority_group.0", static_th=3_000)  # lossy
     switch.section("port.h5.priority_group.3", size=0, static_th=4_000)  # lossless: it pauses
