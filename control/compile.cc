@@ -62,6 +62,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
     policy.hash = {config.hash_seed, config.hash_roce_qp};
     policy.cell = qos.cell;
     policy.seed = config.seed;
+    policy.watermarks = state.watermarks;
     policy.ingress_pools = pool_limits(qos, PoolDirection::ingress);
     policy.egress_pools = pool_limits(qos, PoolDirection::egress);
     policy.decisions = decision_filter(config, state.decisions.value_or(config.decisions));

@@ -20,6 +20,7 @@ struct OperatorState {
     std::set<std::string> unwatched;           // ports whose PFC watchdog is stopped
     bool big_red_switch = false;               // every lossless queue is in the watchdog's action
     std::optional<DecisionsConfig> decisions;  // instead of the configuration's, when told
+    std::uint64_t watermarks = 0;              // how often users' watermarks were cleared
     bool operator==(const OperatorState&) const = default;
 };
 

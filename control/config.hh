@@ -140,7 +140,7 @@ struct QueueConfig : ThresholdConfig {
     std::optional<std::uint8_t> weight;  // in [1, 255]
     Rate min_rate{};                     // 0: none
     Rate max_rate{};
-    std::optional<std::string> wred;  // a [wred.NAME], or one of wred_profile_names
+    std::optional<std::string> wred;                // a [wred.NAME], or one of wred_profile_names
     std::optional<std::uint64_t> microburst_bytes;  // absent: the port's
     bool operator==(const QueueConfig&) const = default;
 };

@@ -13,7 +13,7 @@
 
 #include "control/commands.hh"
 #include "control/config.hh"
-#include "control/lint.hh"
+#include "control/judge.hh"
 #include "control/qos.hh"
 #include "control/report.hh"
 #include "control/run.hh"
@@ -30,7 +30,7 @@ constexpr int exit_configuration = 2;
 
 constexpr const char* usage =
     "usage: sluiced --config FILE [--check] [--report FILE] [--trace FILE] [--decisions FILE]\n"
-    "               [--seed N] [--duration TIME]\n"
+    "               [--seed N] [--duration TIME] [--socket PATH] [--interactive]\n"
     "\n"
     "  --config FILE    the switch: ports, routes, classes (TOML; see control/README.md and conf/)\n"
     "  --check          say what is wrong with the configuration, or that nothing is, and end\n"
@@ -42,6 +42,8 @@ constexpr const char* usage =
     "  --duration TIME  end after this time of the switch's clock (\"5ms\"); default: when nothing can "
     "happen any\n"
     "                   more under the virtual clock, never under the real one\n"
+    "  --socket PATH    listen there for sluicectl\n"
+    "  --interactive    the virtual clock stands still until a client of the socket lets it run\n"
     "  --reference      print every configuration key and end\n"
     "\n"
     "exit status: 0 done, 2 configuration refused, 1 anything else\n";
@@ -51,6 +53,8 @@ struct Arguments {
     std::string report;
     std::string trace;
     std::string decisions;
+    std::string socket;
+    bool interactive = false;
     bool check = false;
     std::optional<std::uint64_t> seed;
     std::optional<Duration> duration;
@@ -71,6 +75,8 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
         opt_decisions,
         opt_seed,
         opt_duration,
+        opt_socket,
+        opt_interactive,
         opt_help,
         opt_reference
     };
@@ -81,6 +87,8 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
                               {"decisions", required_argument, nullptr, opt_decisions},
                               {"seed", required_argument, nullptr, opt_seed},
                               {"duration", required_argument, nullptr, opt_duration},
+                              {"socket", required_argument, nullptr, opt_socket},
+                              {"interactive", no_argument, nullptr, opt_interactive},
                               {"help", no_argument, nullptr, opt_help},
                               {"reference", no_argument, nullptr, opt_reference},
                               {nullptr, 0, nullptr, 0}};
@@ -108,6 +116,12 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
                 out.seed = *seed;
                 break;
             }
+            case opt_socket:
+                out.socket = optarg;
+                break;
+            case opt_interactive:
+                out.interactive = true;
+                break;
             case opt_duration: {
                 const auto duration = std::string_view(optarg) == "0" ? Duration{} : parse_time(optarg);
                 if (!duration)
@@ -129,6 +143,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
     }
     if (optind != argc) return usage_error(fmt::format("unexpected argument {}", quoted(argv[optind])));
     if (out.config.empty()) return usage_error("--config is missing");
+    if (out.interactive && out.socket.empty()) return usage_error("--interactive needs --socket");
     return std::nullopt;
 }
 
@@ -145,24 +160,9 @@ std::optional<Config> read_config(const Arguments& arguments) {
         config.decisions.file = arguments.decisions;
         if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
     }
-    bool good = true;
-    const auto findings = check_config(config, Machine{std::thread::hardware_concurrency()});
+    const auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
     for (const Finding& finding : findings) fmt::print(stderr, "{}\n", finding.text(arguments.config));
-    good &= !has_error(findings);
-    for (const EventConfig& event : config.events) {
-        const std::string error = check_command(config, event.command);
-        if (error.empty()) continue;
-        fmt::print(stderr, "{}:{}:{}: event.do: {}\n", arguments.config, event.place.line, event.place.column,
-                   error);
-        good = false;
-    }
-    for (const QosProblem& problem : effective_qos(config).problems) {
-        const SourcePlace place = config.source.find(problem.path);
-        fmt::print(stderr, "{}:{}:{}: {}: {}; do: {}\n", arguments.config, place.line, place.column,
-                   problem.path, problem.wrong, problem.fix);
-        good = false;
-    }
-    if (!good) return std::nullopt;
+    if (has_error(findings)) return std::nullopt;
     return config;
 }
 
@@ -216,7 +216,13 @@ int run_main(int argc, char** argv) {
         fmt::print(stderr, "sluiced: {}\n", running.error());
         return exit_failed;
     }
-    run(**running, arguments.duration);
+    const std::string error =
+        run(**running, {arguments.duration, arguments.config, arguments.socket, arguments.interactive});
+    if (!error.empty()) {
+        fmt::print(stderr, "sluiced: {}\n", error);
+        running->reset();
+        return exit_failed;
+    }
     const int status = finish(arguments, **running);
     running->reset();  // before EAL ends
     return status;

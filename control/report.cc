@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "control/report_observation.hh"
+#include "control/values.hh"
 
 namespace sluice {
 namespace {
@@ -266,6 +269,39 @@ std::vector<std::string> lossless_findings(const RunningSwitch& running) {
     return findings;
 }
 
+Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
+    Json json = {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}};
+    if (event.watchdog)
+        json.update({{"port", running.port_names()[event.watchdog->port]},
+                     {"queue", event.watchdog->queue},
+                     {"action", event.watchdog->action},
+                     {"passed_packets", event.watchdog->passed},
+                     {"dropped_packets", event.watchdog->dropped}});
+    return json;
+}
+
+const Json* report_part(const Json& report, std::string_view path) {
+    const Json* part = &report;
+    while (!path.empty()) {
+        // A name may hold dots: the longest that is there goes first.
+        std::size_t taken = path.size();
+        while (part->is_object() && !part->contains(path.substr(0, taken))) {
+            taken = path.rfind('.', taken - 1);
+            if (taken == std::string_view::npos || taken == 0) return nullptr;
+        }
+        if (part->is_object()) {
+            part = &(*part)[std::string(path.substr(0, taken))];
+        } else {
+            taken = std::min(path.find('.'), path.size());
+            const auto index = parse_integer(path.substr(0, taken));
+            if (!part->is_array() || !index || *index >= part->size()) return nullptr;
+            part = &(*part)[*index];
+        }
+        path.remove_prefix(std::min(taken + 1, path.size()));
+    }
+    return part;
+}
+
 Json make_report(RunningSwitch& running) {
     Switch& device = running.device();
     Json report;
@@ -288,16 +324,9 @@ Json make_report(RunningSwitch& running) {
     report["microbursts_left_out"] = running.observation().microbursts_left_out();
     report["ecmp"] = ecmp_json(running);
     report["events"] = Json::array();
-    for (const SwitchEvent& event : running.events()) {
-        report["events"].push_back(
-            {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}});
-        if (event.watchdog)
-            report["events"].back().update({{"port", running.port_names()[event.watchdog->port]},
-                                            {"queue", event.watchdog->queue},
-                                            {"action", event.watchdog->action},
-                                            {"passed_packets", event.watchdog->passed},
-                                            {"dropped_packets", event.watchdog->dropped}});
-    }
+    for (const SwitchEvent& event : running.event_log())
+        report["events"].push_back(event_json(running, event));
+    report["events_lost"] = running.event_log().lost();
     return report;
 }
 

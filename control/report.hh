@@ -11,6 +11,9 @@
 namespace sluice {
 
 nlohmann::ordered_json make_report(RunningSwitch& device);
+nlohmann::ordered_json event_json(const RunningSwitch& running, const SwitchEvent& event);
+// The part of a report at a path such as "ports.p0.pfc"; null where there is none.
+const nlohmann::ordered_json* report_part(const nlohmann::ordered_json& report, std::string_view path);
 // Why the run was not lossless; empty when it was.
 std::vector<std::string> lossless_findings(const RunningSwitch& device);
 // For pictures: by port, the depth of queues, the use and limit of lossless groups in bytes as [start_ps,

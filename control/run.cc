@@ -9,20 +9,30 @@
 #include <cstdio>
 #include <thread>
 
+#include "control/api.hh"
 #include "control/commands.hh"
+#include "control/notify.hh"
+#include "control/socket.hh"
 
 namespace sluice {
 namespace {
 
 // The one piece of state that a signal handler can reach.
 volatile std::sig_atomic_t signalled = 0;
-extern "C" void on_signal(int) { signalled = 1; }
+volatile std::sig_atomic_t reload_wanted = 0;
+extern "C" void on_signal(int) {
+    if (signalled != 0) _exit(1);  // the second one ends at once
+    signalled = 1;
+}
+extern "C" void on_hangup(int) { reload_wanted = 1; }
 
 void catch_signals() {
     struct sigaction action {};
     action.sa_handler = on_signal;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    action.sa_handler = on_hangup;
+    sigaction(SIGHUP, &action, nullptr);
 }
 
 // Timed events in order; the configuration has them sorted.
@@ -87,40 +97,122 @@ void note_waiting(RunningSwitch& running) {
     }
 }
 
-void run_virtual(RunningSwitch& running, std::optional<Duration> duration) {
-    VirtualRunner& runner = *running.virtual_runner();
-    EventQueue events(running.config());
-    Progress progress;
-    const Duration patience = longest_pause(running.config()) * 2;
-    while (signalled == 0) {
-        std::optional<Time> instant = runner.next();
-        if (const auto event = events.next(); event && (!instant || *event <= *instant))
-            instant = max(runner.on_grid(*event), runner.now());
-        if (duration && (!instant || *instant > Time{} + *duration)) {
+// The switch under the virtual clock, an instant at a time.
+class VirtualLoop {
+  public:
+    explicit VirtualLoop(RunningSwitch& running)
+        : running_(running),
+          runner_(*running.virtual_runner()),
+          events_(running.config()),
+          patience_(longest_pause(running.config()) * 2) {}
+
+    // The next instant up to `end`; false when there is none, which at `end` is where the clock then stands.
+    bool step(std::optional<Time> end) {
+        std::optional<Time> instant = runner_.next();
+        if (const auto event = events_.next(); event && (!instant || *event <= *instant))
+            instant = max(runner_.on_grid(*event), runner_.now());
+        if (end && (!instant || *instant > *end)) {
             // Time passes to the end even when nothing happens in it.
-            runner.advance(Time{} + *duration);
-            runner.run();
-            running.watch();
-            return;
+            runner_.advance(*end);
+            runner_.run();
+            running_.watch();
+            return false;
         }
-        if (!instant) return;
-        if (!duration && !events.next() && *instant - runner.last_progress() > patience &&
-            !runner.can_progress()) {
-            note_waiting(running);
-            return;
+        if (!instant) return false;
+        if (!end && !events_.next() && *instant - runner_.last_progress() > patience_ &&
+            !runner_.can_progress()) {
+            note_waiting(running_);
+            return false;
         }
-        runner.advance(*instant);
-        events.run_due(running, *instant);
-        runner.run();
-        if (running.finish_change()) runner.run();
-        running.watch();
-        progress.show(*instant);
+        runner_.advance(*instant);
+        events_.run_due(running_, *instant);
+        runner_.run();
+        if (running_.finish_change()) runner_.run();
+        running_.watch();
+        return true;
+    }
+
+  private:
+    RunningSwitch& running_;
+    VirtualRunner& runner_;
+    EventQueue events_;
+    Duration patience_;
+};
+
+// What there is beside the switch: the control socket, signals, whatever comes in from outside.
+class Outside {
+  public:
+    Outside(RunningSwitch& running, const RunOptions& options)
+        : running_(running), api_(running, {options.config_file, options.interactive}) {}
+
+    // An error's text, or empty.
+    std::string open(const std::string& socket) {
+        if (socket.empty()) return {};
+        auto server = ControlServer::open(io_, socket, api_, {});
+        if (!server) return server.error();
+        server_ = std::move(*server);
+        return {};
+    }
+    Api& api() { return api_; }
+
+    // What has come in, and for at most `patience` what comes.
+    void serve(std::chrono::milliseconds patience) {
+        if (!server_) {
+            std::this_thread::sleep_for(patience);
+        } else {
+            io_.restart();
+            if (patience.count() == 0)
+                io_.poll();
+            else
+                io_.run_for(patience);
+        }
+        tick();
+    }
+
+  private:
+    void tick() {
+        if (reload_wanted != 0) {
+            reload_wanted = 0;
+            notify_service_manager("RELOADING=1");
+            api_.reload();
+            notify_service_manager("READY=1");
+        }
+        api_.tick();
+        if (server_) server_->tick();
+    }
+
+    RunningSwitch& running_;
+    Api api_;
+    boost::asio::io_context io_;
+    std::unique_ptr<ControlServer> server_;
+};
+
+void run_virtual(RunningSwitch& running, Outside& outside, std::optional<Duration> duration) {
+    constexpr unsigned steps_a_round = 256;
+    VirtualLoop loop(running);
+    Progress progress;
+    const auto end = duration ? std::optional(Time{} + *duration) : std::nullopt;
+    for (unsigned steps = 1; signalled == 0 && loop.step(end); ++steps) {
+        progress.show(running.now());
+        if (steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
     }
 }
 
-void run_real(RunningSwitch& running, std::optional<Duration> duration) {
+// The clock moves when a client says so.
+void run_interactive(RunningSwitch& running, Outside& outside) {
+    VirtualLoop loop(running);
+    outside.api().advance = [&](std::optional<Duration> duration) {
+        const auto end = duration ? std::optional(running.now() + *duration) : std::nullopt;
+        while (signalled == 0 && loop.step(end)) {
+        }
+    };
+    while (signalled == 0) outside.serve(std::chrono::milliseconds(20));
+}
+
+void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> duration) {
     EventQueue events(running.config());
     running.real_runner()->start();
+    notify_service_manager("READY=1");
     unsigned rounds = 0;
     while (signalled == 0) {
         const Time now = running.now();
@@ -129,19 +221,26 @@ void run_real(RunningSwitch& running, std::optional<Duration> duration) {
         running.watch();
         if (duration && now - Time{} >= *duration) break;
         if (++rounds % 16 == 0) running.poll_links();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        outside.serve(std::chrono::milliseconds(1));
     }
+    notify_service_manager("STOPPING=1");
     running.real_runner()->stop();
 }
 
 }  // namespace
 
-void run(RunningSwitch& running, std::optional<Duration> duration) {
+std::string run(RunningSwitch& running, const RunOptions& options) {
     catch_signals();
-    if (running.virtual_runner() != nullptr)
-        run_virtual(running, duration);
+    Outside outside(running, options);
+    std::string error = outside.open(options.socket);
+    if (!error.empty()) return error;
+    if (running.virtual_runner() == nullptr)
+        run_real(running, outside, options.duration);
+    else if (options.interactive)
+        run_interactive(running, outside);
     else
-        run_real(running, duration);
+        run_virtual(running, outside, options.duration);
+    return {};
 }
 
 }  // namespace sluice

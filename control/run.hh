@@ -2,13 +2,22 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "control/running_switch.hh"
 
 namespace sluice {
 
+struct RunOptions {
+    std::optional<Duration> duration;
+    std::string config_file;   // what SIGHUP reads anew, and a client saves to
+    std::string socket;        // path of the control socket; empty: none
+    bool interactive = false;  // a virtual clock that moves only when a client tells it to
+};
+
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual
-// clock, when nothing can happen any more. Failures of timed commands become events.
-void run(RunningSwitch& running, std::optional<Duration> duration);
+// clock, when nothing can happen any more; a second signal ends the process at once. Failures of timed
+// commands become events. An error's text when the run could not start.
+std::string run(RunningSwitch& running, const RunOptions& options);
 
 }  // namespace sluice

@@ -270,6 +270,14 @@ std::string RunningSwitch::big_red_switch(bool on) {
     return {};
 }
 
+std::string RunningSwitch::clear_user_watermarks() {
+    OperatorState state = state_;
+    ++state.watermarks;
+    std::string error = publish(config_, state);
+    if (error.empty()) state_ = std::move(state);
+    return error;
+}
+
 std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const std::string& what) {
     OperatorState state = state_;
     state.decisions = wanted;
@@ -393,10 +401,8 @@ void RunningSwitch::poll_links() {
 }
 
 void RunningSwitch::note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog) {
-    constexpr std::size_t most = 10'000;
-    if (events_.size() == most) return;
     const Duration at = switch_ ? now() - Time{} : Duration{};
-    events_.push_back({at, std::move(kind), std::move(text), std::move(watchdog)});
+    events_.add({at, std::move(kind), std::move(text), std::move(watchdog)});
 }
 
 std::vector<std::string> RunningSwitch::close() {

@@ -13,6 +13,7 @@
 
 #include "control/compile.hh"
 #include "control/config.hh"
+#include "control/event_log.hh"
 #include "control/limit_change.hh"
 #include "control/observation.hh"
 #include "control/routes.hh"
@@ -26,13 +27,6 @@
 #include "dataplane/virtual_runner.hh"
 
 namespace sluice {
-
-struct SwitchEvent {
-    Duration at;
-    std::string kind;  // "port_down", ...
-    std::string text;
-    std::optional<WatchdogNews> watchdog{};  // the figures of a watchdog's event
-};
 
 struct RunningOptions {
     std::string name = "sluice";  // unique in the process
@@ -59,6 +53,10 @@ class RunningSwitch {
     std::string apply(Config config);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
+    // Users' watermarks start anew, by the hand of their owners.
+    std::string clear_user_watermarks();
+    // Of the policy that every worker runs.
+    std::uint64_t generation() const { return switch_->generation(); }
     // Faults of a port from now on; under the virtual clock only. `what` was said, for the list of events.
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
     // Null: the port never had one.
@@ -94,7 +92,7 @@ class RunningSwitch {
     // Control, now and then, under the real clock: asks drivers for their links.
     void poll_links();
     void note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog = {});
-    const std::vector<SwitchEvent>& events() const { return events_; }
+    const EventLog& event_log() const { return events_; }
     const Observation& observation() const { return *observation_; }
 
     // After the last turn: closes ports; error texts, one per port that failed.
@@ -133,7 +131,7 @@ class RunningSwitch {
         broken_by_fault_;  // at any time of the run
     OperatorState state_;
     EffectiveQos qos_;
-    std::vector<SwitchEvent> events_;
+    EventLog events_;
     std::uint64_t watched_drops_ = 0;
     WatchdogWatch watchdog_;
     std::size_t watched_microbursts_ = 0;

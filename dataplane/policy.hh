@@ -74,7 +74,8 @@ struct PortPolicy {
 
 struct Policy {
     HashKey hash;
-    std::uint64_t seed = 1;  // of WRED's draws
+    std::uint64_t seed = 1;        // of WRED's draws
+    std::uint64_t watermarks = 0;  // when it changes, owners clear the users' watermarks
     CellSize cell{256};
     DecisionFilter decisions;  // enabled only in a switch that was made with rings for them
     std::array<PoolLimits, max_pools> ingress_pools{};

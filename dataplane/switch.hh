@@ -44,6 +44,7 @@ class Switch {
         return shared_.policy.publish(std::move(policy));
     }
     bool acknowledged(std::uint64_t generation) { return shared_.policy.acknowledged(generation); }
+    std::uint64_t generation() const { return shared_.policy.generation(); }
     const Policy& policy() const { return shared_.policy.latest(); }
 
     std::size_t port_count() const { return shared_.ports.size(); }

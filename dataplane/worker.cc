@@ -44,6 +44,16 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
     }
 }
 
+void clear_user_watermarks(WorkerContext& worker) {
+    for (PortContext* port : worker.own_ports) {
+        for (PriorityGroup& group : port->group) group.clear_user_watermarks();
+        for (EgressQueueUse& queue : port->queue_use) queue.clear_user_watermarks();
+    }
+    if (worker.id != 0) return;  // a pool's are nobody's alone
+    for (PoolUse& pool : worker.shared.ingress_use) pool.clear_user_watermarks();
+    for (PoolUse& pool : worker.shared.egress_use) pool.clear_user_watermarks();
+}
+
 }  // namespace
 
 PortTrace::PortTrace(unsigned slots, Duration width) {
@@ -70,6 +80,8 @@ void begin_turn(WorkerContext& worker) {
         return;
     // The policy before is needed to see what changed; control may free it once the new one is acknowledged.
     take_up(worker, worker.policy, *next.value);
+    if (worker.policy != nullptr && worker.policy->watermarks != next.value->watermarks)
+        clear_user_watermarks(worker);
     worker.policy = next.value;
     worker.shared.policy.acknowledge(worker.id, next.generation);
 }

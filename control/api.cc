@@ -1,0 +1,148 @@
+#include "control/api.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "control/judge.hh"
+#include "control/schema.hh"
+#include "control/values.hh"
+
+namespace sluice {
+
+void Api::require_changes(const RpcClient&) const {
+    if (!is_virtual() || options_.interactive) return;
+    throw RpcError{RpcCode::not_now,
+                   "a virtual clock that runs by itself is only looked at",
+                   {{"do", "start sluiced with --interactive"}}};
+}
+
+Api::Applied Api::change(Config config) {
+    Applied done;
+    done.changes = config_changes(running_.config(), config);
+    for (const ConfigChange& change : done.changes)
+        if (change.restart)
+            throw RpcError{RpcCode::refused,
+                           fmt::format("{} cannot change while the switch runs", change.path),
+                           {{"path", change.path},
+                            {"value", change.to},
+                            {"do", "save the file and start sluiced anew"}}};
+    for (Finding& finding : judge(config, Machine{std::thread::hardware_concurrency()})) {
+        if (finding.severity == Severity::error)
+            throw RpcError{RpcCode::refused,
+                           finding.path + ": " + finding.message,
+                           {{"path", finding.path}, {"id", finding.id}, {"do", finding.fix}}};
+        done.findings.push_back(std::move(finding));
+    }
+    const std::string error = running_.apply(std::move(config));
+    if (!error.empty()) throw RpcError{RpcCode::refused, error};
+    done.generation = running_.generation();
+    done.pending_cells = running_.pending_cells();
+    return done;
+}
+
+Api::Applied Api::apply(Config config, std::optional<Duration> confirm) {
+    Config before = running_.config();
+    Applied done = change(std::move(config));
+    if (done.changes.empty()) return done;
+    const bool with_lists =
+        std::any_of(done.changes.begin(), done.changes.end(), [](const ConfigChange& change) {
+            return change.path.starts_with("route.") || change.path.starts_with("neighbor.");
+        });
+    if (!with_lists) before.routes.clear(), before.neighbors.clear();
+    history_.push_back({std::move(before), with_lists});
+    if (history_.size() > max_history) history_.erase(history_.begin());
+    confirm_by_.reset();
+    if (confirm) done.confirm_by = confirm_by_ = running_.now() + *confirm;
+    running_.note("configuration", fmt::format("{} values changed, the first: {}", done.changes.size(),
+                                               done.changes.front().path));
+    return done;
+}
+
+void Api::apply_routes(Config config) {
+    for (const NeighborConfig& neighbor : config.neighbors)
+        if (!config.ports.contains(neighbor.port))
+            throw RpcError{RpcCode::refused,
+                           fmt::format("neighbour {}: no port {}", print_address(neighbor.address),
+                                       sluice::quoted(neighbor.port)),
+                           {{"path", "neighbors"}, {"value", neighbor.port}}};
+    if (config.routes.size() > max_routes || config.neighbors.size() > max_routes)
+        throw RpcError{RpcCode::too_much,
+                       fmt::format("at most {} routes and as many neighbours", max_routes)};
+    sort_config(config);
+    const std::string error = running_.apply(std::move(config));
+    if (!error.empty()) throw RpcError{RpcCode::refused, error};
+}
+
+void Api::confirm() {
+    if (!confirm_by_) throw RpcError{RpcCode::refused, "nothing waits to be confirmed"};
+    confirm_by_.reset();
+}
+
+Api::Applied Api::rollback() {
+    if (history_.empty())
+        throw RpcError{RpcCode::refused, "nothing has been changed that could be rolled back"};
+    Config back = history_.back().config;
+    if (!history_.back().with_lists) {
+        back.routes = running_.config().routes;
+        back.neighbors = running_.config().neighbors;
+    }
+    Applied done = change(std::move(back));
+    history_.pop_back();
+    confirm_by_.reset();
+    running_.note("configuration", fmt::format("rolled back: {} values", done.changes.size()));
+    return done;
+}
+
+void Api::tick() {
+    if (!confirm_by_ || running_.now() < *confirm_by_) return;
+    try {
+        rollback();
+        running_.note("configuration", "the change before was not confirmed in time");
+    } catch (const RpcError& error) {
+        confirm_by_.reset();
+        running_.note("configuration", "cannot be rolled back: " + error.message);
+    }
+}
+
+void Api::save(const std::string& path) const {
+    // A client must not make the switch write wherever the switch may.
+    const bool is_ours = path == options_.config_file;
+    if (!is_ours && (path.empty() || path.find('/') != std::string::npos || path.front() == '.'))
+        throw RpcError{RpcCode::refused,
+                       sluice::quoted(path) + " is not a plain file name",
+                       {{"path", "file"},
+                        {"do", "give a name without a folder: it is written beside the configuration"}}};
+    write(is_ours ? path : options_.config_file.substr(0, options_.config_file.rfind('/') + 1) + path);
+}
+
+void Api::write(const std::string& path) const {
+    const std::string part = path + ".part";
+    std::ofstream file(part, std::ios::trunc);
+    file << to_toml(running_.config());
+    file.close();
+    if (!file || std::rename(part.c_str(), path.c_str()) != 0) {
+        std::remove(part.c_str());
+        throw RpcError{RpcCode::refused, sluice::quoted(path) + " cannot be written", {{"path", "file"}}};
+    }
+}
+
+void Api::reload() {
+    auto config = load_config(options_.config_file);
+    if (!config) {
+        for (const ConfigError& error : config.error()) running_.note("reload_refused", error.text());
+        return;
+    }
+    try {
+        const Applied done = apply(std::move(*config), std::nullopt);
+        running_.note("reloaded",
+                      fmt::format("{}: {} values changed", options_.config_file, done.changes.size()));
+    } catch (const RpcError& error) {
+        running_.note("reload_refused", error.message);
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,81 @@
+// What the methods of the control socket work on: the running switch, the file it came from, and who may do
+// what now. One thread, the control thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config_paths.hh"
+#include "control/lint.hh"
+#include "control/rpc.hh"
+#include "control/running_switch.hh"
+
+namespace sluice {
+
+// A connection as the methods see it.
+struct RpcClient {
+    std::string name;                        // "pid 4711", for messages
+    bool wants_events = false;               // events.subscribe
+    std::uint64_t next_event = 0;            // number of the first event that it has not been sent
+    std::optional<Duration> watch_interval;  // stats.watch, on the switch's clock
+    Time next_watch{};
+    std::string watch_path;
+};
+
+class Api {
+  public:
+    static constexpr std::size_t max_history = 16;
+
+    struct Options {
+        std::string config_file;
+        bool interactive = false;  // a virtual clock that moves only when it is told to
+    };
+    Api(RunningSwitch& running, Options options) : running_(running), options_(std::move(options)) {}
+
+    RunningSwitch& running() { return running_; }
+    const Options& options() const { return options_; }
+    bool is_virtual() const { return running_.config().clock == ClockKind::virtual_time; }
+
+    // Throws RpcError where the switch may only be looked at: a virtual clock that runs by itself.
+    void require_changes(const RpcClient& client) const;
+
+    // What a change of the configuration did.
+    struct Applied {
+        std::vector<ConfigChange> changes;
+        std::vector<Finding> findings;     // warnings and notes
+        std::uint64_t generation = 0;      // of the policy that every worker runs
+        std::int64_t pending_cells = 0;    // the rest of the change waits until they have left
+        std::optional<Time> confirm_by{};  // without confirm() by then it is rolled back
+    };
+    // Whole or not at all (RpcError). Answers when every worker runs it.
+    Applied apply(Config config, std::optional<Duration> confirm);
+    void confirm();
+    // Routes and neighbours alone; what they name is checked, no history is kept.
+    void apply_routes(Config config);
+    Applied rollback();
+    void save(const std::string& path) const;
+    // Once a round: rolls back what was not confirmed in time.
+    void tick();
+    // What a signal asks for: reads the file anew and applies it, or says as an event why not.
+    void reload();
+
+    // Interactive: moves the clock; set by the loop. Nothing: until nothing can happen any more.
+    std::function<void(std::optional<Duration>)> advance;
+
+  private:
+    struct Past {
+        Config config;
+        bool with_lists;  // else routes and neighbours are not part of it: they have a life of their own
+    };
+    Applied change(Config config);
+    void write(const std::string& path) const;
+
+    RunningSwitch& running_;
+    Options options_;
+    std::vector<Past> history_;         // before each change, the latest last; at most max_history
+    std::optional<Time> confirm_by_{};  // of the last change
+};
+
+}  // namespace sluice

@@ -1,0 +1,13 @@
+// The tables of methods, by subject; rpc_methods() is all of them.
+#pragma once
+
+#include <span>
+
+#include "control/rpc.hh"
+
+namespace sluice {
+
+std::span<const RpcMethod> config_methods();  // methods_config.cc
+std::span<const RpcMethod> route_methods();   // methods_routes.cc
+
+}  // namespace sluice

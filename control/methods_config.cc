@@ -1,0 +1,182 @@
+// Methods of the configuration: look, judge, change as a whole or by one value, go back.
+#include <fmt/format.h>
+
+#include <array>
+#include <thread>
+
+#include "control/api.hh"
+#include "control/config_paths.hh"
+#include "control/judge.hh"
+#include "control/methods.hh"
+#include "control/schema.hh"
+#include "control/values.hh"
+
+namespace sluice {
+namespace {
+
+Json finding_json(const Finding& finding) {
+    constexpr std::array<const char*, 3> names{"error", "warning", "note"};
+    Json json = {{"severity", names[static_cast<unsigned>(finding.severity)]},
+                 {"id", finding.id},
+                 {"path", finding.path},
+                 {"message", finding.message},
+                 {"do", finding.fix}};
+    if (finding.place.line != 0) json["line"] = finding.place.line;
+    return json;
+}
+
+Json findings_json(const std::vector<Finding>& findings) {
+    Json list = Json::array();
+    for (const Finding& finding : findings) list.push_back(finding_json(finding));
+    return list;
+}
+
+Json changes_json(const std::vector<ConfigChange>& changes) {
+    Json list = Json::array();
+    for (const ConfigChange& change : changes) {
+        Json entry = {{"path", change.path},
+                      {"from", change.from.empty() ? Json(nullptr) : Json(change.from)},
+                      {"to", change.to.empty() ? Json(nullptr) : Json(change.to)}};
+        if (change.restart) entry["restart"] = true;
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+RpcError refusal(const ConfigError& error) {
+    Json data = Json::object();
+    if (!error.path.empty()) data["path"] = error.path;
+    if (error.place.line != 0) data["line"] = error.place.line;
+    if (!error.allowed.empty()) data["allowed"] = error.allowed;
+    if (!error.remedy.empty()) data["do"] = error.remedy;
+    return {RpcCode::refused, (error.path.empty() ? "" : error.path + ": ") + error.wrong, std::move(data)};
+}
+
+Config parsed(const std::string& text) {
+    auto config = parse_config(text, "");
+    if (config) return std::move(*config);
+    RpcError error = refusal(config.error().front());
+    Json all = Json::array();
+    for (const ConfigError& one : config.error()) all.push_back(one.text());
+    error.data["errors"] = std::move(all);
+    throw error;
+}
+
+Json get(Api& api, RpcClient&, RpcParameters& parameters) {
+    const std::string path = parameters.text_or("path", "");
+    parameters.finish();
+    if (path.empty()) return {{"toml", to_toml(api.running().config())}};
+    const auto value = value_at(api.running().config(), path);
+    if (!value) throw refusal(value.error());
+    return {{"path", path}, {"value", *value}};
+}
+
+Json check(Api&, RpcClient&, RpcParameters& parameters) {
+    const Config config = parsed(parameters.text("toml"));
+    parameters.finish();
+    const auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    return {{"usable", !has_error(findings)}, {"findings", findings_json(findings)}};
+}
+
+Json diff(Api& api, RpcClient&, RpcParameters& parameters) {
+    const Config config = parsed(parameters.text("toml"));
+    parameters.finish();
+    return changes_json(config_changes(api.running().config(), config));
+}
+
+Json applied(const Api::Applied& done) {
+    Json json = {{"changes", changes_json(done.changes)},
+                 {"generation", done.generation},
+                 {"pending_cells", done.pending_cells},
+                 {"findings", findings_json(done.findings)}};
+    if (done.confirm_by) json["confirm_by_ns"] = done.confirm_by->ps / 1000;
+    return json;
+}
+
+std::optional<Duration> confirm_of(RpcParameters& parameters) {
+    const std::string text = parameters.text_or("confirm", "");
+    if (text.empty()) return std::nullopt;
+    const auto time = parse_time(text);
+    if (!time || time->ps <= 0)
+        throw RpcError{RpcCode::bad_parameters,
+                       sluice::quoted(text) + " is no time",
+                       {{"path", "confirm"}, {"do", "write 30s"}}};
+    return *time;
+}
+
+Json apply(Api& api, RpcClient&, RpcParameters& parameters) {
+    Config config = parsed(parameters.text("toml"));
+    const auto confirm = confirm_of(parameters);
+    parameters.finish();
+    return applied(api.apply(std::move(config), confirm));
+}
+
+Json set(Api& api, RpcClient&, RpcParameters& parameters) {
+    const std::string path = parameters.text("path");
+    const Json& value = parameters.any("value");
+    const auto confirm = confirm_of(parameters);
+    parameters.finish();
+    auto changed =
+        with_value(api.running().config(), path, value.is_string() ? value.get<std::string>() : value.dump());
+    if (!changed) throw refusal(changed.error());
+    return applied(api.apply(std::move(*changed), confirm));
+}
+
+Json confirm(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    api.confirm();
+    return Json::object();
+}
+
+Json rollback(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    return applied(api.rollback());
+}
+
+Json save(Api& api, RpcClient&, RpcParameters& parameters) {
+    const std::string path = parameters.text_or("file", api.options().config_file);
+    parameters.finish();
+    api.save(path);
+    return {{"file", path}};
+}
+
+Json keys(Api&, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    Json list = Json::array();
+    for (const KeyInfo& key : schema_keys())
+        list.push_back({{"path", key.path()},
+                        {"type", key.type},
+                        {"allowed", key.allowed},
+                        {"default", key.fallback},
+                        {"restart", key.restart},
+                        {"sentence", key.sentence}});
+    return list;
+}
+
+constexpr auto reads = RpcMethod::Kind::reads;
+constexpr auto changes = RpcMethod::Kind::changes;
+
+constexpr std::array methods{
+    RpcMethod{"config.apply", "toml: TEXT, confirm: TIME",
+              "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
+              "unless config.confirm comes in time.",
+              changes, true, apply},
+    RpcMethod{"config.check", "toml: TEXT", "Judges a configuration without using it.", reads, true, check},
+    RpcMethod{"config.confirm", "", "Keeps what config.apply made for a time.", changes, false, confirm},
+    RpcMethod{"config.diff", "toml: TEXT", "What would change.", reads, true, diff},
+    RpcMethod{"config.get", "path: PATH", "The running configuration as TOML, or one value.", reads, false,
+              get},
+    RpcMethod{"config.keys", "", "All keys with type, range, default and meaning.", reads, false, keys},
+    RpcMethod{"config.rollback", "", "Goes back to the configuration before the last change.", changes, false,
+              rollback},
+    RpcMethod{"config.save", "file: PATH",
+              "Writes the running configuration to the file it came from, or another.", changes, false, save},
+    RpcMethod{"config.set", "path: PATH, value: VALUE, confirm: TIME", "Changes one value.", changes, false,
+              set},
+};
+
+}  // namespace
+
+std::span<const RpcMethod> config_methods() { return methods; }
+
+}  // namespace sluice

@@ -1,0 +1,266 @@
+// Methods of routes and neighbours: many in one request, whole or not at all; and which way a flow takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "control/api.hh"
+#include "control/methods.hh"
+#include "control/route_lookup.hh"
+#include "control/values.hh"
+
+namespace sluice {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& message, const std::string& fix = {}) {
+    RpcError error{RpcCode::bad_parameters, path + ": " + message, {{"path", path}}};
+    if (!fix.empty()) error.data["do"] = fix;
+    throw error;
+}
+
+template <class T>
+T value_of(const Json& json, const std::string& path, ParsedValue<T> (*parse)(std::string_view)) {
+    if (!json.is_string()) refuse(path, "must be a string");
+    auto value = parse(json.get_ref<const std::string&>());
+    if (!value)
+        refuse(path, sluice::quoted(json.get_ref<const std::string&>()) + " " + value.error().wrong,
+               value.error().remedy);
+    return std::move(*value);
+}
+
+const Json& member(const Json& object, const char* name, const std::string& path) {
+    if (!object.is_object()) refuse(path, "must be an object");
+    const auto found = object.find(name);
+    if (found == object.end()) refuse(path + "." + name, "is missing");
+    return *found;
+}
+
+void only(const Json& object, const std::string& path, std::initializer_list<std::string_view> known) {
+    for (const auto& [name, value] : object.items())
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            refuse(path, "has no member " + sluice::quoted(name));
+}
+
+std::uint64_t number_of(const Json& json, const std::string& path, std::uint64_t low, std::uint64_t high) {
+    if (!json.is_number_unsigned() || json.get<std::uint64_t>() < low || json.get<std::uint64_t>() > high)
+        refuse(path, fmt::format("must be an integer from {} to {}", low, high));
+    return json.get<std::uint64_t>();
+}
+
+NextHopConfig hop_of(const Json& json, const std::string& path) {
+    constexpr std::uint64_t max_weight = 256;
+    if (json.is_string()) return {value_of(json, path, parse_address), 1};
+    NextHopConfig hop{value_of(member(json, "address", path), path + ".address", parse_address), 1};
+    only(json, path, {"address", "weight"});
+    if (json.contains("weight"))
+        hop.weight = static_cast<std::uint32_t>(number_of(json["weight"], path + ".weight", 1, max_weight));
+    return hop;
+}
+
+RouteConfig route_of(const Json& json, const std::string& path, bool with_via) {
+    if (!with_via && json.is_string()) return {value_of(json, path, parse_network), {}, {}};
+    RouteConfig route{value_of(member(json, "prefix", path), path + ".prefix", parse_network), {}, {}};
+    if (!with_via) return route;
+    only(json, path, {"prefix", "via"});
+    const Json& via = member(json, "via", path);
+    if (via == "blackhole") return route;
+    if (!via.is_array() || via.empty() || via.size() > 1024)
+        refuse(path + ".via", "must be a list of 1 to 1024 next hops, or \"blackhole\"");
+    for (std::size_t i = 0; i < via.size(); ++i)
+        route.via.push_back(hop_of(via[i], fmt::format("{}.via[{}]", path, i)));
+    return route;
+}
+
+NeighborConfig neighbor_of(const Json& json, const std::string& path, bool whole) {
+    if (!whole && json.is_string()) return {value_of(json, path, parse_address), {}, {}, {}, {}};
+    NeighborConfig neighbor;
+    neighbor.address = value_of(member(json, "address", path), path + ".address", parse_address);
+    if (!whole) return neighbor;
+    only(json, path, {"address", "port", "mac", "vlan"});
+    const Json& port = member(json, "port", path);
+    if (!port.is_string()) refuse(path + ".port", "must be a string");
+    neighbor.port = port.get<std::string>();
+    neighbor.mac = value_of(member(json, "mac", path), path + ".mac", parse_mac);
+    constexpr std::uint64_t max_vlan = 4094;
+    if (json.contains("vlan"))
+        neighbor.vlan = static_cast<std::uint16_t>(number_of(json["vlan"], path + ".vlan", 1, max_vlan));
+    return neighbor;
+}
+
+enum class Verb : std::uint8_t { add, replace, remove };
+
+// Entries by key into a sorted list; a key twice in one request is refused. Returns how many changed it.
+template <class Entry, class KeyOf, class Text>
+std::size_t merge(std::vector<Entry>& list, std::vector<Entry> asked, Verb verb, KeyOf key, Text text) {
+    std::map<decltype(key(asked[0])), Entry> wanted;
+    for (Entry& entry : asked)
+        if (const auto name = text(entry); !wanted.emplace(key(entry), std::move(entry)).second)
+            throw RpcError{RpcCode::refused, name + " comes twice", {{"path", name}}};
+    std::vector<Entry> merged;
+    merged.reserve(list.size() + wanted.size());
+    std::size_t found = 0;
+    for (Entry& entry : list) {
+        const auto place = wanted.find(key(entry));
+        if (place == wanted.end()) {
+            merged.push_back(std::move(entry));
+            continue;
+        }
+        ++found;
+        if (verb == Verb::add)
+            throw RpcError{RpcCode::refused,
+                           text(entry) + " is there already",
+                           {{"path", text(entry)}, {"do", "replace it"}}};
+        if (verb == Verb::replace) merged.push_back(std::move(place->second));
+        wanted.erase(place);
+    }
+    if (verb == Verb::remove) {
+        if (!wanted.empty())
+            throw RpcError{RpcCode::refused,
+                           "there is no " + text(wanted.begin()->second),
+                           {{"path", text(wanted.begin()->second)}}};
+        list = std::move(merged);
+        return found;
+    }
+    const std::size_t fresh = wanted.size();
+    for (auto& [name, entry] : wanted) merged.push_back(std::move(entry));
+    list = std::move(merged);
+    return found + fresh;
+}
+
+template <class Entry, class Read>
+std::vector<Entry> entries_of(RpcParameters& parameters, const char* name, Read read) {
+    const Json& list = parameters.any(name);
+    parameters.finish();
+    if (!list.is_array()) refuse(name, "must be a list");
+    std::vector<Entry> entries;
+    entries.reserve(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+        entries.push_back(read(list[i], fmt::format("{}[{}]", name, i)));
+    return entries;
+}
+
+Json change_routes(Api& api, RpcParameters& parameters, Verb verb) {
+    auto asked =
+        entries_of<RouteConfig>(parameters, "routes", [&](const Json& json, const std::string& path) {
+            return route_of(json, path, verb != Verb::remove);
+        });
+    Config config = api.running().config();
+    const std::size_t count = merge(
+        config.routes, std::move(asked), verb, [](const auto& route) { return route.prefix; },
+        [](const auto& route) { return "route " + print_prefix(route.prefix); });
+    api.apply_routes(std::move(config));
+    return {{"changed", count}, {"generation", api.running().generation()}};
+}
+
+Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
+    auto asked =
+        entries_of<NeighborConfig>(parameters, "neighbors", [&](const Json& json, const std::string& path) {
+            return neighbor_of(json, path, verb != Verb::remove);
+        });
+    Config config = api.running().config();
+    const std::size_t count = merge(
+        config.neighbors, std::move(asked), verb, [](const auto& neighbor) { return neighbor.address; },
+        [](const auto& neighbor) { return "neighbour " + print_address(neighbor.address); });
+    api.apply_routes(std::move(config));
+    return {{"changed", count}, {"generation", api.running().generation()}};
+}
+
+template <Verb verb>
+Json routes(Api& api, RpcClient&, RpcParameters& parameters) {
+    return change_routes(api, parameters, verb);
+}
+
+template <Verb verb>
+Json neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
+    return change_neighbors(api, parameters, verb);
+}
+
+Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    Json list = Json::array();
+    for (const RouteConfig& route : api.running().config().routes) {
+        Json via = Json::array();
+        for (const NextHopConfig& hop : route.via)
+            via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+        list.push_back({{"prefix", print_prefix(route.prefix)},
+                        {"via", route.via.empty() ? Json("blackhole") : std::move(via)}});
+    }
+    return list;
+}
+
+Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    Json list = Json::array();
+    for (const NeighborConfig& neighbor : api.running().config().neighbors) {
+        Json entry = {{"address", print_address(neighbor.address)},
+                      {"port", neighbor.port},
+                      {"mac", print_mac(neighbor.mac)}};
+        if (neighbor.vlan) entry["vlan"] = *neighbor.vlan;
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
+    constexpr std::uint64_t max_port = 65'535;
+    constexpr std::uint64_t max_qp = (1U << 24) - 1;
+    FlowQuestion question;
+    question.destination = value_of(parameters.any("destination"), "destination", parse_address);
+    question.source = question.destination;  // of the same family
+    question.source.bytes.fill(0);
+    if (parameters.has("source"))
+        question.source = value_of(parameters.any("source"), "source", parse_address);
+    if (question.source.is_v6 != question.destination.is_v6)
+        refuse("source", "is not of the destination's family");
+    const auto number = [&](const char* name, std::uint64_t otherwise, std::uint64_t high) {
+        return parameters.has(name) ? parameters.integer(name, 0, high) : otherwise;
+    };
+    if (parameters.has("qp"))
+        question.queue_pair = static_cast<std::uint32_t>(parameters.integer("qp", 0, max_qp));
+    question.protocol = static_cast<std::uint8_t>(number("protocol", ip_protocol::udp, 255));
+    question.source_port = static_cast<std::uint16_t>(number("sport", 0, max_port));
+    question.destination_port =
+        static_cast<std::uint16_t>(number("dport", question.queue_pair ? roce_udp_port : 0, max_port));
+    parameters.finish();
+    const FlowAnswer answer = look_up(api.running(), question);
+    Json json = {{"prefix", answer.prefix ? Json(print_prefix(*answer.prefix)) : Json(nullptr)},
+                 {"group", answer.group},
+                 {"hash", answer.hash},
+                 {"bucket", answer.bucket},
+                 {"buckets", answer.buckets},
+                 {"port", answer.taken.empty() ? Json(nullptr) : Json(answer.taken)},
+                 {"why", answer.why}};
+    if (answer.drop != DropReason::none) json["drop"] = to_string(answer.drop);
+    return json;
+}
+
+constexpr auto reads = RpcMethod::Kind::reads;
+constexpr auto changes = RpcMethod::Kind::changes;
+
+constexpr std::array methods{
+    RpcMethod{"neighbor.add", "neighbors: [{address, port, mac, vlan}]", "Adds neighbours, all or none.",
+              changes, true, neighbors<Verb::add>},
+    RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "Deletes neighbours, all or none.", changes, true,
+              neighbors<Verb::remove>},
+    RpcMethod{"neighbor.list", "", "All neighbours.", reads, false, list_neighbors},
+    RpcMethod{"neighbor.replace", "neighbors: [{address, port, mac, vlan}]",
+              "Adds or replaces neighbours, all or none.", changes, true, neighbors<Verb::replace>},
+    RpcMethod{"route.add", "routes: [{prefix, via}]",
+              "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\".", changes,
+              true, routes<Verb::add>},
+    RpcMethod{"route.delete", "routes: [PREFIX]", "Deletes routes, all or none.", changes, true,
+              routes<Verb::remove>},
+    RpcMethod{"route.list", "", "All routes of the configuration.", reads, false, list_routes},
+    RpcMethod{"route.lookup", "destination, source, protocol, sport, dport, qp",
+              "Which route, bucket, member and port a packet takes now, and why.", reads, false, lookup},
+    RpcMethod{"route.replace", "routes: [{prefix, via}]", "Adds or replaces routes, all or none.", changes,
+              true, routes<Verb::replace>},
+};
+
+}  // namespace
+
+std::span<const RpcMethod> route_methods() { return methods; }
+
+}  // namespace sluice

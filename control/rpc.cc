@@ -1,0 +1,182 @@
+#include "control/rpc.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "control/api.hh"
+#include "control/values.hh"
+
+namespace sluice {
+namespace {
+
+// The deepest nesting of brackets outside strings, before anything is built from them.
+unsigned nesting(std::string_view line) {
+    unsigned depth = 0;
+    unsigned deepest = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const char c = line[i];
+        if (in_string) {
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                in_string = false;
+            continue;
+        }
+        if (c == '"') in_string = true;
+        if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
+        if ((c == '}' || c == ']') && depth > 0) --depth;
+    }
+    return deepest;
+}
+
+Json error_json(const Json& id, const RpcError& error) {
+    Json body = {{"code", static_cast<int>(error.code)}, {"message", error.message}};
+    if (!error.data.empty()) body["data"] = error.data;
+    return {{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(body)}};
+}
+
+const RpcMethod& method_of(std::string_view name) {
+    const auto methods = rpc_methods();
+    const auto found =
+        std::find_if(methods.begin(), methods.end(), [&](const auto& m) { return m.name == name; });
+    if (found != methods.end()) return *found;
+    std::string known;
+    for (const RpcMethod& method : methods) append_item(known, ", ", method.name);
+    throw RpcError{RpcCode::no_method, "no method " + sluice::quoted(name), {{"allowed", known}}};
+}
+
+void check_shape(const Json& request) {
+    const auto invalid = [](const char* why) { throw RpcError{RpcCode::invalid_request, why}; };
+    if (!request.is_object()) invalid("a request is an object");
+    for (const auto& [name, value] : request.items())
+        if (name != "jsonrpc" && name != "id" && name != "method" && name != "params")
+            throw RpcError{RpcCode::invalid_request, "a request has no member " + sluice::quoted(name)};
+    if (!request.contains("jsonrpc") || request["jsonrpc"] != "2.0") invalid("\"jsonrpc\" must be \"2.0\"");
+    if (!request.contains("method") || !request["method"].is_string()) invalid("\"method\" must be a string");
+    if (request.contains("params") && !request["params"].is_object())
+        invalid("\"params\" must be an object: parameters have names");
+}
+
+bool valid_id(const Json& id) { return id.is_string() || id.is_number_integer() || id.is_null(); }
+
+// Null: nothing is to be said.
+Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t line_bytes) {
+    Json id;
+    bool wanted = true;
+    try {
+        if (request.is_object() && request.contains("id")) {
+            if (!valid_id(request["id"]))
+                throw RpcError{RpcCode::invalid_request, "\"id\" must be a string or an integer"};
+            id = request["id"];
+        }
+        check_shape(request);
+        wanted = request.contains("id");
+        const RpcMethod& method = method_of(request["method"].get_ref<const std::string&>());
+        if (!method.bulk && line_bytes > max_plain_line_bytes)
+            throw RpcError{RpcCode::too_much, fmt::format("a line of {} bytes: {} takes at most {}",
+                                                          line_bytes, method.name, max_plain_line_bytes)};
+        if (method.kind == RpcMethod::Kind::changes) api.require_changes(client);
+        static const Json none = Json::object();
+        RpcParameters parameters(request.contains("params") ? request["params"] : none);
+        Json result = method.call(api, client, parameters);
+        if (!wanted) return nullptr;
+        return {{"jsonrpc", "2.0"}, {"id", std::move(id)}, {"result", std::move(result)}};
+    } catch (const RpcError& error) {
+        return wanted ? error_json(id, error) : Json(nullptr);
+    }
+}
+
+Json answer_batch(Api& api, RpcClient& client, const Json& batch, std::size_t line_bytes) {
+    if (batch.empty()) return error_json(nullptr, {RpcCode::invalid_request, "an empty batch"});
+    if (batch.size() > max_batch)
+        return error_json(
+            nullptr, {RpcCode::too_much, fmt::format("a batch of {}: at most {}", batch.size(), max_batch)});
+    Json answers = Json::array();
+    for (const Json& request : batch)
+        if (Json answer = answer_one(api, client, request, line_bytes); !answer.is_null())
+            answers.push_back(std::move(answer));
+    return answers.empty() ? Json(nullptr) : answers;
+}
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+RpcParameters::RpcParameters(const Json& object) : object_(object) {}
+
+const Json& RpcParameters::take(const char* name) {
+    asked_.emplace_back(name);
+    const auto found = object_.find(name);
+    if (found == object_.end())
+        throw RpcError{
+            RpcCode::bad_parameters, fmt::format("parameter \"{}\" is missing", name), {{"path", name}}};
+    return *found;
+}
+
+std::string RpcParameters::text(const char* name) {
+    const Json& value = take(name);
+    if (!value.is_string())
+        throw RpcError{RpcCode::bad_parameters,
+                       fmt::format("parameter \"{}\" must be a string", name),
+                       {{"path", name}}};
+    return value.get<std::string>();
+}
+
+std::string RpcParameters::text_or(const char* name, std::string fallback) {
+    asked_.emplace_back(name);
+    return has(name) ? text(name) : fallback;
+}
+
+bool RpcParameters::boolean_or(const char* name, bool fallback) {
+    asked_.emplace_back(name);
+    if (!has(name)) return fallback;
+    const Json& value = take(name);
+    if (!value.is_boolean())
+        throw RpcError{RpcCode::bad_parameters,
+                       fmt::format("parameter \"{}\" must be true or false", name),
+                       {{"path", name}}};
+    return value.get<bool>();
+}
+
+std::uint64_t RpcParameters::integer(const char* name, std::uint64_t low, std::uint64_t high) {
+    const Json& value = take(name);
+    const bool fits =
+        value.is_number_unsigned() && value.get<std::uint64_t>() >= low && value.get<std::uint64_t>() <= high;
+    if (!fits)
+        throw RpcError{RpcCode::bad_parameters,
+                       fmt::format("parameter \"{}\" must be an integer from {} to {}", name, low, high),
+                       {{"path", name}, {"allowed", fmt::format("{} to {}", low, high)}}};
+    return value.get<std::uint64_t>();
+}
+
+const Json& RpcParameters::any(const char* name) { return take(name); }
+
+void RpcParameters::finish() const {
+    for (const auto& [name, value] : object_.items())
+        if (std::find(asked_.begin(), asked_.end(), name) == asked_.end())
+            throw RpcError{
+                RpcCode::bad_parameters, "unknown parameter " + sluice::quoted(name), {{"path", name}}};
+}
+
+std::string refuse_line(RpcCode code, std::string_view message) {
+    return text_of(error_json(nullptr, {code, std::string(message)}));
+}
+
+std::string notification(std::string_view method, Json parameters) {
+    return text_of({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(parameters)}});
+}
+
+std::string answer_line(Api& api, RpcClient& client, std::string_view line) {
+    if (line.size() > max_line_bytes) return refuse_line(RpcCode::too_much, "the line is too long");
+    if (nesting(line) > max_nesting)
+        return refuse_line(RpcCode::too_much, fmt::format("nested deeper than {}", max_nesting));
+    const Json request = Json::parse(line, nullptr, false);
+    if (request.is_discarded()) return refuse_line(RpcCode::parse_error, "the line is not JSON");
+    const Json answer = request.is_array() ? answer_batch(api, client, request, line.size())
+                                           : answer_one(api, client, request, line.size());
+    return answer.is_null() ? std::string() : text_of(answer);
+}
+
+}  // namespace sluice

@@ -1,0 +1,86 @@
+// JSON-RPC 2.0 by line: what a line asks for, and the line that answers it. Knows no sockets.
+//
+// A line is one request or a batch of up to max_batch. Everything about it is hostile: length and nesting are
+// bounded before it is parsed, unknown members and parameters are refused by name. A refusal has a code, a
+// sentence, and in `data` what is known of: path, value, allowed, do.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int api_version = 1;
+constexpr std::size_t max_line_bytes = 8U << 20;        // of a bulk method
+constexpr std::size_t max_plain_line_bytes = 1U << 20;  // of any other
+constexpr unsigned max_nesting = 32;
+constexpr std::size_t max_batch = 1000;
+
+enum class RpcCode : int {
+    parse_error = -32700,  // the four of JSON-RPC 2.0
+    invalid_request = -32600,
+    no_method = -32601,
+    bad_parameters = -32602,
+    refused = -32000,  // understood, and not done
+    not_now = -32001,  // the virtual clock runs by itself
+    not_permitted = -32002,
+    too_much = -32003,  // a limit
+};
+
+// Thrown by methods; nothing has changed then.
+struct RpcError {
+    RpcCode code = RpcCode::refused;
+    std::string message;
+    Json data = Json::object();
+};
+
+// A request's parameters, each asked for by name; `finish` refuses those that nobody asked for.
+class RpcParameters {
+  public:
+    explicit RpcParameters(const Json& object);
+
+    bool has(const char* name) const { return object_.contains(name); }
+    std::string text(const char* name);
+    std::string text_or(const char* name, std::string fallback);
+    bool boolean_or(const char* name, bool fallback);
+    std::uint64_t integer(const char* name, std::uint64_t low, std::uint64_t high);
+    const Json& any(const char* name);
+    void finish() const;
+
+  private:
+    const Json& take(const char* name);
+
+    const Json& object_;
+    std::vector<std::string> asked_;
+};
+
+class Api;
+struct RpcClient;
+
+struct RpcMethod {
+    enum class Kind : std::uint8_t { reads, changes };
+
+    std::string_view name;        // "route.add"
+    std::string_view parameters;  // "routes: [{prefix, via}]"
+    std::string_view sentence;
+    Kind kind = Kind::reads;
+    bool bulk = false;  // takes lines of max_line_bytes
+    Json (*call)(Api&, RpcClient&, RpcParameters&) = nullptr;
+};
+
+// All there are, sorted by name.
+std::span<const RpcMethod> rpc_methods();
+
+// The answer without its newline; empty when none is wanted (a notification).
+std::string answer_line(Api& api, RpcClient& client, std::string_view line);
+// An answer for a line that cannot be looked at.
+std::string refuse_line(RpcCode code, std::string_view message);
+// Something that nobody asked for at this moment: an event, a figure watched.
+std::string notification(std::string_view method, Json parameters);
+
+}  // namespace sluice
