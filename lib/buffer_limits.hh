@@ -100,7 +100,8 @@ struct QueueLimits {
 static_assert(sizeof(Threshold) == 8 && sizeof(GroupLimits) <= 32,
               "the limits of two groups to a cache line");
 
-// What satisfies both: the first step of a change. Pool and lossless are those of `to`.
+// What satisfies both: the first step of a change. The pool is that of `to`. What becomes lossless promises
+// nothing before it has its headroom; what becomes lossy promises nothing any more.
 constexpr PoolLimits tightest(const PoolLimits& from, const PoolLimits& to) {
     const std::uint32_t a = from.shared_headroom_cells;
     const std::uint32_t b = to.shared_headroom_cells;
@@ -115,6 +116,7 @@ constexpr GroupLimits tightest(const GroupLimits& from, const GroupLimits& to) {
     both.headroom_cells = std::min(from.headroom_cells, to.headroom_cells);
     both.xon_cells = std::min(from.xon_cells, to.xon_cells);
     both.xon_offset_cells = std::max(from.xon_offset_cells, to.xon_offset_cells);
+    both.lossless = from.lossless && to.lossless;
     return both;
 }
 
@@ -122,6 +124,7 @@ constexpr QueueLimits tightest(const QueueLimits& from, const QueueLimits& to) {
     QueueLimits both = to;
     both.threshold = tightest(from.threshold, to.threshold);
     both.reserved_cells = std::min(from.reserved_cells, to.reserved_cells);
+    both.lossless = from.lossless && to.lossless;
     return both;
 }
 

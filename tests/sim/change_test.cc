@@ -250,3 +250,38 @@ TEST(Change, aPortThatIsTakenDownResumesItsPeer) {
     sim.hold(1, lossless, false);
     sim.drain(sim.now() + milliseconds(20));
 }
+
+// A class that becomes lossless promises nothing before it has its headroom, which another group still holds.
+TEST(Change, aClassThatBecomesLosslessPromisesNothingBeforeItHasItsHeadroom) {
+    constexpr ClassId becoming = 1;
+    constexpr std::uint8_t dscp = 8;
+    const auto mapped = [](Config config) {
+        config.maps["default"].dscp_to_tc[dscp] = becoming;
+        return config;
+    };
+    Trade trade(mapped(Trade::with_reserve(0)));
+    SimSwitch& sim = trade.sim;
+    trade.fill_until_paused(0);
+    Config config = mapped(Trade::with_reserve(1));
+    port_of(config, 1).pfc = {becoming, lossless};
+    CHECK(sim.apply(config));
+    CHECK(sim.change_pending());
+    CHECK_FALSE(sim.limits(1, becoming).lossless);
+
+    sim.hold(3, becoming, true);
+    Flow flow = flow_to(3);
+    flow.dscp = dscp;
+    flow.priority = becoming;
+    sim.port(1).inject(sim.now(), flow, std::vector<std::uint32_t>(200, 1514));
+    sim.run_until(sim.now() + microseconds(10));
+    CHECK(sim.dropped(DropReason::ingress_limit) > 0);  // a lossy class lost them
+    LONGS_EQUAL(0, sim.dropped(DropReason::headroom_overrun));
+    for (unsigned i = 1; i < drop_reason_count; ++i)
+        LONGS_EQUAL(0, sim.device().dropped_lossless(1, static_cast<DropReason>(i)));
+
+    sim.hold(3, becoming, false);
+    trade.empty(0);
+    CHECK_FALSE(sim.change_pending());
+    CHECK(sim.limits(1, becoming).lossless);
+    CHECK(sim.limits(1, becoming).headroom_cells > 0);
+}
