@@ -117,7 +117,8 @@ Json group_json(const PortContext& port, unsigned n, const GroupLimits& limits, 
             {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())}};
 }
 
-Json pfc_json(const PortContext& port, Time now) {
+// `now`: the owner's view, pauses that run included; nothing while workers run: as they settled last.
+Json pfc_json(const PortContext& port, std::optional<Time> now) {
     Json json;
     const auto list = [&](const char* key, auto figure) {
         Json values = Json::array();
@@ -133,8 +134,14 @@ Json pfc_json(const PortContext& port, Time now) {
     list("tx_refresh", [&](ClassId n) { return generator.counters(n).tx_refresh.get(); });
     list("rx_unexpected", [&](ClassId n) { return honor.counters(n).rx_unexpected.get(); });
     list("expired", [&](ClassId n) { return honor.counters(n).expired.get(); });
-    list("rx_paused_ns", [&](ClassId n) { return honor.paused_time(n, now).ps / 1000; });
-    list("tx_paused_ns", [&](ClassId n) { return generator.asserted_time(n, now).ps / 1000; });
+    list("rx_paused_ns", [&](ClassId n) {
+        return now ? honor.paused_time(n, *now).ps / 1000
+                   : static_cast<std::int64_t>(honor.counters(n).held_ps.get() / 1000);
+    });
+    list("tx_paused_ns", [&](ClassId n) {
+        return now ? generator.asserted_time(n, *now).ps / 1000
+                   : static_cast<std::int64_t>(generator.counters(n).asserted_ps.get() / 1000);
+    });
     json["rx_pause_global"] = port.counters.pfc.rx_pause_global.get();
     json["rx_unknown"] = port.counters.pfc.rx_unknown.get();
     return json;
@@ -190,11 +197,11 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["imissed"] = port.io->missed();
     json["fell_behind"] = counters.behind.get();
     json["flaps"] = counters.flaps.get();
-    json["link_up"] = port.link_up;
+    json["link_up"] = device.link_up(id);
     json["pfc_tx"] = running.qos().ports.at(name).masks.may_send != 0 ? "software" : "none";
     json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
     if (const FaultPort* faults = running.fault_port(id)) json["faults"] = faults_json(*faults);
-    json["pfc"] = pfc_json(port, running.now());
+    json["pfc"] = pfc_json(port, running.is_live() ? std::nullopt : std::optional(running.now()));
     json["queues"] = Json::array();
     json["priority_groups"] = Json::array();
     const PortPolicy& policy = device.policy().ports[id];
@@ -313,7 +320,7 @@ Json make_report(RunningSwitch& running) {
         report["lossless"] = true;
     else
         report["lossless"] = findings;
-    report["ledger"] = ledger_json(device.ledger());
+    report["ledger"] = ledger_json(running.is_live() ? device.counted() : device.ledger());
     report["ports"] = Json::object();
     for (PortId id = 0; id < device.port_count(); ++id)
         report["ports"][running.port_names()[id]] = port_json(running, id);

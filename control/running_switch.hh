@@ -80,6 +80,9 @@ class RunningSwitch {
     std::uint64_t origin_ns() const { return origin_ns_; }
     unsigned packets() const { return packets_; }
 
+    // Workers run on other threads now: only what they share may be looked at.
+    bool is_live() const { return real_ && real_->is_running(); }
+
     // Null under the other clock.
     VirtualRunner* virtual_runner() { return virtual_.get(); }
     RealRunner* real_runner() { return real_.get(); }

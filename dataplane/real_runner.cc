@@ -60,7 +60,12 @@ void RealRunner::loop(WorkerId id) {
     const bool registered = rte_thread_register() == 0;
     WorkerContext& worker = device_.worker(id);
     begin_turn(worker);  // even a run of no length has a policy to stop under
-    while (!stop_.load(std::memory_order_relaxed)) turn(worker, clock_.now());
+    constexpr unsigned turns_between_settling = 4096;
+    for (unsigned turns = 1; !stop_.load(std::memory_order_relaxed); ++turns) {
+        const Time now = clock_.now();
+        turn(worker, now);
+        if (turns % turns_between_settling == 0) settle_pauses(worker, now);
+    }
     for (PortContext* port : worker.own_ports)
         for (unsigned tries = 0; tries < 1000 && !release_peer(worker, *port, clock_.now()); ++tries)
             rte_pause();

@@ -32,6 +32,7 @@ class RealRunner {
     // Receives nothing more, lets what is queued leave (for at most a second), sends XON for whatever is held
     // paused and returns when every worker has ended its last turn; afterwards counters and ledger are exact.
     void stop();
+    bool is_running() const { return !threads_.empty(); }
     Time now() const { return clock_.now(); }
 
   private:

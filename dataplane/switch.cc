@@ -80,6 +80,9 @@ Ledger Switch::counted() const {
         for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
             sum.dropped += dropped(port->id, static_cast<DropReason>(reason));
     }
+    const std::uint64_t in = sum.rx + sum.generated;
+    const std::uint64_t out = sum.tx + sum.dropped + sum.consumed;
+    sum.queued = in > out ? in - out : 0;
     return sum;
 }
 

@@ -70,7 +70,8 @@ class Switch {
     std::uint64_t next_hop_packets(std::uint32_t next_hop) const;
     std::uint64_t next_hop_bytes(std::uint32_t next_hop) const;
 
-    // What counters tell; `queued` is left 0. Any time.
+    // What counters tell; `queued` is what they leave open, which is right up to frames between two counters.
+    // Any time.
     Ledger counted() const;
     // Exact only while no worker runs.
     Ledger ledger() const;

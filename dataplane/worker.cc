@@ -125,6 +125,13 @@ unsigned collect(WorkerContext& worker, Time now) {
     return total;
 }
 
+void settle_pauses(WorkerContext& worker, Time now) {
+    for (PortContext* port : worker.own_ports) {
+        port->honor.settle(now);
+        port->generator.settle(now);
+    }
+}
+
 unsigned turn(WorkerContext& worker, Time now) {
     begin_turn(worker);
     worker.now = now;

@@ -16,6 +16,9 @@ void link_events(WorkerContext& worker, PortContext& port, Time now);
 // (c) Packets that stayed with this worker, then those of its mailboxes; returns how many.
 unsigned collect(WorkerContext& worker, Time now);
 
+// Now and then under the real clock: counters of pauses that run come up to `now`, for who looks at them.
+void settle_pauses(WorkerContext& worker, Time now);
+
 // One whole turn under the real clock; returns the number of packets received, handed over and sent.
 unsigned turn(WorkerContext& worker, Time now);
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/gauge.hh"
+
 namespace sluice {
 
 // What the scheduler and the buffer need to know at dequeue, so that neither touches a cold packet.
@@ -56,24 +58,26 @@ class ChunkPool {
 
 class PacketQueue {
   public:
-    bool empty() const { return packets_ == 0; }
-    std::uint32_t packets() const { return packets_; }
+    bool empty() const { return packets_.get() == 0; }
+    std::uint32_t packets() const { return packets_.get(); }  // any thread may ask
     const QueueEntry& front() const { return head_->entries[head_index_]; }
     // Entry `ahead` places behind the front when it lies in the same chunk, else the front: for prefetching.
     const QueueEntry& peek(unsigned ahead) const {
         const unsigned index = head_index_ + ahead;
-        return head_->entries[index < QueueChunk::capacity && ahead < packets_ ? index : head_index_];
+        return head_->entries[index < QueueChunk::capacity && ahead < packets_.get() ? index : head_index_];
     }
 
     void push(ChunkPool& pool, const QueueEntry& entry) {
         if (tail_ == nullptr || tail_index_ == QueueChunk::capacity) grow(pool);
         tail_->entries[tail_index_++] = entry;
-        ++packets_;
+        packets_.set(packets_.get() + 1);
     }
 
     QueueEntry pop(ChunkPool& pool) {
         const QueueEntry entry = head_->entries[head_index_++];
-        if (--packets_ == 0) {
+        const std::uint32_t left = packets_.get() - 1;
+        packets_.set(left);
+        if (left == 0) {
             head_index_ = tail_index_ = 0;  // keep the chunk: a queue that is busy again soon stays warm
         } else if (head_index_ == QueueChunk::capacity) {
             QueueChunk* used = head_;
@@ -100,7 +104,7 @@ class PacketQueue {
     QueueChunk* tail_ = nullptr;
     std::uint32_t head_index_ = 0;
     std::uint32_t tail_index_ = 0;
-    std::uint32_t packets_ = 0;
+    Gauge packets_;
 };
 
 }  // namespace sluice

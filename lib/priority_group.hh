@@ -39,7 +39,7 @@ class alignas(32) PriorityGroup {
             reserved_.set(reserved_.get() + cells);
             return Admission::reserved;
         }
-        if (pause_ == Pause::none && pool.fits(limits.threshold, shared_.get(), cells)) {
+        if (pause() == Pause::none && pool.fits(limits.threshold, shared_.get(), cells)) {
             pool.take(cells);
             shared_.set(shared_.get() + cells);
             shared_watermark.raise_to(shared_.get());
@@ -50,7 +50,7 @@ class alignas(32) PriorityGroup {
             return Admission::headroom_overrun;
         headroom_.set(headroom_.get() + cells);
         headroom_watermark.raise_to(headroom_.get());
-        if (pause_ == Pause::none) pause_ = Pause::due;  // nothing more goes to shared, even in this burst
+        if (pause() == Pause::none) set_pause(Pause::due);  // nothing more goes to shared, even in this burst
         return Admission::headroom;
     }
 
@@ -87,20 +87,20 @@ class alignas(32) PriorityGroup {
     // ends. `hold` is the worker's own reason to pause: it falls behind. A group that is no longer lossless
     // resumes.
     XoffSignal update_xoff(const GroupLimits& limits, PoolView pool, bool hold = false) {
-        if (pause_ == Pause::none) {
+        if (pause() == Pause::none) {
             if (!limits.lossless || (!hold && !over(limits, pool))) return XoffSignal::none;
         } else if (!limits.lossless || (!hold && may_resume(limits, pool))) {
             return stop();
-        } else if (pause_ == Pause::sent) {
+        } else if (pause() == Pause::sent) {
             return XoffSignal::none;
         }
-        pause_ = Pause::sent;
+        set_pause(Pause::sent);
         return XoffSignal::send_xoff;
     }
     // Ends XOFF whatever is in use: port down, profile removed, shutdown.
     XoffSignal stop() {
-        const bool told = pause_ == Pause::sent;  // an XOFF that was due and never sent needs no XON
-        pause_ = Pause::none;
+        const bool told = pause() == Pause::sent;  // an XOFF that was due and never sent needs no XON
+        set_pause(Pause::none);
         return told ? XoffSignal::send_xon : XoffSignal::none;
     }
 
@@ -118,7 +118,7 @@ class alignas(32) PriorityGroup {
         headroom_watermark.user.set(headroom_.get());
     }
 
-    bool in_xoff() const { return pause_ != Pause::none; }
+    bool in_xoff() const { return pause() != Pause::none; }  // any thread may ask
     std::uint32_t reserved_cells() const { return reserved_.get(); }
     std::uint32_t shared_cells() const { return shared_.get(); }
     std::uint32_t headroom_cells() const { return headroom_.get(); }
@@ -138,6 +138,8 @@ class alignas(32) PriorityGroup {
     // due: in XOFF since a packet went to headroom, update_xoff has not said so yet.
     enum class Pause : std::uint8_t { none, due, sent };
 
+    Pause pause() const { return static_cast<Pause>(pause_.get()); }
+    void set_pause(Pause pause) { pause_.set(static_cast<std::uint32_t>(pause)); }
     static std::int64_t beyond(std::uint32_t use, std::int64_t limit) {
         return std::max<std::int64_t>(use - limit, 0);
     }
@@ -145,7 +147,7 @@ class alignas(32) PriorityGroup {
     Gauge reserved_;
     Gauge shared_;
     Gauge headroom_;
-    Pause pause_ = Pause::none;
+    Gauge pause_;  // a Pause, which other threads may look at
 };
 static_assert(sizeof(PriorityGroup) == 32, "two to a cache line");
 
