@@ -1,6 +1,5 @@
 // sluiced: the switch as a process.
 #include <fmt/format.h>
-#include <getopt.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,6 +13,8 @@
 #include "control/commands.hh"
 #include "control/config.hh"
 #include "control/judge.hh"
+#include "control/metrics.hh"
+#include "control/options.hh"
 #include "control/qos.hh"
 #include "control/report.hh"
 #include "control/run.hh"
@@ -28,123 +29,17 @@ constexpr int exit_done = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_configuration = 2;
 
-constexpr const char* usage =
-    "usage: sluiced --config FILE [--check] [--report FILE] [--trace FILE] [--decisions FILE]\n"
-    "               [--seed N] [--duration TIME] [--socket PATH] [--interactive]\n"
-    "\n"
-    "  --config FILE    the switch: ports, routes, classes (TOML; see control/README.md and conf/)\n"
-    "  --check          say what is wrong with the configuration, or that nothing is, and end\n"
-    "  --report FILE    write what happened to every frame, as one JSON object, at the end\n"
-    "  --trace FILE     write the depth of every queue over time, as JSON, at the end\n"
-    "  --decisions FILE write what was decided of every packet, one JSON object a line, as [decisions] "
-    "chooses\n"
-    "  --seed N         overrides the configuration's seed\n"
-    "  --duration TIME  end after this time of the switch's clock (\"5ms\"); default: when nothing can "
-    "happen any\n"
-    "                   more under the virtual clock, never under the real one\n"
-    "  --socket PATH    listen there for sluicectl\n"
-    "  --interactive    the virtual clock stands still until a client of the socket lets it run\n"
-    "  --reference      print every configuration key and end\n"
-    "\n"
-    "exit status: 0 done, 2 configuration refused, 1 anything else\n";
-
-struct Arguments {
-    std::string config;
-    std::string report;
-    std::string trace;
-    std::string decisions;
-    std::string socket;
-    bool interactive = false;
-    bool check = false;
-    std::optional<std::uint64_t> seed;
-    std::optional<Duration> duration;
-};
-
 int usage_error(const std::string& what) {
-    fmt::print(stderr, "sluiced: {}\n{}", what, usage);
+    fmt::print(stderr, "sluiced: {}\n{}", what, usage_text());
     return exit_configuration;
 }
 
-// An exit status when the process should end now.
-std::optional<int> parse_arguments(int argc, char** argv, Arguments& out) {
-    enum {
-        opt_config = 1,
-        opt_check,
-        opt_report,
-        opt_trace,
-        opt_decisions,
-        opt_seed,
-        opt_duration,
-        opt_socket,
-        opt_interactive,
-        opt_help,
-        opt_reference
-    };
-    const option options[] = {{"config", required_argument, nullptr, opt_config},
-                              {"check", no_argument, nullptr, opt_check},
-                              {"report", required_argument, nullptr, opt_report},
-                              {"trace", required_argument, nullptr, opt_trace},
-                              {"decisions", required_argument, nullptr, opt_decisions},
-                              {"seed", required_argument, nullptr, opt_seed},
-                              {"duration", required_argument, nullptr, opt_duration},
-                              {"socket", required_argument, nullptr, opt_socket},
-                              {"interactive", no_argument, nullptr, opt_interactive},
-                              {"help", no_argument, nullptr, opt_help},
-                              {"reference", no_argument, nullptr, opt_reference},
-                              {nullptr, 0, nullptr, 0}};
-    for (int opt = 0; (opt = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
-        switch (opt) {
-            case opt_config:
-                out.config = optarg;
-                break;
-            case opt_check:
-                out.check = true;
-                break;
-            case opt_report:
-                out.report = optarg;
-                break;
-            case opt_trace:
-                out.trace = optarg;
-                break;
-            case opt_decisions:
-                out.decisions = optarg;
-                break;
-            case opt_seed: {
-                const auto seed = parse_integer(optarg);
-                if (!seed)
-                    return usage_error(fmt::format("--seed {} {}", quoted(optarg), seed.error().wrong));
-                out.seed = *seed;
-                break;
-            }
-            case opt_socket:
-                out.socket = optarg;
-                break;
-            case opt_interactive:
-                out.interactive = true;
-                break;
-            case opt_duration: {
-                const auto duration = std::string_view(optarg) == "0" ? Duration{} : parse_time(optarg);
-                if (!duration)
-                    return usage_error(
-                        fmt::format("--duration {} {}", quoted(optarg), duration.error().wrong));
-                out.duration = *duration;
-                break;
-            }
-            case opt_help:
-                fmt::print("{}", usage);
-                return exit_done;
-            case opt_reference:
-                fmt::print("{}", schema_reference());
-                return exit_done;
-            default:
-                fmt::print(stderr, "{}", usage);
-                return exit_configuration;
-        }
-    }
-    if (optind != argc) return usage_error(fmt::format("unexpected argument {}", quoted(argv[optind])));
-    if (out.config.empty()) return usage_error("--config is missing");
-    if (out.interactive && out.socket.empty()) return usage_error("--interactive needs --socket");
-    return std::nullopt;
+int print(const std::string& what) {
+    if (what == "reference") fmt::print("{}", schema_reference());
+    if (what == "metrics") fmt::print("{}", metrics_reference());
+    if (what == "man") fmt::print("{}", man_page());
+    if (what == "help") fmt::print("{}", usage_text());
+    return exit_done;
 }
 
 // Loads and judges; prints every finding. Nothing when it may not run.
@@ -194,8 +89,10 @@ int finish(const Arguments& arguments, RunningSwitch& running) {
 }
 
 int run_main(int argc, char** argv) {
-    Arguments arguments;
-    if (const auto status = parse_arguments(argc, argv, arguments)) return *status;
+    const auto parsed = parse_arguments(argc, argv);
+    if (!parsed) return usage_error(parsed.error());
+    const Arguments& arguments = *parsed;
+    if (!arguments.print.empty()) return print(arguments.print);
     const auto config = read_config(arguments);
     if (!config) return exit_configuration;
     if (arguments.check) {
@@ -217,7 +114,8 @@ int run_main(int argc, char** argv) {
         return exit_failed;
     }
     const std::string error =
-        run(**running, {arguments.duration, arguments.config, arguments.socket, arguments.interactive});
+        run(**running, {arguments.duration, arguments.config, arguments.socket, arguments.interactive,
+                        arguments.metrics, arguments.events, arguments.log});
     if (!error.empty()) {
         fmt::print(stderr, "sluiced: {}\n", error);
         running->reset();

@@ -11,7 +11,11 @@
 
 #include "control/api.hh"
 #include "control/commands.hh"
+#include "control/http.hh"
+#include "control/log.hh"
+#include "control/metrics.hh"
 #include "control/notify.hh"
+#include "control/report.hh"
 #include "control/socket.hh"
 
 namespace sluice {
@@ -143,21 +147,31 @@ class VirtualLoop {
 class Outside {
   public:
     Outside(RunningSwitch& running, const RunOptions& options)
-        : running_(running), api_(running, {options.config_file, options.interactive}) {}
+        : running_(running),
+          api_(running, {options.config_file, options.interactive}),
+          writer_(level_of(options)) {}
 
     // An error's text, or empty.
-    std::string open(const std::string& socket) {
-        if (socket.empty()) return {};
-        auto server = ControlServer::open(io_, socket, api_, {});
-        if (!server) return server.error();
-        server_ = std::move(*server);
+    std::string open(const RunOptions& options) {
+        if (std::string error = writer_.open(options.events); !error.empty()) return error;
+        if (!options.socket.empty()) {
+            auto server = ControlServer::open(io_, options.socket, api_, {});
+            if (!server) return server.error();
+            server_ = std::move(*server);
+        }
+        if (!options.metrics.empty()) {
+            auto metrics = MetricsServer::open(io_, options.metrics,
+                                               [this] { return metrics_text(make_report(running_)); });
+            if (!metrics) return metrics.error();
+            metrics_ = std::move(*metrics);
+        }
         return {};
     }
     Api& api() { return api_; }
 
     // What has come in, and for at most `patience` what comes.
     void serve(std::chrono::milliseconds patience) {
-        if (!server_) {
+        if (!server_ && !metrics_) {
             std::this_thread::sleep_for(patience);
         } else {
             io_.restart();
@@ -169,8 +183,16 @@ class Outside {
         tick();
     }
 
+    // What happened last, before the end.
+    void finish() { writer_.write(running_); }
+
   private:
+    std::optional<LogLevel> level_of(const RunOptions& options) const {
+        if (options.log || running_.virtual_runner() != nullptr) return options.log;
+        return LogLevel::warning;
+    }
     void tick() {
+        writer_.write(running_);
         if (reload_wanted != 0) {
             reload_wanted = 0;
             notify_service_manager("RELOADING=1");
@@ -185,6 +207,8 @@ class Outside {
     Api api_;
     boost::asio::io_context io_;
     std::unique_ptr<ControlServer> server_;
+    std::unique_ptr<MetricsServer> metrics_;
+    EventWriter writer_;
 };
 
 void run_virtual(RunningSwitch& running, Outside& outside, std::optional<Duration> duration) {
@@ -232,7 +256,7 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
 std::string run(RunningSwitch& running, const RunOptions& options) {
     catch_signals();
     Outside outside(running, options);
-    std::string error = outside.open(options.socket);
+    std::string error = outside.open(options);
     if (!error.empty()) return error;
     if (running.virtual_runner() == nullptr)
         run_real(running, outside, options.duration);
@@ -240,6 +264,7 @@ std::string run(RunningSwitch& running, const RunOptions& options) {
         run_interactive(running, outside);
     else
         run_virtual(running, outside, options.duration);
+    outside.finish();
     return {};
 }
 

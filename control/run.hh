@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "control/options.hh"
 #include "control/running_switch.hh"
 
 namespace sluice {
@@ -13,6 +14,9 @@ struct RunOptions {
     std::string config_file;   // what SIGHUP reads anew, and a client saves to
     std::string socket;        // path of the control socket; empty: none
     bool interactive = false;  // a virtual clock that moves only when a client tells it to
+    std::string metrics;       // where to serve them; empty: nowhere
+    std::string events;        // file of JSON lines; empty: none
+    std::optional<LogLevel> log;
 };
 
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual

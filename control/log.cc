@@ -1,0 +1,63 @@
+#include "control/log.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "control/report.hh"
+
+namespace sluice {
+
+LogLevel level_of(std::string_view kind) {
+    constexpr std::array<std::string_view, 2> errors{"headroom_overrun", "lossless_drop"};
+    constexpr std::array<std::string_view, 5> warnings{"watchdog_detected", "fell_behind", "command_failed",
+                                                       "reload_refused", "still_held"};
+    constexpr std::array<std::string_view, 1> infos{"microburst"};
+    const auto is_in = [&](const auto& list) {
+        return std::find(list.begin(), list.end(), kind) != list.end();
+    };
+    if (is_in(errors)) return LogLevel::error;
+    if (is_in(warnings)) return LogLevel::warning;
+    return is_in(infos) ? LogLevel::info : LogLevel::notice;
+}
+
+EventWriter::EventWriter(std::optional<LogLevel> level)
+    : level_(level), journal_(std::getenv("JOURNAL_STREAM") != nullptr) {}
+
+std::string EventWriter::open(const std::string& path) {
+    if (path.empty()) return {};
+    file_.open(path, std::ios::trunc);
+    return file_ ? std::string() : path + ": cannot be written";
+}
+
+void EventWriter::write(const RunningSwitch& running) {
+    const EventLog& log = running.event_log();
+    if (next_ == log.total()) return;
+    for (; next_ < log.total(); ++next_) {
+        const SwitchEvent* event = log.find(next_);
+        if (event == nullptr) continue;
+        if (level_ && level_of(event->kind) <= *level_) say(*event);
+        if (file_.is_open()) {
+            auto json = event_json(running, *event);
+            json["number"] = next_;
+            file_ << json.dump() << '\n';
+        }
+    }
+    file_.flush();
+}
+
+void EventWriter::say(const SwitchEvent& event) {
+    constexpr std::array<int, 4> priorities{3, 4, 5, 6};  // syslog's
+    constexpr std::array<const char*, 4> names{"error", "warning", "notice", "info"};
+    const auto level = static_cast<unsigned>(level_of(event.kind));
+    if (journal_)
+        fmt::print(stderr, "<{}>{}: {}\n", priorities[level], event.kind, event.text);
+    else
+        fmt::print(stderr, "sluiced: {:.6f} s: {}: {}: {}\n", static_cast<double>(event.at.ps) / 1e12,
+                   names[level], event.kind, event.text);
+}
+
+}  // namespace sluice

@@ -1,0 +1,211 @@
+#include "control/metrics.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum class Kind : std::uint8_t { counter, gauge, seconds_counter, seconds_gauge, flag };
+
+// `path` in the report; {label} stands for any key or index, whose text is the label's value.
+struct Metric {
+    std::string_view path;
+    Kind kind;
+    std::string_view help;
+};
+
+constexpr std::array metrics{
+    Metric{"end_ns", Kind::seconds_counter, "Time of the switch's clock."},
+    Metric{"ledger.rx", Kind::counter, "Frames received by all ports."},
+    Metric{"ledger.tx", Kind::counter, "Frames sent by all ports."},
+    Metric{"ledger.generated", Kind::counter, "Frames that the switch made."},
+    Metric{"ledger.dropped", Kind::counter, "Frames dropped, for whatever reason."},
+    Metric{"ledger.consumed", Kind::counter, "MAC control frames taken in."},
+    Metric{"ledger.queued", Kind::gauge, "Frames in queues, hand-off and out-batches."},
+    Metric{"ports.{port}.rx.packets", Kind::counter, "Frames received."},
+    Metric{"ports.{port}.rx.bytes", Kind::counter, "Bytes received, without FCS."},
+    Metric{"ports.{port}.tx.packets", Kind::counter, "Frames sent."},
+    Metric{"ports.{port}.tx.bytes", Kind::counter, "Bytes sent, without FCS."},
+    Metric{"ports.{port}.drops.{reason}", Kind::counter, "Frames that came in here and were dropped."},
+    Metric{"ports.{port}.imissed", Kind::counter, "Frames that the receive ring missed."},
+    Metric{"ports.{port}.fell_behind", Kind::counter, "Times the worker fell behind and paused the peer."},
+    Metric{"ports.{port}.flaps", Kind::counter, "Times the link went down."},
+    Metric{"ports.{port}.link_up", Kind::flag, "1: the link is up."},
+    Metric{"ports.{port}.roce_packets", Kind::counter, "RoCEv2 packets received."},
+    Metric{"ports.{port}.cnp_packets", Kind::counter, "Congestion notification packets received."},
+    Metric{"ports.{port}.cnp_sent_packets", Kind::counter, "Congestion notification packets sent."},
+    Metric{"ports.{port}.ce_arrived_packets", Kind::counter, "Packets received with CE set."},
+    Metric{"ports.{port}.pfc.rx_xoff.{priority}", Kind::counter, "XOFF frames received for the priority."},
+    Metric{"ports.{port}.pfc.rx_xon.{priority}", Kind::counter, "XON frames received for the priority."},
+    Metric{"ports.{port}.pfc.tx_xoff.{priority}", Kind::counter,
+           "XOFF frames sent for the priority, refreshes included."},
+    Metric{"ports.{port}.pfc.tx_xon.{priority}", Kind::counter, "XON frames sent for the priority."},
+    Metric{"ports.{port}.pfc.tx_refresh.{priority}", Kind::counter, "XOFF frames sent again."},
+    Metric{"ports.{port}.pfc.rx_unexpected.{priority}", Kind::counter,
+           "Pauses for a priority on which PFC is not enabled."},
+    Metric{"ports.{port}.pfc.expired.{priority}", Kind::counter, "Pauses that ended by their time."},
+    Metric{"ports.{port}.pfc.rx_paused_ns.{priority}", Kind::seconds_counter,
+           "Time the peer held the priority."},
+    Metric{"ports.{port}.pfc.tx_paused_ns.{priority}", Kind::seconds_counter, "Time we asserted a pause."},
+    Metric{"ports.{port}.pfc.rx_pause_global", Kind::counter, "802.3x PAUSE frames, which are ignored."},
+    Metric{"ports.{port}.queues.{queue}.tx_packets", Kind::counter, "Packets sent from the queue."},
+    Metric{"ports.{port}.queues.{queue}.tx_bytes", Kind::counter, "Bytes sent from the queue."},
+    Metric{"ports.{port}.queues.{queue}.dropped_packets", Kind::counter,
+           "Packets that the queue refused or lost."},
+    Metric{"ports.{port}.queues.{queue}.wred_dropped_packets", Kind::counter, "Packets dropped by WRED."},
+    Metric{"ports.{port}.queues.{queue}.ecn_marked_packets", Kind::counter, "Packets marked CE."},
+    Metric{"ports.{port}.queues.{queue}.ect_packets", Kind::counter,
+           "Packets sent that came with ECT or CE."},
+    Metric{"ports.{port}.queues.{queue}.occupancy_packets", Kind::gauge, "Packets in the queue."},
+    Metric{"ports.{port}.queues.{queue}.occupancy_bytes", Kind::gauge,
+           "Bytes of the buffer that the queue holds."},
+    Metric{"ports.{port}.queues.{queue}.watermark_bytes", Kind::gauge, "Highest shared use since the start."},
+    Metric{"ports.{port}.queues.{queue}.latency_ns.{quantile}", Kind::seconds_gauge,
+           "Time from enqueue to dequeue since the start."},
+    Metric{"ports.{port}.priority_groups.{priority}.packets", Kind::counter,
+           "Packets of the priority group."},
+    Metric{"ports.{port}.priority_groups.{priority}.dropped_packets", Kind::counter,
+           "Packets that the buffer refused."},
+    Metric{"ports.{port}.priority_groups.{priority}.headroom_overruns", Kind::counter,
+           "Lossless packets lost because headroom was full."},
+    Metric{"ports.{port}.priority_groups.{priority}.xoff", Kind::flag, "1: the group has paused its peer."},
+    Metric{"ports.{port}.priority_groups.{priority}.xoff_transitions", Kind::counter,
+           "Times the group went into XOFF."},
+    Metric{"ports.{port}.priority_groups.{priority}.shared_bytes", Kind::gauge, "Shared bytes in use."},
+    Metric{"ports.{port}.priority_groups.{priority}.headroom_bytes", Kind::gauge, "Headroom bytes in use."},
+    Metric{"ports.{port}.priority_groups.{priority}.headroom_size_bytes", Kind::gauge, "Headroom."},
+    Metric{"ports.{port}.priority_groups.{priority}.shared_watermark_bytes", Kind::gauge,
+           "Highest shared use since the start."},
+    Metric{"ports.{port}.priority_groups.{priority}.headroom_watermark_bytes", Kind::gauge,
+           "Highest use of headroom since the start."},
+    Metric{"pools.{pool}.size_bytes", Kind::gauge, "Memory of the pool."},
+    Metric{"pools.{pool}.used_bytes", Kind::gauge, "Shared bytes in use."},
+    Metric{"pools.{pool}.watermark_bytes", Kind::gauge, "Highest shared use since the start."},
+    Metric{"pools.{pool}.headroom_used_bytes", Kind::gauge, "Headroom bytes in use."},
+    Metric{"ecmp.{group}.members.{member}.packets", Kind::counter, "Packets that took this member."},
+    Metric{"ecmp.{group}.members.{member}.bytes", Kind::counter, "Bytes that took this member."},
+};
+
+bool is_label(std::string_view segment) { return segment.starts_with('{'); }
+
+template <class Each>
+void for_each_segment(std::string_view path, Each each) {
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find('.'), path.size());
+        each(path.substr(0, end));
+        path.remove_prefix(std::min(end + 1, path.size()));
+    }
+}
+
+std::string name_of(const Metric& metric) {
+    std::string name = "sluice";
+    for_each_segment(metric.path, [&](std::string_view segment) {
+        if (!is_label(segment)) name += "_" + std::string(segment);
+    });
+    if (metric.kind == Kind::seconds_counter || metric.kind == Kind::seconds_gauge)
+        name.replace(name.rfind("_ns"), 3, "_seconds");
+    if (metric.kind == Kind::counter || metric.kind == Kind::seconds_counter) name += "_total";
+    return name;
+}
+
+std::string_view kind_of(const Metric& metric) {
+    return metric.kind == Kind::counter || metric.kind == Kind::seconds_counter ? "counter" : "gauge";
+}
+
+std::string escaped(std::string_view value) {
+    std::string out;
+    for (const char c : value) {
+        if (c == '\\' || c == '"') out += '\\';
+        if (c == '\n')
+            out += "\\n";
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string value_text(Kind kind, const Json& value) {
+    if (kind == Kind::flag) return value.get<bool>() ? "1" : "0";
+    const auto number = value.get<std::uint64_t>();
+    constexpr std::uint64_t ns_per_s = 1'000'000'000;
+    if (kind == Kind::seconds_counter || kind == Kind::seconds_gauge)
+        return fmt::format("{}.{:09}", number / ns_per_s, number % ns_per_s);
+    return fmt::format("{}", number);
+}
+
+// What the report calls p999 is the quantile 0.999.
+std::string label_value(std::string_view label, std::string_view key) {
+    if (label != "quantile") return escaped(key);
+    if (key == "p50") return "0.5";
+    if (key == "p99") return "0.99";
+    return key == "p999" ? "0.999" : "1";
+}
+
+// Every value under `node` that `path` reaches, as a line each.
+void walk(const Metric& metric, const std::string& name, const Json& node, std::string_view path,
+          const std::string& labels, std::string& out) {
+    if (path.empty()) {
+        if (node.is_number_unsigned() || node.is_number_integer() || node.is_boolean())
+            out += fmt::format("{}{} {}\n", name, labels.empty() ? "" : "{" + labels + "}",
+                               value_text(metric.kind, node));
+        return;
+    }
+    const std::size_t end = std::min(path.find('.'), path.size());
+    const std::string_view segment = path.substr(0, end);
+    const std::string_view rest = path.substr(std::min(end + 1, path.size()));
+    if (!is_label(segment)) {
+        if (const auto found = node.find(std::string(segment)); node.is_object() && found != node.end())
+            walk(metric, name, *found, rest, labels, out);
+        return;
+    }
+    const std::string_view label = segment.substr(1, segment.size() - 2);
+    const auto one = [&](std::string_view key, const Json& child) {
+        walk(metric, name, child, rest,
+             fmt::format("{}{}{}=\"{}\"", labels, labels.empty() ? "" : ",", label, label_value(label, key)),
+             out);
+    };
+    if (node.is_object())
+        for (const auto& [key, child] : node.items()) one(key, child);
+    if (node.is_array())
+        for (std::size_t i = 0; i < node.size(); ++i) one(std::to_string(i), node[i]);
+}
+
+}  // namespace
+
+std::string metrics_text(const Json& report) {
+    std::string out;
+    for (const Metric& metric : metrics) {
+        const std::string name = name_of(metric);
+        out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, metric.help, name, kind_of(metric));
+        walk(metric, name, report, metric.path, {}, out);
+    }
+    const bool lossless = report.contains("lossless") && report["lossless"].is_boolean();
+    out += fmt::format(
+        "# HELP sluice_lossless 1: no promise of losslessness has been broken.\n# TYPE sluice_lossless "
+        "gauge\n"
+        "sluice_lossless {}\n",
+        lossless ? 1 : 0);
+    return out;
+}
+
+std::string metrics_reference() {
+    std::string out = "# Metrics\n\n| name | kind | labels | meaning |\n|---|---|---|---|\n";
+    for (const Metric& metric : metrics) {
+        std::string labels;
+        for_each_segment(metric.path, [&](std::string_view segment) {
+            if (!is_label(segment)) return;
+            labels += (labels.empty() ? "" : ", ") + std::string(segment.substr(1, segment.size() - 2));
+        });
+        out +=
+            fmt::format("| `{}` | {} | {} | {} |\n", name_of(metric), kind_of(metric), labels, metric.help);
+    }
+    return out + "| `sluice_lossless` | gauge |  | 1: no promise of losslessness has been broken. |\n";
+}
+
+}  // namespace sluice

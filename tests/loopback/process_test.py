@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""sluiced as a process: metrics over HTTP, events as lines, readiness for a service manager, man page and references."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import loopback
+from frames import plain
+from loopback import Programs, Switch, run
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(condition, what):
+    """A guard against a hang, not a measure."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not come")
+
+
+class Running:
+    """sluiced in the background."""
+
+    def __init__(self, test, switch, *arguments, **environment):
+        path = switch.folder / "sluice.toml"
+        path.write_text(switch.text())
+        self.process = subprocess.Popen([Programs.sluiced, "--config", path, "--report", switch.folder / "report.json", *map(str, arguments)],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+        test.addCleanup(self.process.kill)
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, error = self.process.communicate(timeout=60)
+        return self.process.returncode, out, error
+
+
+class Metrics(loopback.Case):
+    def served(self, real):
+        switch = Switch(self, hosts=2)
+        at, where = free_port(), switch.folder / "sock"
+        if real:
+            switch.top["clock"] = "real"
+            switch.device = "net_null{n},no-rx=1"
+        running = Running(self, switch, "--metrics", at, "--socket", where, *([] if real else ["--interactive"]))
+        wait_for(where.exists, "the socket")
+        return switch, running, f"http://127.0.0.1:{at}"
+
+    def test_every_line_is_of_the_text_format_and_other_paths_are_not_found(self):
+        for real in (False, True):
+            _, running, url = self.served(real)
+            answer = urllib.request.urlopen(url + "/metrics", timeout=30)
+            self.assertIn("version=0.0.4", answer.headers["Content-Type"])
+            lines = answer.read().decode().splitlines()
+            values = [line for line in lines if not line.startswith("#")]
+            self.assertGreater(len(values), 500)
+            for line in values:
+                self.assertRegex(line, r'^sluice_[a-z0-9_]+(\{([a-z]+="[^"]*",?)+\})? \d+(\.\d+)?$')
+            self.assertIn('sluice_ports_link_up{port="h1"} 1', values)
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(url + "/", timeout=30)
+            self.assertEqual(refused.exception.code, 404)
+            with socket.create_connection(("127.0.0.1", int(url.rsplit(":", 1)[1])), timeout=30) as hostile:
+                hostile.sendall(b"\0\xff garbage\r\n\r\n" + bytes(100_000))
+            urllib.request.urlopen(url + "/metrics", timeout=30).read()
+            status, _, error = running.end()
+            self.assertEqual((status, error), (0, ""))
+
+    def test_a_wrong_address_is_refused(self):
+        switch = Switch(self, hosts=2)
+        for wrong in ("nowhere", "1.2.3.4.5:80", "127.0.0.1:0", "127.0.0.1:70000"):
+            path = switch.folder / "sluice.toml"
+            path.write_text(switch.text())
+            done = run([Programs.sluiced, "--config", path, "--metrics", wrong])
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("--metrics", done.stderr)
+
+
+class Events(loopback.Case):
+    def test_are_lines_that_agree_with_the_report(self):
+        switch = Switch(self, hosts=2)
+        switch.give("h0", [(0, plain()), (100_000, plain())])
+        switch.event("10us", "port h1 down")
+        switch.event("20us", "port h1 up")
+        out = switch.run("--events", switch.folder / "events.jsonl", "--log", "notice")
+        lines = [json.loads(line) for line in (switch.folder / "events.jsonl").read_text().splitlines()]
+        self.assertEqual([(line["at_ns"], line["kind"]) for line in lines], out.events())
+        self.assertEqual([line["number"] for line in lines], [0, 1])
+        self.assertEqual(out.stderr.splitlines(), [
+            "sluiced: 0.000010 s: notice: port_down: port h1 down by command",
+            "sluiced: 0.000020 s: notice: port_up: port h1 up by command"])
+        self.assertEqual(switch.run().stderr, "")  # the virtual clock says nothing by itself
+
+    def test_have_priorities_under_journald(self):
+        switch = Switch(self, hosts=2)
+        switch.event("0ns", "port h1 down")
+        running = Running(self, switch, "--log", "info", JOURNAL_STREAM="8:1")
+        _, error = running.process.communicate(timeout=60)
+        self.assertEqual(error, "<5>port_down: port h1 down by command\n")
+
+
+class Manager(loopback.Case):
+    def test_is_told_when_the_switch_is_ready_and_when_it_stops(self):
+        switch = Switch(self, hosts=2, clock="real", device="net_null{n},no-rx=1")
+        path = switch.folder / "notify"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(str(path))
+            manager.settimeout(60)
+            running = Running(self, switch, NOTIFY_SOCKET=str(path))
+            self.assertEqual(manager.recv(64), b"READY=1")
+            status, _, _ = running.end()
+            self.assertEqual(status, 0)
+            self.assertEqual(manager.recv(64), b"STOPPING=1")
+
+
+class References(loopback.Case):
+    def test_are_printed(self):
+        for option, words in (("--reference", ["queue.N", "`wred`"]), ("--metrics-reference", ["`sluice_ports_pfc_tx_xoff_total`"]),
+                              ("--man", [".TH SLUICED 8", r"\-\-socket"]), ("--help", ["--interactive"])):
+            done = run([Programs.sluiced, option])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            for word in words:
+                self.assertIn(word, done.stdout)
+        self.assertIsNone(re.search(r"^\.(?!TH|SH|TP|B|I)", run([Programs.sluiced, "--man"]).stdout, re.M))
+
+
+if __name__ == "__main__":
+    loopback.main()
