@@ -142,7 +142,11 @@ void check_fault(const std::string& name, const PortConfig& port, const Config& 
     if (fault.overshoot_bytes != 0 && port.peer == PeerKind::ignore)
         findings.note("fault-overshoot", port_path(name, "fault.overshoot"),
                       "a peer that ignores PFC never stops: no effect", "write peer = \"obey\"", port.place);
-    if (fault.storm_classes == 0 &&
+    const bool set_later =
+        std::any_of(config.events.begin(), config.events.end(), [&](const EventConfig& event) {
+            return event.command.starts_with(fmt::format("fault {} storm_classes ", name));
+        });
+    if (fault.storm_classes == 0 && !set_later &&
         (fault.storm_every != FaultSettings{}.storm_every || fault.storm_for != FaultSettings{}.storm_for))
         findings.note("fault-storm", port_path(name, "fault"), "a storm without storm_classes",
                       "name its classes", port.place);

@@ -34,11 +34,12 @@ Json ledger_json(const Ledger& ledger) {
             {"balanced", ledger.balanced()}};
 }
 
-Json drops_json(const Switch& device, PortId id) {
+// By reason, those that are not zero.
+Json drops_json(auto counted) {
     Json drops = Json::object();
     for (std::size_t i = 1; i < drop_reason_count; ++i) {
         const auto reason = static_cast<DropReason>(i);
-        if (const auto count = device.dropped(id, reason); count != 0) drops[to_string(reason)] = count;
+        if (const std::uint64_t count = counted(reason); count != 0) drops[to_string(reason)] = count;
     }
     return drops;
 }
@@ -182,7 +183,9 @@ Json port_json(RunningSwitch& running, PortId id) {
     Json json;
     json["rx"] = traffic(counters.rx);
     json["tx"] = traffic(counters.tx);
-    json["drops"] = drops_json(device, id);
+    json["drops"] = drops_json([&](DropReason reason) { return device.dropped(id, reason); });
+    json["lossless_drops"] =
+        drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
     json["moved_packets"] = port.io->moved();
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();
@@ -350,7 +353,10 @@ Json make_depth_trace(const RunningSwitch& running) {
     for (PortId id = 0; id < device.port_count(); ++id) {
         const PortContext& port = device.port(id);
         if (!port.trace) continue;
-        Json json = {{"queues", Json::object()}, {"groups", Json::object()}, {"pauses", Json::array()}};
+        Json json = {{"queues", Json::object()},
+                     {"groups", Json::object()},
+                     {"pauses", Json::array()},
+                     {"holds", Json::array()}};
         for (unsigned n = 0; n < classes; ++n) {
             const std::string key = std::to_string(n);
             if (!port.trace->queue[n].slots().empty()) json["queues"][key] = series(port.trace->queue[n]);
@@ -360,10 +366,17 @@ Json make_depth_trace(const RunningSwitch& running) {
             json["groups"][key] = {{"used", series(port.trace->group[n])},
                                    {"limit", series(port.trace->limit[n])}};
         }
-        for (const auto& pause : port.trace->pauses) json["pauses"].push_back({pause.at.ps, pause.asserted});
+        for (const auto& pause : port.trace->pauses)
+            json["pauses"].push_back({pause.at.ps, pause.priorities});
+        for (const auto& hold : port.trace->holds) json["holds"].push_back({hold.at.ps, hold.priorities});
         ports[running.port_names()[id]] = std::move(json);
     }
-    return {{"end_ps", running.now().ps}, {"ports", std::move(ports)}};
+    Json watchdog = Json::array();
+    for (const SwitchEvent& event : running.events())
+        if (event.watchdog)
+            watchdog.push_back({event.at.ps, running.port_names()[event.watchdog->port],
+                                event.watchdog->queue, event.watchdog->detected});
+    return {{"end_ps", running.now().ps}, {"ports", std::move(ports)}, {"watchdog", std::move(watchdog)}};
 }
 
 }  // namespace sluice

@@ -157,6 +157,52 @@ std::string watchdog_table(const Json& queues) {
            rows;
 }
 
+// When each storm was found and ended, out of the watchdog's events.
+std::string storm_list(const Json& events) {
+    std::string rows;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const Json& found = events[i];
+        if (found["kind"] != "watchdog_detected") continue;
+        const auto ends = std::find_if(
+            events.begin() + static_cast<std::ptrdiff_t>(i), events.end(), [&](const Json& event) {
+                return event["kind"] == "watchdog_restored" && event["port"] == found["port"] &&
+                       event["queue"] == found["queue"];
+            });
+        const bool ended = ends != events.end();
+        const Json& last = ended ? *ends : found;
+        const auto from = number(found["at_ns"]);
+        rows += fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", found["port"].get<std::string>(),
+                            number(found["queue"]), time_text(from),
+                            ended ? time_text(number(last["at_ns"])) : "runs on",
+                            ended ? time_text(number(last["at_ns"]) - from) : "-",
+                            ended ? grouped(number(last["passed_packets"])) : "-",
+                            ended ? grouped(number(last["dropped_packets"])) : "-");
+    }
+    if (rows.empty()) return rows;
+    return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", "storm", "queue", "found", "ended",
+                       "in force", "passed", "dropped") +
+           rows;
+}
+
+// What the watchdog discarded, by where it came in, and what the rest lost.
+std::string storm_cost(const Json& report) {
+    std::uint64_t discarded = 0, others = 0, all = 0;
+    std::string came_in;
+    for (const auto& [name, port] : report["ports"].items()) {
+        for (const auto& [reason, count] : port["lossless_drops"].items())
+            if (reason != "watchdog_drop") others += number(count);
+        for (const Json& group : port["priority_groups"])
+            if (group["lossless"].get<bool>()) all += number(group["packets"]);
+        if (!port["drops"].contains("watchdog_drop")) continue;
+        const auto here = number(port["drops"]["watchdog_drop"]);
+        discarded += here;
+        append_item(came_in, ", ", fmt::format("{} that came in on {}", grouped(here), name));
+    }
+    if (discarded == 0) return {};
+    return fmt::format("\ndropped by the watchdog: {}\nlost beside them: {} of {} lossless packets\n",
+                       came_in, grouped(others), grouped(all - discarded));
+}
+
 std::string pool_table(const Json& pools) {
     std::string text = fmt::format("\n{:<20}{:<9}{:>12}{:>12}{:>12}{:>16}\n", "pool", "", "size", "shared",
                                    "peak", "peak headroom");
@@ -279,9 +325,9 @@ std::string microburst_table(const Json& report) {
 std::string summarise(const Json& report) {
     return verdict(report) + port_table(report["ports"]) + class_table(report["ports"]) +
            congestion_table(report["ports"]) + lossless_table(report["ports"]) +
-           watchdog_table(report["watchdog"]) + pool_table(report["pools"]) + ecmp_table(report["ecmp"]) +
-           microburst_table(report) + why_table(report["decisions"]) + event_list(report["events"]) +
-           ledger_line(report["ledger"]);
+           watchdog_table(report["watchdog"]) + storm_list(report["events"]) + storm_cost(report) +
+           pool_table(report["pools"]) + ecmp_table(report["ecmp"]) + microburst_table(report) +
+           why_table(report["decisions"]) + event_list(report["events"]) + ledger_line(report["ledger"]);
 }
 
 }  // namespace sluice

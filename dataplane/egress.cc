@@ -195,6 +195,7 @@ unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
     if (!port.link_up) return 0;
     port.link.settle(now);
     port.honor.expire(now);
+    if (port.trace) port.trace->holds_changed(now, port.honor.held());
     send_pfc(worker, port, now);
     fill(worker, port, now);
     if (port.out.count == 0) return 0;

@@ -60,11 +60,13 @@ PortTrace::PortTrace(unsigned slots, Duration width) {
     for (auto* list : {&queue, &group, &limit})
         for (unsigned n = 0; n < classes; ++n) list->emplace_back(slots, width);
     pauses.reserve(slots);
+    holds.reserve(slots);
 }
 
-void PortTrace::pauses_changed(Time now, std::uint8_t asserted) {
-    if (pauses.size() == pauses.capacity() || (!pauses.empty() && pauses.back().asserted == asserted)) return;
-    pauses.push_back({now, asserted});
+void PortTrace::changed(std::vector<Pause>& list, Time now, std::uint8_t priorities) {
+    const std::uint8_t before = list.empty() ? std::uint8_t{0} : list.back().priorities;
+    if (list.size() == list.capacity() || before == priorities) return;
+    list.push_back({now, priorities});
 }
 
 Shared::Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,

@@ -39,17 +39,23 @@ struct OutBatch {
 
 constexpr ClassId no_queue = 0xFF;  // of a frame that we made: it was in no queue
 
-// For pictures: what a port's queues and groups held over time, and when it paused its peer. Bounded.
+// For pictures: what a port's queues and groups held over time, when it paused its peer and its peer held it.
+// Bounded.
 struct PortTrace {
     struct Pause {
         Time at;
-        std::uint8_t asserted;  // mask of priorities from then on
+        std::uint8_t priorities;  // mask, from then on
     };
     PortTrace(unsigned slots, Duration width);
-    void pauses_changed(Time now, std::uint8_t asserted);
+    void pauses_changed(Time now, std::uint8_t asserted) { changed(pauses, now, asserted); }
+    void holds_changed(Time now, std::uint8_t held) { changed(holds, now, held); }
 
     std::vector<DepthTrace> queue, group, limit;  // cells, by class
-    std::vector<Pause> pauses;
+    std::vector<Pause> pauses;                    // what we asserted
+    std::vector<Pause> holds;                     // what we obeyed
+
+  private:
+    static void changed(std::vector<Pause>& list, Time now, std::uint8_t priorities);
 };
 
 // A port as its owner sees it. Other threads read `counters` and nothing else while workers run.

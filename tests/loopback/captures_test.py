@@ -114,29 +114,55 @@ class Real(Split):
 
 
 class Demonstration(loopback.Case):
-    def test_the_demonstration_of_tools_run(self):
-        """conf/demo.toml with its traffic: what tools/run shows is what it promises."""
+    def acted(self, name, folder):
+        """The report of conf/NAME.toml with its traffic, and the captures in `folder`; the same bytes twice."""
         switch = Switch(self, hosts=0)
-        folder = switch.folder
-        done = run([Programs.traffic, "generate", loopback.ROOT / "conf" / "demo-traffic.toml", "--out", folder / "out" / "in"])
+        folder = switch.folder / folder
+        done = run([Programs.traffic, "generate", loopback.ROOT / "conf" / f"{name}-traffic.toml", "--out", folder / "in"])
         self.assertEqual(done.returncode, 0, done.stderr)
         reports = []
         for attempt in range(2):
-            report = folder / f"report{attempt}.json"
-            done = subprocess.run([Programs.sluiced, "--config", loopback.ROOT / "conf" / "demo.toml", "--report", report],
-                                  capture_output=True, text=True, check=False, cwd=folder)
+            report = switch.folder / f"report{attempt}.json"
+            done = subprocess.run([Programs.sluiced, "--config", loopback.ROOT / "conf" / f"{name}.toml", "--report", report],
+                                  capture_output=True, text=True, check=False, cwd=switch.folder)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            reports.append((report.read_bytes(), {path.name: path.read_bytes() for path in (folder / "out").glob("*.pcap")}))
+            reports.append((report.read_bytes(), {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}))
         self.assertEqual(reports[0], reports[1])
         report = loopback.json.loads(reports[0][0])
         self.assertTrue(report["ledger"]["balanced"])
         self.assertEqual(report["ledger"]["queued"], 0)
+        return report, folder
+
+    def test_the_first_act_of_tools_run(self):
+        """conf/demo.toml with its traffic: what tools/run shows is what it promises."""
+        report, folder = self.acted("demo", "out")
+        self.assertTrue(report["lossless"])
         self.assertGreater(report["ports"]["h4"]["queues"][3]["watermark_bytes"], 10_000)  # the incast
         self.assertEqual(report["ports"]["s2"]["flaps"], 1)
         shares = {member["port"]: member["packets"] for member in report["ecmp"]["10.9.0.0/16"]["members"]}
         self.assertEqual(len(shares), 4)
         self.assertGreater(shares["s4"], max(shares["s1"], shares["s2"], shares["s3"]))
-        self.assertEqual(loopback.verify(sorted((folder / "out").glob("*.pcap")))["icrc_bad"], 1)  # the malformed one
+        self.assertEqual(loopback.verify(sorted(folder.glob("*.pcap")))["icrc_bad"], 1)  # the malformed one
+
+    def test_the_second_act_of_tools_run(self):
+        """conf/storm.toml: found after 100 ms, ended 100 ms after the last XOFF; only what was for the stormed queue is lost."""
+        report, folder = self.acted("storm", "out/storm")
+        acted = {(entry["port"], entry["queue"]): entry for entry in report["watchdog"] if entry["detected"]}
+        self.assertEqual(list(acted), [("h4", 3)])
+        entry = acted["h4", 3]
+        self.assertEqual((entry["state"], entry["restored"], entry["total_passed"]), ("operational", 1, 0))
+        times = {event["kind"]: event["at_ns"] for event in report["events"] if event["kind"].startswith("watchdog")}
+        self.assertEqual(times, {"watchdog_detected": 120_000_000, "watchdog_restored": 319_750_000})
+        lost = {name: port["lossless_drops"] for name, port in report["ports"].items() if port["lossless_drops"]}
+        self.assertEqual(lost, {"h1": {"watchdog_drop": entry["total_dropped"]}})
+        decided = (folder / "decisions.jsonl").read_text().splitlines()
+        self.assertEqual(sum('"reason":"watchdog_drop"' in line for line in decided), entry["total_dropped"])
+        # The storm reached h1, which h2 waited for, and nothing of that was lost.
+        self.assertGreater(report["ports"]["h1"]["pfc"]["tx_paused_ns"][3], 1_000_000)
+        sent = {name: port["queues"][3]["tx_packets"] for name, port in report["ports"].items()}
+        self.assertEqual(sent, {"h1": 0, "h2": 2400, "h3": 2400, "h4": 800 - entry["total_dropped"]})
+        # A pause after the restoration is obeyed again.
+        self.assertGreater(report["ports"]["h4"]["queues"][3]["latency_ns"]["max"], 300_000)
 
 
 if __name__ == "__main__":
