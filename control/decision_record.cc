@@ -131,10 +131,11 @@ std::string explain_pause(const DecisionRecord& record, const PortNames& ports) 
 std::string explain_draw(const DecisionRecord& record, const PortNames& ports) {
     const Drawn& drawn = *record.drawn;
     const auto place = record.place();
-    const std::string what =
-        drawn.place == MarkPlace::sojourn
-            ? fmt::format("a packet had waited {} ns in", drawn.sojourn.ps / 1000)
-            : fmt::format("{} bytes (average {}) in", drawn.length_bytes, drawn.average_bytes);
+    const std::string averaged =
+        drawn.average_bytes == drawn.length_bytes ? "" : fmt::format(" (average {})", drawn.average_bytes);
+    const std::string what = drawn.place == MarkPlace::sojourn
+                                 ? fmt::format("a packet had waited {} ns in", drawn.sojourn.ps / 1000)
+                                 : fmt::format("{} bytes{} in", drawn.length_bytes, averaged);
     return fmt::format("{} queue {}.{}: probability {:.2f} %, drawn {:.2f} %", what, ports[place.port],
                        place.number, static_cast<double>(drawn.probability) / 42'949'672.96,
                        static_cast<double>(drawn.drawn) / 42'949'672.96);

@@ -49,7 +49,7 @@ void EventWriter::write(const RunningSwitch& running) {
     file_.flush();
 }
 
-void EventWriter::say(const SwitchEvent& event) {
+void EventWriter::say(const SwitchEvent& event) const {
     constexpr std::array<int, 4> priorities{3, 4, 5, 6};  // syslog's
     constexpr std::array<const char*, 4> names{"error", "warning", "notice", "info"};
     const auto level = static_cast<unsigned>(level_of(event.kind));

@@ -23,7 +23,7 @@ class EventWriter {
     void write(const RunningSwitch& running);
 
   private:
-    void say(const SwitchEvent& event);
+    void say(const SwitchEvent& event) const;
 
     std::optional<LogLevel> level_;
     bool journal_ = false;  // stderr goes to journald

@@ -372,7 +372,7 @@ Json make_depth_trace(const RunningSwitch& running) {
         ports[running.port_names()[id]] = std::move(json);
     }
     Json watchdog = Json::array();
-    for (const SwitchEvent& event : running.events())
+    for (const SwitchEvent& event : running.event_log())
         if (event.watchdog)
             watchdog.push_back({event.at.ps, running.port_names()[event.watchdog->port],
                                 event.watchdog->queue, event.watchdog->detected});

@@ -32,10 +32,11 @@ inline Duration idle_packet(const PortPolicy& policy) { return policy.speed.byte
 inline void record_decision(WorkerContext& worker, const PortContext& port, const PacketMeta& info,
                             MarkPlace place, Duration sojourn, const WredDecision& decision) {
     constexpr std::array outcomes{MarkOutcome::passed, MarkOutcome::marked, MarkOutcome::dropped};
-    record_mark(worker, info,
-                {place, outcomes[static_cast<unsigned>(decision.verdict)],
-                 queue_bytes(*worker.policy, port, info.queue), port.wred[info.queue].average_bytes(),
-                 sojourn, decision.probability, decision.drawn});
+    record_mark(
+        worker, info,
+        {place, outcomes[static_cast<unsigned>(decision.verdict)],
+         queue_bytes(*worker.policy, port, info.queue), place == MarkPlace::sojourn ? 0 : decision.looked_at,
+         sojourn, decision.probability, decision.drawn});
 }
 
 // Before the packet enters its queue: whether WRED drops it, and whether it is to be marked once the queue

@@ -150,7 +150,7 @@ struct Drawn {
     MarkPlace place = MarkPlace::dequeue;
     MarkOutcome outcome = MarkOutcome::passed;
     std::uint64_t length_bytes = 0;   // of the queue
-    std::uint64_t average_bytes = 0;  // the same without averaging
+    std::uint64_t average_bytes = 0;  // what the curve saw: the same without averaging
     Duration sojourn{};
     std::uint64_t probability = 0;  // parts of 2^32
     std::uint32_t drawn = 0;        // below the probability: marked
