@@ -248,6 +248,7 @@ struct Config {
     Duration turn_max = microseconds(50);  // longest turn of a worker under the real clock, for the headroom
     std::uint64_t buffer_size_bytes = 16'000'000;
     std::uint32_t cell_bytes = 256;
+    std::uint32_t packet_buffer_bytes = 2048;  // data room of a packet buffer, in [2048, 16384]
     WatchdogConfig watchdog;
     PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
     std::map<std::string, PortConfig, NaturalOrder> ports;

@@ -52,7 +52,7 @@ WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t inde
 EalOptions RunningSwitch::eal_options(const Config& config) {
     EalOptions options;
     const PacketDemand demand = packet_demand(config);
-    options.memory_bytes = demand.total() * (PacketPool::bytes_each() + 64) +
+    options.memory_bytes = demand.total() * (PacketPool::bytes_each(config.packet_buffer_bytes) + 64) +
                            2 * Fib::bytes(fib_sizes(config), fib_routes(config));
     for (const auto& [name, port] : config.ports)
         if (parse_device(port.device).has("pci")) options.pci = options.physical_needs_hugepages = true;
@@ -110,13 +110,15 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
 std::string RunningSwitch::make_pool() {
     const PacketDemand demand = packet_demand(config_);
     packets_ = static_cast<unsigned>(demand.total());
-    pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache);
+    pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache,
+                                         config_.packet_buffer_bytes);
     if (pool_->pool() == nullptr)
         return fmt::format(
             "no memory for {} packet buffers of {} bytes ({} MB): {} for the shared buffer, {} for "
             "rings, {} for caches, {} for captures; do: make the buffer smaller, or give more memory",
-            packets_, PacketPool::bytes_each(), packets_ * PacketPool::bytes_each() >> 20, demand.buffer,
-            demand.rings, demand.caches, demand.captures);
+            packets_, PacketPool::bytes_each(config_.packet_buffer_bytes),
+            packets_ * PacketPool::bytes_each(config_.packet_buffer_bytes) >> 20, demand.buffer, demand.rings,
+            demand.caches, demand.captures);
     routes_ = Routes::create(options_.name + "_fib", fib_sizes(config_), fib_routes(config_));
     if (!routes_) return fmt::format("no memory for forwarding tables of {} routes", fib_routes(config_));
     return {};

@@ -422,14 +422,19 @@ Rows<Config> make_config_rows() {
                                      "Frames that a port's receive ring holds between turns.")),
                  },
                  "The virtual clock."),
-        group<C>("buffer",
-                 {
-                     at_start(key<C>("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
-                                     "Packet memory that all ports share.")),
-                     at_start(key<C>("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
-                                     "Unit in which packet memory is given out.")),
-                 },
-                 "The shared buffer."),
+        group<C>(
+            "buffer",
+            {
+                at_start(key<C>("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
+                                "Packet memory that all ports share.")),
+                at_start(key<C>("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
+                                "Unit in which packet memory is given out.")),
+                at_start(key<C>("packet_buffer", &C::packet_buffer_bytes,
+                                stored_as<std::uint32_t>(size(2048, 16384, "16384")),
+                                "Room of a DPDK packet buffer: a longer frame takes several, which not every "
+                                "device can.")),
+            },
+            "The shared buffer."),
         nested<C>("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports."),
         nested<C>("decisions", &C::decisions, decision_rows(), "Decision records."),
         default_row(),

@@ -5,6 +5,7 @@
 #include <rte_ethdev.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -16,8 +17,10 @@ namespace {
 
 constexpr std::uint16_t ring_descriptors = 512;
 
-// net_af_packet receives into one mbuf: a frame of its ring must fit one, with the kernel's header.
-constexpr std::uint16_t af_packet_max_mtu = 1900;
+// net_af_packet receives into one mbuf: a frame of its ring must fit one, with the kernel's header, and
+// frames must fill a block.
+constexpr std::uint32_t af_packet_header_bytes = 148;
+std::uint32_t af_packet_frame_bytes(std::uint32_t data_bytes) { return std::bit_floor(data_bytes); }
 
 // net_null fills one mbuf with as many bytes as it is told, whether they fit or not.
 std::uint64_t null_frame_bytes(const std::string& device) {
@@ -29,9 +32,10 @@ std::uint64_t null_frame_bytes(const std::string& device) {
     return most;
 }
 
-std::string with_defaults(const std::string& device) {
+std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
     if (device.starts_with("net_af_packet") && device.find("framesz=") == std::string::npos)
-        return device + ",framesz=2048,blocksz=65536,framecnt=512";
+        return device + ",framesz=" + std::to_string(af_packet_frame_bytes(data_bytes)) +
+               ",blocksz=65536,framecnt=512";
     return device;
 }
 
@@ -50,6 +54,10 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec) {
     int result = rte_eth_dev_info_get(id, &info);
     if (result != 0) return result;
     conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.mtu, info.min_mtu, info.max_mtu);
+    // It says 1518 whatever its ring's frames are, and looks at those alone.
+    if (spec.device.starts_with("net_af_packet"))
+        conf.rxmode.mtu = std::min<std::uint32_t>(conf.rxmode.mtu,
+                                                  info.max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN);
     conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
     conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
     if ((result = rte_eth_dev_configure(id, 1, 1, &conf)) != 0) return result;
@@ -66,16 +74,18 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec) {
 }  // namespace
 
 tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(const Spec& spec) {
-    if (spec.device.starts_with("net_af_packet") && spec.mtu > af_packet_max_mtu)
+    const std::uint32_t data_bytes = data_bytes_of(spec.pool);
+    const std::uint32_t most = af_packet_frame_bytes(data_bytes) - af_packet_header_bytes;
+    if (spec.device.starts_with("net_af_packet") && spec.mtu > most)
         return tl::unexpected("device \"" + spec.device + "\" takes no frame of MTU " +
-                              std::to_string(spec.mtu) + "; do: set mtu to at most " +
-                              std::to_string(af_packet_max_mtu));
-    if (null_frame_bytes(spec.device) > packet_data_bytes)
+                              std::to_string(spec.mtu) + "; do: set mtu to at most " + std::to_string(most) +
+                              ", or buffer.packet_buffer to 16384");
+    if (null_frame_bytes(spec.device) > data_bytes)
         return tl::unexpected("device \"" + spec.device +
                               "\" makes frames larger than a packet buffer; do: set size to at most " +
-                              std::to_string(packet_data_bytes));
+                              std::to_string(data_bytes) + ", or buffer.packet_buffer to more");
     const auto mark = Eal::log_mark();
-    const std::string device = with_defaults(spec.device);
+    const std::string device = with_defaults(spec.device, data_bytes);
     const int probed = rte_dev_probe(device.c_str());
     if (probed != 0) return failed(mark, "device \"" + spec.device + "\" does not start", probed);
     std::uint16_t id = 0;

@@ -12,9 +12,10 @@ Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool
     Packet* head = rte_pktmbuf_alloc(pool);
     if (head == nullptr) return nullptr;
     Packet* segment = head;
+    const std::size_t room = data_bytes_of(pool);
     std::size_t at = 0;
     while (true) {
-        const std::size_t count = std::min<std::size_t>(bytes.size() - at, packet_data_bytes);
+        const std::size_t count = std::min(bytes.size() - at, room);
         std::memcpy(rte_pktmbuf_mtod(segment, void*), bytes.data() + at, count);
         segment->data_len = static_cast<std::uint16_t>(count);
         at += count;
@@ -58,14 +59,14 @@ namespace {
 
 // Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
 // place one packet a 4 KiB page.
-rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache) {
-    const unsigned object = sizeof(rte_mbuf) + sizeof(PacketMeta) + packet_data_bytes + RTE_PKTMBUF_HEADROOM;
+rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
+    const unsigned object = sizeof(rte_mbuf) + sizeof(PacketMeta) + data_bytes + RTE_PKTMBUF_HEADROOM;
     const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
     rte_mempool* pool = rte_mempool_create_empty(name, packets, object, cache,
                                                  sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags);
     if (pool == nullptr) return nullptr;
     rte_pktmbuf_pool_private sizes{};
-    sizes.mbuf_data_room_size = packet_data_bytes + RTE_PKTMBUF_HEADROOM;
+    sizes.mbuf_data_room_size = static_cast<std::uint16_t>(data_bytes + RTE_PKTMBUF_HEADROOM);
     sizes.mbuf_priv_size = sizeof(PacketMeta);
     rte_pktmbuf_pool_init(pool, &sizes);
     if (rte_mempool_populate_default(pool) < 0) {
@@ -78,17 +79,17 @@ rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache) {
 
 }  // namespace
 
-PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache)
-    : pool_(make_pool(name, packets, cache)) {}
+PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes)
+    : pool_(make_pool(name, packets, cache, data_bytes)) {}
 
 PacketPool::~PacketPool() { rte_mempool_free(pool_); }
 
 unsigned PacketPool::in_use() const { return rte_mempool_in_use_count(pool_); }
 
-std::size_t PacketPool::bytes_each() {
+std::size_t PacketPool::bytes_each(std::uint32_t data_bytes) {
     rte_mempool_objsz size;
     return rte_mempool_calc_obj_size(
-        sizeof(rte_mbuf) + sizeof(PacketMeta) + packet_data_bytes + RTE_PKTMBUF_HEADROOM, 0, &size);
+        sizeof(rte_mbuf) + sizeof(PacketMeta) + data_bytes + RTE_PKTMBUF_HEADROOM, 0, &size);
 }
 
 }  // namespace sluice

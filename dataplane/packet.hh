@@ -46,7 +46,8 @@ inline PacketMeta& meta(Packet* packet) { return *static_cast<PacketMeta*>(rte_m
 // A capture's cut frame carries this packet type; every allocation resets it to 0.
 constexpr std::uint32_t packet_type_truncated = 0xFFFF'FFFF;
 
-constexpr unsigned packet_data_bytes = 2048;  // data room of one mbuf, without DPDK's headroom
+// Data room of one mbuf, without DPDK's headroom, unless the configuration wants more.
+constexpr std::uint32_t packet_data_bytes = 2048;
 
 inline std::uint8_t* frame_bytes(Packet* packet) { return rte_pktmbuf_mtod(packet, std::uint8_t*); }
 
@@ -66,18 +67,23 @@ Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool
 // small.
 bool make_contiguous(Packet* packet, std::uint32_t bytes);
 
+inline std::uint32_t data_bytes_of(rte_mempool* pool) {
+    return rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+}
+
 // The mbuf pool of one switch.
 class PacketPool {
   public:
-    // `packets` mbufs of packet_data_bytes. `pool()` is null when memory did not suffice.
-    PacketPool(const char* name, unsigned packets, unsigned cache);
+    // `packets` mbufs of `data_bytes` each. `pool()` is null when memory did not suffice.
+    PacketPool(const char* name, unsigned packets, unsigned cache,
+               std::uint32_t data_bytes = packet_data_bytes);
     ~PacketPool();
     PacketPool(const PacketPool&) = delete;
     PacketPool& operator=(const PacketPool&) = delete;
     rte_mempool* pool() const { return pool_; }
     unsigned in_use() const;
     // Bytes that one mbuf takes, for sizing the memory before EAL starts.
-    static std::size_t bytes_each();
+    static std::size_t bytes_each(std::uint32_t data_bytes = packet_data_bytes);
 
   private:
     rte_mempool* pool_;

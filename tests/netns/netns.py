@@ -60,6 +60,7 @@ class Cable:
         for name in (self.device, f"host{n}"):
             # No address of its own: the kernel has nothing to say on this cable.
             sh("ip", "link", "set", name, "addrgenmode", "none")
+            sh("ip", "link", "set", name, "mtu", 9216)
             sh("ip", "link", "set", name, "up")
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERY_PROTOCOL))
         test.addCleanup(self.socket.close)
@@ -140,9 +141,10 @@ class Case(loopback.Case):
         """The switch runs; `outcome` of what it yields is there when it has been stopped by a signal."""
         config, report = switch.folder / "sluice.toml", switch.folder / "report.json"
         config.write_text(switch.text())
-        process = subprocess.Popen([Programs.sluiced, "--config", config, "--report", report], stdin=subprocess.DEVNULL,
+        events = switch.folder / "events.jsonl"
+        process = subprocess.Popen([Programs.sluiced, "--config", config, "--report", report, "--events", events], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        run = Run(process)
+        run = Run(process, events)
         try:
             yield run
             self.assertIsNone(process.poll(), "it has ended by itself")
@@ -173,5 +175,13 @@ class Case(loopback.Case):
 
 
 class Run:
-    def __init__(self, process):
-        self.process, self.outcome, self.probes = process, None, 0
+    def __init__(self, process, events):
+        self.process, self.events, self.outcome, self.probes = process, events, None, 0
+
+    def wait_for_event(self, kind):
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            if self.events.exists() and f'"{kind}"' in self.events.read_text():
+                return
+            time.sleep(0.01)
+        raise AssertionError(f"no event {kind}")

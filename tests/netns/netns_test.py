@@ -52,6 +52,23 @@ class RawFrames(netns.Case):
         outcome = self.through(frames)
         self.assertEqual(outcome.port("h1")["queues"][3]["tx_packets"], len(frames))
 
+    def test_jumbo_frames_take_a_large_packet_buffer(self):
+        cables, switch = self.cables(), self.switch(**{"buffer.packet_buffer": 16384})
+        switch.default(mtu=9000, speed="10G")
+        frames = [plain(size, identification=size) for size in (60, 1514, 2048, 4110, 9014)]
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            for frame in frames:
+                cables[0].send(frame)
+                self.frames_equal(self.take(cables[1], 1), [routed(frame, 1)])
+        self.assertEqual(run.outcome.drops(), {})
+
+    def test_jumbo_is_refused_with_small_packet_buffers(self):
+        self.cables()
+        switch = self.switch()
+        switch.default(mtu=9000, speed="10G")
+        switch.refused(1, "port h0", "MTU 9000", "at most 1900", "buffer.packet_buffer")
+
     def test_rocev2_through_two_workers(self):
         if (os.cpu_count() or 1) < 2:
             self.skipTest("one core only")
@@ -106,6 +123,7 @@ class RawFrames(netns.Case):
         switch.event("0ms", "queue h1.0 hold")
         with self.running(switch, stop_by) as run:
             self.comes_through(*cables, run, dscp=26)
+            run.wait_for_event("queue_held")
             cables[0].send(*[plain(identification=n) for n in range(50)])
             self.assertEqual(self.comes_through(*cables, run, dscp=26), [])  # what came before has been read, then
         ledger = run.outcome.report["ledger"]

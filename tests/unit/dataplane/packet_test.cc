@@ -159,3 +159,16 @@ TEST(PacketSegments, metaIsTheirOwn) {
     rte_pktmbuf_free(one);
     rte_pktmbuf_free(other);
 }
+
+TEST(PacketSegments, aFrameTakesAsManyBuffersAsItNeeds) {
+    const Bytes frame(9000, 0xAB);
+    const PacketPool large("packet_test_large", 100, 0, 16'384);
+    LONGS_EQUAL(16'384, data_bytes_of(large.pool()));
+    for (const auto& [from, wanted] : {std::pair{pool.pool(), 5U}, std::pair{large.pool(), 1U}}) {
+        Packet* packet = make_packet(from, frame, false);
+        LONGS_EQUAL(wanted, segments(packet));
+        CHECK(contents(packet) == frame);
+        STRCMP_EQUAL("", check(packet).c_str());
+        rte_pktmbuf_free(packet);
+    }
+}
