@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include "control/commands.hh"
 #include "control/config.hh"
 #include "control/lint.hh"
+#include "control/lint_qos.hh"
 #include "control/qos.hh"
 #include "control/report.hh"
 #include "control/run.hh"
@@ -146,8 +148,14 @@ std::optional<Config> read_config(const Arguments& arguments) {
         if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
     }
     bool good = true;
-    const auto findings = check_config(config, Machine{std::thread::hardware_concurrency()});
-    for (const Finding& finding : findings) fmt::print(stderr, "{}\n", finding.text(arguments.config));
+    auto findings = check_config(config, Machine{std::thread::hardware_concurrency()});
+    for (Finding& finding : lint_qos(config, effective_qos(config))) findings.push_back(std::move(finding));
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+    // A run is told what is wrong with it; notes are for who asks.
+    for (const Finding& finding : findings)
+        if (arguments.check || finding.severity != Severity::note)
+            fmt::print(stderr, "{}\n", finding.text(arguments.config));
     good &= !has_error(findings);
     for (const EventConfig& event : config.events) {
         const std::string error = check_command(config, event.command);
@@ -156,13 +164,8 @@ std::optional<Config> read_config(const Arguments& arguments) {
                    error);
         good = false;
     }
-    for (const QosProblem& problem : effective_qos(config).problems) {
-        const SourcePlace place = config.source.find(problem.path);
-        fmt::print(stderr, "{}:{}:{}: {}: {}; do: {}\n", arguments.config, place.line, place.column,
-                   problem.path, problem.wrong, problem.fix);
-        good = false;
-    }
     if (!good) return std::nullopt;
+    if (arguments.check && findings.empty()) fmt::print("{}: no findings\n", arguments.config);
     return config;
 }
 
