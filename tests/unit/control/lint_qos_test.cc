@@ -181,6 +181,41 @@ TEST(LintQos, comparesTheFirstMarkWithTheWorstCase) {
     finds_but_not("ecn-after-pause", "f:8:1: note", marked(1'152'384, quarter), marked(1'152'383, quarter));
 }
 
+// Two classes of a pool leave each other a third of it; a class with a pool of its own is alone there.
+TEST(LintQos, countsTheLosslessClassesOfAPool) {
+    const auto two = [](int max) {
+        return fmt::format(
+            "[wred.w]\ngreen_max = {}\n[default]\npfc = [3, 4]\n[default.queue.3]\nwred = \"w\"\n{}", max,
+            two_ports);
+    };
+    finds_but_not("ecn-max",
+                  "f:7:1: note: port.p1.queue.3.wred: all is marked from 3683328 bytes on, 256 above",
+                  two(3'683'328), two(3'683'072));
+    const std::string no_limit = "[default.priority_group.3]\nstatic_th = 0\n";
+    finds_but_not("ecn-max",
+                  "f:9:1: note: port.p1.queue.3.wred: all is marked from 5524992 bytes on, 256 above",
+                  no_limit + two(5'524'992), no_limit + two(5'524'736));
+    const std::string own =
+        "[pool.a]\ndirection = \"ingress\"\nsize = \"6MB\"\n[pool.b]\ndirection = \"ingress\"\nsize = "
+        "\"6MB\"\n"
+        "[default.priority_group.3]\npool = \"a\"\n[default.priority_group.4]\npool = \"b\"\n";
+    finds_but_not("ecn-max",
+                  "f:17:1: note: port.p1.queue.3.wred: all is marked from 2762496 bytes on, 256 above",
+                  own + two(2'762'496), own + two(2'762'240));
+}
+
+// Of classes that share a queue, the one whose group is paused first counts.
+TEST(LintQos, looksAtTheSmallestGroupOfAQueue) {
+    const auto shared = [](int threshold) {
+        return fmt::format(
+            "[default]\npfc = [3, 4]\n[default.map]\ndscp_to_tc = {{\"34\" = 4}}\ntc_to_queue = {{\"4\" = "
+            "3}}\n"
+            "[default.priority_group.4]\nstatic_th = {}\n{}",
+            threshold, two_ports);
+    };
+    finds_but_not("ecn-after-pause", "f:8:1: note: port.p1.queue.3.wred", shared(800'000), shared(800'256));
+}
+
 TEST(LintQos, saysWhereACurveIsCutByPauses) {
     const auto marked = [](std::uint64_t to) {
         return fmt::format(
