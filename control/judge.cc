@@ -1,8 +1,10 @@
 #include "control/judge.hh"
 
 #include <algorithm>
+#include <utility>
 
 #include "control/commands.hh"
+#include "control/lint_qos.hh"
 #include "control/qos.hh"
 
 namespace sluice {
@@ -15,9 +17,7 @@ std::vector<Finding> judge(const Config& config, const Machine& machine) {
         findings.push_back(
             {Severity::error, "event-command", "event.do", error, "correct the command", event.place});
     }
-    for (const QosProblem& problem : effective_qos(config).problems)
-        findings.push_back({Severity::error, "buffer", problem.path, problem.wrong, problem.fix,
-                            config.source.find(problem.path)});
+    for (Finding& finding : lint_qos(config, effective_qos(config))) findings.push_back(std::move(finding));
     std::stable_sort(findings.begin(), findings.end(),
                      [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
     return findings;

@@ -21,12 +21,11 @@ class Findings {
               SourcePlace fallback = {});
     void note(std::string_view id, std::string path, std::string message, std::string fix,
               SourcePlace fallback = {});
+    void add(Severity severity, std::string_view id, std::string path, std::string message, std::string fix,
+             SourcePlace fallback);
     std::vector<Finding> take();
 
   private:
-    void add(Severity severity, std::string_view id, std::string path, std::string message, std::string fix,
-             SourcePlace fallback);
-
     struct Count {
         std::size_t found = 0;
         Severity severity = Severity::error;

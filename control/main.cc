@@ -56,8 +56,12 @@ std::optional<Config> read_config(const Arguments& arguments) {
         if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
     }
     const auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
-    for (const Finding& finding : findings) fmt::print(stderr, "{}\n", finding.text(arguments.config));
+    // A run is told what is wrong with it; notes are for who asks.
+    for (const Finding& finding : findings)
+        if (arguments.check || finding.severity != Severity::note)
+            fmt::print(stderr, "{}\n", finding.text(arguments.config));
     if (has_error(findings)) return std::nullopt;
+    if (arguments.check && findings.empty()) fmt::print("{}: no findings\n", arguments.config);
     return config;
 }
 

@@ -113,7 +113,8 @@ void make_pools(const Config& config, EffectiveQos& qos) {
         qos.problems.push_back({"pool",
                                 fmt::format("the ingress pools take {} bytes of a buffer of {}",
                                             sum * config.cell_bytes, config.buffer_size_bytes),
-                                fmt::format("take {} bytes away", (sum - buffer) * config.cell_bytes)});
+                                fmt::format("take {} bytes away", (sum - buffer) * config.cell_bytes),
+                                "pools-exceed-buffer"});
 }
 
 // The pool a group or queue names, or the preset's for its kind; a pool of the other kind when that one is
@@ -128,7 +129,7 @@ EffectivePool* choose_pool(EffectiveQos& qos, PoolDirection direction, const std
                 {path + ".pool",
                  fmt::format("there is no {} pool \"{}\"",
                              direction == PoolDirection::ingress ? "ingress" : "egress", *said),
-                 "name one that is, or add [pool." + *said + "]"});
+                 "name one that is, or add [pool." + *said + "]", "pool-unknown"});
         return pool;
     }
     const bool ingress = direction == PoolDirection::ingress;
@@ -254,8 +255,8 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
         return;
     }
     const WredProblem& problem = profile.error();
-    in.qos.problems.push_back(
-        {problem.path.empty() ? in.path("queue", n) + ".wred" : problem.path, problem.wrong, problem.fix});
+    in.qos.problems.push_back({problem.path.empty() ? in.path("queue", n) + ".wred" : problem.path,
+                               problem.wrong, problem.fix, "wred-profile"});
 }
 
 // CNPs are never paused: a pause for a priority of their queue is not honoured, whatever the mode.
@@ -297,7 +298,8 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
             out.mode == PfcMode::asymmetric)
             continue;
         qos.problems.push_back({reading.path("priority_group", n) + ".lossless",
-                                "the port's pfc_mode never sends PFC", "set pfc_mode = \"symmetric\""});
+                                "the port's pfc_mode never sends PFC", "set pfc_mode = \"symmetric\"",
+                                "lossless-without-pfc"});
     }
     out.masks.honours = static_cast<std::uint8_t>(out.masks.honours & ~priorities_of_cnp(out));
 }
@@ -317,7 +319,8 @@ void judge_pools(EffectiveQos& qos) {
                  "its {} cells of {} bytes do not hold what is promised: {} reserved and {} of headroom",
                  pool.size_cells, qos.cell.bytes(), pool.reserved_cells, pool.headroom_cells),
              fmt::format("give it more than {} bytes",
-                         (pool.reserved_cells + pool.headroom_cells) * qos.cell.bytes())});
+                         (pool.reserved_cells + pool.headroom_cells) * qos.cell.bytes()),
+             "pool-no-shared"});
     }
 }
 
@@ -334,7 +337,8 @@ void judge_headroom(const Config& config, EffectiveQos& qos) {
                              given * config.cell_bytes, (needed - given) * config.cell_bytes,
                              needed * config.cell_bytes),
                  fmt::format("set xoff = {}, leave it out, or say small_xoff = true",
-                             needed * config.cell_bytes)});
+                             needed * config.cell_bytes),
+                 "headroom-small"});
         });
     }
 }

@@ -51,6 +51,7 @@ struct QosProblem {
     std::string path;  // "port.p1.priority_group.3"
     std::string wrong;
     std::string fix;
+    std::string id;  // of the finding that lint_qos makes of it
 };
 
 struct EffectiveQos {

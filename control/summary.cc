@@ -186,21 +186,24 @@ std::string storm_list(const Json& events) {
 
 // What the watchdog discarded, by where it came in, and what the rest lost.
 std::string storm_cost(const Json& report) {
-    std::uint64_t discarded = 0, others = 0, all = 0;
+    std::uint64_t others = 0, all = 0;
     std::string came_in;
     for (const auto& [name, port] : report["ports"].items()) {
-        for (const auto& [reason, count] : port["lossless_drops"].items())
-            if (reason != "watchdog_drop") others += number(count);
         for (const Json& group : port["priority_groups"])
             if (group["lossless"].get<bool>()) all += number(group["packets"]);
+        for (const auto& [reason, count] : port["lossless_drops"].items()) {
+            if (reason == "watchdog_drop")
+                all -= number(count);
+            else
+                others += number(count);
+        }
         if (!port["drops"].contains("watchdog_drop")) continue;
         const auto here = number(port["drops"]["watchdog_drop"]);
-        discarded += here;
         append_item(came_in, ", ", fmt::format("{} that came in on {}", grouped(here), name));
     }
-    if (discarded == 0) return {};
+    if (came_in.empty()) return {};
     return fmt::format("\ndropped by the watchdog: {}\nlost beside them: {} of {} lossless packets\n",
-                       came_in, grouped(others), grouped(all - discarded));
+                       came_in, grouped(others), grouped(all));
 }
 
 std::string pool_table(const Json& pools) {

@@ -211,7 +211,22 @@ class Configuration(loopback.Case):
         before = loopback.listing(switch.folder)
         done = run([Programs.sluiced, "--config", switch.folder / "sluice.toml", "--check", "--report", switch.folder / "report.json"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith(f"{switch.folder}/sluice.toml: no findings\n"), done.stdout)
         self.assertEqual(loopback.listing(switch.folder), before)
+
+    def test_check_tells_the_worst_first_and_a_run_no_notes(self):
+        switch = self.switch()
+        for given, status, check, told in (
+                ('xoff = 256\n[port.h0.queue.3]\nwred = "none"\n', CONFIGURATION, ["error", "warning", "note"], ["error", "warning"]),
+                ('lossless = true\n[port.h0.queue.3]\nwred = "none"\n', 0, ["warning", "note"], ["warning"]),
+                ("lossless = true\n", 0, ["note"], [])):
+            text = switch.text() + f"[default]\npfc = [3, 4]\n[port.h0.priority_group.3]\n{given}"
+            (switch.folder / "sluice.toml").write_text(text)
+            for options, wanted in ((["--check"], check), ([], told)):
+                done = run([Programs.sluiced, "--config", switch.folder / "sluice.toml", *options])
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertNotIn("no findings", done.stdout)
+                self.assertEqual([line.split(": ")[1] for line in done.stderr.splitlines()], wanted)
 
     def test_a_command_line_that_cannot_be(self):
         for arguments in ([], ["--config"], ["--config", "x", "--bogus"], ["--config", "x", "--seed", "-1"],

@@ -1,0 +1,297 @@
+#include "control/lint_qos.hh"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "CppUTest/TestHarness.h"
+
+namespace {
+
+using namespace sluice;
+
+std::vector<Finding> findings_of(const std::string& text) {
+    const ConfigResult config = parse_config(text, "f");
+    if (!config) FAIL(config.error().front().text().c_str());
+    return lint_qos(*config, effective_qos(*config));
+}
+
+std::string all_of(const std::string& text) {
+    std::string lines;
+    for (const Finding& finding : findings_of(text)) lines += finding.text("f") + "\n";
+    return lines;
+}
+
+// Its findings with this id begin like `start`, which names place, severity and path; "" when it has none.
+void finds(const std::string& id, const std::string& start, const std::string& text) {
+    std::string got;
+    for (const Finding& finding : findings_of(text))
+        if (finding.id == id) got += finding.text("f") + "\n";
+    if (start.empty())
+        STRCMP_EQUAL_TEXT("", got.c_str(), text.c_str());
+    else
+        STRCMP_EQUAL_TEXT(start.c_str(), got.substr(0, start.size()).c_str(), (text + got).c_str());
+}
+
+// The first configuration has it, the second, a step away, has not.
+void finds_but_not(const std::string& id, const std::string& start, const std::string& bad,
+                   const std::string& good) {
+    finds(id, start, bad);
+    finds(id, "", good);
+}
+
+const std::string two_ports = "[port.p1]\n[port.p2]\n";
+
+}  // namespace
+
+TEST_GROUP(LintQos){};
+
+TEST(LintQos, findsNothingWrongWithADefaultAtAnySpeed) {
+    for (const char* qos : {"lossless", "semi-lossless", "lossy", "sonic-t0"})
+        for (const char* clock : {"virtual", "real"})
+            for (const int speed : {10, 25, 40, 50, 100, 200})
+                for (const Finding& finding :
+                     findings_of(fmt::format("clock = \"{}\"\n[buffer]\nsize = \"64MB\"\n[default]\nspeed = "
+                                             "\"{}G\"\nqos = \"{}\"\n{}",
+                                             clock, speed, qos, two_ports))) {
+                    // What a real worker of 50 us cannot do at 200G is told.
+                    if (std::string(clock) == "real" && speed == 200 && finding.id == "receive-ring")
+                        continue;
+                    if (finding.severity != Severity::note) FAIL(finding.text("f").c_str());
+                }
+    STRCMP_EQUAL("", all_of(two_ports).c_str());
+}
+
+TEST(LintQos, refusesAHeadroomThatIsTooSmall) {
+    const std::string head = "[port.p1]\nsmall_xoff = ", xoff = "\n[port.p1.priority_group.3]\nxoff = ";
+    finds_but_not(
+        "headroom-small",
+        "f:4:8: error: port.p1.priority_group.3.xoff: 218880 bytes of headroom are 256 too few: 219136 bytes "
+        "can still arrive after XOFF [headroom-small]; do: set xoff = 219136",
+        head + "false" + xoff + "218880", head + "false" + xoff + "219136");
+    finds("headroom-small", "f:4:8: warning: port.p1.priority_group.3.xoff: 218880 bytes",
+          head + "true" + xoff + "218880");
+}
+
+TEST(LintQos, refusesPoolsThatDoNotHoldWhatIsPromised) {
+    const auto pool = [](int size, int more) {
+        return fmt::format(
+            "[buffer]\nsize = {}\n[pool.all]\ndirection = \"ingress\"\nsize = {}\n[port.p1]\n"
+            "[default.priority_group.3]\nsize = 256\nxoff = 219136\n",
+            size, size + more);
+    };
+    finds_but_not("pool-no-shared", "f: error: pool.all: its 857 cells", pool(219392, 0), pool(219648, 0));
+    finds_but_not("pools-exceed-buffer",
+                  "f: error: pool: the ingress pools take 1000192 bytes of a buffer of 999936 [",
+                  pool(999936, 256), pool(999936, 0));
+    finds_but_not("pool-unknown", "f:2:8: error: port.p1.queue.0.pool: there is no egress pool \"x\"",
+                  "[port.p1.queue.0]\npool = \"x\"", "[port.p1.queue.0]\npool = \"egress-lossy\"");
+    finds_but_not("wred-profile", "f:2:8: error: port.p1.queue.3.wred: there is no WRED profile \"x\"",
+                  "[port.p1.queue.3]\nwred = \"x\"", "[port.p1.queue.3]\nwred = \"steep\"");
+    finds_but_not("lossless-without-pfc",
+                  "f:4:12: error: port.p1.priority_group.3.lossless: the port's pfc_mode",
+                  "[port.p1]\npfc_mode = \"off\"\n[port.p1.priority_group.3]\nlossless = true",
+                  "[port.p1]\npfc_mode = \"symmetric\"\n[port.p1.priority_group.3]\nlossless = true");
+}
+
+TEST(LintQos, saysForHowManyGroupsASharedHeadroomIsLossless) {
+    const auto shared = [](int bytes) {
+        return fmt::format("[pool.all]\ndirection = \"ingress\"\nsize = \"12MB\"\nshared_headroom = {}\n",
+                           bytes) +
+               two_ports;
+    };
+    finds_but_not("headroom-pool",
+                  "f:4:19: warning: pool.all.shared_headroom: 438016 bytes are 256 fewer than the 438272 of "
+                  "headroom that its "
+                  "2 lossless groups may need: lossless while no more than 1 of them are in XOFF "
+                  "[headroom-pool]; do: "
+                  "write shared_headroom = 438272, or 0",
+                  shared(438016), shared(438272));
+    finds("headroom-pool", "f:4:19: warning", shared(219136));
+    finds("headroom-pool", "f:4:19: error", shared(218880));
+    finds("headroom-pool", "", shared(0));
+}
+
+TEST(LintQos, warnsOfMoreThanTwoLosslessClasses) {
+    finds_but_not("lossless-classes",
+                  "f:2:7: warning: port.p1.pfc: 3 lossless classes take 657408 bytes of headroom",
+                  "[port.p1]\npfc = [1, 3, 4]", "[port.p1]\npfc = [3, 4]");
+}
+
+TEST(LintQos, warnsOfAnXonThatComesWithEachPacket) {
+    const std::string head = "[port.p1]\nmtu = 1500\n[port.p1.priority_group.3]\nxon_offset = ";
+    finds_but_not("xon-offset", "f:4:14: warning: port.p1.priority_group.3.xon_offset: XON 2560 bytes below",
+                  head + "2815", head + "2816");
+}
+
+// 100G, 5 m, MTU 9100: the wire takes 50.504 ns and 731.04 ns; half a quantum is 2.56 ns.
+TEST(LintQos, refusesAPauseThatEndsBeforeItsRefresh) {
+    const std::string head = "[port.p1]\npfc_quanta = ";
+    finds_but_not("pause-time",
+                  "f:2:14: error: port.p1.pfc_quanta: half of a pause of 305 quanta, 780800ps, is not above",
+                  head + "305", head + "306");
+    finds("pause-time", "f:3:14: warning: port.p1.pfc_quanta", "virtual.turn = \"1us\"\n" + head + "306");
+    finds("pause-time", "f:3:14: warning: port.p1.pfc_quanta", "virtual.turn = \"1us\"\n" + head + "695");
+    finds("pause-time", "", "virtual.turn = \"1us\"\n" + head + "696");
+    const std::string real = "clock = \"real\"\n[port.p1]\nspeed = \"400G\"\nmtu = 1500\n";
+    finds_but_not("pause-time", "f:2:1: warning: port.p1.pfc_quanta: half", real,
+                  "turn_max = \"41us\"\n" + real);
+}
+
+TEST(LintQos, warnsOfAReceiveRingThatATurnOverfills) {
+    // 84 ns are a small frame at 8 Gb/s.
+    const auto ring = [](const char* turn) {
+        return fmt::format("virtual.rx_ring = 32\nvirtual.turn = \"{}ns\"\n[port.p1]\nspeed = \"8G\"\n",
+                           turn);
+    };
+    finds_but_not("receive-ring",
+                  "f:4:9: warning: port.p1.speed: 33 frames of 64 bytes may arrive in a turn of 2689ns",
+                  ring("2689"), ring("2688"));
+    const auto real = [](int ns) {
+        return fmt::format("clock = \"real\"\nturn_max = \"{}ns\"\n[port.p1]\nspeed = \"8G\"\n", ns);
+    };
+    finds_but_not("receive-ring", "f:4:9: warning: port.p1.speed: 1048577 bytes arrive in a turn",
+                  real(1048577), real(1048576));
+}
+
+// S is 12002304 - 2 x (219136 + 18432) less nothing else, so alpha S / (1 + k alpha) is half of it for one
+// class.
+TEST(LintQos, comparesTheFirstMarkWithTheWorstCase) {
+    const auto marked = [](std::uint64_t from, const char* more = "") {
+        return fmt::format(
+            "[wred.w]\ngreen_min = {}\ngreen_max = 12000000\n[default.queue.3]\nwred = \"w\"\n{}{}", from,
+            more, two_ports);
+    };
+    finds_but_not(
+        "ecn-after-pause",
+        "f:6:1: note: port.p1.queue.3.wred: the first mark at 2881152 bytes is not below alpha S / "
+        "(n (1 + k alpha)) = "
+        "2881152 bytes, with S 11524864 bytes, k 1 and dynamic_th 0, for n = 2 ports: marks come "
+        "before pauses "
+        "while no more than 1 of them are congested (and so 1 other port) [ecn-after-pause]; do: name a "
+        "[wred.NAME] with a min "
+        "of 2881151 bytes",
+        marked(2'881'152), marked(2'881'151));
+    finds("ecn-after-pause", "f:6:1: note", marked(5'762'303));
+    finds("ecn-after-pause", "f:6:1: warning: port.p1.queue.3.wred: the first mark at 5762304",
+          marked(5'762'304));
+    const char* fixed = "[default.priority_group.3]\nstatic_th = 512000\n";
+    finds_but_not("ecn-after-pause", "f:8:1: note", marked(256'000, fixed), marked(255'999, fixed));
+    const char* quarter = "[default.priority_group.3]\ndynamic_th = -2\n";
+    finds_but_not("ecn-after-pause", "f:8:1: note", marked(1'152'384, quarter), marked(1'152'383, quarter));
+}
+
+// Two classes of a pool leave each other a third of it; a class with a pool of its own is alone there.
+TEST(LintQos, countsTheLosslessClassesOfAPool) {
+    const auto two = [](int max) {
+        return fmt::format(
+            "[wred.w]\ngreen_max = {}\n[default]\npfc = [3, 4]\n[default.queue.3]\nwred = \"w\"\n{}", max,
+            two_ports);
+    };
+    finds_but_not("ecn-max",
+                  "f:7:1: note: port.p1.queue.3.wred: all is marked from 3683328 bytes on, 256 above",
+                  two(3'683'328), two(3'683'072));
+    const std::string no_limit = "[default.priority_group.3]\nstatic_th = 0\n";
+    finds_but_not("ecn-max",
+                  "f:9:1: note: port.p1.queue.3.wred: all is marked from 5524992 bytes on, 256 above",
+                  no_limit + two(5'524'992), no_limit + two(5'524'736));
+    const std::string own =
+        "[pool.a]\ndirection = \"ingress\"\nsize = \"6MB\"\n[pool.b]\ndirection = \"ingress\"\nsize = "
+        "\"6MB\"\n"
+        "[default.priority_group.3]\npool = \"a\"\n[default.priority_group.4]\npool = \"b\"\n";
+    finds_but_not("ecn-max",
+                  "f:17:1: note: port.p1.queue.3.wred: all is marked from 2762496 bytes on, 256 above",
+                  own + two(2'762'496), own + two(2'762'240));
+}
+
+// Of classes that share a queue, the one whose group is paused first counts.
+TEST(LintQos, looksAtTheSmallestGroupOfAQueue) {
+    const auto shared = [](int threshold) {
+        return fmt::format(
+            "[default]\npfc = [3, 4]\n[default.map]\ndscp_to_tc = {{\"34\" = 4}}\ntc_to_queue = {{\"4\" = "
+            "3}}\n"
+            "[default.priority_group.4]\nstatic_th = {}\n{}",
+            threshold, two_ports);
+    };
+    finds_but_not("ecn-after-pause", "f:8:1: note: port.p1.queue.3.wred", shared(800'000), shared(800'256));
+}
+
+TEST(LintQos, saysWhereACurveIsCutByPauses) {
+    const auto marked = [](std::uint64_t to) {
+        return fmt::format(
+            "[wred.w]\ngreen_min = 100000\ngreen_max = {}\n[default.queue.3]\nwred = \"w\"\n{}", to,
+            two_ports);
+    };
+    finds_but_not("ecn-max",
+                  "f:6:1: note: port.p1.queue.3.wred: all is marked from 5762560 bytes on, 256 above the "
+                  "5762304 at which a "
+                  "lone sender is paused: 20 % is marked there",
+                  marked(5'762'560), marked(5'762'304));
+}
+
+TEST(LintQos, warnsOfMarksInAQueueThatIsOnlyBusy) {
+    const auto marked = [](int from) {
+        return fmt::format(
+            "[wred.w]\ngreen_min = {}\n[port.p1]\nmtu = 1500\n[port.p1.queue.3]\nwred = \"w\"\n", from);
+    };
+    finds_but_not("ecn-min",
+                  "f:6:8: warning: port.p1.queue.3.wred: the first mark at 2999 bytes is 1 below two packets",
+                  marked(2999), marked(3000));
+    finds_but_not("ecn-off", "f:2:8: warning: port.p1.queue.3.wred: RoCE's queue neither",
+                  "[port.p1.queue.3]\nwred = \"none\"", "[port.p1.queue.3]\nwred = \"linear\"");
+    finds("ecn-off", "f:4:8: warning",
+          "[port.p1]\nqos = \"semi-lossless\"\n[port.p1.queue.3]\nwred = \"none\"");
+    finds("ecn-off", "f:6:8: warning",
+          "[default.map]\nroce_tc = 0\n[port.p1]\nqos = \"lossy\"\n[port.p1.queue.0]\nwred = \"none\"");
+    const std::string drops = "[port.p1.queue.3]\nwred = \"w\"\n[wred.w]\ndrop_non_ect = ";
+    finds_but_not("wred-drops-lossless", "f:2:8: warning: port.p1.queue.3.wred", drops + "true",
+                  drops + "false");
+}
+
+TEST(LintQos, warnsOfAClassThatIsLosslessHereAndLossyThere) {
+    const std::string p2 = "[port.p1]\n[port.p2]\nqos = ";
+    finds_but_not(
+        "class-queue-lossy",
+        "f:2:1: warning: port.p2.queue.3: class 3 is lossless where it comes in on p1, and lossy in queue 3",
+        p2 + "\"lossy\"", p2 + "\"lossless\"");
+    finds_but_not("class-group-lossy",
+                  "f:1:1: note: port.p1.queue.3: class 3 is lossy where it comes in on p2", p2 + "\"lossy\"",
+                  p2 + "\"lossless\"");
+    const std::string map = "[port.p1]\n[default.map]\ntc_to_queue = {\"0\" = ";
+    finds_but_not("class-group-lossy",
+                  "f:1:1: warning: port.p1.queue.3: class 0 is lossy where it comes in on p1", map + "3}",
+                  map + "1}");
+}
+
+TEST(LintQos, warnsOfPausesThatHoldAnotherQueue) {
+    const std::string map = "[port.p1]\n[default.map]\ntc_to_queue = {\"3\" = 4}\n";
+    finds_but_not(
+        "pfc-queue",
+        "f:1:1: warning: port.p1.priority_group.3: class 3 leaves by queue 4, but a pause of its priority 3 "
+        "holds "
+        "queue 3: its pauses are not obeyed [pfc-queue]; do: write pfc_priority_to_queue = {\"3\" = 4}",
+        map, map + "pfc_priority_to_queue = {\"3\" = 4}");
+    const std::string unused = "[port.p1]\npfc = [3, 4]\n[default.map]\n";
+    finds_but_not("lossless-unused",
+                  "f:1:1: note: port.p1.priority_group.4: no class comes to it: its 856 cells", unused,
+                  unused + "dscp_to_tc = {\"34\" = 4}");
+}
+
+TEST(LintQos, warnsOfCnpsThatAreHeldUp) {
+    finds_but_not(
+        "cnp-queue",
+        "f:1:1: warning: port.p1.queue.6: CNPs (class 6) leave by queue 6, which shares by weight 9:",
+        "[port.p1.queue.6]\nscheduler = \"dwrr\"\nweight = 9", "[port.p1.queue.6]\nscheduler = \"strict\"");
+    finds("cnp-queue",
+          "f:1:1: warning: port.p1.queue.6: CNPs (class 6) leave by queue 6, which is marked by steep: ",
+          "[port.p1.queue.6]\nwred = \"steep\"");
+    const std::string rule = "[port.p1]\n[default.map]\ncnp_tc = ";
+    finds_but_not(
+        "cnp-queue",
+        "f:1:1: warning: port.p1.queue.3: CNPs (class 3) leave by queue 3, which may be paused, is marked "
+        "by linear, shares by weight 50: ",
+        rule + "3", rule + "7");
+    finds("cnp-queue",
+          "f:1:1: note: port.p1.queue.6: CNPs (class 6) leave by queue 6, which shares by weight 14",
+          "[port.p1]\nqos = \"sonic-t0\"");
+}
