@@ -40,13 +40,14 @@ inline void record_decision(WorkerContext& worker, const PortContext& port, cons
 
 // Before the packet enters its queue: whether WRED drops it, and whether it is to be marked once the queue
 // takes it.
-inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PacketMeta& info,
-                                         Time now) {
+inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PortPolicy& own,
+                                         const PacketMeta& info, Time now) {
     const Policy& policy = *worker.policy;
-    const PortPolicy& own = policy.ports[port.id];
     const unsigned number = own.wred[info.queue];
     if (number == 0) return WredVerdict::pass;
     const WredProfile& profile = policy.wred[number - 1];
+    if (!WredQueue::looks_at_arrival(profile, info.ecn, own.queue[info.queue].lossless))
+        return WredVerdict::pass;
     const WredDecision decision = port.wred[info.queue].arrival(
         profile, info.ecn, own.queue[info.queue].lossless, queue_bytes(policy, port, info.queue), now,
         idle_packet(own), [&] { return wred_draw(policy.seed, info); });
@@ -57,22 +58,56 @@ inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& por
     return decision.verdict;
 }
 
-// The packet has left its queue.
-inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, Packet* packet, Time now) {
+// Packets taken one after the other from a queue that have spent the same time in it, as those of one burst
+// do, are counted together.
+class DequeueTally {
+  public:
+    explicit DequeueTally(PortCounters& port) : port_(port) {}
+    ~DequeueTally() { count(); }
+    DequeueTally(const DequeueTally&) = delete;
+    DequeueTally& operator=(const DequeueTally&) = delete;
+
+    void add(ClassId queue, EcnBits ecn, Duration sojourn) {
+        if (queue != queue_ || ecn.bits != ecn_.bits || sojourn != sojourn_) {
+            count();
+            packets_ = 0;
+            queue_ = queue;
+            ecn_ = ecn;
+            sojourn_ = sojourn;
+        }
+        ++packets_;
+    }
+
+  private:
+    void count() {
+        if (packets_ == 0) return;
+        QueueCounters& counters = port_.queue[queue_];
+        counters.taken[ecn_.bits & (ecn_kinds - 1)].add(packets_);
+        counters.latency.record(sojourn_, packets_);
+        if (ecn_.is_exempt()) [[unlikely]]
+            port_.cnp_latency.record(sojourn_, packets_);
+    }
+
+    PortCounters& port_;
+    Duration sojourn_{};
+    unsigned packets_ = 0;
+    ClassId queue_ = 0;
+    EcnBits ecn_{};
+};
+
+// The packet has left its queue; `number`: the queue's profile, as PortPolicy::wred names it.
+inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsigned number, Packet* packet,
+                                  Duration sojourn) {
+    if (number == 0) return;
     const Policy& policy = *worker.policy;
     const PacketMeta& info = meta(packet);
-    const Duration sojourn = now - info.enqueued;
-    QueueCounters& counters = port.counters.queue[info.queue];
-    counters.taken[info.ecn.bits & (ecn_kinds - 1)].add(1);
-    counters.latency.record(sojourn);
-    if (info.ecn.is_exempt()) [[unlikely]]
-        port.counters.cnp_latency.record(sojourn);
-    const unsigned number = policy.ports[port.id].wred[info.queue];
-    if (number == 0) return;
     const WredProfile& profile = policy.wred[number - 1];
-    const WredDecision decision =
-        port.wred[info.queue].departure(profile, info.ecn, queue_bytes(policy, port, info.queue), sojourn,
-                                        [&] { return wred_draw(policy.seed, info); });
+    if (!WredQueue::looks_at_departure(profile, info.ecn)) return;
+    const std::uint64_t behind = queue_bytes(policy, port, info.queue);
+    if (info.observed == 0 && profile.is_calm(info.ecn, behind)) [[likely]]
+        return;
+    const WredDecision decision = port.wred[info.queue].departure(
+        profile, info.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
         record_decision(worker, port, info,
                         profile.mark_at == MarkAt::sojourn ? MarkPlace::sojourn : MarkPlace::dequeue, sojourn,

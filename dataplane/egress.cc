@@ -19,23 +19,25 @@ void trace(PortContext& port, ClassId queue, Time now) {
 }
 
 // One of the two ends of a packet's stay: the queue takes it, or says why not.
-DropReason admit(WorkerContext& worker, PortContext& port, PoolBursts& pools, Packet* packet, Time now) {
+DropReason admit(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBurst& pool,
+                 Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const WredVerdict verdict = congestion_at_enqueue(worker, port, info, now);
+    const WredVerdict verdict = congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
-    const QueueLimits& limits = worker.policy->ports[port.id].queue[info.queue];
-    const QueueAdmission admission = port.queue_use[info.queue].admit(limits, pools[limits.pool], info.cells);
+    const QueueAdmission admission =
+        port.queue_use[info.queue].admit(own.queue[info.queue], pool, info.cells);
     if (!is_admitted(admission)) return DropReason::queue_limit;
     if (verdict == WredVerdict::mark) mark(port, packet);
     return DropReason::none;
 }
 
 // The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back.
-QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, ClassId queue, Time now) {
+inline QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue,
+                          Time now) {
     const QueueEntry entry = port.queue[queue].pop(worker.chunks);
-    port.queue_use[queue].release(pools[worker.policy->ports[port.id].queue[queue].pool], entry.cells);
+    port.queue_use[queue].release(pool, entry.cells);
     if (port.queue[queue].empty()) {
         port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
         port.scheduler.became_empty(queue);
@@ -69,10 +71,16 @@ void put_first(OutBatch& out, Packet* packet, std::uint32_t bytes) {
 // Removes the first `sent` frames, which the driver has taken, and counts them.
 void settle(PortContext& port, unsigned sent) {
     OutBatch& out = port.out;
-    for (unsigned i = 0; i < sent; ++i) {
-        port.counters.tx.add(out.bytes[i]);
-        if (out.queue[i] != no_queue) port.counters.queue[out.queue[i]].tx.add(out.bytes[i]);
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < sent;) {  // frames of one queue follow each other
+        const ClassId queue = out.queue[i];
+        const unsigned first = i;
+        std::uint64_t bytes = 0;
+        for (; i < sent && out.queue[i] == queue; ++i) bytes += out.bytes[i];
+        all += bytes;
+        if (queue != no_queue) port.counters.queue[queue].tx.add(i - first, bytes);
     }
+    port.counters.tx.add(sent, all);
     out.count -= sent;
     if (out.count == 0) [[likely]]
         return;
@@ -120,11 +128,42 @@ void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
     put_pfc(worker, port, now);
 }
 
+// Cells that packets taken one after the other give back to the group they have in common, posted together.
+class ReleaseTally {
+  public:
+    explicit ReleaseTally(WorkerContext& worker) : worker_(worker) {}
+    ~ReleaseTally() { post(); }
+    ReleaseTally(const ReleaseTally&) = delete;
+    ReleaseTally& operator=(const ReleaseTally&) = delete;
+
+    void add(const QueueEntry& entry) {
+        if (entry.ingress_port != port_ || entry.priority_group != group_) {
+            post();
+            port_ = entry.ingress_port;
+            group_ = entry.priority_group;
+            cells_ = 0;
+        }
+        cells_ += entry.cells;
+    }
+
+  private:
+    void post() {
+        if (cells_ != 0) worker_.shared.releases.post(worker_.id, port_, group_, cells_);
+    }
+
+    WorkerContext& worker_;
+    std::uint32_t cells_ = 0;
+    PortId port_ = 0;
+    ClassId group_ = 0;
+};
+
 void fill(WorkerContext& worker, PortContext& port, Time now) {
     if (port.backlog == 0) return;
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    DequeueTally tally(port.counters);
+    ReleaseTally releases(worker);
     OutBatch& out = port.out;
     const auto head = [&](unsigned queue) { return wire_bytes(port.queue[queue].front().frame_bytes); };
     const auto room = [&] { return out.count < burst_size && port.link.can_start(now); };
@@ -133,16 +172,21 @@ void fill(WorkerContext& worker, PortContext& port, Time now) {
         if (picked < 0) break;
         const auto queue = static_cast<ClassId>(picked);
         PacketQueue& packets = port.queue[queue];
+        PoolBurst& pool = pools[policy.queue[queue].pool];
+        const unsigned wred = policy.wred[queue];
         do {
-            const QueueEntry entry = release(worker, port, pools, queue, now);
+            const QueueEntry entry = release(worker, port, pool, queue, now);
             if (entry.flags != 0) [[unlikely]]
                 observe_dequeue(worker, port, queue, entry);
-            worker.shared.releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells);
+            releases.add(entry);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
             auto* packet = static_cast<Packet*>(entry.packet);
             if (!packets.empty()) rte_prefetch0(&meta(static_cast<Packet*>(packets.front().packet)));
-            meta(packet).departure = port.link.start(now, entry.frame_bytes);
-            congestion_at_dequeue(worker, port, packet, now);
+            PacketMeta& info = meta(packet);
+            info.departure = port.link.start(now, entry.frame_bytes);
+            const Duration sojourn = now - info.enqueued;
+            tally.add(queue, info.ecn, sojourn);
+            congestion_at_dequeue(worker, port, wred, packet, sojourn);
             append(out, packet, entry.frame_bytes, queue);
         } while (room() && !packets.empty() && port.scheduler.again(queue, head(queue)));
         ready = static_cast<std::uint8_t>(ready & port.backlog);
@@ -168,13 +212,15 @@ void earlier(std::optional<Time>& best, Time candidate) {
 void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
     std::uint32_t bound = 0;
     for (Packet* packet : packets) bound += meta(packet).cells;
-    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
+    const Policy& policy = *worker.policy;
+    PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
         PortContext& port = *worker.shared.ports[info.egress_port];
+        const PortPolicy& own = policy.ports[info.egress_port];
         if (info.observed != 0) [[unlikely]]
             record_enqueue(worker, port, info, pools);
-        const DropReason reason = admit(worker, port, pools, packet, now);
+        const DropReason reason = admit(worker, port, own, pools[own.queue[info.queue].pool], packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port.counters.queue[info.queue].dropped.add(1);
             port.microburst[info.queue].dropped();
@@ -244,10 +290,11 @@ void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
 
 unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now) {
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    PoolBurst& pool = pools[worker.policy->ports[port.id].queue[queue].pool];
     const unsigned packets = port.queue[queue].packets();
     while (!port.queue[queue].empty()) {
         port.microburst[queue].dropped();
-        const QueueEntry entry = release(worker, port, pools, queue, now);
+        const QueueEntry entry = release(worker, port, pool, queue, now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet), reason);
     }
