@@ -22,20 +22,16 @@ inline void mark(PortContext& port, Packet* packet) {
     port.microburst[info.queue].marked();
 }
 
-inline std::uint64_t queue_bytes(const Policy& policy, const PortContext& port, ClassId queue) {
-    return std::uint64_t{port.queue_use[queue].used_cells()} * policy.cell.bytes();
-}
-
 // A 64-byte frame's time on this link: what an idle queue's average falls by.
 inline Duration idle_packet(const PortPolicy& policy) { return policy.speed.byte_time() * 84; }
 
 inline void record_decision(WorkerContext& worker, const PortContext& port, const PacketMeta& info,
-                            MarkPlace place, Duration sojourn, const WredDecision& decision) {
+                            MarkPlace place, std::uint64_t length_bytes, Duration sojourn,
+                            const WredDecision& decision) {
     constexpr std::array outcomes{MarkOutcome::passed, MarkOutcome::marked, MarkOutcome::dropped};
     record_mark(worker, info,
-                {place, outcomes[static_cast<unsigned>(decision.verdict)],
-                 queue_bytes(*worker.policy, port, info.queue), port.wred[info.queue].average_bytes(),
-                 sojourn, decision.probability, decision.drawn});
+                {place, outcomes[static_cast<unsigned>(decision.verdict)], length_bytes,
+                 port.wred[info.queue].average_bytes(), sojourn, decision.probability, decision.drawn});
 }
 
 // Before the packet enters its queue: whether WRED drops it, and whether it is to be marked once the queue
@@ -48,11 +44,12 @@ inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& por
     const WredProfile& profile = policy.wred[number - 1];
     if (!WredQueue::looks_at_arrival(profile, info.ecn, own.queue[info.queue].lossless))
         return WredVerdict::pass;
-    const WredDecision decision = port.wred[info.queue].arrival(
-        profile, info.ecn, own.queue[info.queue].lossless, queue_bytes(policy, port, info.queue), now,
-        idle_packet(own), [&] { return wred_draw(policy.seed, info); });
+    const std::uint64_t length = std::uint64_t{port.queue_use[info.queue].used_cells()} * policy.cell.bytes();
+    const WredDecision decision =
+        port.wred[info.queue].arrival(profile, info.ecn, own.queue[info.queue].lossless, length, now,
+                                      idle_packet(own), [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
-        record_decision(worker, port, info, MarkPlace::enqueue, {}, decision);
+        record_decision(worker, port, info, MarkPlace::enqueue, length, {}, decision);
     if (decision.verdict == WredVerdict::drop) [[unlikely]]
         port.counters.queue[info.queue].wred_dropped[static_cast<unsigned>(info.ecn.colour())].add(1);
     return decision.verdict;
@@ -68,11 +65,12 @@ class DequeueTally {
     DequeueTally& operator=(const DequeueTally&) = delete;
 
     void add(ClassId queue, EcnBits ecn, Duration sojourn) {
-        if (queue != queue_ || ecn.bits != ecn_.bits || sojourn != sojourn_) {
+        // One number, as loads that span several stores wait for them.
+        const std::uint32_t kind = std::uint32_t{queue} << 8 | ecn.bits;
+        if (kind != kind_ || sojourn != sojourn_) {
             count();
             packets_ = 0;
-            queue_ = queue;
-            ecn_ = ecn;
+            kind_ = kind;
             sojourn_ = sojourn;
         }
         ++packets_;
@@ -81,37 +79,38 @@ class DequeueTally {
   private:
     void count() {
         if (packets_ == 0) return;
-        QueueCounters& counters = port_.queue[queue_];
-        counters.taken[ecn_.bits & (ecn_kinds - 1)].add(packets_);
+        const EcnBits ecn{static_cast<std::uint8_t>(kind_ & 0xFF)};
+        QueueCounters& counters = port_.queue[kind_ >> 8];
+        counters.taken[ecn.bits & (ecn_kinds - 1)].add(packets_);
         counters.latency.record(sojourn_, packets_);
-        if (ecn_.is_exempt()) [[unlikely]]
+        if (ecn.is_exempt()) [[unlikely]]
             port_.cnp_latency.record(sojourn_, packets_);
     }
 
     PortCounters& port_;
     Duration sojourn_{};
     unsigned packets_ = 0;
-    ClassId queue_ = 0;
-    EcnBits ecn_{};
+    std::uint32_t kind_ = 0;  // queue and ECN
 };
 
-// The packet has left its queue; `number`: the queue's profile, as PortPolicy::wred names it.
+// The packet has left its queue, in which `behind_cells` stayed; `number`: the queue's profile, as
+// PortPolicy::wred names it.
 inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsigned number, Packet* packet,
-                                  Duration sojourn) {
+                                  std::uint32_t behind_cells, Duration sojourn) {
     if (number == 0) return;
     const Policy& policy = *worker.policy;
     const PacketMeta& info = meta(packet);
     const WredProfile& profile = policy.wred[number - 1];
     if (!WredQueue::looks_at_departure(profile, info.ecn)) return;
-    const std::uint64_t behind = queue_bytes(policy, port, info.queue);
+    const std::uint64_t behind = std::uint64_t{behind_cells} * policy.cell.bytes();
     if (info.observed == 0 && profile.is_calm(info.ecn, behind)) [[likely]]
         return;
     const WredDecision decision = port.wred[info.queue].departure(
         profile, info.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
         record_decision(worker, port, info,
-                        profile.mark_at == MarkAt::sojourn ? MarkPlace::sojourn : MarkPlace::dequeue, sojourn,
-                        decision);
+                        profile.mark_at == MarkAt::sojourn ? MarkPlace::sojourn : MarkPlace::dequeue, behind,
+                        sojourn, decision);
     if (decision.verdict == WredVerdict::mark) [[unlikely]]
         mark(port, packet);
 }

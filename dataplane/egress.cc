@@ -33,7 +33,8 @@ DropReason admit(WorkerContext& worker, PortContext& port, const PortPolicy& own
     return DropReason::none;
 }
 
-// The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back.
+// The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back,
+// and the depth's meter to be told.
 inline QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue,
                           Time now) {
     const QueueEntry entry = port.queue[queue].pop(worker.chunks);
@@ -43,7 +44,6 @@ inline QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& p
         port.scheduler.became_empty(queue);
         port.wred[queue].became_empty(now);
     }
-    depth_fell(worker, port, queue, now);
     trace(port, queue, now);
     return entry;
 }
@@ -137,10 +137,11 @@ class ReleaseTally {
     ReleaseTally& operator=(const ReleaseTally&) = delete;
 
     void add(const QueueEntry& entry) {
-        if (entry.ingress_port != port_ || entry.priority_group != group_) {
+        // One number, as loads that span several stores wait for them.
+        const std::uint32_t place = std::uint32_t{entry.ingress_port} << 8 | entry.priority_group;
+        if (place != place_) {
             post();
-            port_ = entry.ingress_port;
-            group_ = entry.priority_group;
+            place_ = place;
             cells_ = 0;
         }
         cells_ += entry.cells;
@@ -148,48 +149,75 @@ class ReleaseTally {
 
   private:
     void post() {
-        if (cells_ != 0) worker_.shared.releases.post(worker_.id, port_, group_, cells_);
+        if (cells_ == 0) return;
+        worker_.shared.releases.post(worker_.id, static_cast<PortId>(place_ >> 8),
+                                     static_cast<ClassId>(place_ & 0xFF), cells_);
     }
 
     WorkerContext& worker_;
     std::uint32_t cells_ = 0;
-    PortId port_ = 0;
-    ClassId group_ = 0;
+    std::uint32_t place_ = 0;  // port and group
 };
 
-void fill(WorkerContext& worker, PortContext& port, Time now) {
-    if (port.backlog == 0) return;
+// What the wire and the queue were when a frame of the out-batch left its queue.
+struct Picked {
+    Time departure;
+    std::uint32_t behind_cells;  // that stayed in the queue
+};
+
+// A packet that has stood in a long queue is in no cache any more.
+void prefetch(const QueueEntry& entry) {
+    auto* packet = static_cast<std::uint8_t*>(entry.packet);
+    for (unsigned line = 0; line < 3; ++line) rte_prefetch0(packet + line * 64);  // the mbuf and its meta
+}
+
+// Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
+// while the later ones are picked, the first packets come into the cache.
+void pick_frames(WorkerContext& worker, PortContext& port, std::array<Picked, burst_size>& picked, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    DequeueTally tally(port.counters);
     ReleaseTally releases(worker);
     OutBatch& out = port.out;
     const auto head = [&](unsigned queue) { return wire_bytes(port.queue[queue].front().frame_bytes); };
     const auto room = [&] { return out.count < burst_size && port.link.can_start(now); };
     while (room()) {
-        const int picked = port.scheduler.pick(ready, head, now);
-        if (picked < 0) break;
-        const auto queue = static_cast<ClassId>(picked);
+        const int next = port.scheduler.pick(ready, head, now);
+        if (next < 0) break;
+        const auto queue = static_cast<ClassId>(next);
         PacketQueue& packets = port.queue[queue];
         PoolBurst& pool = pools[policy.queue[queue].pool];
-        const unsigned wred = policy.wred[queue];
         do {
             const QueueEntry entry = release(worker, port, pool, queue, now);
+            prefetch(entry);
             if (entry.flags != 0) [[unlikely]]
                 observe_dequeue(worker, port, queue, entry);
             releases.add(entry);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
-            auto* packet = static_cast<Packet*>(entry.packet);
-            if (!packets.empty()) rte_prefetch0(&meta(static_cast<Packet*>(packets.front().packet)));
-            PacketMeta& info = meta(packet);
-            info.departure = port.link.start(now, entry.frame_bytes);
-            const Duration sojourn = now - info.enqueued;
-            tally.add(queue, info.ecn, sojourn);
-            congestion_at_dequeue(worker, port, wred, packet, sojourn);
-            append(out, packet, entry.frame_bytes, queue);
+            picked[out.count] = {port.link.start(now, entry.frame_bytes), port.queue_use[queue].used_cells()};
+            append(out, static_cast<Packet*>(entry.packet), entry.frame_bytes, queue);
         } while (room() && !packets.empty() && port.scheduler.again(queue, head(queue)));
         ready = static_cast<std::uint8_t>(ready & port.backlog);
+    }
+}
+
+void fill(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.backlog == 0) return;
+    std::array<Picked, burst_size> picked;  // of those from `first` on
+    OutBatch& out = port.out;
+    const unsigned first = out.count;
+    pick_frames(worker, port, picked, now);
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    DequeueTally tally(port.counters);
+    for (unsigned i = first; i < out.count; ++i) {
+        const ClassId queue = out.queue[i];
+        PacketMeta& info = meta(out.packet[i]);
+        info.departure = picked[i].departure;
+        const Duration sojourn = now - info.enqueued;
+        tally.add(queue, info.ecn, sojourn);
+        depth_fell(worker, port, queue, picked[i].behind_cells, now);
+        congestion_at_dequeue(worker, port, policy.wred[queue], out.packet[i], picked[i].behind_cells,
+                              sojourn);
     }
 }
 
@@ -295,6 +323,7 @@ unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, 
     while (!port.queue[queue].empty()) {
         port.microburst[queue].dropped();
         const QueueEntry entry = release(worker, port, pool, queue, now);
+        depth_fell(worker, port, queue, port.queue_use[queue].used_cells(), now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet), reason);
     }
