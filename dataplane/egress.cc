@@ -269,6 +269,10 @@ unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
     if (!port.link_up) return 0;
     port.link.settle(now);
     port.honor.expire(now);
+    // Nothing to send and nothing asserted that would have to be said again.
+    if ((port.backlog | port.want_xoff | port.want_xon | port.generator.asserted()) == 0 &&
+        port.out.count == 0)
+        return 0;
     send_pfc(worker, port, now);
     fill(worker, port, now);
     if (port.out.count == 0) return 0;

@@ -343,7 +343,7 @@ void watch_load(PortContext& port, unsigned received, Time now) {
 
 }  // namespace
 
-void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
+void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     for_each_class(port.groups_in_use, [&](ClassId n) {
@@ -376,12 +376,12 @@ void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
     });
 }
 
-void take_releases(WorkerContext& worker, PortContext& port, Time now) {
+void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.hold_peer && port.io->falls_behind(now) == false) hold_peer(port, false);
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, worker.policy->ingress_pools, 0);
-    worker.shared.releases.collect(port.id, [&](ClassId n, std::uint32_t cells) {
+    worker.shared.releases.collect(port.id, port.groups_in_use, [&](ClassId n, std::uint32_t cells) {
         port.group[n].release(pools[own.group[n].pool], cells);
     });
 }
