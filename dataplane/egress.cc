@@ -242,26 +242,35 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
     for (Packet* packet : packets) bound += meta(packet).cells;
     const Policy& policy = *worker.policy;
     PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
+    // Packets for one queue often follow each other: what stands behind its number is looked up once.
+    PortContext* port = nullptr;
+    const PortPolicy* own = nullptr;
+    PoolBurst* pool = nullptr;
+    std::uint32_t place = ~0U;
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
-        PortContext& port = *worker.shared.ports[info.egress_port];
-        const PortPolicy& own = policy.ports[info.egress_port];
+        if (const std::uint32_t wanted = std::uint32_t{info.egress_port} << 8 | info.queue; wanted != place) {
+            place = wanted;
+            port = worker.shared.ports[info.egress_port].get();
+            own = &policy.ports[info.egress_port];
+            pool = &pools[own->queue[info.queue].pool];
+        }
         if (info.observed != 0) [[unlikely]]
-            record_enqueue(worker, port, info, pools);
-        const DropReason reason = admit(worker, port, own, pools[own.queue[info.queue].pool], packet, now);
+            record_enqueue(worker, *port, info, pools);
+        const DropReason reason = admit(worker, *port, *own, *pool, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
-            port.counters.queue[info.queue].dropped.add(1);
-            port.microburst[info.queue].dropped();
+            port->counters.queue[info.queue].dropped.add(1);
+            port->microburst[info.queue].dropped();
             drop(worker, packet, reason);
             continue;
         }
         info.enqueued = now;
-        port.queue[info.queue].push(worker.chunks,
-                                    {packet, static_cast<std::uint16_t>(packet->pkt_len), info.cells,
-                                     info.ingress_port, info.priority_group, info.observed});
-        port.backlog = static_cast<std::uint8_t>(port.backlog | 1U << info.queue);
-        depth_rose(port, info, now);
-        trace(port, info.queue, now);
+        port->queue[info.queue].push(worker.chunks,
+                                     {packet, static_cast<std::uint16_t>(packet->pkt_len), info.cells,
+                                      info.ingress_port, info.priority_group, info.observed});
+        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << info.queue);
+        depth_rose(*port, info, now);
+        trace(*port, info.queue, now);
     }
 }
 

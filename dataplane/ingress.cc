@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "dataplane/decisions.hh"
 #include "dataplane/drop.hh"
@@ -282,12 +283,12 @@ void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
         PacketMeta& info = meta(packet);
         const GroupLimits& limits = own.group[info.priority_group];
         const std::uint32_t cells = policy.cell.cells(info.frame_bytes);
-        if (!recording) [[likely]]
-            return admit(limits, port, pools, cells, info);
-        const AdmissionRecord record(port.group[info.priority_group], limits, pools[limits.pool].view(),
-                                     cells);
+        std::optional<AdmissionRecord> record;
+        if (recording) [[unlikely]]
+            record.emplace(port.group[info.priority_group], limits, pools[limits.pool].view(), cells);
         const DropReason reason = admit(limits, port, pools, cells, info);
-        record.post(worker, port, info);
+        if (record) [[unlikely]]
+            record->post(worker, port, info);
         return reason;
     });
 }

@@ -26,7 +26,10 @@ inline bool checksum_is_right_20(const std::uint8_t* header) {
     std::uint32_t word[5];
     std::memcpy(word, header, sizeof word);
     std::uint64_t sum = std::uint64_t{word[0]} + word[1] + word[2] + word[3] + word[4];
-    return sum % 0xFFFF == 0 && sum != 0;
+    // sum % 0xFFFF == 0, without the division that compilers may take for it.
+    constexpr std::uint64_t inverse = 0xFFFE'FFFE'FFFE'FFFF;
+    static_assert(inverse * 0xFFFF == 1);
+    return sum * inverse <= UINT64_MAX / 0xFFFF && sum != 0;
 }
 
 // RFC 1624 eqn 3: HC' = ~(~HC + ~m + m'), for one 16-bit word that changes from `before` to `after`.

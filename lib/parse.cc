@@ -19,7 +19,8 @@ bool is_tag(std::uint16_t type) {
 }
 
 // Transport header at `offset`; the packet ends at `end`, which may lie beyond the view.
-inline void parse_transport(Bytes view, std::size_t offset, std::size_t end, Parsed& out) {
+[[gnu::always_inline]] inline void parse_transport(Bytes view, std::size_t offset, std::size_t end,
+                                                   Parsed& out) {
     if (out.protocol != ip_protocol::udp && out.protocol != ip_protocol::tcp) return;
     if (offset + 4 > end) return;
     if (offset + 4 > view.size()) {
@@ -69,7 +70,7 @@ DropReason judge_ipv4(std::uint32_t source, std::uint32_t destination) {
     return DropReason::none;
 }
 
-void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
+inline void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
     const std::size_t offset = out.l3_offset;
     if (offset + sizeof(Ipv4Header) > frame_bytes) {
         out.drop = DropReason::ip_bad_length;
