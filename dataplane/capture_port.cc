@@ -44,11 +44,10 @@ void CapturePort::read_next() {
 std::optional<CapturePort::Next> CapturePort::next_start() const {
     std::optional<Next> best;
     // Held frames first at one instant: they have waited longer.
-    for (unsigned n = 0; n < classes; ++n) {
-        if (held_[n].empty()) continue;
-        const Time at = sender_.earliest_start(static_cast<ClassId>(n));
+    for_each_class(holds_, [&](ClassId n) {
+        const Time at = sender_.earliest_start(n);
         if (!best || at < best->at) best = Next{at, static_cast<int>(n)};
-    }
+    });
     if (has_next_) {
         const Time at = max(stamp_, sender_.free_at());
         if (!best || at < best->at) best = Next{at, -1};
@@ -64,9 +63,9 @@ std::optional<Time> CapturePort::next_arrival() const {
 
 bool CapturePort::expects_frames() const {
     if (has_next_) return true;
-    for (unsigned n = 0; n < classes; ++n)
-        if (!held_[n].empty() && sender_.may_start(static_cast<ClassId>(n))) return true;
-    return false;
+    bool may_start = false;
+    for_each_class(holds_, [&](ClassId n) { may_start = may_start || sender_.may_start(n); });
+    return may_start;
 }
 
 Packet* CapturePort::start(const CaptureReader::Frame& frame, ClassId priority, Time at) {
@@ -89,12 +88,14 @@ bool CapturePort::step(Time now, Packet*& started, bool& lost) {
             start({0, frame.wire_length, frame.bytes}, static_cast<ClassId>(next->held_class), next->at);
         lost = started == nullptr;
         queue.pop_front();
+        if (queue.empty()) holds_ = static_cast<std::uint8_t>(holds_ & ~(1U << next->held_class));
         return true;
     }
     // In order within a class: behind held frames of its own class a frame is held too.
     if (next_class_ != PauseSender::no_class &&
         (!sender_.may_start(next_class_) || !held_[next_class_].empty())) {
         held_[next_class_].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
+        holds_ = static_cast<std::uint8_t>(holds_ | 1U << next_class_);
         ++held_count_;
     } else {
         // Stamps are whole nanoseconds: frames back to back may seem to overlap by less than one.

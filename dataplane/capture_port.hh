@@ -79,6 +79,7 @@ class CapturePort final : public Port {
     ClassId next_class_ = PauseSender::no_class;
     PauseSender sender_;
     std::array<std::deque<HeldFrame>, classes> held_;
+    std::uint8_t holds_ = 0;  // bit n: held_[n] is not empty
     std::uint64_t held_count_ = 0;
     std::uint64_t missed_ = 0;
     std::uint64_t moved_ = 0;

@@ -22,62 +22,95 @@ inline void mark(PortContext& port, Packet* packet) {
     port.microburst[info.queue].marked();
 }
 
-inline std::uint64_t queue_bytes(const Policy& policy, const PortContext& port, ClassId queue) {
-    return std::uint64_t{port.queue_use[queue].used_cells()} * policy.cell.bytes();
-}
-
 // A 64-byte frame's time on this link: what an idle queue's average falls by.
 inline Duration idle_packet(const PortPolicy& policy) { return policy.speed.byte_time() * 84; }
 
-inline void record_decision(WorkerContext& worker, const PortContext& port, const PacketMeta& info,
-                            MarkPlace place, Duration sojourn, const WredDecision& decision) {
+inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkPlace place,
+                            std::uint64_t length_bytes, Duration sojourn, const WredDecision& decision) {
     constexpr std::array outcomes{MarkOutcome::passed, MarkOutcome::marked, MarkOutcome::dropped};
-    record_mark(
-        worker, info,
-        {place, outcomes[static_cast<unsigned>(decision.verdict)],
-         queue_bytes(*worker.policy, port, info.queue), place == MarkPlace::sojourn ? 0 : decision.looked_at,
-         sojourn, decision.probability, decision.drawn});
+    record_mark(worker, info,
+                {place, outcomes[static_cast<unsigned>(decision.verdict)], length_bytes,
+                 place == MarkPlace::sojourn ? 0 : decision.looked_at, sojourn, decision.probability,
+                 decision.drawn});
 }
 
 // Before the packet enters its queue: whether WRED drops it, and whether it is to be marked once the queue
 // takes it.
-inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PacketMeta& info,
-                                         Time now) {
+inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PortPolicy& own,
+                                         const PacketMeta& info, Time now) {
     const Policy& policy = *worker.policy;
-    const PortPolicy& own = policy.ports[port.id];
     const unsigned number = own.wred[info.queue];
     if (number == 0) return WredVerdict::pass;
     const WredProfile& profile = policy.wred[number - 1];
-    const WredDecision decision = port.wred[info.queue].arrival(
-        profile, info.ecn, own.queue[info.queue].lossless, queue_bytes(policy, port, info.queue), now,
-        idle_packet(own), [&] { return wred_draw(policy.seed, info); });
+    if (!WredQueue::looks_at_arrival(profile, info.ecn, own.queue[info.queue].lossless))
+        return WredVerdict::pass;
+    const std::uint64_t length = std::uint64_t{port.queue_use[info.queue].used_cells()} * policy.cell.bytes();
+    const WredDecision decision =
+        port.wred[info.queue].arrival(profile, info.ecn, own.queue[info.queue].lossless, length, now,
+                                      idle_packet(own), [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
-        record_decision(worker, port, info, MarkPlace::enqueue, {}, decision);
+        record_decision(worker, info, MarkPlace::enqueue, length, {}, decision);
     if (decision.verdict == WredVerdict::drop) [[unlikely]]
         port.counters.queue[info.queue].wred_dropped[static_cast<unsigned>(info.ecn.colour())].add(1);
     return decision.verdict;
 }
 
-// The packet has left its queue.
-inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, Packet* packet, Time now) {
+// Packets taken one after the other from a queue that have spent the same time in it, as those of one burst
+// do, are counted together.
+class DequeueTally {
+  public:
+    explicit DequeueTally(PortCounters& port) : port_(port) {}
+    ~DequeueTally() { count(); }
+    DequeueTally(const DequeueTally&) = delete;
+    DequeueTally& operator=(const DequeueTally&) = delete;
+
+    void add(ClassId queue, EcnBits ecn, Duration sojourn) {
+        // One number, as loads that span several stores wait for them.
+        const std::uint32_t kind = std::uint32_t{queue} << 8 | ecn.bits;
+        if (kind != kind_ || sojourn != sojourn_) {
+            count();
+            packets_ = 0;
+            kind_ = kind;
+            sojourn_ = sojourn;
+        }
+        ++packets_;
+    }
+
+  private:
+    void count() {
+        if (packets_ == 0) return;
+        const EcnBits ecn{static_cast<std::uint8_t>(kind_ & 0xFF)};
+        QueueCounters& counters = port_.queue[kind_ >> 8];
+        counters.taken[ecn.bits & (ecn_kinds - 1)].add(packets_);
+        counters.latency.record(sojourn_, packets_);
+        if (ecn.is_exempt()) [[unlikely]]
+            port_.cnp_latency.record(sojourn_, packets_);
+    }
+
+    PortCounters& port_;
+    Duration sojourn_{};
+    unsigned packets_ = 0;
+    std::uint32_t kind_ = 0;  // queue and ECN
+};
+
+// The packet has left its queue, in which `behind_cells` stayed; `number`: the queue's profile, as
+// PortPolicy::wred names it.
+inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsigned number, Packet* packet,
+                                  std::uint32_t behind_cells, Duration sojourn) {
+    if (number == 0) return;
     const Policy& policy = *worker.policy;
     const PacketMeta& info = meta(packet);
-    const Duration sojourn = now - info.enqueued;
-    QueueCounters& counters = port.counters.queue[info.queue];
-    counters.taken[info.ecn.bits & (ecn_kinds - 1)].add(1);
-    counters.latency.record(sojourn);
-    if (info.ecn.is_exempt()) [[unlikely]]
-        port.counters.cnp_latency.record(sojourn);
-    const unsigned number = policy.ports[port.id].wred[info.queue];
-    if (number == 0) return;
     const WredProfile& profile = policy.wred[number - 1];
-    const WredDecision decision =
-        port.wred[info.queue].departure(profile, info.ecn, queue_bytes(policy, port, info.queue), sojourn,
-                                        [&] { return wred_draw(policy.seed, info); });
+    if (!WredQueue::looks_at_departure(profile, info.ecn)) return;
+    const std::uint64_t behind = std::uint64_t{behind_cells} * policy.cell.bytes();
+    if (info.observed == 0 && profile.is_calm(info.ecn, behind)) [[likely]]
+        return;
+    const WredDecision decision = port.wred[info.queue].departure(
+        profile, info.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
-        record_decision(worker, port, info,
-                        profile.mark_at == MarkAt::sojourn ? MarkPlace::sojourn : MarkPlace::dequeue, sojourn,
-                        decision);
+        record_decision(worker, info,
+                        profile.mark_at == MarkAt::sojourn ? MarkPlace::sojourn : MarkPlace::dequeue, behind,
+                        sojourn, decision);
     if (decision.verdict == WredVerdict::mark) [[unlikely]]
         mark(port, packet);
 }

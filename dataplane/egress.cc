@@ -19,29 +19,31 @@ void trace(PortContext& port, ClassId queue, Time now) {
 }
 
 // One of the two ends of a packet's stay: the queue takes it, or says why not.
-DropReason admit(WorkerContext& worker, PortContext& port, PoolBursts& pools, Packet* packet, Time now) {
+DropReason admit(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBurst& pool,
+                 Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const WredVerdict verdict = congestion_at_enqueue(worker, port, info, now);
+    const WredVerdict verdict = congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
-    const QueueLimits& limits = worker.policy->ports[port.id].queue[info.queue];
-    const QueueAdmission admission = port.queue_use[info.queue].admit(limits, pools[limits.pool], info.cells);
+    const QueueAdmission admission =
+        port.queue_use[info.queue].admit(own.queue[info.queue], pool, info.cells);
     if (!is_admitted(admission)) return DropReason::queue_limit;
     if (verdict == WredVerdict::mark) mark(port, packet);
     return DropReason::none;
 }
 
-// The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back.
-QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, ClassId queue, Time now) {
+// The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back,
+// and the depth's meter to be told.
+inline QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue,
+                          Time now) {
     const QueueEntry entry = port.queue[queue].pop(worker.chunks);
-    port.queue_use[queue].release(pools[worker.policy->ports[port.id].queue[queue].pool], entry.cells);
+    port.queue_use[queue].release(pool, entry.cells);
     if (port.queue[queue].empty()) {
         port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
         port.scheduler.became_empty(queue);
         port.wred[queue].became_empty(now);
     }
-    depth_fell(worker, port, queue, now);
     trace(port, queue, now);
     return entry;
 }
@@ -69,10 +71,16 @@ void put_first(OutBatch& out, Packet* packet, std::uint32_t bytes) {
 // Removes the first `sent` frames, which the driver has taken, and counts them.
 void settle(PortContext& port, unsigned sent) {
     OutBatch& out = port.out;
-    for (unsigned i = 0; i < sent; ++i) {
-        port.counters.tx.add(out.bytes[i]);
-        if (out.queue[i] != no_queue) port.counters.queue[out.queue[i]].tx.add(out.bytes[i]);
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < sent;) {  // frames of one queue follow each other
+        const ClassId queue = out.queue[i];
+        const unsigned first = i;
+        std::uint64_t bytes = 0;
+        for (; i < sent && out.queue[i] == queue; ++i) bytes += out.bytes[i];
+        all += bytes;
+        if (queue != no_queue) port.counters.queue[queue].tx.add(i - first, bytes);
     }
+    port.counters.tx.add(sent, all);
     out.count -= sent;
     if (out.count == 0) [[likely]]
         return;
@@ -120,32 +128,96 @@ void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
     put_pfc(worker, port, now);
 }
 
-void fill(WorkerContext& worker, PortContext& port, Time now) {
-    if (port.backlog == 0) return;
+// Cells that packets taken one after the other give back to the group they have in common, posted together.
+class ReleaseTally {
+  public:
+    explicit ReleaseTally(WorkerContext& worker) : worker_(worker) {}
+    ~ReleaseTally() { post(); }
+    ReleaseTally(const ReleaseTally&) = delete;
+    ReleaseTally& operator=(const ReleaseTally&) = delete;
+
+    void add(const QueueEntry& entry) {
+        // One number, as loads that span several stores wait for them.
+        const std::uint32_t place = std::uint32_t{entry.ingress_port} << 8 | entry.priority_group;
+        if (place != place_) {
+            post();
+            place_ = place;
+            cells_ = 0;
+        }
+        cells_ += entry.cells;
+    }
+
+  private:
+    void post() {
+        if (cells_ == 0) return;
+        worker_.shared.releases.post(worker_.id, static_cast<PortId>(place_ >> 8),
+                                     static_cast<ClassId>(place_ & 0xFF), cells_);
+    }
+
+    WorkerContext& worker_;
+    std::uint32_t cells_ = 0;
+    std::uint32_t place_ = 0;  // port and group
+};
+
+// What the wire and the queue were when a frame of the out-batch left its queue.
+struct Picked {
+    Time departure;
+    std::uint32_t behind_cells;  // that stayed in the queue
+};
+
+// A packet that has stood in a long queue is in no cache any more.
+void prefetch(const QueueEntry& entry) {
+    auto* packet = static_cast<std::uint8_t*>(entry.packet);
+    for (unsigned line = 0; line < 3; ++line) rte_prefetch0(packet + line * 64);  // the mbuf and its meta
+}
+
+// Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
+// while the later ones are picked, the first packets come into the cache.
+void pick_frames(WorkerContext& worker, PortContext& port, std::array<Picked, burst_size>& picked, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    ReleaseTally releases(worker);
     OutBatch& out = port.out;
     const auto head = [&](unsigned queue) { return wire_bytes(port.queue[queue].front().frame_bytes); };
     const auto room = [&] { return out.count < burst_size && port.link.can_start(now); };
     while (room()) {
-        const int picked = port.scheduler.pick(ready, head, now);
-        if (picked < 0) break;
-        const auto queue = static_cast<ClassId>(picked);
+        const int next = port.scheduler.pick(ready, head, now);
+        if (next < 0) break;
+        const auto queue = static_cast<ClassId>(next);
         PacketQueue& packets = port.queue[queue];
+        PoolBurst& pool = pools[policy.queue[queue].pool];
         do {
-            const QueueEntry entry = release(worker, port, pools, queue, now);
+            const QueueEntry entry = release(worker, port, pool, queue, now);
+            prefetch(entry);
             if (entry.flags != 0) [[unlikely]]
                 observe_dequeue(worker, port, queue, entry);
-            worker.shared.releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells);
+            releases.add(entry);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
-            auto* packet = static_cast<Packet*>(entry.packet);
-            if (!packets.empty()) rte_prefetch0(&meta(static_cast<Packet*>(packets.front().packet)));
-            meta(packet).departure = port.link.start(now, entry.frame_bytes);
-            congestion_at_dequeue(worker, port, packet, now);
-            append(out, packet, entry.frame_bytes, queue);
+            picked[out.count] = {port.link.start(now, entry.frame_bytes), port.queue_use[queue].used_cells()};
+            append(out, static_cast<Packet*>(entry.packet), entry.frame_bytes, queue);
         } while (room() && !packets.empty() && port.scheduler.again(queue, head(queue)));
         ready = static_cast<std::uint8_t>(ready & port.backlog);
+    }
+}
+
+void fill(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.backlog == 0) return;
+    std::array<Picked, burst_size> picked;  // of those from `first` on
+    OutBatch& out = port.out;
+    const unsigned first = out.count;
+    pick_frames(worker, port, picked, now);
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    DequeueTally tally(port.counters);
+    for (unsigned i = first; i < out.count; ++i) {
+        const ClassId queue = out.queue[i];
+        PacketMeta& info = meta(out.packet[i]);
+        info.departure = picked[i].departure;
+        const Duration sojourn = now - info.enqueued;
+        tally.add(queue, info.ecn, sojourn);
+        depth_fell(worker, port, queue, picked[i].behind_cells, now);
+        congestion_at_dequeue(worker, port, policy.wred[queue], out.packet[i], picked[i].behind_cells,
+                              sojourn);
     }
 }
 
@@ -168,26 +240,37 @@ void earlier(std::optional<Time>& best, Time candidate) {
 void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
     std::uint32_t bound = 0;
     for (Packet* packet : packets) bound += meta(packet).cells;
-    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
+    const Policy& policy = *worker.policy;
+    PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
+    // Packets for one queue often follow each other: what stands behind its number is looked up once.
+    PortContext* port = nullptr;
+    const PortPolicy* own = nullptr;
+    PoolBurst* pool = nullptr;
+    std::uint32_t place = ~0U;
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
-        PortContext& port = *worker.shared.ports[info.egress_port];
+        if (const std::uint32_t wanted = std::uint32_t{info.egress_port} << 8 | info.queue; wanted != place) {
+            place = wanted;
+            port = worker.shared.ports[info.egress_port].get();
+            own = &policy.ports[info.egress_port];
+            pool = &pools[own->queue[info.queue].pool];
+        }
         if (info.observed != 0) [[unlikely]]
-            record_enqueue(worker, port, info, pools);
-        const DropReason reason = admit(worker, port, pools, packet, now);
+            record_enqueue(worker, *port, info, pools);
+        const DropReason reason = admit(worker, *port, *own, *pool, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
-            port.counters.queue[info.queue].dropped.add(1);
-            port.microburst[info.queue].dropped();
+            port->counters.queue[info.queue].dropped.add(1);
+            port->microburst[info.queue].dropped();
             drop(worker, packet, reason);
             continue;
         }
         info.enqueued = now;
-        port.queue[info.queue].push(worker.chunks,
-                                    {packet, static_cast<std::uint16_t>(packet->pkt_len), info.cells,
-                                     info.ingress_port, info.priority_group, info.observed});
-        port.backlog = static_cast<std::uint8_t>(port.backlog | 1U << info.queue);
-        depth_rose(port, info, now);
-        trace(port, info.queue, now);
+        port->queue[info.queue].push(worker.chunks,
+                                     {packet, static_cast<std::uint16_t>(packet->pkt_len), info.cells,
+                                      info.ingress_port, info.priority_group, info.observed});
+        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << info.queue);
+        depth_rose(*port, info, now);
+        trace(*port, info.queue, now);
     }
 }
 
@@ -196,6 +279,10 @@ unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
     port.link.settle(now);
     port.honor.expire(now);
     if (port.trace) port.trace->holds_changed(now, port.honor.held());
+    // Nothing to send and nothing asserted that would have to be said again.
+    if ((port.backlog | port.want_xoff | port.want_xon | port.generator.asserted()) == 0 &&
+        port.out.count == 0)
+        return 0;
     send_pfc(worker, port, now);
     fill(worker, port, now);
     if (port.out.count == 0) return 0;
@@ -245,10 +332,12 @@ void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
 
 unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now) {
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    PoolBurst& pool = pools[worker.policy->ports[port.id].queue[queue].pool];
     const unsigned packets = port.queue[queue].packets();
     while (!port.queue[queue].empty()) {
         port.microburst[queue].dropped();
-        const QueueEntry entry = release(worker, port, pools, queue, now);
+        const QueueEntry entry = release(worker, port, pool, queue, now);
+        depth_fell(worker, port, queue, port.queue_use[queue].used_cells(), now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet), reason);
     }

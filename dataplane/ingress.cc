@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <optional>
 
 #include "dataplane/decisions.hh"
 #include "dataplane/drop.hh"
@@ -27,6 +29,23 @@ struct Batch {
         std::array<Parsed, burst_size> parsed;
     };
     std::array<std::uint32_t, burst_size> group;
+    std::uint32_t cells;  // of all that was parsed
+};
+
+// Frames of one burst and their bytes, by class: one addition a packet, counted when the burst has ended.
+class TrafficSums {
+  public:
+    void add(ClassId n, std::uint32_t frame_bytes) { sum_[n] += one_frame | frame_bytes; }
+    template <class Take>  // take(class, frames, bytes)
+    void for_each(Take take) const {
+        for (unsigned n = 0; n < classes; ++n)
+            if (sum_[n] != 0) take(n, sum_[n] >> 32, sum_[n] & (one_frame - 1));
+    }
+
+  private:
+    static constexpr std::uint64_t one_frame = std::uint64_t{1} << 32;
+    static_assert(std::uint64_t{burst_size} * max_frame_bytes < one_frame);
+    std::array<std::uint64_t, classes> sum_{};
 };
 
 Parsed parse_packet(Packet* packet, const Station& station) {
@@ -59,17 +78,22 @@ void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
 }
 
 void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const Parsed& parsed) {
+    // All is read before anything is written: a byte that is written could be part of what is read.
+    const ClassId tc = traffic_class(parsed, policy.map);
+    const ClassId group = policy.map.tc_to_priority_group[tc];
+    const EcnBits ecn = EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp);
+    // A frame that is refused as malformed belongs to no class.
+    const bool lossless = parsed.drop == DropReason::none && policy.group[group].lossless;
     PacketMeta& info = meta(packet);
     info.sequence = port.next_sequence++;
     info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     info.cells = 0;
-    info.observed = 0;
     info.ingress_port = port.id;
-    info.traffic_class = traffic_class(parsed, policy.map);
-    info.priority_group = policy.map.tc_to_priority_group[info.traffic_class];
-    // A frame that is refused as malformed belongs to no class.
-    info.ecn = EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp);
-    info.lossless = parsed.drop == DropReason::none && policy.group[info.priority_group].lossless;
+    info.traffic_class = tc;
+    info.priority_group = group;
+    info.lossless = lossless;
+    info.ecn = ecn;
+    info.observed = 0;
 }
 
 // Parse and classify. What is left in the batch is IP to be routed.
@@ -77,10 +101,19 @@ void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* con
     const PortPolicy& policy = worker.policy->ports[port.id];
     auto& counters = port.counters;
     const bool recording = is_recording(worker);
+    const CellSize cell = worker.policy->cell;
+    std::uint64_t bytes = 0;
+    std::uint32_t cells = 0;
+    unsigned roce = 0;
+    unsigned cnp = 0;
+    unsigned ce = 0;
+    unsigned kept = 0;
+    TrafficSums groups;
     for (Packet* packet : burst) {
-        counters.rx.add(packet->pkt_len);
-        Parsed& parsed = batch.parsed[batch.count];
-        parsed = parse_packet(packet, policy.station);
+        const std::uint32_t frame = packet->pkt_len;
+        bytes += frame;
+        // Made where it stays: a copy of what was written byte by byte would wait for the stores.
+        Parsed& parsed = *new (&batch.parsed[kept]) Parsed(parse_packet(packet, policy.station));
         if (parsed.kind == FrameKind::mac_control) {
             consume(policy, port, packet);
             continue;
@@ -93,12 +126,21 @@ void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* con
             drop(worker, packet, parsed.drop);
             continue;
         }
-        counters.group[meta(packet).priority_group].rx.add(packet->pkt_len);
-        if (parsed.roce) counters.roce.add(1);
-        if (parsed.cnp) counters.cnp.add(1);
-        if (parsed.ecn == Ecn::ce) counters.ce_arrived.add(1);
-        batch.packet[batch.count++] = packet;
+        groups.add(meta(packet).priority_group, frame);
+        cells += cell.cells(frame);
+        roce += parsed.roce ? 1U : 0U;
+        cnp += parsed.cnp ? 1U : 0U;
+        ce += parsed.ecn == Ecn::ce ? 1U : 0U;
+        batch.packet[kept++] = packet;
     }
+    batch.count = kept;
+    batch.cells = cells;
+    counters.rx.add(burst.size(), bytes);
+    groups.for_each(
+        [&](unsigned n, std::uint64_t frames, std::uint64_t sum) { counters.group[n].rx.add(frames, sum); });
+    counters.roce.add(roce);
+    counters.cnp.add(cnp);
+    counters.ce_arrived.add(ce);
 }
 
 // Longest-prefix match of the whole batch, both families.
@@ -164,7 +206,8 @@ DropReason choose_next_hop(WorkerContext& worker, Packet* packet, const Parsed& 
 bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
     const bool v4 = parsed.kind == FrameKind::ipv4;
     const std::uint32_t header_end = parsed.l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
-    if (!make_contiguous(packet, header_end)) return false;
+    if (packet->data_len < header_end && !make_contiguous(packet, header_end)) [[unlikely]]
+        return false;
     std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
     if (v4)
         decrement_ttl(*reinterpret_cast<Ipv4Header*>(l3));
@@ -234,20 +277,18 @@ DropReason admit(const GroupLimits& limits, PortContext& port, PoolBursts& pools
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
-    std::uint32_t bound = 0;
-    for (unsigned i = 0; i < batch.count; ++i) bound += policy.cell.cells(meta(batch.packet[i]).frame_bytes);
-    PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, bound);
+    PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, batch.cells);
     const bool recording = is_recording(worker);
     filter(worker, batch, [&](unsigned, Packet* packet) {
         PacketMeta& info = meta(packet);
         const GroupLimits& limits = own.group[info.priority_group];
         const std::uint32_t cells = policy.cell.cells(info.frame_bytes);
-        if (!recording) [[likely]]
-            return admit(limits, port, pools, cells, info);
-        const AdmissionRecord record(port.group[info.priority_group], limits, pools[limits.pool].view(),
-                                     cells);
+        std::optional<AdmissionRecord> record;
+        if (recording) [[unlikely]]
+            record.emplace(port.group[info.priority_group], limits, pools[limits.pool].view(), cells);
         const DropReason reason = admit(limits, port, pools, cells, info);
-        record.post(worker, port, info);
+        if (record) [[unlikely]]
+            record->post(worker, port, info);
         return reason;
     });
 }
@@ -303,7 +344,7 @@ void watch_load(PortContext& port, unsigned received, Time now) {
 
 }  // namespace
 
-void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
+void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     for_each_class(port.groups_in_use, [&](ClassId n) {
@@ -336,12 +377,12 @@ void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
     });
 }
 
-void take_releases(WorkerContext& worker, PortContext& port, Time now) {
+void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.hold_peer && port.io->falls_behind(now) == false) hold_peer(port, false);
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, worker.policy->ingress_pools, 0);
-    worker.shared.releases.collect(port.id, [&](ClassId n, std::uint32_t cells) {
+    worker.shared.releases.collect(port.id, port.groups_in_use, [&](ClassId n, std::uint32_t cells) {
         port.group[n].release(pools[own.group[n].pool], cells);
     });
 }

@@ -8,11 +8,17 @@ namespace sluice {
 
 // Takes back the cells that egress workers have released for this port. Every turn, for all ports before any
 // group is judged by what the pools hold.
-void take_releases(WorkerContext& worker, PortContext& port, Time now);
+void collect_releases(WorkerContext& worker, PortContext& port, Time now);
+inline void take_releases(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.hold_peer || port.groups_in_use != 0) collect_releases(worker, port, now);
+}
 
 // XOFF and XON for every group in use, at the pools' present occupancy (mechanisms: section 2, "When"). The
 // decisions wait in want_xoff and want_xon until egress sends a PFC frame.
-void judge_groups(WorkerContext& worker, PortContext& port, Time now);
+void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now);
+inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.groups_in_use != 0) judge_groups_in_use(worker, port, now);
+}
 
 // Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none.
 unsigned ingress(WorkerContext& worker, PortContext& port, Time now);

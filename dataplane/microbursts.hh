@@ -10,8 +10,10 @@ inline void depth_rose(PortContext& port, const PacketMeta& info, Time now) {
     port.microburst[info.queue].rose(now, port.queue_use[info.queue].used_cells(), info.ingress_port);
 }
 
-inline void depth_fell(WorkerContext& worker, PortContext& port, ClassId queue, Time now) {
-    auto burst = port.microburst[queue].fell(now, port.queue_use[queue].used_cells());
+// To `cells`.
+inline void depth_fell(WorkerContext& worker, PortContext& port, ClassId queue, std::uint32_t cells,
+                       Time now) {
+    auto burst = port.microburst[queue].fell(now, cells);
     if (!burst || !worker.microbursts) [[likely]]
         return;
     burst->port = port.id;

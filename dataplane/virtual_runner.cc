@@ -70,6 +70,12 @@ void VirtualRunner::run() {
 // (c) for all workers: each mailbox is in order, so the least of their heads comes next.
 void VirtualRunner::merge(Switch& device, Time now) {
     const auto workers = static_cast<WorkerId>(device.worker_count());
+    if (workers == 1) {  // its inbox is in order
+        LocalInbox& local = device.worker(0).local;
+        if (local.count != 0) enqueue(device.worker(0), std::span(local.packets).first(local.count), now);
+        local.count = 0;
+        return;
+    }
     while (true) {
         Packet* least = nullptr;
         WorkerId least_from = 0;
@@ -91,6 +97,9 @@ void VirtualRunner::merge(Switch& device, Time now) {
 }
 
 void VirtualRunner::run(Switch& device) {
+    const auto for_each_port = [&](auto step) {
+        for (const auto& port : device.shared().ports) step(device.owner(*port), *port);
+    };
     unsigned work = 1;
     while (work != 0) {
         work = 0;
@@ -98,31 +107,26 @@ void VirtualRunner::run(Switch& device) {
             begin_turn(device.worker(w));
             device.worker(w).now = now_;
         }
-        for (PortId id = 0; id < device.port_count(); ++id)
-            link_events(device.owner(device.port(id)), device.port(id), now_);
+        for_each_port([&](WorkerContext& worker, PortContext& port) { link_events(worker, port, now_); });
         // All releases first: a group is judged by the pool that all ports have given back to.
-        for (PortId id = 0; id < device.port_count(); ++id)
-            take_releases(device.owner(device.port(id)), device.port(id), now_);
-        for (PortId id = 0; id < device.port_count(); ++id) {
-            PortContext& port = device.port(id);
-            judge_groups(device.owner(port), port, now_);
+        for_each_port([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now_); });
+        for_each_port([&](WorkerContext& worker, PortContext& port) {
+            judge_groups(worker, port, now_);
             if (!port.link_up)
                 port.counters.lost_on_wire.add(port.io->lose_until(now_));
             else if (const auto arrival = port.io->next_arrival(); arrival && *arrival <= now_)
-                work += ingress(device.owner(port), port, now_);
-        }
+                work += ingress(worker, port, now_);
+        });
         merge(device, now_);
         // A storm that begins or ends sets frames free: that is progress, too.
-        for (PortId id = 0; id < device.port_count(); ++id)
-            work += watch(device.owner(device.port(id)), device.port(id), now_);
+        for_each_port([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now_); });
         if (work != 0) last_progress_ = now_;
-        for (PortId id = 0; id < device.port_count(); ++id) {
-            PortContext& port = device.port(id);
+        for_each_port([&](WorkerContext& worker, PortContext& port) {
             const std::uint64_t made = port.counters.generated.get();
-            const unsigned sent = egress(device.owner(port), port, now_);
+            const unsigned sent = egress(worker, port, now_);
             if (sent > port.counters.generated.get() - made) last_progress_ = now_;
             work += sent;
-        }
+        });
     }
 }
 

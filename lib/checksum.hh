@@ -21,16 +21,15 @@ inline std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) {
 }
 
 // Whether an IPv4 header of exactly 20 bytes has the right checksum. Byte order does not matter to a
-// ones-complement sum, so five native words are added and folded.
+// ones-complement sum, so five native words are added; 2^16 is 1 modulo 0xFFFF, so folding is a remainder.
 inline bool checksum_is_right_20(const std::uint8_t* header) {
     std::uint32_t word[5];
     std::memcpy(word, header, sizeof word);
     std::uint64_t sum = std::uint64_t{word[0]} + word[1] + word[2] + word[3] + word[4];
-    sum = (sum & 0xFFFF'FFFF) + (sum >> 32);
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    return sum == 0xFFFF;
+    // sum % 0xFFFF == 0, without the division that compilers may take for it.
+    constexpr std::uint64_t inverse = 0xFFFE'FFFE'FFFE'FFFF;
+    static_assert(inverse * 0xFFFF == 1);
+    return sum * inverse <= UINT64_MAX / 0xFFFF && sum != 0;
 }
 
 // RFC 1624 eqn 3: HC' = ~(~HC + ~m + m'), for one 16-bit word that changes from `before` to `after`.

@@ -22,9 +22,10 @@ class Counter {
 struct Traffic {
     Counter packets;
     Counter bytes;
-    void add(std::uint32_t frame_bytes) {
-        packets.add(1);
-        bytes.add(frame_bytes);
+    void add(std::uint32_t frame_bytes) { add(1, frame_bytes); }
+    void add(std::uint64_t frames, std::uint64_t sum_of_bytes) {
+        packets.add(frames);
+        bytes.add(sum_of_bytes);
     }
 };
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "lib/endian.hh"
 
@@ -14,8 +16,22 @@ struct MacAddress {
     std::array<std::uint8_t, 6> bytes{};
 
     auto operator<=>(const MacAddress&) const = default;
+    // In two words: each frame is compared with its port's address, and memcmp is a call.
+    constexpr bool operator==(const MacAddress& other) const {
+        if (std::is_constant_evaluated()) return bytes == other.bytes;
+        return load<std::uint32_t>(0) == other.load<std::uint32_t>(0) &&
+               load<std::uint16_t>(4) == other.load<std::uint16_t>(4);
+    }
     // Group bit of the first octet: multicast and broadcast.
     constexpr bool is_group() const { return (bytes[0] & 1U) != 0; }
+
+  private:
+    template <class Word>
+    Word load(std::size_t at) const {
+        Word word;
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        return word;
+    }
 };
 
 constexpr MacAddress mac_control_address{{0x01, 0x80, 0xC2, 0x00, 0x00, 0x01}};

@@ -14,9 +14,9 @@ namespace sluice {
 class Histogram {
   public:
     // Durations from 0 to 2^45 ps, which is 35 s; longer ones count as that long.
-    void record(Duration duration) {
+    void record(Duration duration, std::uint64_t times = 1) {
         const auto value = static_cast<std::uint64_t>(duration.ps);
-        bucket_[index(value)].add(1);
+        bucket_[index(value)].add(times);
         if (value > max_.get()) max_.set(value);
     }
 

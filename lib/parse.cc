@@ -1,5 +1,7 @@
 #include "lib/parse.hh"
 
+#include <array>
+
 #include "lib/checksum.hh"
 
 namespace sluice {
@@ -17,7 +19,8 @@ bool is_tag(std::uint16_t type) {
 }
 
 // Transport header at `offset`; the packet ends at `end`, which may lie beyond the view.
-void parse_transport(Bytes view, std::size_t offset, std::size_t end, Parsed& out) {
+[[gnu::always_inline]] inline void parse_transport(Bytes view, std::size_t offset, std::size_t end,
+                                                   Parsed& out) {
     if (out.protocol != ip_protocol::udp && out.protocol != ip_protocol::tcp) return;
     if (offset + 4 > end) return;
     if (offset + 4 > view.size()) {
@@ -45,9 +48,20 @@ void parse_transport(Bytes view, std::size_t offset, std::size_t end, Parsed& ou
                              std::uint32_t{bth.destination_qp[1]} << 8 | bth.destination_qp[2];
 }
 
+// First octets that one of the rules below speaks of: with any other, in source and destination, none
+// applies.
+constexpr auto judged_octets = [] {
+    std::array<bool, 256> judged{};
+    for (const unsigned octet : {0U, 127U, 0xA9U}) judged[octet] = true;
+    for (unsigned octet = 224; octet < 256; ++octet) judged[octet] = true;
+    return judged;
+}();
+
 // RFC 1812 5.3.7 and RFC 6890: "this network", loopback, multicast, class E, limited broadcast.
 DropReason judge_ipv4(std::uint32_t source, std::uint32_t destination) {
     const auto top = [](std::uint32_t address) { return address >> 24; };
+    if (!judged_octets[top(source)] && !judged_octets[top(destination)]) [[likely]]
+        return DropReason::none;
     if (top(source) == 0 || top(source) == 127 || top(source) >= 224) return DropReason::martian_source;
     if (top(destination) == 0 || top(destination) == 127 || top(destination) >= 240)
         return DropReason::martian_destination;
@@ -56,7 +70,7 @@ DropReason judge_ipv4(std::uint32_t source, std::uint32_t destination) {
     return DropReason::none;
 }
 
-void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
+inline void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
     const std::size_t offset = out.l3_offset;
     if (offset + sizeof(Ipv4Header) > frame_bytes) {
         out.drop = DropReason::ip_bad_length;
@@ -205,7 +219,7 @@ Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
         return out;
     }
     std::size_t offset = sizeof(EthernetHeader);
-    while (is_tag(type)) {
+    while (type != ether_type::ipv4 && is_tag(type)) {
         if (out.tags == 2) {
             out.drop = DropReason::too_many_tags;
             return out;

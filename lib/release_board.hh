@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/class_mask.hh"
 #include "lib/ids.hh"
 
 namespace sluice {
@@ -31,19 +32,20 @@ class ReleaseBoard {
         counter.store(counter.load(std::memory_order_relaxed) + cells, std::memory_order_release);
     }
 
-    // Owner of `port`: calls take(group, cells) for what has come since the last time, cells > 0.
+    // Owner of `port`: calls take(group, cells) for what has come since the last time, cells > 0. `groups`:
+    // those that hold cells, at least; nothing can have come for others.
     template <class Take>
-    void collect(PortId port, Take take) {
+    void collect(PortId port, std::uint8_t groups, Take take) {
         for (unsigned worker = 0; worker < workers_; ++worker) {
             const std::size_t line = index(static_cast<WorkerId>(worker), port);
-            for (unsigned group = 0; group < classes; ++group) {
+            for_each_class(groups, [&](ClassId group) {
                 // acquire: pairs with the store in `post`.
                 const std::uint64_t now = posted_[line].cells[group].load(std::memory_order_acquire);
                 const std::uint64_t cells = now - seen_[line].cells[group];
-                if (cells == 0) continue;
+                if (cells == 0) return;
                 seen_[line].cells[group] = now;
-                take(static_cast<ClassId>(group), static_cast<std::uint32_t>(cells));
-            }
+                take(group, static_cast<std::uint32_t>(cells));
+            });
         }
     }
 

@@ -22,12 +22,14 @@ enum class Colour : std::uint8_t { green, yellow, red };
 constexpr unsigned colours = 3;
 
 // Assured forwarding, AFxy with x in 1..4 (RFC 2597): the drop precedence y. All other code points are green.
-constexpr Colour colour_of(std::uint8_t dscp) {
-    const unsigned af_class = dscp >> 3;
-    const unsigned precedence = dscp >> 1 & 3U;
-    const bool assured = (dscp & 1U) == 0 && af_class >= 1 && af_class <= 4 && precedence != 0;
-    return assured ? static_cast<Colour>(precedence - 1) : Colour::green;
-}
+constexpr auto colour_by_dscp = [] {
+    std::array<Colour, 64> colour{};
+    for (unsigned af_class = 1; af_class <= 4; ++af_class)
+        for (unsigned precedence = 1; precedence <= 3; ++precedence)
+            colour[af_class << 3 | precedence << 1] = static_cast<Colour>(precedence - 1);
+    return colour;
+}();
+constexpr Colour colour_of(std::uint8_t dscp) { return colour_by_dscp[dscp & 63U]; }
 
 // What WRED needs to know of a packet, in one byte that travels with it through the queue.
 struct EcnBits {
@@ -86,6 +88,10 @@ struct WredProfile {
     bool drop_non_ect = false;  // drop Not-ECT packets of a lossless queue, too (SONiC)
     bool operator==(const WredProfile&) const = default;
 
+    // Whether a queue of `length` bytes leaves this packet alone at its departure, which most do.
+    bool is_calm(EcnBits packet, std::uint64_t length) const {
+        return weight == 0 && mark_at == MarkAt::dequeue && length < curve(packet).min();
+    }
     const WredCurve& curve(EcnBits packet) const {
         return has_ect && packet.ecn() != Ecn::not_ect ? ect : colour[static_cast<unsigned>(packet.colour())];
     }
@@ -122,6 +128,17 @@ class AverageLength {
 // State of WRED at one queue.
 class WredQueue {
   public:
+    // Whether `arrival` and `departure` have anything to do for such a packet; if not, they need not be
+    // called.
+    static bool looks_at_arrival(const WredProfile& profile, EcnBits packet, bool lossless) {
+        if (profile.weight != 0) return true;
+        if (packet.is_exempt()) return false;
+        if (packet.ecn() == Ecn::not_ect) return !lossless || profile.drop_non_ect;
+        return profile.mark_at == MarkAt::enqueue;
+    }
+    static bool looks_at_departure(const WredProfile& profile, EcnBits packet) {
+        return packet.may_be_marked() && profile.mark_at != MarkAt::enqueue;
+    }
     // `length` bytes are in the queue, the packet not yet. `draw()` gives 32 random bits and is called only
     // where the curve leaves a choice.
     template <class Draw>

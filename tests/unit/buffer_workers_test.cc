@@ -81,7 +81,7 @@ class Worker {
   private:
     void collect() {
         PoolBurst burst(shared_.ingress, shared_.ingress_limits, 0);
-        shared_.board.collect(id_, [&](ClassId g, std::uint32_t cells) {
+        shared_.board.collect(id_, 0xFF, [&](ClassId g, std::uint32_t cells) {
             const std::uint32_t shared = groups_[g].shared_cells();
             const std::uint32_t headroom = groups_[g].headroom_cells();
             // The group knows which part the cells leave; the ledger must hear of it before the pool does.
@@ -216,13 +216,27 @@ TEST(BufferWorkers, boardGivesEachReleaseOnce) {
     board.post(1, 0, 7, 100);
     std::array<std::uint32_t, classes> sum{};
     const auto add = [&](ClassId g, std::uint32_t cells) { sum[g] += cells; };
-    board.collect(1, add);
-    board.collect(1, add);
+    board.collect(1, 0xFF, add);
+    board.collect(1, 0xFF, add);
     LONGS_EQUAL(11, sum[7]);
     LONGS_EQUAL(1, sum[0]);
     board.post(0, 1, 7, 1);
-    board.collect(1, add);
+    board.collect(1, 0xFF, add);
     LONGS_EQUAL(12, sum[7]);
-    board.collect(0, add);
+    board.collect(0, 0xFF, add);
     LONGS_EQUAL(112, sum[7]);
+}
+
+TEST(BufferWorkers, boardKeepsWhatIsNotAskedFor) {
+    ReleaseBoard board(2, 1);
+    board.post(0, 0, 3, 9);
+    board.post(1, 0, 7, 5);
+    std::array<std::uint32_t, classes> sum{};
+    const auto add = [&](ClassId g, std::uint32_t cells) { sum[g] += cells; };
+    board.collect(0, 1U << 7, add);
+    LONGS_EQUAL(0, sum[3]);
+    LONGS_EQUAL(5, sum[7]);
+    board.collect(0, 1U << 3 | 1U << 7, add);
+    LONGS_EQUAL(9, sum[3]);
+    LONGS_EQUAL(5, sum[7]);
 }

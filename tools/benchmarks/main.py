@@ -7,6 +7,8 @@
   standing_backlog the same frames with 8000 of them standing in the queues, against sluiced without a backlog. The
                    peers pause all classes most of the time and let just so much go that every queue stays full:
                    each frame waits behind 250 others of its queue and has left the caches when its turn comes
+  ecn              forwarding_64B, whose packets are all ECT, with the default WRED profile, and with one that marks each
+                   of them, against the same without WRED
   virtual_clock    packets per second of wall time under the virtual clock, capture in, nothing written
   startup_no_huge  seconds from exec to the end of a run of no length, without hugepages
 
@@ -130,6 +132,16 @@ def standing_backlog(bench):
                           check=lambda short, long: sluiced_.refuse_no_backlog(short, long, share))
 
 
+def ecn(bench):
+    bench.need('sluice-traffic')
+    captures = traffic.make(bench.build, bench.folder)
+    rows = []
+    for name, profile, every in (('ecn', 'linear', False), ('ecn_marks_all', 'everything', True)):
+        rows += against_itself(bench, name, 'no WRED', captures, sluiced_.congestion(profile), sluiced_.congestion('none'),
+                               check=lambda short, long, every=every: sluiced_.refuse_other_marks(short, long, every))
+    return rows
+
+
 def forwarding_64b(bench):
     return forwarding(bench, 'forwarding_64B', 60, reach_mac=REACH_MAC)
 
@@ -169,7 +181,7 @@ REACH_MAC = 0.50
 BACKLOG = 8000  # packets in the queues of all ports
 BENCHMARKS = {'forwarding_64B': forwarding_64b, 'forwarding_1024B': forwarding_1024b,
               'whole_path': whole_path, 'standing_backlog': standing_backlog,
-              'virtual_clock': virtual_clock, 'startup_no_huge': startup_no_huge}
+              'ecn': ecn, 'virtual_clock': virtual_clock, 'startup_no_huge': startup_no_huge}
 
 
 def table(rows):

@@ -28,6 +28,17 @@ map = "one"
 """
 
 
+def congestion(profile):
+    """The default preset, whose RoCE class is lossless, with this WRED profile on every queue; `everything` marks each ECT
+    packet that leaves."""
+    text = """
+[wred.everything]
+green_min = 0
+green_max = 0
+"""
+    return text + ''.join(f'[default.queue.{queue}]\nwred = "{profile}"\n' for queue in range(8))
+
+
 def backlog(packets_per_queue, honours):
     """Eight lossy queues a port that share alike and hold so many small packets each; `honours`: they obey pauses."""
     text = EIGHT_CLASSES + f"""
@@ -102,6 +113,17 @@ def forwarding_rate(sluiced, text, seconds=3, may_drop=0.0, check=lambda short, 
         refuse_losses(report, may_drop)
     check(short, long)
     return (sent(long) - sent(short)) * 1e9 / (long['end_ns'] - short['end_ns'])
+
+
+def refuse_other_marks(short, long, every):
+    """Whether all packets of the time by which the runs differ were marked, or none was."""
+    def grown(key):
+        return sum(queue[key] * sign for report, sign in ((long, 1), (short, -1))
+                   for port in report['ports'].values() for queue in port['queues'])
+
+    sent_packets, marked = grown('tx_packets'), grown('ecn_marked_packets')
+    if marked < 0.99 * sent_packets if every else marked != 0:
+        raise RuntimeError(f'{marked} of {sent_packets} packets were marked, so there is no figure')
 
 
 def refuse_no_backlog(short, long, surplus):
