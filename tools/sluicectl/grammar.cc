@@ -59,6 +59,16 @@ Words begun_by(std::string_view word, const Words& known) {
     return found;
 }
 
+// The nearest to a word that is written wrong or begun wrong ("droped" of "dropped_packets"); may be empty.
+std::string near_word(std::string_view word, const Words& known) {
+    if (std::string near = nearest_name(word, known); !near.empty()) return near;
+    Words begins;
+    for (const std::string& one : known) begins.push_back(one.substr(0, one.find_first_of("_-")));
+    const std::string near = nearest_name(word, begins);
+    const auto found = std::find(begins.begin(), begins.end(), near);
+    return near.empty() ? std::string() : known[static_cast<std::size_t>(found - begins.begin())];
+}
+
 // The key that a word says, with or without dashes; empty: none.
 std::string key_said(std::string_view word, const std::vector<Element>& elements, bool may_be_prefix) {
     const bool dashes = word.starts_with("--");
@@ -109,7 +119,7 @@ std::string resolve_word(std::string_view word, const Words& known, std::string_
     if (found.size() == 1) return found[0];
     if (found.size() > 1)
         throw Failure{exit_usage, fmt::format("{} may be {}", sluice::quoted(word), joined(found, " or "))};
-    const std::string near = nearest_name(word, known);
+    const std::string near = near_word(word, known);
     throw Failure{exit_usage, fmt::format("there is no {} {}{}; known: {}", what, sluice::quoted(word),
                                           near.empty() ? "" : ", perhaps " + near, joined(known, ", "))};
 }
