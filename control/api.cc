@@ -8,10 +8,22 @@
 #include <thread>
 
 #include "control/judge.hh"
+#include "control/lint_findings.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 
 namespace sluice {
+namespace {
+
+void refuse_errors(const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings)
+        if (finding.severity == Severity::error)
+            throw RpcError{RpcCode::refused,
+                           finding.path + ": " + finding.message,
+                           {{"path", finding.path}, {"id", finding.id}, {"do", finding.fix}}};
+}
+
+}  // namespace
 
 void Api::require_changes(const RpcClient&) const {
     if (!is_virtual() || options_.interactive) return;
@@ -30,13 +42,8 @@ Api::Applied Api::change(Config config) {
                            {{"path", change.path},
                             {"value", change.to},
                             {"do", "save the file and start sluiced anew"}}};
-    for (Finding& finding : judge(config, Machine{std::thread::hardware_concurrency()})) {
-        if (finding.severity == Severity::error)
-            throw RpcError{RpcCode::refused,
-                           finding.path + ": " + finding.message,
-                           {{"path", finding.path}, {"id", finding.id}, {"do", finding.fix}}};
-        done.findings.push_back(std::move(finding));
-    }
+    done.findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    refuse_errors(done.findings);
     const std::string error = running_.apply(std::move(config));
     if (!error.empty()) throw RpcError{RpcCode::refused, error};
     done.generation = running_.generation();
@@ -63,16 +70,15 @@ Api::Applied Api::apply(Config config, std::optional<Duration> confirm) {
 }
 
 void Api::apply_routes(Config config) {
-    for (const NeighborConfig& neighbor : config.neighbors)
-        if (!config.ports.contains(neighbor.port))
-            throw RpcError{RpcCode::refused,
-                           fmt::format("neighbour {}: no port {}", print_address(neighbor.address),
-                                       sluice::quoted(neighbor.port)),
-                           {{"path", "neighbors"}, {"value", neighbor.port}}};
     if (config.routes.size() > max_routes || config.neighbors.size() > max_routes)
         throw RpcError{RpcCode::too_much,
                        fmt::format("at most {} routes and as many neighbours", max_routes)};
     sort_config(config);
+    // As a file would be judged, so that what runs can be saved and every other value still be changed.
+    lint::Findings findings(config);
+    lint::check_neighbors(config, findings);
+    lint::check_routes(config, findings);
+    refuse_errors(findings.take());
     const std::string error = running_.apply(std::move(config));
     if (!error.empty()) throw RpcError{RpcCode::refused, error};
 }

@@ -58,6 +58,8 @@ class Api {
     void save(const std::string& path) const;
     // Once a round: rolls back what was not confirmed in time.
     void tick();
+    // When that is; nothing: nothing waits for it.
+    std::optional<Time> confirm_by() const { return confirm_by_; }
     // What a signal asks for: reads the file anew and applies it, or says as an event why not.
     void reload();
 

@@ -176,7 +176,9 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     std::vector<ConfigChange> changes;
     const auto add = [&](const std::string& path, const std::string& old, const std::string& fresh) {
         const KeyInfo* key = key_at(path);
-        changes.push_back({path, old, fresh, key != nullptr && key->restart});
+        // Timed events are taken up when the run begins.
+        const bool restart = key != nullptr ? key->restart : path.starts_with("event.");
+        changes.push_back({path, old, fresh, restart});
     };
     for (const auto& [path, value] : before) {
         const auto now = after.find(path);
@@ -224,7 +226,7 @@ tl::expected<std::string, ConfigError> value_at(const Config& config, std::strin
     const KeyInfo* key = key_at(path);
     if (key == nullptr) return tl::unexpected(unknown(path));
     Config plain = without_lists(config);
-    plain.port_defaults = {};  // so that ports say all of theirs
+    if (!path.starts_with("default.")) plain.port_defaults = {};  // so that ports say all of theirs
     const Values values = values_of(plain);
     const auto found = values.find(std::string(path));
     return found != values.end() ? found->second : key->fallback;

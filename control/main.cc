@@ -19,6 +19,7 @@
 #include "control/report.hh"
 #include "control/run.hh"
 #include "control/schema.hh"
+#include "control/socket.hh"
 #include "control/summary.hh"
 #include "control/values.hh"
 
@@ -104,6 +105,11 @@ int run_main(int argc, char** argv) {
                    config->routes.size(), config->neighbors.size());
         fmt::print("{}", qos_tables(effective_qos(*config)));
         return exit_done;
+    }
+    if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);
+        !why.empty()) {
+        fmt::print(stderr, "sluiced: {}: {}\n", arguments.socket, why);
+        return exit_failed;
     }
     const auto eal = Eal::start(RunningSwitch::eal_options(*config));
     if (!eal) {

@@ -172,14 +172,14 @@ const std::vector<RpcMethod>& all_methods() {
             {"port.set", "port: NAME, up: BOOL", "An operator's port up or down.", changes, false, port_set},
             {"queue.hold", "port: NAME, queue: N, hold: BOOL",
              "Holds a queue (admission goes on, dequeue stops) or releases it.", changes, false, queue_hold},
-            {"stats.clear", "", "Users' watermarks start anew.", reads, false, stats_clear},
+            {"stats.clear", "", "Users' watermarks start anew.", changes, false, stats_clear},
             {"stats.show", "path: PATH", "The report, or the part at a path such as ports.p0.pfc.", reads,
              false, stats_show},
             {"stats.watch", "path: PATH, every: TIME",
              "Sends that part again and again as a notification `stats`; every = off ends it.", reads, false,
              stats_watch},
         };
-        for (const auto& more : {config_methods(), route_methods()})
+        for (const auto& more : {config_methods(), qos_methods(), route_methods()})
             all.insert(all.end(), more.begin(), more.end());
         std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
         return all;

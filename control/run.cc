@@ -227,7 +227,13 @@ void run_interactive(RunningSwitch& running, Outside& outside) {
     VirtualLoop loop(running);
     outside.api().advance = [&](std::optional<Duration> duration) {
         const auto end = duration ? std::optional(running.now() + *duration) : std::nullopt;
-        while (signalled == 0 && loop.step(end)) {
+        for (bool more = true; more && signalled == 0;) {
+            // What is not confirmed goes back on its way, at its time.
+            const auto deadline = outside.api().confirm_by();
+            more = deadline && (!end || *deadline <= *end);
+            while (signalled == 0 && loop.step(more ? deadline : end)) {
+            }
+            outside.api().tick();
         }
     };
     while (signalled == 0) outside.serve(std::chrono::milliseconds(20));

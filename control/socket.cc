@@ -44,6 +44,22 @@ std::uint64_t inode_of(const std::string& path) {
 
 }  // namespace
 
+std::string cannot_listen(const std::string& path) {
+    using Protocol = asio::local::stream_protocol;
+    if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of a socket has at most 107 bytes";
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) return {};
+    if (!S_ISSOCK(status.st_mode)) return "there is a file of that name that is no socket; do: remove it";
+    boost::system::error_code error;
+    asio::io_context io;
+    Protocol::socket probe(io);
+    probe.connect(Protocol::endpoint(path), error);
+    if (!error) return "a running switch has this socket; do: give another --socket";
+    if (error != asio::error::connection_refused)
+        return "cannot tell whether it is in use: " + error.message();
+    return {};
+}
+
 // One client. Lives as long as a read or a write of it is under way, or the server has it.
 class ControlServer::Session : public std::enable_shared_from_this<Session> {
   public:
@@ -198,20 +214,11 @@ ControlServer::~ControlServer() {
 }
 
 std::string ControlServer::listen() {
+    if (std::string why = cannot_listen(path_); !why.empty()) return why;
+    if (inode_of(path_) != 0 && unlink(path_.c_str()) != 0)
+        return std::string("cannot remove the stale socket: ") + std::strerror(errno);
     boost::system::error_code error;
-    if (path_.size() >= sizeof(sockaddr_un::sun_path)) return "the path of a socket has at most 107 bytes";
     const Protocol::endpoint endpoint(path_);
-    struct stat status {};
-    if (lstat(path_.c_str(), &status) == 0) {
-        if (!S_ISSOCK(status.st_mode)) return "there is a file of that name that is no socket; do: remove it";
-        Protocol::socket probe(io_);
-        probe.connect(endpoint, error);
-        if (!error) return "a running switch has this socket; do: give another --socket";
-        if (error != asio::error::connection_refused)
-            return "cannot tell whether it is in use: " + error.message();
-        if (unlink(path_.c_str()) != 0)
-            return std::string("cannot remove the stale socket: ") + std::strerror(errno);
-    }
     acceptor_.open(endpoint.protocol(), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (error) return error.message();

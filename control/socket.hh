@@ -18,6 +18,10 @@
 
 namespace sluice {
 
+// An error's text when no socket can be made at `path`, because a running switch has it, or a file that is
+// none. To be asked before anything else is opened that two switches could fight for.
+std::string cannot_listen(const std::string& path);
+
 class ControlServer {
   public:
     struct Limits {

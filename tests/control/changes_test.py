@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+"""A change that was acknowledged holds for every packet that arrives after the answer, and loses none that is lossless."""
+
+import control
+from control import Case, Running, Switch
+from frames import plain, routed
+
+US = 1000
+ECT0, CE = 2, 3
+ROCE = 26
+
+
+def ecn(frame):
+    return frame[15] & 3
+
+
+class Changes(Case):
+    def switch(self, count=40, hosts=3, **keys):
+        """A frame every microsecond from h0 to h1, all of RoCE's class."""
+        switch = Switch(self, hosts=hosts, **keys)
+        switch.give("h0", [(n * US, plain(200, dscp=ROCE, ecn=ECT0, identification=n)) for n in range(count)])
+        switch.section("wred.all", green_min=0, green_max=0)
+        return switch
+
+    def no_loss(self, out):
+        self.assertEqual(out.report["lossless"], True)
+        self.assertEqual(out.drops(), {})
+
+    def test_a_wred_profile(self):
+        """Set after the packets of 0 to 9 us: those are as they were, all others are marked."""
+        running = Running(self.switch())
+        running.call("clock.run", **{"for": "9500ns"})
+        done = running.call("config.set", path="port.h1.queue.3.wred", value="all")
+        self.assertEqual(running.call("stats.show", path="ports.h1.queues.3.tx_packets"), 10)
+        running.call("clock.run", **{"for": "20us"})
+        running.call("config.rollback")
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertGreater(done["generation"], 1)
+        self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 10 + [CE] * 20 + [ECT0] * 10)
+        self.no_loss(out)
+
+    def test_a_route(self):
+        switch = self.switch()
+        switch.give("h0", [(n * US, plain(200, to="10.7.0.1", dscp=ROCE)) for n in range(40)])
+        switch.route("10.7.0.0/16", "10.0.1.2")
+        running = Running(switch)
+        for via, until in (("10.0.2.2", "9500ns"), ("10.0.1.2", "10us")):
+            running.call("clock.run", **{"for": until})
+            running.call("route.replace", routes=[{"prefix": "10.7.0.0/16", "via": [via]}])
+        running.call("clock.run", **{"for": "10us"})
+        running.call("route.delete", routes=["10.7.0.0/16"])
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        sent = switch.sent("h0")
+        self.frames_equal(out.frames["h1"], [routed(frame.bytes, 1) for frame in sent[:10] + sent[20:30]])
+        self.frames_equal(out.frames["h2"], [routed(frame.bytes, 2) for frame in sent[10:20]])
+        self.assertEqual(out.drops("h0"), {"no_route": 10})
+
+    def test_a_neighbour_moves(self):
+        running = Running(self.switch(count=20))
+        running.call("clock.run", **{"for": "9500ns"})
+        running.call("neighbor.replace", neighbors=[{"address": "10.0.1.2", "port": "h2", "mac": "02:00:00:00:00:03"}])
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        sent = running.switch.sent("h0")
+        self.frames_equal(out.frames["h1"], [routed(frame.bytes, 1) for frame in sent[:10]])
+        self.frames_equal(out.frames["h2"], [routed(frame.bytes, 2) for frame in sent[10:]])
+        self.no_loss(out)
+
+    def test_a_queue_is_held_and_released(self):
+        running = Running(self.switch())
+        running.call("clock.run", **{"for": "9500ns"})
+        running.call("queue.hold", port="h1", queue=3)
+        running.call("clock.run", **{"for": "20us"})
+        self.assertEqual(running.call("stats.show", path="ports.h1.queues.3.occupancy_packets"), 20)
+        running.call("queue.hold", port="h1", queue=3, hold=False)
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual(len(out.frames["h1"]), 40)
+        self.no_loss(out)
+
+    def test_limits_under_traffic(self):
+        """Two senders at line rate into one port; the group's limit is moved up and down while it pauses them."""
+        switch = self.switch(hosts=3)
+        switch.section("buffer", size="4MB")
+        for sender in (0, 2):
+            switch.give(f"h{sender}", [(n * 120, plain(1500, source=sender, dscp=ROCE)) for n in range(6000)])
+        running = Running(switch)
+        for number, value in enumerate((-3, 2, -6, 0, -8, -1, 1)):
+            running.call("clock.run", **{"for": "50us"})
+            done = running.call("config.set", path=f"port.h{number % 2 * 2}.priority_group.3.dynamic_th", value=value)
+            self.assertEqual(len(done["changes"]), 1)
+            running.ctl("qos show")
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual(len(out.frames["h1"]), 12000)
+        self.assertGreater(out.port("h0")["pfc"]["tx_xoff"][3], 0, "nobody was paused: this tries nothing")
+        self.no_loss(out)
+
+    def test_unconfirmed_goes_back_by_the_clock_of_the_switch(self):
+        running = Running(self.switch())
+        running.call("clock.run", **{"for": "9500ns"})
+        done = running.call("config.set", path="port.h1.queue.3.wred", value="all", confirm="10us")
+        self.assertEqual(done["confirm_by_ns"], 19500)
+        running.call("clock.run", **{"for": "9us"})
+        self.assertEqual(running.call("config.get", path="port.h1.queue.3.wred")["value"], '"all"')
+        running.call("clock.run", **{"for": "1us"})  # 19.5 us
+        running.wait_for(lambda: running.call("config.get", path="port.h1.queue.3.wred")["value"], lambda value: value != '"all"')
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 10 + [CE] * 10 + [ECT0] * 20)
+        self.assertIn((19500, "configuration"), out.events())
+        self.assertTrue(any("not confirmed" in event["text"] for event in out.report["events"]))
+
+    def test_a_long_run_does_not_outlast_the_confirmation(self):
+        """One clock.run over the moment: the change goes back then, not when the run is over."""
+        running = Running(self.switch())
+        running.call("clock.run", **{"for": "9500ns"})
+        running.call("config.set", path="port.h1.queue.3.wred", value="all", confirm="10us")
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 10 + [CE] * 10 + [ECT0] * 20)
+
+    def test_confirmed_stays(self):
+        running = Running(self.switch())
+        toml = running.config.read_text() + "\n[port.h1.queue.3]\nwred = \"all\"\n"
+        running.call("config.apply", toml=toml, confirm="5us")
+        running.call("config.confirm")
+        self.assertIn("nothing waits", running.refused("config.confirm").message)
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [CE] * 40)
+        self.no_loss(out)
+
+    def test_nothing_changes_when_one_thing_is_wrong(self):
+        running = Running(self.switch())
+        toml = running.config.read_text()
+        before = running.call("config.get"), running.call("config.get"), running.call("qos.show")
+        for wrong in ('[port.h1.queue.3]\nwred = "all"\n[pool.small]\ndirection = "ingress"\nsize = "1KB"\n',
+                      '[port.h1.queue.3]\nwred = "all"\n[port.h2.queue.3]\nwred = "nowhere"\n',
+                      '[port.h1.queue.3]\nwred = "all"\n[[route]]\nprefix = "10.7.0.0/16"\nvia = ["10.0.9.9"]\n'):
+            running.refused("config.apply", toml=toml + "\n" + wrong)
+        self.assertEqual((running.call("config.get"), running.call("config.get"), running.call("qos.show")), before)
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual({ecn(frame.bytes) for frame in out.frames["h1"]}, {ECT0})
+
+
+class RealClock(Case):
+    def test_a_route_under_the_real_clock(self):
+        """An endless input, two outputs that swallow: after the answer only the new one grows, once the old queue is empty."""
+        switch = Switch(self, hosts=1, clock="real", device="net_pcap{n},{rx}infinite_rx=1")
+        switch.give("h0", [(n * US, plain(1000, to="10.7.0.1", dscp=ROCE, source=0)) for n in range(64)])
+        switch.route("10.7.0.0/16", "10.9.1.2")
+        text = switch.text().replace("address = [", "promiscuous = true\naddress = [", 1)
+        for n in (1, 2):
+            text += (f'\n[port.n{n}]\ndevice = "net_null{n},no-rx=1"\naddress = ["10.9.{n}.1/24"]\n'
+                     f'[[neighbor]]\naddress = "10.9.{n}.2"\nport = "n{n}"\nmac = "02:00:00:00:09:0{n}"\n')
+        running = Running(switch, interactive=False, config=text)
+
+        def sent(n):
+            return running.call("stats.show", path=f"ports.n{n}.tx.packets")
+        running.wait_for(lambda: sent(1), lambda count: count > 100)
+        self.assertEqual(sent(2), 0)
+        for now, before, address in ((2, 1, "10.9.2.2"), (1, 2, "10.9.1.2")):
+            running.call("route.replace", routes=[{"prefix": "10.7.0.0/16", "via": [address]}])
+            running.wait_for(lambda: running.call("stats.show", path=f"ports.n{before}.queues.3.occupancy_packets"), lambda held: held == 0)
+            at, other = sent(before), sent(now)
+            running.wait_for(lambda: sent(now), lambda count: count > other + 100)
+            self.assertEqual(sent(before), at, "packets that arrived after the answer took the old route")
+        running.call("config.set", path="port.n1.queue.3.wred", value="steep")
+        running.ctl("port n2 down")
+        running.ctl("wait port n2 down --timeout 60s")
+        report = running.call("stats.show")
+        self.assertEqual(report["lossless"], True)
+        running.stop()
+
+
+if __name__ == "__main__":
+    control.main()

@@ -1,0 +1,174 @@
+"""What the tests of the control socket share: a switch that runs, clients of its socket, and sluicectl.
+
+A test file is run as NAME_test.py SLUICED SLUICE_TRAFFIC SLUICECTL [TEST...]; the rest is as in tests/loopback. Times given
+to sockets and processes are only there so that a test that hangs fails; nothing is said about how long anything takes.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "loopback"))
+
+import loopback  # noqa: E402
+from loopback import Case, Programs, Switch  # noqa: E402,F401
+
+PATIENCE_S = 60
+
+
+class Refused(Exception):
+    """An error that the switch answered with."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.code, self.message, self.data = error["code"], error["message"], error.get("data", {})
+
+
+class Client:
+    """A connection. `call` waits for its answer; `send_line` and `read_line` are for those who misbehave."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE_S)
+        self.socket.connect(str(path))
+        self.buffer = b""
+        self.number = 0
+        self.notifications = []
+
+    def send_line(self, data):
+        self.socket.sendall(data if isinstance(data, bytes) else json.dumps(data).encode() + b"\n")
+
+    def read_line(self):
+        """The next line; None when the switch has hung up."""
+        while b"\n" not in self.buffer:
+            try:
+                data = self.socket.recv(1 << 16)
+            except ConnectionResetError:
+                return None
+            if not data:
+                return None
+            self.buffer += data
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        return json.loads(line)
+
+    def call(self, method, **params):
+        self.number += 1
+        self.send_line({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        while True:
+            answer = self.read_line()
+            if answer is None:
+                raise ConnectionError("the switch has hung up")
+            if "method" in answer:
+                self.notifications.append(answer)
+            elif "error" in answer:
+                raise Refused(answer["error"])
+            elif answer["id"] == self.number:
+                return answer["result"]
+
+    def next_notification(self):
+        return self.notifications.pop(0) if self.notifications else self.read_line()
+
+    def until_cut(self):
+        """Lines until the switch hangs up."""
+        lines = []
+        while (line := self.read_line()) is not None:
+            lines.append(line)
+        return lines
+
+    def close(self):
+        self.socket.close()
+
+
+class Running:
+    """sluiced on the configuration of a loopback.Switch, with a socket; interactive unless told otherwise."""
+
+    def __init__(self, switch, *arguments, interactive=True, config=None, path=None):
+        self.test, self.switch = switch.test, switch
+        self.folder = switch.folder
+        self.path = path or self.folder / "sluice.sock"
+        self.config = self.folder / "sluice.toml"
+        self.config.write_text(config if config is not None else switch.text())
+        self.report_path = self.folder / "report.json"
+        self.log = open(self.folder / "log", "w+")
+        self.test.addCleanup(self.log.close)
+        arguments = [*arguments, "--interactive"] if interactive else arguments
+        self.process = subprocess.Popen(
+            [Programs.sluiced, "--config", self.config, "--report", self.report_path, "--socket", self.path, *arguments],
+            stdout=self.log, stderr=subprocess.STDOUT)
+        self.test.addCleanup(self.kill)
+        self.first = self.connect()
+
+    def connect(self):
+        """A new client; waits for a switch that only starts."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return self.client()
+            except (FileNotFoundError, ConnectionRefusedError):
+                self.test.assertIsNone(self.process.poll(), self.said())
+                self.test.assertLess(time.monotonic(), end, "no socket")
+                time.sleep(0.02)
+
+    def client(self):
+        client = Client(self.path)
+        self.test.addCleanup(client.close)
+        return client
+
+    def call(self, method, **params):
+        return self.first.call(method, **params)
+
+    def refused(self, method, **params):
+        with self.test.assertRaises(Refused) as caught:
+            self.first.call(method, **params)
+        return caught.exception
+
+    def said(self):
+        self.log.flush()
+        return pathlib.Path(self.log.name).read_text()
+
+    def ctl(self, *words, status=0, given="", **options):
+        """sluicectl with these words (one string: split at blanks)."""
+        words = words[0].split() if len(words) == 1 else words
+        done = subprocess.run([Programs.sluicectl, "--socket", self.path, *words], input=given, text=True,
+                              capture_output=True, timeout=PATIENCE_S, **options)
+        self.test.assertEqual(done.returncode, status, f"{words}: {done.stdout}{done.stderr}")
+        return done.stdout if status in (0, 4) else done.stderr
+
+    def wait_for(self, what, holds):
+        """Asks until `holds` of what it gives; fails after PATIENCE_S."""
+        end = time.monotonic() + PATIENCE_S
+        while not holds(value := what()):
+            self.test.assertLess(time.monotonic(), end, value)
+            time.sleep(0.01)
+        return value
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def stop(self, status=0, accounts=False):
+        """Ends it; every packet is accounted for. `accounts`: the clock has run to the end, so to the frame."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(PATIENCE_S)
+        self.test.assertEqual(self.process.returncode, status, self.said())
+        self.test.assertFalse(os.path.exists(self.path), "the socket's file is left")
+        report = json.loads(self.report_path.read_text())
+        self.test.assertEqual(report["ledger"]["balanced"], True)
+        frames = {}
+        for capture in sorted((self.folder / "out").glob("*.pcap")):
+            frames[capture.stem] = loopback.read_pcap(capture)
+        outcome = loopback.Outcome(subprocess.CompletedProcess([], status, self.said(), ""), report, frames, {})
+        if accounts:
+            self.switch.check_accounts(outcome)
+        return outcome
+
+
+def main():
+    Programs.sluicectl = pathlib.Path(sys.argv.pop(3)).resolve()
+    loopback.main()

@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+"""Signals: SIGHUP reads the file anew or says why not, SIGTERM ends it, a second one at once."""
+
+import signal
+
+import control
+from control import Case, Running, Switch
+from frames import plain
+
+
+class Signals(Case):
+    def running(self, count=40):
+        switch = Switch(self, hosts=2)
+        switch.give("h0", [(1000 * n, plain(200, dscp=26, ecn=2)) for n in range(count)])
+        switch.section("wred.all", green_min=0, green_max=0)
+        return Running(switch)
+
+    def reload(self, running, text, kind):
+        """Has the file read anew; the events of that."""
+        start = running.call("events.list")["next"]
+        running.config.write_text(text)
+        running.process.send_signal(signal.SIGHUP)
+        events = running.wait_for(lambda: running.call("events.list", **{"from": start})["events"],
+                                  lambda events: any(event["kind"] == kind for event in events))
+        return [event["text"] for event in events if event["kind"] == kind]
+
+    def test_a_good_file_is_taken(self):
+        running = self.running()
+        text = running.config.read_text()
+        running.call("clock.run", **{"for": "9500ns"})
+        said = self.reload(running, text + '\n[port.h1.queue.3]\nwred = "all"\n', "reloaded")
+        self.assertIn("1 values changed", said[0])
+        self.assertIn("0 values changed", self.reload(running, running.config.read_text(), "reloaded")[0])
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual([frame.bytes[15] & 3 for frame in out.frames["h1"]], [2] * 10 + [3] * 30)
+
+    def test_a_bad_file_changes_nothing(self):
+        running = self.running()
+        text = running.config.read_text()
+        before = running.call("config.get"), running.call("qos.show")
+        for wrong, words in (("port = [", "sluice.toml"), (text + "\n[watchdog]\ndetection = \"soon\"\n", "soon"),
+                             (text.replace('"10.0.1.1/24"', '"10.0.0.1/24"'), "overlaps"),
+                             (text.replace("[port.h1]", '[port.h1]\nspeed = "25G"'), "cannot change while"),
+                             (text + '\n[port.h1.queue.3]\nwred = "all"\n[[route]]\nprefix = "10.7.0.0/16"\nvia = ["10.0.9.9"]\n', "10.0.9.9")):
+            with self.subTest(words=words):
+                said = self.reload(running, wrong, "reload_refused")
+                self.assertIn(words, " ".join(said))
+                self.assertEqual((running.call("config.get"), running.call("qos.show")), before)
+        running.config.unlink()
+        start = running.call("events.list")["next"]
+        running.process.send_signal(signal.SIGHUP)
+        running.wait_for(lambda: running.call("events.list", **{"from": start})["events"], bool)
+        self.assertEqual((running.call("config.get"), running.call("qos.show")), before)
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual({frame.bytes[15] & 3 for frame in out.frames["h1"]}, {2})
+
+    def test_both_signals_end_it(self):
+        for ending in (signal.SIGTERM, signal.SIGINT):
+            running = self.running()
+            running.call("clock.run", **{"for": "9500ns"})
+            running.process.send_signal(ending)
+            self.assertEqual(running.process.wait(control.PATIENCE_S), 0, running.said())
+            self.assertFalse(running.path.exists())
+
+    def test_a_second_signal_ends_at_once(self):
+        """What it leaves does not hinder the next one. The first may have been quick enough, too."""
+        running = self.running()
+        for _ in range(2):
+            running.process.send_signal(signal.SIGTERM)
+        self.assertIn(running.process.wait(control.PATIENCE_S), (0, 1, -signal.SIGTERM))
+        again = Running(running.switch)
+        again.call("clock.run")
+        self.assertEqual(len(again.stop(accounts=True).frames["h1"]), 40)
+
+    def test_an_end_in_the_middle_of_a_run(self):
+        """A client's clock.run is cut short by the signal, and the accounts balance."""
+        running = self.running(count=200000)
+        running.first.send_line({"jsonrpc": "2.0", "id": 1, "method": "clock.run"})
+        running.stop()
+
+    def test_subscribers_hear_of_it_all(self):
+        running = self.running()
+        follower = running.client()
+        follower.call("events.subscribe")
+        for up in (False, True):
+            running.call("port.set", port="h0", up=up)
+            running.call("clock.run", **{"for": "1us"})
+        self.assertEqual([follower.next_notification()["params"]["kind"] for _ in range(2)], ["port_down", "port_up"])
+        watcher = running.client()
+        watcher.call("stats.watch", path="ledger.rx", every="10ms")
+        first = watcher.next_notification()
+        self.assertEqual((first["method"], first["params"]["path"]), ("stats", "ledger.rx"))
+        running.call("clock.run", **{"for": "20ms"})
+        second = watcher.next_notification()
+        self.assertGreater(second["params"]["at_ns"], first["params"]["at_ns"])
+        self.assertEqual(second["params"]["value"], running.call("stats.show", path="ledger.rx"))
+        running.stop()
+        self.assertIsNone(follower.read_line(), "the connection is closed at the end")
+
+
+if __name__ == "__main__":
+    control.main()

@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+"""sluicectl: every line of its help once, its words, its errors and its exit codes."""
+
+import json
+import os
+import re
+import subprocess
+
+import control
+from control import Case, Programs, Running, Switch
+from frames import plain
+
+DONE, REFUSED, USAGE, NO_DAEMON, FALSE, NOT_PERMITTED = range(6)
+
+# Every pattern of the help, a command that fits it, and what it must say. The order is that of their use.
+COMMANDS = [
+    ("hello", "hello", "virtual clock, interactive"),
+    ("version", "ver", "API 1"),
+    ("methods", "methods", "route.lookup"),
+    ("clock show", "clock show", "0 ns"),
+    ("clock run [TIME]", "cl r 5us", "now 5000 ns"),
+    ("stats show [PATH]", "stats show ledger", '"balanced": true'),
+    ("stats clear", "stats clear", "anew"),
+    ("fault PORT WORDS...", "fault h2 drop_every 3", ""),
+    ("fault PORT WORDS...", "fault h2 clear", ""),
+    ("command WORDS...", "command queue h2.1 hold", ""),
+    ("config get [KEY]", "config get port.h0.mtu", "9100"),
+    ("config check FILE", "config check {config}", "good"),
+    ("config diff FILE", "config diff {config}", "no difference"),
+    ("set KEY VALUE [confirm TIME]", "set port.h1.queue.3.wred steep --confirm 5s", "config confirm"),
+    ("config confirm", "con conf", "kept"),
+    ("config rollback", "con ro", '"steep" -> default'),
+    ("config apply FILE [confirm TIME]", "config apply {config}", ""),
+    ("config save [NAME]", "config save saved.toml", "saved.toml"),
+    ("config keys [WORD]", "config keys detection", 'watchdog.detection = "200ms"'),
+    ("qos roce lossless", "qos roce lossless", "nothing changes"),
+    ("qos show [PORT]", "qos", "no exceptions"),
+    ("route add PREFIX HOPS...", "route add 10.7.0.0/16 via 10.0.1.2 weight 2 via 10.0.2.2", ""),
+    ("route show [PREFIX]", "ro sh", "nexthop via 10.0.1.2 weight 2"),
+    ("route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
+     "route get 10.7.1.1 from 10.0.0.2 sport 5 dport 6 proto 17", "bucket"),
+    ("route replace PREFIX HOPS...", "route replace 10.7.0.0/16 nexthop via 10.0.2.2 dev h2 weight 1", ""),
+    ("route delete PREFIX", "ro del 10.7.0.0/16", ""),
+    ("neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "neigh add 10.0.2.9 dev h2 lladdr 02:00:00:00:00:09 vlan 7", ""),
+    ("neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "neigh rep 10.0.2.9 lladdr 02:00:00:00:00:0a dev h1", ""),
+    ("neigh show", "nei", "10.0.2.9 dev h1 lladdr 02:00:00:00:00:0a"),
+    ("neigh delete ADDRESS", "neigh del 10.0.2.9", ""),
+    ("port set PORT up|down", "port set h2 down", ""),
+    ("port PORT up|down", "port h2 up", ""),
+    ("port show [PORT]", "po sh h0", "h0"),
+    ("queue hold QUEUE", "queue hold h1.3", ""),
+    ("queue release QUEUE", "queue rel h1.3", ""),
+    ("queue show [QUEUE]", "queue show h1", "h1.0"),
+    ("pfc show [PORT]", "pfc", "Tx XOFF"),
+    ("buffer show", "buffer", "egress-lossless"),
+    ("watermark clear", "waterm clear", "anew"),
+    ("watchdog stop PORT", "watchdog stop h1", ""),
+    ("watchdog start PORT", "watchdog start h1", ""),
+    ("watchdog big-red-switch on|off", "watchdog big on", ""),
+    ("watchdog big-red-switch on|off", "watchdog big off", ""),
+    ("watchdog show", "watchd", "operational"),
+    ("decisions on [WORDS...]", "decisions on verdict dropped", ""),
+    ("decisions show", "dec", "recording: on"),
+    ("why", "why", "no_route"),
+    ("decisions off", "decisions off", ""),
+    ("wait CONDITION... [timeout TIME]", "wait queue h1.0 tx_packets >= 1 --timeout 60s", ""),
+    ("assert CONDITION...", "assert queue h1.3 dropped == 0", ""),
+    ("events show [from N]", "events", "port_down"),
+    ("events follow [from N] [count N]", "events follow from 0 count 2", "fault_set"),
+    ("completion bash", "completion bash", "complete -o default"),
+    ("help [OBJECT]", "help neigh", "lladdr"),
+]
+
+
+def ctl(test, *words, status=0, environment=None, given=""):
+    done = subprocess.run([Programs.sluicectl, *words], input=given, text=True, capture_output=True,
+                          timeout=control.PATIENCE_S, env={**os.environ, **(environment or {})})
+    test.assertEqual(done.returncode, status, done.stdout + done.stderr)
+    return done.stdout + done.stderr
+
+
+class Ctl(Case):
+    def running(self):
+        switch = Switch(self, hosts=3)
+        switch.section("decisions", record="ready")
+        switch.give("h0", [(1000 * n, plain(200, to="192.0.2.1" if n > 10 else 1)) for n in range(20)])
+        return Running(switch)
+
+    def everything(self):
+        running = self.running()
+        said = []
+        for _, line, wanted in COMMANDS:
+            if line == "dec":
+                running.ctl("clock run 1ms")
+            answer = running.ctl(line.format(config=running.config))
+            self.assertIn(wanted, answer, line)
+            said.append(answer)
+        for line in ("clock show", "route show", "qos show", "buffer show", "pfc show h1"):
+            json.loads(running.ctl("--json " + line))
+        running.stop()
+        return [re.sub(r"pid \d+", "pid", answer.replace(str(running.folder), "FOLDER")) for answer in said]
+
+    def test_every_line_of_the_help_twice_the_same(self):
+        lines = ctl(self, "help").splitlines()
+        patterns = [re.split(r"  +", line.strip())[0] for line in lines if re.match(r"  [a-z]", line)]
+        self.assertEqual(sorted(patterns), sorted({pattern for pattern, _, _ in COMMANDS}))
+        self.assertEqual(self.everything(), self.everything())
+
+    def test_its_guide_is_its_help(self):
+        guide = (control.loopback.ROOT / "tools" / "sluicectl" / "README.md").read_text()
+        text = ctl(self, "help")
+        self.assertIn("".join("    " + line + "\n" if line else "\n" for line in text.splitlines()), guide)
+
+    def test_words_that_mean_nothing_or_too_much(self):
+        running = self.running()
+        for line, words in (("prt show", ["perhaps port"]), ("port shwo", ["perhaps show"]), ("po s", ["show or set"]),
+                            ("route ad 10.7.0.0/16", ["HOPS is missing"]), ("route add 10.7.0.0/16 va 10.0.1.2", ["perhaps via"]),
+                            ("route add 10.7.0.0/16 vie 10.0.1.2", ["perhaps via"]), ("route add 10.7.0.0/16 dev h1", ["via ADDRESS"]),
+                            ("route add 10.7.0.0/16 via 10.0.1.2 weight 300", ["1 to 256"]), ("route add 10.7.0.0/16 via", ["wants a value"]),
+                            ("neigh add 10.0.2.9 dev h2", ["lladdr is missing"]), ("set port.h0.mtu", ["VALUE is missing"]),
+                            ("port h0 sideways", ["up, down"]), ("queue hold h1", ["PORT.N"]), ("queue hold h1.8", ["PORT.N"]),
+                            ("port show h0 h1", ["too much"]), ("events show from soon", ["soon"]), ("clock run --watch 1parsec", []),
+                            ("assert queue h1.3 droped == 0", ["perhaps dropped_packets"]), ("assert queue h1.3 t == 0", ["tx_packets or"]),
+                            ("assert queue h1.3 dropped = 0", ["compares nothing"]), ("assert port h0", ["wanted"]),
+                            ("assert pool lossless direction < 3", ["no order"]), ("config check nowhere.toml", ["cannot be read"]),
+                            ("--count 0 clock show", ["1 and more"])):
+            with self.subTest(line=line):
+                said = running.ctl(line, status=USAGE)
+                for word in words:
+                    self.assertIn(word, said)
+        running.stop()
+
+    def test_exit_codes(self):
+        running = self.running()
+        running.ctl("set port.h0.speed 25G", status=REFUSED)
+        running.ctl("route add 10.7.0.0/16 via 10.0.1.2 dev h2", status=REFUSED)
+        running.ctl("route delete 10.7.0.0/16", status=REFUSED)
+        running.ctl("stats show ports.h9", status=USAGE)
+        bad = running.folder / "bad.toml"
+        bad.write_text('[port.h0]\ndevice = "net_pcap0"\nsped = 1\nmtu = 7\n')
+        for verb in ("check", "diff", "apply"):
+            said = running.ctl(f"config {verb} {bad}", status=USAGE)
+            self.assertIn("sped", said)
+            self.assertIn("mtu", said)
+        bad.write_text(running.config.read_text() + '[[route]]\nprefix = "10.7.0.0/16"\nvia = ["10.0.9.9"]\n')
+        self.assertIn("10.0.9.9", running.ctl(f"config check {bad}", status=USAGE) or "10.0.9.9")
+        running.ctl(f"config apply {bad}", status=REFUSED)
+        self.assertIn("it is 0", running.ctl("assert queue h1.0 tx_packets == 5", status=FALSE))
+        running.ctl("port h0 down")
+        running.ctl("clock run 1ns")
+        running.ctl("wait port h0 down --timeout 60s")
+        self.assertIn("out of time", running.ctl("wait port h0 up --timeout 1ms", status=FALSE))
+        for condition, status in (("port h0 down", DONE), ("port h0 up", FALSE), ("port h0 flaps == 1", DONE), ("ledger balanced == true", DONE),
+                                  ("pool lossless size_bytes >= 11.9MB", DONE), ("pool lossless size_bytes < 11.9MB", FALSE),
+                                  ("stats clock != real", DONE), ("port h0 pfc.rx_xoff.3 == 0", DONE), ("group h0.3 lossless == true", DONE)):
+            running.ctl("assert " + condition, status=status)
+        running.stop()
+        running.ctl("hello", status=NO_DAEMON)
+
+    def test_where_the_switch_is(self):
+        running = self.running()
+        self.assertIn("virtual", ctl(self, "hello", environment={"SLUICE_SOCKET": str(running.path)}))
+        self.assertIn("nowhere.sock", ctl(self, "hello", status=NO_DAEMON, environment={"SLUICE_SOCKET": "nowhere.sock"}))
+        self.assertIn("107 bytes", ctl(self, "--socket", "x" * 200, "hello", status=USAGE))
+        environment = {key: "" for key in ("SLUICE_SOCKET",)}
+        if not os.path.exists("/run/sluice/sluice.sock"):
+            self.assertIn("/run/sluice/sluice.sock", ctl(self, "hello", status=NO_DAEMON, environment=environment))
+        running.stop()
+
+    def test_a_show_repeated(self):
+        running = self.running()
+        self.assertEqual(running.ctl("--json --watch 1ms --count 3 clock show").splitlines(), ['{"now_ns":0}'] * 3)
+        running.stop()
+
+    def test_commands_from_the_input(self):
+        running = self.running()
+        lines = '# a script\nport h2 down\n\nclock run 1us\nset port.h1.queue.3.wred "steep"  # a word\nroute add 10.7.0.0/16 via 10.0.1.2\n'
+        running.ctl("--json", given=lines + "quit\nport h0 down\n")
+        self.assertEqual(len(running.call("route.list")), 1)
+        running.ctl("assert port h0 up")
+        said = running.ctl("--json", given="nonsense\nport h0 down\n", status=USAGE)
+        self.assertIn("line 1", said)
+        running.ctl("--json", given='port "h0 down\n', status=USAGE)
+        running.ctl("assert port h0 up")
+        running.stop()
+
+    def test_completion(self):
+        running = self.running()
+
+        def complete(*words):
+            return ctl(self, "--complete", *words, environment={"SLUICE_SOCKET": str(running.path)}).split()
+        self.assertEqual(complete("po"), ["port"])
+        self.assertEqual(complete("port", ""), ["show", "set", "h0", "h1", "h2"])
+        self.assertEqual(complete("port", "h1", ""), ["up", "down"])
+        self.assertEqual(complete("queue", "hold", "h1.7"), ["h1.7"])
+        self.assertEqual(complete("neigh", "add", "10.0.2.9", ""), ["lladdr", "dev", "vlan"])
+        self.assertEqual(complete("neigh", "add", "10.0.2.9", "dev", ""), ["h0", "h1", "h2"])
+        self.assertEqual(complete("config", "get", "watchdog.d"), ["watchdog.detection"])
+        self.assertEqual(complete("nonsense", ""), [])
+        self.assertIn("port", complete(""))
+        script = running.folder / "completion"
+        script.write_text(ctl(self, "completion", "bash"))
+        done = subprocess.run(["bash", "-c", f'source {script}; COMP_WORDS=("{Programs.sluicectl}" port h); COMP_CWORD=2; _sluicectl; '
+                               'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, env={**os.environ, "SLUICE_SOCKET": str(running.path)})
+        self.assertEqual(done.stdout.split(), ["h0", "h1", "h2"], done.stderr)
+        running.stop()
+
+
+if __name__ == "__main__":
+    control.main()

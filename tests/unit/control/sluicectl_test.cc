@@ -1,0 +1,157 @@
+#include <array>
+
+#include "control/config.hh"
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/condition.hh"
+#include "tools/sluicectl/hops.hh"
+#include "tools/sluicectl/shell.hh"
+
+// Last: it redefines `new`.
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+using namespace sluice::ctl;
+
+namespace {
+
+Words words(std::string_view line) { return words_of(line); }
+
+// The message of the refusal; empty: none.
+template <class Call>
+std::string refusal(Call call, int status = exit_usage) {
+    try {
+        call();
+    } catch (const Failure& failure) {
+        LONGS_EQUAL(status, failure.status);
+        return failure.message;
+    }
+    return {};
+}
+
+void says(const std::string& text, std::string_view part) {
+    CHECK_TRUE_TEXT(text.find(part) != std::string::npos, text.c_str());
+}
+
+}  // namespace
+
+TEST_GROUP(Sluicectl){static std::string matched(std::string_view line){
+    return std::string(commands()[grammar().match(words(line)).command].pattern);
+}
+}
+;
+
+TEST(Sluicectl, RefusesWhatMeansNothing) {
+    for (const char* line : {"", "x", "port", "port h0 sideways", "route add", "route add 10.0.0.0/8",
+                             "neigh add 10.0.0.2 lladdr", "neigh add 10.0.0.2 dev p0 dev p1 lladdr x",
+                             "clock show now", "set", "config", "s", "queue hold"}) {
+        const std::string why = refusal([&] { matched(line); });
+        if (std::string_view(line) == "port") continue;  // is its `show`
+        CHECK_TRUE_TEXT(!why.empty(), line);
+    }
+}
+
+TEST(Sluicectl, APrefixMustMeanOneThing) {
+    STRCMP_EQUAL("route show [PREFIX]", matched("ro sh").c_str());
+    STRCMP_EQUAL("route delete PREFIX", matched("route del 10.0.0.0/8").c_str());
+    STRCMP_EQUAL("port show [PORT]", matched("port").c_str());
+    STRCMP_EQUAL("port PORT up|down", matched("port p0 up").c_str());
+    STRCMP_EQUAL("port PORT up|down", matched("po p0 d").c_str());
+    STRCMP_EQUAL("set KEY VALUE [confirm TIME]", matched("set a b").c_str());
+    says(refusal([] { matched("po s"); }), "show or set");
+    says(refusal([] { matched("rute sh"); }), "perhaps route");
+    says(refusal([] { matched("route shwo"); }), "perhaps show");
+}
+
+TEST(Sluicectl, NamedValuesStandAnywhere) {
+    for (const char* line :
+         {"neigh add 10.0.0.2 lladdr m dev p0 vlan 7", "neigh add 10.0.0.2 --vlan 7 dev p0 lladdr m",
+          "neigh add 10.0.0.2 --dev p0 --lladdr m vl 7"}) {
+        const Said said = grammar().match(words(line));
+        STRCMP_EQUAL("10.0.0.2", said.value("ADDRESS").c_str());
+        STRCMP_EQUAL("p0", said.value("dev").c_str());
+        STRCMP_EQUAL("m", said.value("lladdr").c_str());
+        STRCMP_EQUAL("7", said.value("vlan").c_str());
+    }
+    const Said set = grammar().match(words("set --confirm 30s default.queue.3.wred steep"));
+    STRCMP_EQUAL("30s", set.value("confirm").c_str());
+    STRCMP_EQUAL("steep", set.value("VALUE").c_str());
+}
+
+TEST(Sluicectl, EveryPatternMatchesItsOwnPlaces) {
+    for (const Command& command : commands()) {
+        Words line;
+        for (const Element& element : parse_pattern(command.pattern)) {
+            if (element.optional) continue;
+            if (element.kind == Element::Kind::choice)
+                line.push_back(element.words[0]);
+            else
+                line.push_back(element.name);
+            if (element.kind == Element::Kind::pair) line.push_back(element.place);
+        }
+        const Said said = grammar().match(line);
+        STRCMP_EQUAL(std::string(command.pattern).c_str(),
+                     std::string(commands()[said.command].pattern).c_str());
+    }
+}
+
+TEST(Sluicectl, NextHopsAsIproute2SaysThem) {
+    const auto via = [](std::string_view line) { return parse_hops(words(line)).via.dump(); };
+    STRCMP_EQUAL(R"([{"address":"10.0.1.2","weight":1}])", via("via 10.0.1.2").c_str());
+    constexpr const char* two = R"([{"address":"10.0.1.2","weight":3},{"address":"10.0.2.2","weight":1}])";
+    for (const char* line : {"via 10.0.1.2 weight 3 via 10.0.2.2",
+                             "nexthop via 10.0.1.2 dev p1 weight 3 nexthop via 10.0.2.2 dev p2",
+                             "nexthop dev p1 via 10.0.1.2 weight 3 nexthop dev p2 via 10.0.2.2 onlink",
+                             "proto static nexthop via 10.0.1.2 weight 3 nexthop via 10.0.2.2 weight 1"})
+        STRCMP_EQUAL(two, via(line).c_str());
+    STRCMP_EQUAL("\"blackhole\"", via("blackhole").c_str());
+    for (const char* line : {"nexthop dev p1 via 10.0.1.2 nexthop via 10.0.2.2 dev p2",
+                             "via 10.0.1.2 dev p1 via 10.0.2.2 dev p2"}) {
+        const Hops hops = parse_hops(words(line));
+        LONGS_EQUAL(2, hops.ports.size());
+        STRCMP_EQUAL("10.0.1.2", hops.ports[0].first.c_str());
+        STRCMP_EQUAL("p1", hops.ports[0].second.c_str());
+        STRCMP_EQUAL("10.0.2.2", hops.ports[1].first.c_str());
+        STRCMP_EQUAL("p2", hops.ports[1].second.c_str());
+    }
+    for (const char* line :
+         {"weight 3", "via 10.0.1.2 weight 0", "via 10.0.1.2 weight 257", "via 10.0.1", "via", "dev p1",
+          "nexthop", "blackhole via 10.0.1.2", "via 10.0.1.2 nexthop weight 2", "10.0.1.2"})
+        CHECK_TRUE_TEXT(!refusal([&] { parse_hops(words(line)); }).empty(), line);
+}
+
+TEST(Sluicectl, ConditionsCompareFieldsByTheirBeginning) {
+    const Json queue = {
+        {"tx_packets", 5}, {"tx_bytes", 1000}, {"dropped_packets", 0}, {"latency_ns", {{"max", 1500}}}};
+    const auto holds = [&](std::string_view line) {
+        const Condition condition = Condition::parse(words(line));
+        STRCMP_EQUAL("ports.p1.queues.3", condition.path.c_str());
+        return condition.holds(condition.find(queue));
+    };
+    CHECK_TRUE(holds("queue p1.3 dropped == 0"));
+    CHECK_FALSE(holds("queue p1.3 dropped != 0"));
+    CHECK_TRUE(holds("queue p1.3 tx_packets >= 5"));
+    CHECK_FALSE(holds("queue p1.3 tx_packets > 5"));
+    CHECK_TRUE(holds("queue p1.3 tx_packets < 6"));
+    CHECK_FALSE(holds("queue p1.3 tx_packets <= 4"));
+    CHECK_TRUE(holds("queue p1.3 tx_bytes == 1KB"));
+    CHECK_TRUE(holds("queue p1.3 latency.max == 1.5us"));
+    says(refusal([&] { holds("queue p1.3 tx == 0"); }), "tx_packets or tx_bytes");
+    says(refusal([&] { holds("queue p1.3 droped == 0"); }), "perhaps dropped_packets");
+    says(refusal([&] { holds("queue p1.3 latency == 0"); }), "no single value");
+    for (const char* line : {"", "queue", "queue p1 dropped == 0", "queue p1.3 dropped = 0",
+                             "queue p1.3 dropped ==", "queue p1.3 dropped == 0 0", "port p0",
+                             "port p0 sideways", "planet p0 x == 1", "stats == 1"})
+        CHECK_TRUE_TEXT(!refusal([&] { Condition::parse(words(line)); }).empty(), line);
+    const Condition up = Condition::parse(words("port p0 up"));
+    STRCMP_EQUAL("ports.p0", up.path.c_str());
+    CHECK_TRUE(up.holds(up.find({{"link_up", true}})));
+}
+
+TEST(Sluicectl, ALineIsWords) {
+    LONGS_EQUAL(0, words("  # nothing").size());
+    LONGS_EQUAL(3, words("a\t\"b c\"  d#e\r").size());
+    STRCMP_EQUAL("b c", words("a \"b c\"")[1].c_str());
+    STRCMP_EQUAL("", words("a \"\"")[1].c_str());
+    STRCMP_EQUAL("d#e", words("d#e # f")[0].c_str());
+    CHECK_TRUE(!refusal([] { words("a \"b"); }).empty());
+}

@@ -1,0 +1,124 @@
+#include "tools/sluicectl/client.hh"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "tools/sluicectl/failure.hh"
+
+namespace sluice::ctl {
+namespace {
+
+constexpr int not_permitted = -32002;  // of the API
+constexpr int bad_parameters = -32602;
+constexpr std::size_t read_bytes = 65'536;
+
+// What the switch says of a refusal: a sentence, then all that is known of it, a line each.
+Failure failure_of(const Json& error) {
+    const int code = error.value("code", 0);
+    Failure failure{exit_refused, error.value("message", "refused")};
+    if (code == not_permitted) failure.status = exit_not_permitted;
+    if (code == bad_parameters) failure.status = exit_usage;
+    if (!error.contains("data")) return failure;
+    const Json& data = error["data"];
+    if (data.contains("errors")) {  // of a configuration: all of them, the first is the message
+        failure.status = exit_usage;
+        failure.message.clear();
+        for (const Json& one : data["errors"])
+            failure.message += (failure.message.empty() ? "" : "\n") + one.get<std::string>();
+        return failure;
+    }
+    if (data.contains("allowed")) failure.message += "; allowed: " + data["allowed"].get<std::string>();
+    if (data.contains("do")) failure.message += "; do: " + data["do"].get<std::string>();
+    return failure;
+}
+
+}  // namespace
+
+Client::Client(const std::string& path) : path_(path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof address.sun_path)
+        throw Failure{exit_usage, "the path of a socket has 1 to 107 bytes"};
+    std::memcpy(address.sun_path, path.data(), path.size());
+    fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd_ < 0) throw Failure{exit_no_daemon, std::string("no socket: ") + std::strerror(errno)};
+    if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
+    const int why = errno;
+    close(fd_);
+    if (why == EACCES || why == EPERM)
+        throw Failure{exit_not_permitted, path + ": not permitted; do: be root, or in the switch's group"};
+    throw Failure{
+        exit_no_daemon,
+        fmt::format("{}: no switch listens there ({}); do: start sluiced with --socket, or name its "
+                    "socket with --socket or SLUICE_SOCKET",
+                    path, std::strerror(why))};
+}
+
+Client::~Client() { close(fd_); }
+
+void Client::lost() const { throw Failure{exit_no_daemon, path_ + ": the switch has closed the connection"}; }
+
+std::string Client::read_line(std::optional<std::chrono::milliseconds> patience) {
+    for (;;) {
+        if (const auto end = in_.find('\n'); end != std::string::npos) {
+            std::string line = in_.substr(0, end);
+            in_.erase(0, end + 1);
+            return line;
+        }
+        pollfd waiting{fd_, POLLIN, 0};
+        const int ready = poll(&waiting, 1, patience ? static_cast<int>(patience->count()) : -1);
+        if (ready == 0) return {};
+        if (ready < 0 && errno == EINTR) continue;
+        std::array<char, read_bytes> buffer{};
+        const ssize_t got = read(fd_, buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) lost();
+        in_.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+}
+
+Json Client::call(std::string_view method, const Json& parameters) {
+    const unsigned id = next_id_++;
+    const std::string line =
+        Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", parameters}}.dump(
+            -1, ' ', false, Json::error_handler_t::replace) +
+        "\n";
+    for (std::size_t sent = 0; sent < line.size();) {
+        const ssize_t n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;  // it may have said why before it hung up
+        sent += static_cast<std::size_t>(n);
+    }
+    for (;;) {
+        Json answer = Json::parse(read_line(std::nullopt), nullptr, false);
+        if (!answer.is_object()) throw Failure{exit_no_daemon, path_ + ": that is no switch: no JSON-RPC"};
+        if (answer.contains("method")) {
+            notifications_.push_back(answer.value("params", Json::object()));
+            continue;
+        }
+        if (answer.contains("error")) throw failure_of(answer["error"]);
+        if (answer.contains("result") && answer.value("id", Json()) == id) return std::move(answer["result"]);
+    }
+}
+
+std::optional<Json> Client::next_notification(std::optional<std::chrono::milliseconds> patience) {
+    while (notifications_.empty()) {
+        const std::string line = read_line(patience);
+        if (line.empty()) return std::nullopt;
+        const Json said = Json::parse(line, nullptr, false);
+        if (said.is_object() && said.contains("method"))
+            notifications_.push_back(said.value("params", Json::object()));
+    }
+    Json first = std::move(notifications_.front());
+    notifications_.pop_front();
+    return first;
+}
+
+}  // namespace sluice::ctl

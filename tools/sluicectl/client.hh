@@ -1,0 +1,39 @@
+// A connection to a switch's control socket: one request at a time, and what it sends by itself.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice::ctl {
+
+using Json = nlohmann::ordered_json;
+
+class Client {
+  public:
+    // Throws Failure: no switch listens there (exit_no_daemon), or it may not be asked (exit_not_permitted).
+    explicit Client(const std::string& path);
+    ~Client();
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    // The result; throws Failure with the switch's own words when it refuses.
+    Json call(std::string_view method, const Json& parameters = Json::object());
+    // The parameters of the next notification; nothing when none comes within `patience` (absent: for ever).
+    std::optional<Json> next_notification(std::optional<std::chrono::milliseconds> patience);
+
+  private:
+    std::string read_line(std::optional<std::chrono::milliseconds> patience);  // empty: out of patience
+    [[noreturn]] void lost() const;
+
+    int fd_ = -1;
+    std::string path_;
+    std::string in_;
+    unsigned next_id_ = 1;
+    std::deque<Json> notifications_;
+};
+
+}  // namespace sluice::ctl

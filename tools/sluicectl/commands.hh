@@ -1,0 +1,68 @@
+// What every command is: its pattern, what it does, and how. Help, completion and dispatch are made from this
+// table.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tools/sluicectl/client.hh"
+#include "tools/sluicectl/failure.hh"
+#include "tools/sluicectl/grammar.hh"
+
+namespace sluice::ctl {
+
+struct Options {
+    std::string socket;
+    bool json = false;
+};
+
+// What commands work with: the switch, asked when first needed.
+class Context {
+  public:
+    explicit Context(Options options) : options_(std::move(options)) {}
+
+    const Options& options() const { return options_; }
+    Json call(std::string_view method, const Json& parameters = Json::object()) {
+        return client().call(method, parameters);
+    }
+    Json stats(const std::string& path) { return call("stats.show", {{"path", path}}); }
+    // Connects anew when the connection was lost.
+    Client& client() {
+        if (!client_) client_ = std::make_unique<Client>(options_.socket);
+        return *client_;
+    }
+    void disconnect() { client_.reset(); }
+
+  private:
+    Options options_;
+    std::unique_ptr<Client> client_;
+};
+
+struct Answer {
+    Json json;         // for --json
+    std::string text;  // for people, whole lines; empty: nothing to say
+    int status = exit_done;
+};
+
+struct Command {
+    std::string_view pattern;
+    std::string_view sentence;
+    Answer (*run)(Context&, const Said&);
+};
+
+// In the order of the help.
+std::span<const Command> commands();
+const Grammar& grammar();
+
+// The parts of the table, by subject.
+std::span<const Command> look_commands();
+std::span<const Command> config_commands();
+std::span<const Command> route_commands();
+std::span<const Command> port_commands();
+std::span<const Command> record_commands();
+std::span<const Command> script_commands();
+
+}  // namespace sluice::ctl

@@ -1,0 +1,147 @@
+// The configuration: look, judge, change, go back.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/table.hh"
+
+namespace sluice::ctl {
+namespace {
+
+std::string file_text(const std::string& path) {
+    std::ostringstream text;
+    if (path == "-") {
+        text << std::cin.rdbuf();
+        return text.str();
+    }
+    std::ifstream file(path);
+    text << file.rdbuf();
+    if (!file) throw Failure{exit_usage, path + ": cannot be read"};
+    return text.str();
+}
+
+std::string changes_text(const Json& changes) {
+    std::string text;
+    for (const Json& change : changes)
+        text += fmt::format("{}: {} -> {}{}\n", word_text(change["path"]),
+                            change["from"].is_null() ? "default" : word_text(change["from"]),
+                            change["to"].is_null() ? "default" : word_text(change["to"]),
+                            change.contains("restart") ? "  (at the next start)" : "");
+    return text;
+}
+
+std::string findings_text(const Json& findings) {
+    std::string text;
+    for (const Json& finding : findings)
+        text += fmt::format("{}{}: {}: {}; do: {}\n",
+                            finding.contains("line") ? "line " + finding["line"].dump() + ": " : "",
+                            word_text(finding["severity"]), word_text(finding["path"]),
+                            word_text(finding["message"]), word_text(finding["do"]));
+    return text;
+}
+
+Answer applied(Json json) {
+    std::string text = changes_text(json["changes"]);
+    if (text.empty()) text = "nothing changes\n";
+    text += findings_text(json["findings"]);
+    if (json["pending_cells"] != 0)
+        text += fmt::format("limits that were cut follow when {} cells have left\n",
+                            json["pending_cells"].dump());
+    if (json.contains("confirm_by_ns"))
+        text += fmt::format("goes back at {} of the switch's clock unless: sluicectl config confirm\n",
+                            ns_text(json["confirm_by_ns"]));
+    return {std::move(json), std::move(text)};
+}
+
+Json with_confirm(Json parameters, const Said& said) {
+    if (said.has("confirm")) parameters["confirm"] = said.value("confirm");
+    return parameters;
+}
+
+Answer get(Context& context, const Said& said) {
+    if (!said.has("KEY")) {
+        Json json = context.call("config.get");
+        return {json, word_text(json["toml"])};
+    }
+    Json json = context.call("config.get", {{"path", said.value("KEY")}});
+    return {json, word_text(json["value"]) + "\n"};
+}
+
+Answer check(Context& context, const Said& said) {
+    Json json = context.call("config.check", {{"toml", file_text(said.value("FILE"))}});
+    const bool usable = json["usable"].get<bool>();
+    std::string text = findings_text(json["findings"]);
+    if (text.empty()) text = "good\n";
+    return {std::move(json), std::move(text), usable ? exit_done : exit_usage};
+}
+
+Answer diff(Context& context, const Said& said) {
+    Json json = context.call("config.diff", {{"toml", file_text(said.value("FILE"))}});
+    return {json, json.empty() ? "no difference\n" : changes_text(json)};
+}
+
+Answer apply(Context& context, const Said& said) {
+    return applied(
+        context.call("config.apply", with_confirm({{"toml", file_text(said.value("FILE"))}}, said)));
+}
+
+Answer confirm(Context& context, const Said&) { return {context.call("config.confirm"), "kept\n"}; }
+
+Answer rollback(Context& context, const Said&) { return applied(context.call("config.rollback")); }
+
+Answer save(Context& context, const Said& said) {
+    Json parameters = Json::object();
+    if (said.has("NAME")) parameters["file"] = said.value("NAME");
+    Json json = context.call("config.save", parameters);
+    return {json, "saved to " + word_text(json["file"]) + "\n"};
+}
+
+Answer keys(Context& context, const Said& said) {
+    Json all = context.call("config.keys");
+    Json json = Json::array();
+    std::string text;
+    for (const Json& key : all) {
+        if (key["path"].get_ref<const std::string&>().find(said.value("WORD")) == std::string::npos) continue;
+        text += fmt::format(
+            "{} = {}{}\n    {}{}{}\n", word_text(key["path"]), word_text(key["default"]),
+            key["restart"] == true ? "  (at start)" : "", word_text(key["sentence"]),
+            key["allowed"] == "" ? "" : " Allowed: ", key["allowed"] == "" ? "" : word_text(key["allowed"]));
+        json.push_back(key);
+    }
+    return {std::move(json), std::move(text)};
+}
+
+Answer set(Context& context, const Said& said) {
+    return applied(context.call(
+        "config.set", with_confirm({{"path", said.value("KEY")}, {"value", said.value("VALUE")}}, said)));
+}
+
+Answer roce_lossless(Context& context, const Said&) {
+    return applied(context.call("config.set", {{"path", "default.qos"}, {"value", "lossless"}}));
+}
+
+constexpr std::array table{
+    Command{"config get [KEY]", "the running configuration, or one value", get},
+    Command{"config check FILE", "judges a file (- is the input) without using it", check},
+    Command{"config diff FILE", "what the file would change", diff},
+    Command{"config apply FILE [confirm TIME]",
+            "makes the file the configuration, whole or not at all; goes back unless confirmed in time",
+            apply},
+    Command{"config confirm", "keeps what waits for it", confirm},
+    Command{"config rollback", "back to before the last change", rollback},
+    Command{"config save [NAME]", "writes the running configuration to its file, or one beside it", save},
+    Command{"config keys [WORD]", "every key whose path holds the word: default, range, meaning", keys},
+    Command{"set KEY VALUE [confirm TIME]", "changes one value: set default.queue.3.wred steep", set},
+    Command{"qos roce lossless", "RoCE lossless on every port that does not say otherwise", roce_lossless},
+};
+
+}  // namespace
+
+std::span<const Command> config_commands() { return table; }
+
+}  // namespace sluice::ctl

@@ -1,0 +1,244 @@
+// Ports, queues, PFC, the buffer, the watchdog, and what the qualities of service come to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "control/values.hh"
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/table.hh"
+
+namespace sluice::ctl {
+namespace {
+
+// "p1.3", or with `whole` also "p1".
+struct QueueName {
+    std::string port;
+    std::optional<unsigned> queue;
+};
+
+QueueName queue_name(const std::string& said, bool whole) {
+    const auto dot = said.rfind('.');
+    constexpr unsigned classes = 8;
+    if (dot != std::string::npos) {
+        const auto queue = parse_integer(said.substr(dot + 1));
+        if (queue && *queue < classes) return {said.substr(0, dot), static_cast<unsigned>(*queue)};
+    }
+    if (whole) return {said, std::nullopt};
+    throw Failure{exit_usage, sluice::quoted(said) + " is no queue; say PORT.N, N from 0 to 7"};
+}
+
+// The ports of the report that `name` chooses, all when it is empty.
+Json ports_of(Context& context, const std::string& name) {
+    if (name.empty()) return context.stats("ports");
+    Json one = Json::object();
+    one[name] = context.stats("ports." + name);
+    return one;
+}
+
+std::string drops_text(const Json& drops) {
+    std::string text;
+    for (const auto& [reason, count] : drops.items())
+        append_item(text, ", ", reason + " " + count_text(count));
+    return text;
+}
+
+std::uint64_t sum_of(const Json& object) {
+    std::uint64_t sum = 0;
+    for (const Json& number : object) sum += number.get<std::uint64_t>();
+    return sum;
+}
+
+Answer port_show(Context& context, const Said& said) {
+    Json ports = ports_of(context, said.value("PORT"));
+    Table table({"<port", "<link", "in", "in bytes", "out", "out bytes", "dropped", "<why"});
+    for (const auto& [name, port] : ports.items())
+        table.row({name, port["link_up"] == true ? "up" : "down", count_text(port["rx"]["packets"]),
+                   count_text(port["rx"]["bytes"]), count_text(port["tx"]["packets"]),
+                   count_text(port["tx"]["bytes"]), count_text(sum_of(port["drops"])),
+                   drops_text(port["drops"])});
+    return {said.has("PORT") ? ports[said.value("PORT")] : ports, table.text()};
+}
+
+Answer set_port(Context& context, const Said& said) {
+    return {context.call("port.set", {{"port", said.value("PORT")}, {"up", said.value("up|down") == "up"}}),
+            {}};
+}
+
+Answer queue_show(Context& context, const Said& said) {
+    const QueueName wanted = said.has("QUEUE") ? queue_name(said.value("QUEUE"), true) : QueueName{};
+    const Json ports = ports_of(context, wanted.port);
+    Table table({"<queue", "sent", "bytes", "dropped", "WRED", "marked", "now", "deepest", "median", "99 %",
+                 "longest"});
+    Json json = Json::object();
+    for (const auto& [name, port] : ports.items())
+        for (std::size_t n = 0; n < port["queues"].size(); ++n) {
+            const Json& queue = port["queues"][n];
+            if (wanted.queue && *wanted.queue != n) continue;
+            const bool used =
+                queue["tx_packets"] != 0 || queue["dropped_packets"] != 0 || queue["occupancy_packets"] != 0;
+            json[fmt::format("{}.{}", name, n)] = queue;
+            if (!used && !wanted.queue) continue;
+            const Json& wait = queue["latency_ns"];
+            table.row({fmt::format("{}.{}", name, n), count_text(queue["tx_packets"]),
+                       count_text(queue["tx_bytes"]), count_text(queue["dropped_packets"]),
+                       count_text(queue["wred_dropped_packets"]), count_text(queue["ecn_marked_packets"]),
+                       bytes_text(queue["occupancy_bytes"]), bytes_text(queue["watermark_bytes"]),
+                       ns_text(wait["p50"]), ns_text(wait["p99"]), ns_text(wait["max"])});
+        }
+    return {std::move(json), table.empty() ? "no queue has been used\n" : table.text()};
+}
+
+Answer hold(Context& context, const Said& said, bool held) {
+    const QueueName name = queue_name(said.value("QUEUE"), false);
+    return {context.call("queue.hold", {{"port", name.port}, {"queue", *name.queue}, {"hold", held}}), {}};
+}
+Answer queue_hold(Context& context, const Said& said) { return hold(context, said, true); }
+Answer queue_release(Context& context, const Said& said) { return hold(context, said, false); }
+
+Answer pfc_show(Context& context, const Said& said) {
+    const Json ports = ports_of(context, said.value("PORT"));
+    Table table({"<port", "priority", "Rx XOFF", "Rx XON", "Rx paused", "Tx XOFF", "Tx XON", "Tx refresh",
+                 "Tx paused"});
+    Json json = Json::object();
+    for (const auto& [name, port] : ports.items()) {
+        const Json& pfc = port["pfc"];
+        json[name] = pfc;
+        for (std::size_t n = 0; n < pfc["rx_xoff"].size(); ++n) {
+            const bool lossless = port["priority_groups"][n]["lossless"] == true;
+            if (!lossless && pfc["rx_xoff"][n] == 0 && pfc["rx_unexpected"][n] == 0) continue;
+            table.row({name, fmt::format("{}", n), count_text(pfc["rx_xoff"][n]),
+                       count_text(pfc["rx_xon"][n]), ns_text(pfc["rx_paused_ns"][n]),
+                       count_text(pfc["tx_xoff"][n]), count_text(pfc["tx_xon"][n]),
+                       count_text(pfc["tx_refresh"][n]), ns_text(pfc["tx_paused_ns"][n])});
+        }
+    }
+    return {said.has("PORT") ? json[said.value("PORT")] : json,
+            table.empty() ? "no priority is lossless, and no PFC came\n" : table.text()};
+}
+
+Answer buffer_show(Context& context, const Said&) {
+    const Json report = context.stats("");
+    Table pools({"<pool", "<", "size", "shared", "used", "peak", "headroom", "peak"});
+    for (const auto& [name, pool] : report["pools"].items())
+        pools.row({name, word_text(pool["direction"]), bytes_text(pool["size_bytes"]),
+                   bytes_text(pool["shared_bytes"]), bytes_text(pool["used_bytes"]),
+                   bytes_text(pool["watermark_bytes"]), bytes_text(pool["headroom_used_bytes"]),
+                   bytes_text(pool["headroom_watermark_bytes"])});
+    Table groups({"<group", "<", "packets", "dropped", "reserved", "shared", "peak", "headroom", "peak", "of",
+                  "XOFF"});
+    Json json = {{"pools", report["pools"]}, {"priority_groups", Json::object()}};
+    for (const auto& [name, port] : report["ports"].items())
+        for (std::size_t n = 0; n < port["priority_groups"].size(); ++n) {
+            const Json& group = port["priority_groups"][n];
+            const std::string group_name = fmt::format("{}.{}", name, n);
+            json["priority_groups"][group_name] = group;
+            if (group["lossless"] != true && group["packets"] == 0) continue;
+            groups.row({group_name, group["lossless"] == true ? "lossless" : "lossy",
+                        count_text(group["packets"]), count_text(group["dropped_packets"]),
+                        bytes_text(group["reserved_bytes"]), bytes_text(group["shared_bytes"]),
+                        bytes_text(group["shared_watermark_bytes"]), bytes_text(group["headroom_bytes"]),
+                        bytes_text(group["headroom_watermark_bytes"]),
+                        bytes_text(group["headroom_size_bytes"]), count_text(group["xoff_transitions"])});
+        }
+    return {std::move(json), pools.text() + "\n" + groups.text()};
+}
+
+Answer watermark_clear(Context& context, const Said&) {
+    return {context.call("stats.clear"), "users' watermarks start anew\n"};
+}
+
+Answer watchdog_show(Context& context, const Said&) {
+    Json json = context.stats("watchdog");
+    Table table(
+        {"<queue", "<state", "storms", "restored", "passed", "dropped", "passed in all", "dropped in all"});
+    for (const Json& queue : json)
+        table.row({fmt::format("{}.{}", word_text(queue["port"]), queue["queue"].dump()),
+                   word_text(queue["state"]), count_text(queue["detected"]), count_text(queue["restored"]),
+                   count_text(queue["storm_passed"]), count_text(queue["storm_dropped"]),
+                   count_text(queue["total_passed"]), count_text(queue["total_dropped"])});
+    return {std::move(json), table.empty() ? "no queue is watched\n" : table.text()};
+}
+
+Answer command(Context& context, const std::string& words) {
+    return {context.call("command", {{"command", words}}), {}};
+}
+Answer watchdog_start(Context& context, const Said& said) {
+    return command(context, "watchdog start " + said.value("PORT"));
+}
+Answer watchdog_stop(Context& context, const Said& said) {
+    return command(context, "watchdog stop " + said.value("PORT"));
+}
+Answer big_red_switch(Context& context, const Said& said) {
+    return command(context, "watchdog big-red-switch " + said.value("on|off"));
+}
+
+std::string numbers_text(const Json& list) {
+    std::string text;
+    for (const Json& number : list) append_item(text, ",", number.dump());
+    return text.empty() ? "-" : text;
+}
+
+Answer qos_show(Context& context, const Said& said) {
+    Json json = context.call("qos.show");
+    Table pools({"<pool", "<", "size", "reserved", "headroom", "shared"});
+    for (const Json& pool : json["pools"])
+        pools.row({word_text(pool["name"]), word_text(pool["direction"]), bytes_text(pool["size_bytes"]),
+                   bytes_text(pool["reserved_bytes"]), bytes_text(pool["headroom_bytes"]),
+                   bytes_text(pool["shared_bytes"])});
+    Table ports({"<port", "<preset", "<PFC", "<lossless", "<sends", "<obeys"});
+    Table groups({"<group", "<pool", "reserved", "limit", "headroom", "needed", "XON at", "or below"});
+    Table queues({"<queue", "<pool", "reserved", "limit", "<scheduler", "<WRED"});
+    const std::string wanted = said.value("PORT");
+    if (!wanted.empty() && !json["ports"].contains(wanted))
+        throw Failure{exit_usage, "no port " + sluice::quoted(wanted)};
+    for (const auto& [name, port] : json["ports"].items()) {
+        if (!wanted.empty() && wanted != name) continue;
+        ports.row({name, word_text(port["preset"]), word_text(port["pfc_mode"]),
+                   numbers_text(port["lossless"]), numbers_text(port["sends_pfc"]),
+                   numbers_text(port["obeys_pfc"])});
+        for (const Json& group : port["priority_groups"])
+            if (group["lossless"] == true)
+                groups.row({fmt::format("{}.{}", name, group["group"].dump()), word_text(group["pool"]),
+                            bytes_text(group["reserved_bytes"]), word_text(group["threshold"]),
+                            bytes_text(group["headroom_bytes"]), bytes_text(group["headroom_needed_bytes"]),
+                            bytes_text(group["xon_bytes"]), "T - " + bytes_text(group["xon_offset_bytes"])});
+        for (const Json& queue : port["queues"])
+            if (queue["lossless"] == true || queue["wred"] != nullptr || !wanted.empty())
+                queues.row({fmt::format("{}.{}", name, queue["queue"].dump()), word_text(queue["pool"]),
+                            bytes_text(queue["reserved_bytes"]), word_text(queue["threshold"]),
+                            word_text(queue["scheduler"]), word_text(queue["wred"])});
+    }
+    std::string text =
+        pools.text() + "\n" + ports.text() + "\n" + groups.text() + "\n" + queues.text() + "\n";
+    for (const Json& given : json["configured"])
+        text += fmt::format("configured: {} = {}\n", word_text(given["path"]), word_text(given["value"]));
+    for (const Json& exception : json["exceptions"]) text += "exception: " + word_text(exception) + "\n";
+    if (json["exceptions"].empty()) text += "no exceptions: what is lossless is promised to be\n";
+    return {std::move(json), std::move(text)};
+}
+
+constexpr std::array table{
+    Command{"port show [PORT]", "links, packets, drops with their reasons", port_show},
+    Command{"port set PORT up|down", "an operator's port up or down", set_port},
+    Command{"port PORT up|down", "the same", set_port},
+    Command{"queue show [QUEUE]", "what queues sent, dropped, marked, hold; QUEUE: PORT or PORT.N",
+            queue_show},
+    Command{"queue hold QUEUE", "admission goes on, dequeue stops", queue_hold},
+    Command{"queue release QUEUE", "dequeue goes on", queue_release},
+    Command{"pfc show [PORT]", "XOFF, XON and paused time of every priority", pfc_show},
+    Command{"buffer show", "pools, priority groups, watermarks", buffer_show},
+    Command{"watermark clear", "users' watermarks start anew", watermark_clear},
+    Command{"watchdog show", "queues that the PFC watchdog watches", watchdog_show},
+    Command{"watchdog start PORT", "watches the port again", watchdog_start},
+    Command{"watchdog stop PORT", "stops watching it", watchdog_stop},
+    Command{"watchdog big-red-switch on|off", "cuts every lossless queue, or gives them back",
+            big_red_switch},
+    Command{"qos show [PORT]", "what is configured, what it comes to, and what is not promised", qos_show},
+};
+
+}  // namespace
+
+std::span<const Command> port_commands() { return table; }
+
+}  // namespace sluice::ctl

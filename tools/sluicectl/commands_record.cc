@@ -1,0 +1,62 @@
+// Decision records: why packets went, were marked or dropped, and why senders were paused.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "control/values.hh"
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/table.hh"
+
+namespace sluice::ctl {
+namespace {
+
+Answer command(Context& context, std::string words, const Words& more) {
+    for (const std::string& word : more) words += " " + word;
+    return {context.call("command", {{"command", words}}), {}};
+}
+
+Answer on(Context& context, const Said& said) { return command(context, "decisions on", said.rest); }
+Answer off(Context& context, const Said&) { return command(context, "decisions off", {}); }
+
+Answer show(Context& context, const Said&) {
+    Json json = context.stats("decisions");
+    std::string text = "recording: " + word_text(json["state"]) + "\n";
+    if (json.contains("verdicts"))
+        for (const auto& [verdict, count] : json["verdicts"].items())
+            text += fmt::format("{:<12}{:>12}\n", verdict, count_text(count));
+    if (json.value("lost", 0U) != 0)
+        text += count_text(json["lost"]) + " events lost: the ring was too small\n";
+    return {std::move(json), std::move(text)};
+}
+
+Answer why(Context& context, const Said&) {
+    const Json decisions = context.stats("decisions");
+    if (!decisions.contains("why"))
+        throw Failure{exit_refused,
+                      "nothing is recorded; do: write record = \"ready\" under [decisions], start the "
+                      "switch, and say: decisions on"};
+    std::string text;
+    for (const Json& entry : decisions["why"]) {
+        std::string place = word_text(entry["port"]);
+        for (const char* part : {"queue", "group"})
+            if (entry.contains(part)) place = fmt::format("{} {}.{}", part, place, entry[part].dump());
+        text += fmt::format("{} {} at {}: {}, first at {}\n    {}\n", word_text(entry["verdict"]),
+                            word_text(entry["reason"]), place, count_text(entry["count"]),
+                            ns_text(entry["first"]["at_ns"]), word_text(entry["sentence"]));
+    }
+    return {decisions["why"], text.empty() ? "nothing has been decided against a packet\n" : std::move(text)};
+}
+
+constexpr std::array table{
+    Command{"decisions show", "how many decisions were recorded", show},
+    Command{"decisions on [WORDS...]",
+            "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
+    Command{"decisions off", "records no more", off},
+    Command{"why", "why packets were dropped or marked, and senders paused", why},
+};
+
+}  // namespace
+
+std::span<const Command> record_commands() { return table; }
+
+}  // namespace sluice::ctl

@@ -1,0 +1,156 @@
+// Routes and neighbours, in iproute2's words.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "control/values.hh"
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/hops.hh"
+#include "tools/sluicectl/table.hh"
+
+namespace sluice::ctl {
+namespace {
+
+// iproute2 says "default" of the route to everywhere; of which family, its next hops tell.
+std::string prefix_of(const std::string& said, const Json& via) {
+    if (said == "default" || said == "any") {
+        const bool v6 = via.is_array() && !via.empty() &&
+                        via[0]["address"].get_ref<const std::string&>().find(':') != std::string::npos;
+        return v6 ? "::/0" : "0.0.0.0/0";
+    }
+    if (said.find('/') != std::string::npos) return said;
+    return said + (said.find(':') == std::string::npos ? "/32" : "/128");
+}
+
+// What `dev` said must be where the neighbour is.
+void check_ports(Context& context, const Hops& hops) {
+    if (hops.ports.empty()) return;
+    const Json neighbors = context.call("neighbor.list");
+    for (const auto& [address, port] : hops.ports)
+        for (const Json& neighbor : neighbors)
+            if (neighbor["address"] == address && neighbor["port"] != port)
+                throw Failure{exit_refused,
+                              fmt::format("dev {}: neighbour {} is at port {}; do: leave dev out, or "
+                                          "move the neighbour",
+                                          port, address, word_text(neighbor["port"]))};
+}
+
+Answer changed(Json json) { return {std::move(json), {}}; }
+
+Answer change_route(Context& context, const Said& said, std::string_view method) {
+    const Hops hops = parse_hops(said.rest);
+    check_ports(context, hops);
+    const Json route = {{"prefix", prefix_of(said.value("PREFIX"), hops.via)}, {"via", hops.via}};
+    return changed(context.call(method, {{"routes", Json::array({route})}}));
+}
+
+Answer route_add(Context& context, const Said& said) { return change_route(context, said, "route.add"); }
+Answer route_replace(Context& context, const Said& said) {
+    return change_route(context, said, "route.replace");
+}
+
+Answer route_delete(Context& context, const Said& said) {
+    return changed(
+        context.call("route.delete", {{"routes", Json::array({prefix_of(said.value("PREFIX"), {})})}}));
+}
+
+Answer route_show(Context& context, const Said& said) {
+    Json json = Json::array();
+    std::string text;
+    for (Json& route : context.call("route.list")) {
+        if (said.has("PREFIX") && route["prefix"] != prefix_of(said.value("PREFIX"), route["via"])) continue;
+        text += word_text(route["prefix"]);
+        if (route["via"].is_string())
+            text += " blackhole\n";
+        else if (route["via"].size() == 1)
+            text += " via " + word_text(route["via"][0]["address"]) + "\n";
+        else {
+            text += "\n";
+            for (const Json& hop : route["via"])
+                text += fmt::format("    nexthop via {} weight {}\n", word_text(hop["address"]),
+                                    hop["weight"].dump());
+        }
+        json.push_back(std::move(route));
+    }
+    if (said.has("PREFIX") && json.empty())
+        throw Failure{exit_refused, "there is no route " + said.value("PREFIX")};
+    return {std::move(json), text.empty() ? "no routes but those of the ports\n" : std::move(text)};
+}
+
+Answer route_get(Context& context, const Said& said) {
+    Json question = {{"destination", said.value("DESTINATION")}};
+    if (said.has("from")) question["source"] = said.value("from");
+    for (const auto& [word, parameter] :
+         {std::pair{"sport", "sport"}, {"dport", "dport"}, {"qp", "qp"}, {"proto", "protocol"}}) {
+        if (!said.has(word)) continue;
+        const auto number = parse_integer(said.value(word));
+        if (!number)
+            throw Failure{exit_usage, fmt::format("{} {} {}", word, sluice::quoted(said.value(word)),
+                                                  number.error().wrong)};
+        question[parameter] = *number;
+    }
+    Json json = context.call("route.lookup", question);
+    std::string text = said.value("DESTINATION");
+    if (json.contains("drop"))
+        text += ": dropped, " + word_text(json["drop"]) + "\n";
+    else
+        text += fmt::format(" by {} dev {}\n", word_text(json["prefix"]), word_text(json["port"]));
+    if (json["buckets"] != 1)
+        text += fmt::format("    group {} hash {} bucket {} of {}\n", json["group"].dump(),
+                            json["hash"].dump(), json["bucket"].dump(), json["buckets"].dump());
+    text += "    " + word_text(json["why"]) + "\n";
+    return {std::move(json), std::move(text)};
+}
+
+Answer neigh_show(Context& context, const Said&) {
+    Json json = context.call("neighbor.list");
+    std::string text;
+    for (const Json& neighbor : json)
+        text += fmt::format("{} dev {} lladdr {}{}\n", word_text(neighbor["address"]),
+                            word_text(neighbor["port"]), word_text(neighbor["mac"]),
+                            neighbor.contains("vlan") ? " vlan " + neighbor["vlan"].dump() : "");
+    return {std::move(json), text.empty() ? "no neighbours\n" : std::move(text)};
+}
+
+Answer change_neighbor(Context& context, const Said& said, std::string_view method) {
+    Json neighbor = {
+        {"address", said.value("ADDRESS")}, {"port", said.value("dev")}, {"mac", said.value("lladdr")}};
+    if (said.has("vlan")) {
+        const auto vlan = parse_integer(said.value("vlan"));
+        if (!vlan)
+            throw Failure{exit_usage,
+                          "vlan " + sluice::quoted(said.value("vlan")) + " " + vlan.error().wrong};
+        neighbor["vlan"] = *vlan;
+    }
+    return changed(context.call(method, {{"neighbors", Json::array({neighbor})}}));
+}
+
+Answer neigh_add(Context& context, const Said& said) {
+    return change_neighbor(context, said, "neighbor.add");
+}
+Answer neigh_replace(Context& context, const Said& said) {
+    return change_neighbor(context, said, "neighbor.replace");
+}
+Answer neigh_delete(Context& context, const Said& said) {
+    return changed(context.call("neighbor.delete", {{"neighbors", Json::array({said.value("ADDRESS")})}}));
+}
+
+constexpr std::array table{
+    Command{"route show [PREFIX]", "all routes of the configuration, or one", route_show},
+    Command{"route add PREFIX HOPS...",
+            "HOPS: via A [weight N] [via ...], nexthop via A dev P weight N ..., blackhole", route_add},
+    Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops", route_replace},
+    Command{"route delete PREFIX", "deletes a route", route_delete},
+    Command{"route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
+            "which way such a packet takes now, and why", route_get},
+    Command{"neigh show", "all neighbours", neigh_show},
+    Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbour", neigh_add},
+    Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbour", neigh_replace},
+    Command{"neigh delete ADDRESS", "deletes a neighbour", neigh_delete},
+};
+
+}  // namespace
+
+std::span<const Command> route_commands() { return table; }
+
+}  // namespace sluice::ctl

@@ -1,0 +1,68 @@
+// For scripts: conditions.
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "control/values.hh"
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/condition.hh"
+#include "tools/sluicectl/table.hh"
+
+namespace sluice::ctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string said_as(const Said& said) {
+    std::string text;
+    for (const std::string& word : said.rest) append_item(text, " ", word);
+    return text;
+}
+
+// Looks once; exit_false when it does not hold.
+Answer look(Context& context, const Condition& condition, const Said& said) {
+    const Json part = context.stats(condition.path);
+    const Json& value = condition.find(part);
+    const bool holds = condition.holds(value);
+    return {{{"holds", holds}, {"value", value}},
+            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(said), word_text(value)),
+            holds ? exit_done : exit_false};
+}
+
+Answer check(Context& context, const Said& said) { return look(context, Condition::parse(said.rest), said); }
+
+Answer wait(Context& context, const Said& said) {
+    constexpr auto interval = std::chrono::milliseconds(50);
+    const Condition condition = Condition::parse(said.rest);
+    std::optional<Clock::time_point> end;
+    if (said.has("timeout")) {
+        const auto timeout = parse_time(said.value("timeout"));
+        if (!timeout)
+            throw Failure{exit_usage,
+                          "timeout " + sluice::quoted(said.value("timeout")) + " " + timeout.error().wrong};
+        end = Clock::now() + std::chrono::nanoseconds(timeout->ps / 1000);
+    }
+    for (;;) {
+        Answer answer = look(context, condition, said);
+        if (answer.status == exit_done) return answer;
+        if (end && Clock::now() >= *end) {
+            answer.text = "out of time: " + answer.text;
+            return answer;
+        }
+        std::this_thread::sleep_for(interval);
+    }
+}
+
+constexpr std::array table{
+    Command{"wait CONDITION... [timeout TIME]",
+            "waits until it holds; exits 4 when the time is over: wait port p0 up --timeout 5s", wait},
+    Command{"assert CONDITION...", "exits 4 unless it holds: assert queue p1.3 dropped == 0", check},
+};
+
+}  // namespace
+
+std::span<const Command> script_commands() { return table; }
+
+}  // namespace sluice::ctl

@@ -1,0 +1,24 @@
+// Conditions on the report, for scripts: "queue p1.3 dropped == 0", "port p0 up".
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/sluicectl/client.hh"
+
+namespace sluice::ctl {
+
+struct Condition {
+    std::string path;   // of the part of the report that holds the field
+    std::string field;  // what begins its name there; empty: the part itself
+    std::string op;     // == != < <= > >=
+    Json wanted;
+
+    // Throws Failure (exit_usage).
+    static Condition parse(std::span<const std::string> words);
+    // Finds the field in what `path` gave; throws Failure (exit_usage) where there is none, or several.
+    const Json& find(const Json& part) const;
+    bool holds(const Json& value) const;
+};
+
+}  // namespace sluice::ctl

@@ -1,0 +1,19 @@
+// Next hops in iproute2's words.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/sluicectl/client.hh"
+
+namespace sluice::ctl {
+
+// `via A [dev P] [weight N]`, again and again, each behind `nexthop` or not, or `blackhole`.
+struct Hops {
+    Json via;                                                // as route.add wants it
+    std::vector<std::pair<std::string, std::string>> ports;  // address and what `dev` said of it
+};
+// Throws Failure.
+Hops parse_hops(std::span<const std::string> words);
+
+}  // namespace sluice::ctl

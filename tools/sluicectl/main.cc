@@ -1,0 +1,124 @@
+// sluicectl: looks at a running switch and changes it, over its control socket.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "control/values.hh"
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/complete.hh"
+#include "tools/sluicectl/shell.hh"
+
+namespace sluice::ctl {
+namespace {
+
+struct Repeat {
+    std::optional<Duration> every;
+    std::optional<std::uint64_t> count;
+};
+
+void print_answer(const Answer& answer, bool as_json, bool one_line) {
+    if (!as_json)
+        fmt::print("{}", answer.text);
+    else if (!answer.json.is_null())
+        fmt::print("{}\n", answer.json.dump(one_line ? -1 : 2));
+    std::fflush(stdout);
+}
+
+int run_command(Context& context, const Words& words, bool as_json, const Repeat& repeat) {
+    const Said said = grammar().match(words);
+    const Command& command = commands()[said.command];
+    for (std::uint64_t n = 1;; ++n) {
+        const Answer answer = command.run(context, said);
+        if (repeat.every && !as_json && isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
+        print_answer(answer, as_json, repeat.every.has_value());
+        if (!repeat.every || answer.status != exit_done || (repeat.count && n >= *repeat.count))
+            return answer.status;
+        std::this_thread::sleep_for(std::chrono::nanoseconds(repeat.every->ps / 1000));
+    }
+}
+
+int run_line(Context& context, const Words& words) {
+    try {
+        return run_command(context, words, context.options().json, {});
+    } catch (const Failure& failure) {
+        if (failure.status == exit_no_daemon) context.disconnect();
+        throw;
+    }
+}
+
+// Takes the options off; what is left are words.
+Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
+    Words words;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& argument = arguments[i];
+        const auto value = [&]() -> const std::string& {
+            if (i + 1 == arguments.size()) throw Failure{exit_usage, argument + " wants a value"};
+            return arguments[++i];
+        };
+        if (argument == "--socket") {
+            options.socket = value();
+        } else if (argument == "--json") {
+            options.json = true;
+        } else if (argument == "--watch") {
+            const auto time = i + 1 < arguments.size() ? parse_time(arguments[i + 1]) : parse_time("1s");
+            repeat.every = time ? *time : milliseconds(1000);
+            if (time && i + 1 < arguments.size()) ++i;
+        } else if (argument == "--count") {
+            const std::string& text = value();
+            const auto count = parse_integer(text);
+            if (!count || *count == 0)
+                throw Failure{exit_usage, "--count " + sluice::quoted(text) + ": allowed: 1 and more"};
+            repeat.count = *count;
+        } else if (argument == "--help" || argument == "-h") {
+            words.insert(words.begin(), "help");
+        } else {
+            words.push_back(argument);
+        }
+    }
+    return words;
+}
+
+std::string default_socket() {
+    const char* named = std::getenv("SLUICE_SOCKET");
+    return named != nullptr && *named != '\0' ? named : "/run/sluice/sluice.sock";
+}
+
+// For the shell's completion: all arguments but the last are there, the last is begun.
+int print_candidates(const Words& arguments) {
+    Options options{default_socket(), false};
+    Repeat repeat;
+    Words words(arguments.begin() + 1, arguments.end());
+    const std::string partial = words.empty() ? "" : words.back();
+    if (!words.empty()) words.pop_back();
+    words = take_options(words, options, repeat);
+    Context context(options);
+    for (const std::string& word : complete(context, words, partial)) fmt::print("{}\n", word);
+    return exit_done;
+}
+
+int run_main(const Words& arguments) {
+    try {
+        if (!arguments.empty() && arguments[0] == "--complete") return print_candidates(arguments);
+        Options options{default_socket(), false};
+        Repeat repeat;
+        const Words words = take_options(arguments, options, repeat);
+        Context context(options);
+        if (words.empty()) return run_shell(context, run_line);
+        return run_command(context, words, options.json, repeat);
+    } catch (const Failure& failure) {
+        fmt::print(stderr, "sluicectl: {}\n", failure.message);
+        return failure.status;
+    } catch (const nlohmann::json::exception& error) {
+        fmt::print(stderr, "sluicectl: the switch speaks another version of the API: {}\n", error.what());
+        return exit_refused;
+    }
+}
+
+}  // namespace
+}  // namespace sluice::ctl
+
+int main(int argc, char** argv) { return sluice::ctl::run_main({argv + 1, argv + argc}); }

@@ -1,0 +1,65 @@
+#include "tools/sluicectl/table.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sluice::ctl {
+namespace {
+
+double figure(const Json& number) { return number.is_number() ? number.get<double>() : 0; }
+
+}  // namespace
+
+std::string Table::text() const {
+    std::vector<std::size_t> widths(rows_.front().size(), 0);
+    std::vector<bool> words(widths.size());
+    for (std::size_t column = 0; column < widths.size(); ++column)
+        words[column] = rows_.front()[column].starts_with('<');
+    for (const auto& row : rows_)
+        for (std::size_t column = 0; column < row.size(); ++column)
+            widths[column] =
+                std::max(widths[column], row[column].size() - (&row == &rows_.front() && words[column]));
+    std::string text;
+    for (const auto& row : rows_) {
+        std::string line;
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            std::string_view cell = row[column];
+            if (&row == &rows_.front() && words[column]) cell.remove_prefix(1);
+            line += words[column] ? fmt::format("{:<{}}", cell, widths[column])
+                                  : fmt::format("{:>{}}", cell, widths[column]);
+            line += "  ";
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
+std::string count_text(const Json& number) {
+    std::string text = number.dump();
+    for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, " ");
+    return text;
+}
+
+std::string bytes_text(const Json& number) {
+    const double bytes = figure(number);
+    if (bytes < 1e4) return fmt::format("{:.0f} B", bytes);
+    if (bytes < 1e7) return fmt::format("{:.1f} KB", bytes / 1e3);
+    return fmt::format("{:.1f} MB", bytes / 1e6);
+}
+
+std::string ns_text(const Json& number) {
+    const double ns = figure(number);
+    if (ns < 1e4) return fmt::format("{:.0f} ns", ns);
+    if (ns < 1e7) return fmt::format("{:.1f} us", ns / 1e3);
+    if (ns < 1e10) return fmt::format("{:.1f} ms", ns / 1e6);
+    return fmt::format("{:.1f} s", ns / 1e9);
+}
+
+std::string word_text(const Json& value) {
+    if (value.is_null()) return "-";
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace sluice::ctl

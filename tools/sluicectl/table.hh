@@ -1,0 +1,30 @@
+// Tables and quantities for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/sluicectl/client.hh"
+
+namespace sluice::ctl {
+
+// Columns as wide as what they hold; a title that begins with '<' is of a column of words, set to the left.
+class Table {
+  public:
+    explicit Table(std::vector<std::string> titles) : rows_{std::move(titles)} {}
+    void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    bool empty() const { return rows_.size() == 1; }
+    std::string text() const;
+
+  private:
+    std::vector<std::vector<std::string>> rows_;
+};
+
+std::string count_text(const Json& number);  // "1 234 567"
+std::string bytes_text(const Json& number);  // "322.0 KB"
+std::string ns_text(const Json& number);     // "207.0 us"
+std::string word_text(const Json& value);    // text as it is, anything else as JSON
+
+}  // namespace sluice::ctl
