@@ -83,8 +83,8 @@ TEST(RedOracle, averagesAreEqualAndSoIsWhatIsCertain) {
 }
 
 TEST(RedOracle, marksAsOftenInBetween) {
-    // rte_red keeps one random number from mark to mark, which makes its marks more even than ours, and rarer than
-    // its own formula.
+    // rte_red keeps one random number from mark to mark, which makes its marks more even than ours, and rarer
+    // than its own formula.
     for (const std::uint16_t level : {300, 400, 500}) {
         Both both(3);
         unsigned theirs = 0, ours = 0;
