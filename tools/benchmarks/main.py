@@ -2,6 +2,8 @@
 
   forwarding_64B   64-byte RoCEv2 frames, four ports, one worker, real clock, against dpdk-testpmd io and mac
   forwarding_1024B the same with 1024-byte frames
+  forwarding_4096B with 4096-byte frames, in packet buffers of both programs that hold one (net_pcap plays a file for
+                   ever only if it need not chain them)
   whole_path       64-byte frames of eight classes under the preset `lossless`, against sluiced itself as a mere
                    forwarder of the same frames: one lossy class, no PFC
   standing_backlog the same frames with 8000 of them standing in the queues, against sluiced without a backlog. The
@@ -69,7 +71,7 @@ def row(name, unit, value, yardstick=None, yardstick_value=None, reach=None, les
             'ratio': ratio, 'reach': reach, 'met': None if reach is None or ratio is None else ratio >= reach}
 
 
-def forwarding(bench, name, size, reach_mac=None, reach_io=None):
+def forwarding(bench, name, size, reach_mac=None, reach_io=None, packet_buffer=None):
     bench.need('sluice-traffic')
     if not shutil.which('dpdk-testpmd'):
         raise Missing('dpdk-testpmd is not there')
@@ -77,12 +79,13 @@ def forwarding(bench, name, size, reach_mac=None, reach_io=None):
     devices = [f'net_pcap{port},rx_pcap={capture},infinite_rx=1' for port, capture in enumerate(captures)]
     # sluiced chooses between hugepages and ordinary memory by the same rule; ordinary memory is forced on both.
     text = sluiced_.configuration(devices, 'real', worker_core=bench.worker_core,
-                                  eal=['--no-huge'] if '--no-huge' in bench.memory else [])
+                                  eal=['--no-huge'] if '--no-huge' in bench.memory else [],
+                                  packet_buffer=packet_buffer)
     switch = sluiced_.Sluiced(bench.build, bench.folder)
     rates = {'io': [], 'mac': [], 'sluiced': []}
     for number in range(bench.rounds):
         bench.say(f'{name}: round {number + 1} of {bench.rounds}')
-        with Testpmd(captures, bench.memory, bench.control_core, bench.worker_core) as testpmd:
+        with Testpmd(captures, bench.memory, bench.control_core, bench.worker_core, packet_buffer) as testpmd:
             for mode in ('io', 'mac'):
                 rates[mode].append(testpmd.rate(mode) / 1e6)
         if switch.program.exists():
@@ -150,6 +153,10 @@ def forwarding_1024b(bench):
     return forwarding(bench, 'forwarding_1024B', 1020, reach_io=0.9)
 
 
+def forwarding_4096b(bench):
+    return forwarding(bench, 'forwarding_4096B', 4092, reach_io=0.9, packet_buffer=4352)
+
+
 def virtual_clock(bench):
     bench.need('sluice-traffic', 'sluiced')
     captures = traffic.make(bench.build, bench.folder, frames_per_port=500_000)
@@ -180,6 +187,7 @@ def startup_no_huge(bench):
 REACH_MAC = 0.50
 BACKLOG = 8000  # packets in the queues of all ports
 BENCHMARKS = {'forwarding_64B': forwarding_64b, 'forwarding_1024B': forwarding_1024b,
+              'forwarding_4096B': forwarding_4096b,
               'whole_path': whole_path, 'standing_backlog': standing_backlog,
               'ecn': ecn, 'virtual_clock': virtual_clock, 'startup_no_huge': startup_no_huge}
 

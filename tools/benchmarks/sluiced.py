@@ -59,9 +59,11 @@ static_th = {packets_per_queue * 256}
     return text
 
 
-def configuration(devices, clock, eal=(), worker_core=None, qos=''):
+def configuration(devices, clock, eal=(), worker_core=None, qos='', packet_buffer=None):
     """Every port its own subnet, one host behind each; RoCE is class 3, lossless, unless `qos` says otherwise."""
     lines = [f'clock = "{clock}"', 'workers = 1', 'buffer.size = "32MB"']
+    if packet_buffer is not None:
+        lines.append(f'buffer.packet_buffer = {packet_buffer}')
     if worker_core is not None:
         lines.append(f'cores = [{worker_core}]')
     if eal:

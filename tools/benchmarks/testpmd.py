@@ -11,7 +11,7 @@ TX = re.compile(r'TX-packets: *(\d+)')
 class Testpmd:
     """One running testpmd; `rate(mode)` forwards for a while and gives packets per second."""
 
-    def __init__(self, captures, memory, control_core, worker_core):
+    def __init__(self, captures, memory, control_core, worker_core, packet_buffer=None):
         devices = []
         for number, capture in enumerate(captures):
             devices += ['--vdev', f'net_pcap{number},rx_pcap={capture},infinite_rx=1']
@@ -20,7 +20,8 @@ class Testpmd:
             # its answers would wait in a full buffer, were they not flushed line by line
             ['stdbuf', '-oL', 'dpdk-testpmd', '-l', f'{control_core},{worker_core}', '--main-lcore',
              str(control_core), '--no-pci', '--no-telemetry', '--no-shconf', *memory, *devices, '--', '-i',
-             '--nb-cores=1', '--total-num-mbufs=65536', '--no-flush-rx'],
+             '--nb-cores=1', '--total-num-mbufs=65536', '--no-flush-rx',
+             *([f'--mbuf-size={packet_buffer + 128}'] if packet_buffer else [])],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ)
         self.output = ''
         self.wait_for('testpmd> ', seconds=60)
