@@ -206,7 +206,7 @@ tl::expected<std::unique_ptr<ControlServer>, std::string> ControlServer::open(as
 }
 
 ControlServer::ControlServer(asio::io_context& io, std::string path, Api& api, const Limits& limits)
-    : io_(io), path_(std::move(path)), api_(api), limits_(limits), acceptor_(io) {}
+    : path_(std::move(path)), api_(api), limits_(limits), acceptor_(io) {}
 
 ControlServer::~ControlServer() {
     for (const auto& session : sessions_) session->cut();

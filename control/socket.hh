@@ -54,7 +54,6 @@ class ControlServer {
     void accept();
     void admit(Protocol::socket socket);
 
-    boost::asio::io_context& io_;
     std::string path_;
     Api& api_;
     Limits limits_;
