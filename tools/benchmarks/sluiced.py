@@ -40,8 +40,10 @@ green_max = 0
 
 
 def backlog(packets_per_queue, honours):
-    """Eight lossy queues a port that share alike and hold so many small packets each; `honours`: they obey pauses."""
-    text = EIGHT_CLASSES + f"""
+    """Eight lossy queues a port that share alike and hold so many small packets each; `honours`: they obey pauses. None is
+    the CNPs' own, which no pause holds."""
+    text = EIGHT_CLASSES + f"""cnp_tc = "dscp"
+
 [default]
 qos = "semi-lossless"
 pfc = [0, 1, 2, 3, 4, 5, 6, 7]
