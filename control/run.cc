@@ -154,16 +154,17 @@ class Outside {
     // An error's text, or empty.
     std::string open(const RunOptions& options) {
         if (std::string error = writer_.open(options.events); !error.empty()) return error;
-        if (!options.socket.empty()) {
-            auto server = ControlServer::open(io_, options.socket, api_, {});
-            if (!server) return server.error();
-            server_ = std::move(*server);
-        }
         if (!options.metrics.empty()) {
             auto metrics = MetricsServer::open(io_, options.metrics,
                                                [this] { return metrics_text(make_report(running_)); });
             if (!metrics) return metrics.error();
             metrics_ = std::move(*metrics);
+        }
+        // Last: who finds the socket finds everything open.
+        if (!options.socket.empty()) {
+            auto server = ControlServer::open(io_, options.socket, api_, {});
+            if (!server) return server.error();
+            server_ = std::move(*server);
         }
         return {};
     }
