@@ -2,6 +2,8 @@
 // counters and its record.
 #pragma once
 
+#include <limits>
+
 #include "dataplane/decisions.hh"
 #include "lib/checksum.hh"
 #include "lib/rng.hh"
@@ -34,16 +36,12 @@ inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkP
                  decision.drawn});
 }
 
-// Before the packet enters its queue: whether WRED drops it, and whether it is to be marked once the queue
-// takes it.
+// Before a packet that is not `is_calm_at_arrival` enters its queue: whether WRED drops it, and whether it is
+// to be marked once the queue takes it.
 inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PortPolicy& own,
                                          const PacketMeta& info, Time now) {
     const Policy& policy = *worker.policy;
-    const unsigned number = own.wred[info.queue];
-    if (number == 0) return WredVerdict::pass;
-    const WredProfile& profile = policy.wred[number - 1];
-    if (!WredQueue::looks_at_arrival(profile, info.ecn, own.queue[info.queue].lossless))
-        return WredVerdict::pass;
+    const WredProfile& profile = policy.wred[own.wred[info.queue] - 1U];
     const std::uint64_t length = std::uint64_t{port.queue_use[info.queue].used_cells()} * policy.cell.bytes();
     const WredDecision decision =
         port.wred[info.queue].arrival(profile, info.ecn, own.queue[info.queue].lossless, length, now,
@@ -64,16 +62,19 @@ class DequeueTally {
     DequeueTally(const DequeueTally&) = delete;
     DequeueTally& operator=(const DequeueTally&) = delete;
 
-    void add(ClassId queue, EcnBits ecn, Duration sojourn) {
+    // True when the packet is not of the kind of the one before.
+    bool add(ClassId queue, EcnBits ecn, Duration sojourn) {
         // One number, as loads that span several stores wait for them.
         const std::uint32_t kind = std::uint32_t{queue} << 8 | ecn.bits;
-        if (kind != kind_ || sojourn != sojourn_) {
+        const bool differs = packets_ == 0 || kind != kind_ || sojourn != sojourn_;
+        if (differs) {
             count();
             packets_ = 0;
             kind_ = kind;
             sojourn_ = sojourn;
         }
         ++packets_;
+        return differs;
     }
 
   private:
@@ -93,6 +94,21 @@ class DequeueTally {
     std::uint32_t kind_ = 0;  // queue and ECN
 };
 
+// A packet with such ECN that leaves fewer bytes behind in a queue of this profile is none of WRED's
+// business.
+inline std::uint64_t calm_bytes(const Policy& policy, unsigned number, EcnBits ecn) {
+    if (number == 0 || !WredQueue::looks_at_departure(policy.wred[number - 1], ecn))
+        return std::numeric_limits<std::uint64_t>::max();
+    return policy.wred[number - 1].calm_bytes(ecn);
+}
+
+// Likewise at its arrival, whatever the queue holds.
+inline bool is_calm_at_arrival(const Policy& policy, const PortPolicy& own, ClassId queue, EcnBits ecn) {
+    const unsigned number = own.wred[queue];
+    return number == 0 ||
+           !WredQueue::looks_at_arrival(policy.wred[number - 1], ecn, own.queue[queue].lossless);
+}
+
 // The packet has left its queue, in which `behind_cells` stayed; `number`: the queue's profile, as
 // PortPolicy::wred names it.
 inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsigned number, Packet* packet,
@@ -101,10 +117,7 @@ inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsi
     const Policy& policy = *worker.policy;
     const PacketMeta& info = meta(packet);
     const WredProfile& profile = policy.wred[number - 1];
-    if (!WredQueue::looks_at_departure(profile, info.ecn)) return;
     const std::uint64_t behind = std::uint64_t{behind_cells} * policy.cell.bytes();
-    if (info.observed == 0 && profile.is_calm(info.ecn, behind)) [[likely]]
-        return;
     const WredDecision decision = port.wred[info.queue].departure(
         profile, info.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]

@@ -19,12 +19,13 @@ void trace(PortContext& port, ClassId queue, Time now) {
 }
 
 // One of the two ends of a packet's stay: the queue takes it, or says why not.
-DropReason admit(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBurst& pool,
+DropReason admit(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBurst& pool, bool calm,
                  Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const WredVerdict verdict = congestion_at_enqueue(worker, port, own, info, now);
+    const WredVerdict verdict =
+        calm ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
     const QueueAdmission admission =
         port.queue_use[info.queue].admit(own.queue[info.queue], pool, info.cells);
@@ -207,17 +208,21 @@ void fill(WorkerContext& worker, PortContext& port, Time now) {
     OutBatch& out = port.out;
     const unsigned first = out.count;
     pick_frames(worker, port, picked, now);
-    const PortPolicy& policy = worker.policy->ports[port.id];
+    const Policy& policy = *worker.policy;
+    const PortPolicy& own = policy.ports[port.id];
     DequeueTally tally(port.counters);
+    std::uint64_t calm = 0;  // of the kind of packet that the tally counts
     for (unsigned i = first; i < out.count; ++i) {
         const ClassId queue = out.queue[i];
         PacketMeta& info = meta(out.packet[i]);
         info.departure = picked[i].departure;
         const Duration sojourn = now - info.enqueued;
-        tally.add(queue, info.ecn, sojourn);
+        if (tally.add(queue, info.ecn, sojourn)) calm = calm_bytes(policy, own.wred[queue], info.ecn);
         depth_fell(worker, port, queue, picked[i].behind_cells, now);
-        congestion_at_dequeue(worker, port, policy.wred[queue], out.packet[i], picked[i].behind_cells,
-                              sojourn);
+        if (info.observed == 0 && std::uint64_t{picked[i].behind_cells} * policy.cell.bytes() < calm)
+            [[likely]]
+            continue;
+        congestion_at_dequeue(worker, port, own.wred[queue], out.packet[i], picked[i].behind_cells, sojourn);
     }
 }
 
@@ -246,18 +251,22 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;
     PoolBurst* pool = nullptr;
-    std::uint32_t place = ~0U;
+    bool calm = false;
+    std::uint32_t place = ~0U;  // port, queue and ECN
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
-        if (const std::uint32_t wanted = std::uint32_t{info.egress_port} << 8 | info.queue; wanted != place) {
+        const std::uint32_t wanted =
+            std::uint32_t{info.egress_port} << 16 | std::uint32_t{info.queue} << 8 | info.ecn.bits;
+        if (wanted != place) {
             place = wanted;
+            calm = is_calm_at_arrival(policy, policy.ports[info.egress_port], info.queue, info.ecn);
             port = worker.shared.ports[info.egress_port].get();
             own = &policy.ports[info.egress_port];
             pool = &pools[own->queue[info.queue].pool];
         }
         if (info.observed != 0) [[unlikely]]
             record_enqueue(worker, *port, info, pools);
-        const DropReason reason = admit(worker, *port, *own, *pool, packet, now);
+        const DropReason reason = admit(worker, *port, *own, *pool, calm, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port->counters.queue[info.queue].dropped.add(1);
             port->microburst[info.queue].dropped();

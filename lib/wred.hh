@@ -88,9 +88,9 @@ struct WredProfile {
     bool drop_non_ect = false;  // drop Not-ECT packets of a lossless queue, too (SONiC)
     bool operator==(const WredProfile&) const = default;
 
-    // Whether a queue of `length` bytes leaves this packet alone at its departure, which most do.
-    bool is_calm(EcnBits packet, std::uint64_t length) const {
-        return weight == 0 && mark_at == MarkAt::dequeue && length < curve(packet).min();
+    // A queue of fewer bytes leaves such a packet alone at its departure, whatever else holds.
+    std::uint64_t calm_bytes(EcnBits packet) const {
+        return weight == 0 && mark_at == MarkAt::dequeue ? curve(packet).min() : 0;
     }
     const WredCurve& curve(EcnBits packet) const {
         return has_ect && packet.ecn() != Ecn::not_ect ? ect : colour[static_cast<unsigned>(packet.colour())];
