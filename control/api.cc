@@ -25,7 +25,7 @@ void refuse_errors(const std::vector<Finding>& findings) {
 
 }  // namespace
 
-void Api::require_changes(const RpcClient&) const {
+void Api::require_changes() const {
     if (!is_virtual() || options_.interactive) return;
     throw RpcError{RpcCode::not_now,
                    "a virtual clock that runs by itself is only looked at",

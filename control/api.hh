@@ -39,7 +39,7 @@ class Api {
     bool is_virtual() const { return running_.config().clock == ClockKind::virtual_time; }
 
     // Throws RpcError where the switch may only be looked at: a virtual clock that runs by itself.
-    void require_changes(const RpcClient& client) const;
+    void require_changes() const;
 
     // What a change of the configuration did.
     struct Applied {

@@ -77,7 +77,7 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
         if (!method.bulk && line_bytes > max_plain_line_bytes)
             throw RpcError{RpcCode::too_much, fmt::format("a line of {} bytes: {} takes at most {}",
                                                           line_bytes, method.name, max_plain_line_bytes)};
-        if (method.kind == RpcMethod::Kind::changes) api.require_changes(client);
+        if (method.kind == RpcMethod::Kind::changes) api.require_changes();
         static const Json none = Json::object();
         RpcParameters parameters(request.contains("params") ? request["params"] : none);
         Json result = method.call(api, client, parameters);
