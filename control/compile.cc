@@ -6,6 +6,7 @@
 #include "control/device.hh"
 #include "control/watchdog.hh"
 #include "dataplane/capture_file.hh"
+#include "dataplane/ethdev_port.hh"
 
 namespace sluice {
 namespace {
@@ -112,7 +113,7 @@ PacketDemand packet_demand(const Config& config) {
     // dry.
     demand.buffer = config.buffer_size_bytes / config.cell_bytes;
     for (const auto& [name, port] : config.ports) {
-        demand.rings += config.clock == ClockKind::real_time ? 2 * 512 + 2 * burst_size : 2 * burst_size;
+        demand.rings += 2 * burst_size + (config.clock == ClockKind::real_time ? 2 * ring_descriptors : 0);
         const DeviceText device = parse_device(port.device);
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
         // A file that cannot be read is the port's own error a little later.

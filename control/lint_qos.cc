@@ -7,6 +7,7 @@
 #include "control/compile.hh"
 #include "control/lint_qos_parts.hh"
 #include "control/values.hh"
+#include "dataplane/ethdev_port.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice {
@@ -14,7 +15,6 @@ namespace lint {
 namespace {
 
 constexpr unsigned usual_lossless_classes = 2;
-constexpr std::uint64_t real_ring_bytes = 512ULL * 2048;  // descriptors, each an mbuf
 constexpr std::uint64_t least_wire_bytes = 84;
 
 // What effective_qos found while it put the configuration together.
@@ -123,6 +123,7 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
         return print_time(port.speed.byte_time() * static_cast<std::int64_t>(ring) / 1000 * 1000);
     };
     if (real) {
+        const std::uint64_t real_ring_bytes = std::uint64_t{ring_descriptors} * config.packet_buffer_bytes;
         if (real_ring_bytes < bytes)
             findings.warn("receive-ring", name, "speed",
                           fmt::format("{} bytes arrive in a turn of {}, the receive ring takes {}", bytes,

@@ -15,8 +15,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint16_t ring_descriptors = 512;
-
 // net_af_packet receives into one mbuf: a frame of its ring must fit one, with the kernel's header, and
 // frames must fill a block.
 constexpr std::uint32_t af_packet_header_bytes = 148;
@@ -35,7 +33,7 @@ std::uint64_t null_frame_bytes(const std::string& device) {
 std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
     if (device.starts_with("net_af_packet") && device.find("framesz=") == std::string::npos)
         return device + ",framesz=" + std::to_string(af_packet_frame_bytes(data_bytes)) +
-               ",blocksz=65536,framecnt=512";
+               ",blocksz=65536,framecnt=" + std::to_string(ring_descriptors);
     return device;
 }
 

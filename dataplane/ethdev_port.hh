@@ -11,6 +11,9 @@
 
 namespace sluice {
 
+constexpr std::uint16_t ring_descriptors =
+    512;  // of a device's receive ring and of its transmit ring, each a packet
+
 class EthdevPort final : public Port {
   public:
     struct Spec {
