@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "control/decision_filter.hh"
-#include "control/device.hh"
 #include "control/watchdog.hh"
 #include "dataplane/capture_file.hh"
+#include "dataplane/device.hh"
 #include "dataplane/ethdev_port.hh"
 
 namespace sluice {
@@ -115,6 +115,7 @@ PacketDemand packet_demand(const Config& config) {
     for (const auto& [name, port] : config.ports) {
         demand.rings += 2 * burst_size + (config.clock == ClockKind::real_time ? 2 * ring_descriptors : 0);
         const DeviceText device = parse_device(port.device);
+        if (device.has("xdp")) demand.rings += xdp_packets;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
         // A file that cannot be read is the port's own error a little later.
         if (const auto capture = CaptureReader::scan(device.rx_pcap)) demand.captures += 2 * capture->packets;

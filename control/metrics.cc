@@ -36,6 +36,8 @@ constexpr std::array metrics{
     Metric{"ports.{port}.imissed", Kind::counter, "Frames that the receive ring missed."},
     Metric{"ports.{port}.fell_behind", Kind::counter, "Times the worker fell behind and paused the peer."},
     Metric{"ports.{port}.flaps", Kind::counter, "Times the link went down."},
+    Metric{"ports.{port}.steering.{verdict}", Kind::counter,
+           "Frames by what the steering program of an XDP port decided; no_socket counts beside a verdict."},
     Metric{"ports.{port}.link_up", Kind::flag, "1: the link is up."},
     Metric{"ports.{port}.roce_packets", Kind::counter, "RoCEv2 packets received."},
     Metric{"ports.{port}.cnp_packets", Kind::counter, "Congestion notification packets received."},

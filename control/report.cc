@@ -174,6 +174,14 @@ std::uint64_t per_second(std::uint64_t packets, Time run) {
                                                 static_cast<double>(ns));
 }
 
+// Frames by what the steering program of an XDP port decided.
+Json steering_json(const Steering& steering) {
+    Json json = Json::object();
+    const auto counters = steering.counters();
+    for (std::size_t n = 0; n < counters.size(); ++n) json[steer_catalogue[n].name] = counters[n];
+    return json;
+}
+
 Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     const PortContext& port = device.port(id);
@@ -203,6 +211,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["link_up"] = device.link_up(id);
     json["pfc_tx"] = running.qos().ports.at(name).masks.may_send != 0 ? "software" : "none";
     json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
+    if (const Steering* steering = running.steering(id)) json["steering"] = steering_json(*steering);
     if (const FaultPort* faults = running.fault_port(id)) json["faults"] = faults_json(*faults);
     json["pfc"] = pfc_json(port, running.is_live() ? std::nullopt : std::optional(running.now()));
     json["queues"] = Json::array();

@@ -8,9 +8,10 @@
 
 #include "control/compile.hh"
 #include "control/decision_filter.hh"
-#include "control/device.hh"
+#include "control/machine_addresses.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
+#include "dataplane/device.hh"
 
 namespace sluice {
 namespace {
@@ -75,6 +76,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     if (error.empty()) error = made->find_origin();
     std::vector<PortSpec> specs;
     if (error.empty()) error = made->open_ports(specs);
+    if (error.empty()) error = made->steer_machine_addresses();
     if (!error.empty()) return tl::unexpected(error);
 
     made->qos_ = effective_qos(made->config_);
@@ -399,7 +401,34 @@ void RunningSwitch::note_drops(PortId id) {
 }
 
 void RunningSwitch::poll_links() {
+    constexpr unsigned polls_an_address = 64;
     for (EthdevPort* port : ethdevs_) port->poll_link();
+    if (++link_polls_ % polls_an_address != 0) return;
+    if (std::string error = steer_machine_addresses(); !error.empty())
+        note_once("steering", std::move(error));
+}
+
+std::string RunningSwitch::steer_machine_addresses() {
+    if (std::none_of(ethdevs_.begin(), ethdevs_.end(),
+                     [](EthdevPort* port) { return port->steering() != nullptr; }))
+        return {};
+    std::set<Steering::Address> addresses = machine_addresses();
+    for (const auto& [name, port] : config_.ports)
+        for (const IpPrefix& own : port.address)
+            addresses.insert(own.address.is_v6 ? own.address.bytes
+                                               : Steering::mapped(own.address.bytes.data()));
+    for (PortId id = 0; id < ethdevs_.size(); ++id)
+        if (Steering* steering = ethdevs_[id]->steering())
+            if (std::string error = steering->set_local(addresses); !error.empty())
+                return "port " + names_[id] + ": " + error;
+    return {};
+}
+
+unsigned RunningSwitch::packets_missing() const {
+    unsigned kept = 0;
+    for (PortId id = 0; id < switch_->port_count(); ++id) kept += switch_->port(id).io->kept_at_close();
+    const unsigned missing = pool_->in_use();
+    return missing > kept ? missing - kept : 0;
 }
 
 void RunningSwitch::note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog) {

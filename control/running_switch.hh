@@ -92,8 +92,13 @@ class RunningSwitch {
     // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
     // fell behind.
     void watch();
-    // Control, now and then, under the real clock: asks drivers for their links.
+    // Control, now and then, under the real clock: asks drivers for their links, and the kernel for the
+    // machine's addresses.
     void poll_links();
+    // Of an XDP port, what its steering program decided; null otherwise.
+    const Steering* steering(PortId id) const {
+        return id < ethdevs_.size() ? ethdevs_[id]->steering() : nullptr;
+    }
     void note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog = {});
     const EventLog& event_log() const { return events_; }
     const Observation& observation() const { return *observation_; }
@@ -101,7 +106,7 @@ class RunningSwitch {
     // After the last turn: closes ports; error texts, one per port that failed.
     std::vector<std::string> close();
     // mbufs that are not back in the pool after `close` and Switch::empty.
-    unsigned packets_missing() const { return pool_->in_use(); }
+    unsigned packets_missing() const;
 
   private:
     RunningSwitch(Config config, RunningOptions options);
@@ -111,6 +116,7 @@ class RunningSwitch {
     tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
+    std::string steer_machine_addresses();
     std::string publish(const Config& config, const OperatorState& state);
     tl::expected<std::unique_ptr<Policy>, std::string> compile(const Config& config, const EffectiveQos& qos,
                                                                const OperatorState& state);
@@ -128,7 +134,8 @@ class RunningSwitch {
     std::vector<std::string> names_;
     std::map<std::string, Routes::PortInfo, NaturalOrder> port_info_;
     std::vector<MacAddress> macs_;
-    std::vector<EthdevPort*> ethdevs_;
+    std::vector<EthdevPort*> ethdevs_;  // real clock: by port
+    unsigned link_polls_ = 0;
     std::vector<FaultPort*> fault_ports_;  // by port; null: not wrapped
     std::map<std::string, std::set<std::string_view>, NaturalOrder>
         broken_by_fault_;  // at any time of the run

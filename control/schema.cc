@@ -175,7 +175,7 @@ Rows<PortConfig> port_rows() {
     using P = PortConfig;
     return {
         at_start(key<P>("device", &P::device, text("device", 0, 1024, "net_null0"),
-                        "DPDK device string or PCI address; needed under the real clock.")),
+                        "DPDK device string, PCI address, or xdp:INTERFACE; needed under the real clock.")),
         at_start(
             key<P>("speed", &P::speed, port_speed(), "Speed of the link model, and of the pause quanta.")),
         at_start(key<P>("cable", &P::cable_m, length(0, max_cable_m),

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "dataplane/device.hh"
 #include "dataplane/eal.hh"
 
 namespace sluice {
@@ -28,6 +29,44 @@ std::uint64_t null_frame_bytes(const std::string& device) {
     for (std::size_t at = device.find(key); at != std::string::npos; at = device.find(key, at + 1))
         most = std::max<std::uint64_t>(most, std::strtoull(device.c_str() + at + key.size(), nullptr, 0));
     return most;
+}
+
+// The kernel writes into a packet buffer behind what DPDK keeps there and its own 256 bytes; a buffer lies
+// within a page (v22.11, net_af_xdp's xdp_umem_configure).
+struct XdpRoom {
+    std::uint32_t overhead;  // of a buffer's bytes
+    std::uint32_t buffer;    // bytes from one to the next
+    explicit XdpRoom(const rte_mempool* pool)
+        : overhead(pool->header_size + static_cast<std::uint32_t>(sizeof(rte_mbuf)) +
+                   rte_pktmbuf_priv_size(const_cast<rte_mempool*>(pool)) + RTE_PKTMBUF_HEADROOM),
+          buffer(rte_mempool_calc_obj_size(pool->elt_size, pool->flags, nullptr)) {}
+    static constexpr std::uint32_t page = 4096;
+    static constexpr std::uint32_t kernel_headroom = 256;
+    static constexpr std::uint32_t ethernet = RTE_ETHER_HDR_LEN + 2 * 4;
+    std::uint32_t mtu_of(std::uint32_t bytes) const { return bytes - overhead - kernel_headroom - ethernet; }
+};
+
+// Empty where the device takes frames of this MTU.
+std::string too_long(const EthdevPort::Spec& spec, const DeviceText& device) {
+    const std::uint32_t data_bytes = data_bytes_of(spec.pool);
+    std::uint32_t most = spec.mtu;
+    std::string remedy;
+    if (device.has("net_af_packet")) {
+        most = af_packet_frame_bytes(data_bytes) - af_packet_header_bytes;
+        remedy = ", or buffer.packet_buffer to 16384";
+    } else if (device.has("xdp")) {
+        const XdpRoom room(spec.pool);
+        const std::uint32_t largest = (XdpRoom::page - room.overhead) / 64 * 64;
+        if (room.buffer > XdpRoom::page)
+            return "device \"" + spec.device + "\" needs a packet buffer within a page; do: set " +
+                   "buffer.packet_buffer to at most " + std::to_string(largest);
+        most = room.mtu_of(room.buffer);
+        remedy = ", or buffer.packet_buffer to " + std::to_string(largest) + " for an MTU of " +
+                 std::to_string(room.mtu_of(XdpRoom::page));
+    }
+    if (spec.mtu <= most) return {};
+    return "device \"" + spec.device + "\" takes no frame of MTU " + std::to_string(spec.mtu) +
+           "; do: set mtu to at most " + std::to_string(most) + remedy;
 }
 
 std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
@@ -73,25 +112,36 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec) {
 
 tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(const Spec& spec) {
     const std::uint32_t data_bytes = data_bytes_of(spec.pool);
-    const std::uint32_t most = af_packet_frame_bytes(data_bytes) - af_packet_header_bytes;
-    if (spec.device.starts_with("net_af_packet") && spec.mtu > most)
-        return tl::unexpected("device \"" + spec.device + "\" takes no frame of MTU " +
-                              std::to_string(spec.mtu) + "; do: set mtu to at most " + std::to_string(most) +
-                              ", or buffer.packet_buffer to 16384");
+    const DeviceText text = parse_device(spec.device);
+    if (std::string error = too_long(spec, text); !error.empty()) return tl::unexpected(error);
     if (null_frame_bytes(spec.device) > data_bytes)
         return tl::unexpected("device \"" + spec.device +
                               "\" makes frames larger than a packet buffer; do: set size to at most " +
                               std::to_string(data_bytes) + ", or buffer.packet_buffer to more");
+    std::string device = with_defaults(spec.device, data_bytes);
+    std::unique_ptr<Steering> steering;
+    if (text.has("xdp")) {
+        auto prepared = Steering::prepare(text.interface);
+        if (!prepared) return tl::unexpected("device \"" + spec.device + "\": " + prepared.error());
+        steering = std::make_unique<Steering>(std::move(*prepared));
+        device = "net_af_xdp_" + text.interface + ",iface=" + text.interface +
+                 ",start_queue=0,queue_count=1,xdp_prog=" + steering->object_path();
+    }
     const auto mark = Eal::log_mark();
-    const std::string device = with_defaults(spec.device, data_bytes);
     const int probed = rte_dev_probe(device.c_str());
     if (probed != 0) return failed(mark, "device \"" + spec.device + "\" does not start", probed);
     std::uint16_t id = 0;
     if (rte_eth_dev_get_port_by_name(name_of(device).c_str(), &id) != 0)
         return failed(mark, "device \"" + spec.device + "\" is not an Ethernet device", 0);
     std::unique_ptr<EthdevPort> port(new EthdevPort(id, device.starts_with("net_")));
+    port->interface_ = KernelInterface::named(text.interface);
     const int configured = configure(id, spec);
     if (configured != 0) return failed(mark, "device \"" + spec.device + "\" does not start", configured);
+    if (steering) {
+        if (std::string error = steering->find_maps(); !error.empty())
+            return tl::unexpected("device \"" + spec.device + "\": " + error);
+        port->steering_ = std::move(steering);
+    }
     // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
     static_cast<void>(rte_eth_promiscuous_enable(id));
     port->poll_link();
@@ -128,6 +178,10 @@ std::uint64_t EthdevPort::missed() const {
 }
 
 void EthdevPort::poll_link() {
+    if (interface_) {
+        link_up_.store(interface_->is_running(), std::memory_order_relaxed);
+        return;
+    }
     rte_eth_link link{};
     if (rte_eth_link_get_nowait(id_, &link) != 0) return;  // a device without link state is always up
     link_up_.store(link.link_status == RTE_ETH_LINK_UP, std::memory_order_relaxed);

@@ -57,6 +57,9 @@ class Port {
     virtual void set_overshoot(std::uint64_t) {}
     virtual std::uint64_t overshot_bytes() const { return 0; }
 
+    // Packet buffers, at most, that a driver does not give back when it is closed.
+    virtual std::uint32_t kept_at_close() const { return 0; }
+
     // Writes out what is buffered; an error's text, or empty.
     virtual std::string close() { return {}; }
 };

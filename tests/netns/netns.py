@@ -53,14 +53,14 @@ def sh(*words, namespace=None):
 class Cable:
     """A veth pair whose far end is a raw socket."""
 
-    def __init__(self, test, n):
+    def __init__(self, test, n, mtu=9216):
         self.n, self.device = n, f"sw{n}"
         sh("ip", "link", "add", self.device, "type", "veth", "peer", "name", f"host{n}")
         test.addCleanup(sh, "ip", "link", "delete", self.device)
         for name in (self.device, f"host{n}"):
             # No address of its own: the kernel has nothing to say on this cable.
             sh("ip", "link", "set", name, "addrgenmode", "none")
-            sh("ip", "link", "set", name, "mtu", 9216)
+            sh("ip", "link", "set", name, "mtu", mtu)
             sh("ip", "link", "set", name, "up")
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERY_PROTOCOL))
         test.addCleanup(self.socket.close)
@@ -81,9 +81,11 @@ class Cable:
 
 
 class KernelHost:
-    """A namespace in which a kernel has host n's addresses, and the switch as its gateway."""
+    """A namespace in which a kernel has host n's addresses, and the switch as its gateway.
 
-    def __init__(self, test, n):
+    `resolves`: it asks for its gateway's MAC, and this machine's kernel, which has the gateway's addresses, answers."""
+
+    def __init__(self, test, n, resolves=False):
         self.n = n
         self.process = subprocess.Popen(["unshare", "--net", "--", "sleep", "infinity"], stdin=subprocess.DEVNULL)
         test.addCleanup(self.stop)
@@ -94,6 +96,8 @@ class KernelHost:
         sh("ip", "link", "add", f"sw{n}", "type", "veth", "peer", "name", "eth0", "netns", self.process.pid)
         test.addCleanup(sh, "ip", "link", "delete", f"sw{n}")
         sh("ip", "link", "set", f"sw{n}", "addrgenmode", "none")
+        if resolves:
+            sh("ip", "link", "set", f"sw{n}", "address", gateway_mac(n))
         sh("ip", "link", "set", f"sw{n}", "up")
         self.run("ip", "link", "set", "eth0", "address", mac(n), "addrgenmode", "none")
         self.run("ip", "link", "set", "eth0", "up")
@@ -101,7 +105,10 @@ class KernelHost:
                                                  ("-6", f"2001:db8:{n}::2", f"2001:db8:{n}::1", 64)):
             nodad = ["nodad"] if family == "-6" else []
             self.run("ip", family, "address", "add", f"{address}/{length}", "dev", "eth0", *nodad)
-            self.run("ip", family, "neighbor", "add", gateway, "lladdr", gateway_mac(n), "dev", "eth0", "nud", "permanent")
+            if resolves:
+                sh("ip", family, "address", "add", f"{gateway}/{length}", "dev", f"sw{n}", *nodad)
+            else:
+                self.run("ip", family, "neighbor", "add", gateway, "lladdr", gateway_mac(n), "dev", "eth0", "nud", "permanent")
             self.run("ip", family, "route", "add", "default", "via", gateway)
 
     def run(self, *words):
@@ -125,13 +132,14 @@ class KernelHost:
 
 class Case(loopback.Case):
     missing = None  # why these tests cannot run here; set by main()
+    device = "net_af_packet{n},iface=sw{n}"
 
     def setUp(self):
         if self.missing:
             self.skipTest(self.missing)
 
     def switch(self, hosts=2, **keys):
-        switch = loopback.Switch(self, hosts=hosts, device="net_af_packet{n},iface=sw{n}", clock="real",
+        switch = loopback.Switch(self, hosts=hosts, device=self.device, clock="real",
                                  **{"buffer.size": "32MB", **keys})
         switch.default(mtu=1500, speed="10G")
         return switch

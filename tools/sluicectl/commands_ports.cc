@@ -49,6 +49,13 @@ std::uint64_t sum_of(const Json& object) {
     return sum;
 }
 
+// What the steering program of an XDP port decided.
+std::string steering_table(const Json& steering) {
+    Table table({"<steering", "frames"});
+    for (const auto& [verdict, frames] : steering.items()) table.row({verdict, count_text(frames)});
+    return table.text();
+}
+
 Answer port_show(Context& context, const Said& said) {
     Json ports = ports_of(context, said.value("PORT"));
     Table table({"<port", "<link", "in", "in bytes", "out", "out bytes", "dropped", "<why"});
@@ -57,7 +64,9 @@ Answer port_show(Context& context, const Said& said) {
                    count_text(port["rx"]["bytes"]), count_text(port["tx"]["packets"]),
                    count_text(port["tx"]["bytes"]), count_text(sum_of(port["drops"])),
                    drops_text(port["drops"])});
-    return {said.has("PORT") ? ports[said.value("PORT")] : ports, table.text()};
+    if (!said.has("PORT")) return {ports, table.text()};
+    const Json& port = ports[said.value("PORT")];
+    return {port, table.text() + (port.contains("steering") ? "\n" + steering_table(port["steering"]) : "")};
 }
 
 Answer set_port(Context& context, const Said& said) {

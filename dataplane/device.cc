@@ -1,5 +1,6 @@
-#include "control/device.hh"
+#include "dataplane/device.hh"
 
+#include <algorithm>
 #include <cctype>
 
 namespace sluice {
@@ -18,6 +19,12 @@ bool is_pci_address(std::string_view name) {
 DeviceText parse_device(std::string_view text) {
     DeviceText device;
     const std::string_view name = text.substr(0, text.find(','));
+    constexpr std::string_view xdp = "xdp:";
+    if (name.starts_with(xdp)) {
+        device.driver = "xdp";
+        device.interface = name.substr(xdp.size());
+        return device;
+    }
     std::string_view driver = name;
     while (!driver.empty() && std::isdigit(static_cast<unsigned char>(driver.back())) != 0)
         driver.remove_suffix(1);
@@ -32,6 +39,7 @@ DeviceText parse_device(std::string_view text) {
         const std::string_view value = argument.substr(equals + 1);
         if (key == "rx_pcap") device.rx_pcap = value;
         if (key == "tx_pcap") device.tx_pcap = value;
+        if (key == "iface") device.interface = value;
         if (key == "infinite_rx") device.infinite_rx = value == "1";
     }
     return device;

@@ -1,4 +1,5 @@
-// A port's device string taken apart: what kind of device, and the files of a capture.
+// A port's device string taken apart: what kind of device, the files of a capture, the interface of the
+// kernel.
 #pragma once
 
 #include <string>
@@ -8,10 +9,11 @@
 namespace sluice {
 
 struct DeviceText {
-    std::string driver;   // "net_pcap", "net_null", ...; "pci" for a PCI address; empty: no device
+    std::string driver;   // "net_pcap", "net_null", ...; "xdp"; "pci" for a PCI address; empty: no device
     std::string rx_pcap;  // net_pcap only
     std::string tx_pcap;
     bool infinite_rx = false;
+    std::string interface;  // of "xdp:NAME", and of net_af_packet's iface
     bool has(std::string_view name) const { return driver == name; }
 };
 

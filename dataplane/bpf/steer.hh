@@ -1,0 +1,65 @@
+// The steering program of an XDP port as the switch sees it: the object that net_af_xdp loads and attaches,
+// and its maps, which the driver does not know. `steer.bpf.c` is the program, `steer.h` what both know.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "dataplane/bpf/steer.h"
+#include "dataplane/file_descriptor.hh"
+
+namespace sluice {
+
+struct SteerVerdict {
+    const char* name;
+    bool to_switch;
+    const char* what;
+};
+// By steer_verdict; after them `no_socket`, which counts beside a verdict.
+extern const std::array<SteerVerdict, steer_counters> steer_catalogue;
+
+class Steering {
+  public:
+    // IPv6, or IPv4 mapped into it.
+    using Address = std::array<std::uint8_t, 16>;
+    static Address mapped(const std::uint8_t* v4) {
+        return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, v4[0], v4[1], v4[2], v4[3]};
+    }
+
+    // Makes way at the interface: a program that a killed switch left is taken off; somebody else's is
+    // refused by name. Needs CAP_NET_ADMIN and CAP_BPF.
+    static tl::expected<Steering, std::string> prepare(const std::string& interface);
+
+    // What net_af_xdp's argument xdp_prog takes.
+    std::string object_path() const;
+
+    // The driver has attached the program: finds its maps. An error's text, or empty.
+    std::string find_maps();
+
+    // The machine's own addresses from now on; what goes to one of them stays with the kernel. At most
+    // STEER_MAX_ADDRESSES. An error's text, or empty.
+    std::string set_local(const std::set<Address>& addresses);
+
+    // Frames by steer_verdict since the program was loaded, over all processors. Zero before find_maps.
+    std::array<std::uint64_t, steer_counters> counters() const;
+
+  private:
+    Steering() = default;
+    int interface_ = 0;
+    FileDescriptor object_;
+    FileDescriptor local_;
+    FileDescriptor counters_;
+    std::set<Address> known_;
+};
+
+// The program's object file as it was compiled.
+struct SteerObject {
+    const unsigned char* bytes;
+    std::size_t size;
+};
+SteerObject steer_object();
+
+}  // namespace sluice

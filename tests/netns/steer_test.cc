@@ -1,0 +1,236 @@
+// The steering program, run by the kernel on frames of ours, against what lib/parse says of the same frames.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "dataplane/bpf/steer.hh"
+#include "lib/checksum.hh"
+#include "lib/parse.hh"
+#include "tests/netns/steer_program.hh"
+#include "tests/traffic/support.hh"
+
+// CppUTest redefines `new`: after everything else.
+#include "CppUTest/CommandLineTestRunner.h"
+#include "CppUTest/TestHarness.h"
+
+namespace {
+
+using namespace sluice;
+using traffic::Bytes;
+using traffic::one_flow;
+using traffic::sent_by;
+
+Program& program() {
+    static Program loaded;
+    return loaded;
+}
+
+// The verdict that was counted for this frame; exactly one must be.
+steer_verdict steered(const Bytes& frame) {
+    const auto before = program().counters();
+    CHECK_TRUE(program().run(frame));
+    const auto after = program().counters();
+    int found = -1;
+    for (int n = 0; n < steer_no_socket; ++n) {
+        if (after[n] == before[n]) continue;
+        CHECK_EQUAL(-1, found);
+        CHECK_EQUAL(before[n] + 1, after[n]);
+        found = n;
+    }
+    CHECK(found >= 0);
+    CHECK_EQUAL(steer_catalogue[found].to_switch, after[steer_no_socket] != before[steer_no_socket]);
+    return static_cast<steer_verdict>(found);
+}
+
+constexpr Steering::Address own_v4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 17, 254};
+constexpr Steering::Address own_v6{0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFE};
+
+Parsed parsed(const Bytes& frame) {
+    const Station anyone{{}, true};
+    return parse({frame.data(), std::min(frame.size(), parse_view_bytes)},
+                 static_cast<std::uint32_t>(frame.size()), anyone);
+}
+
+bool is_own(const Bytes& frame, const Parsed& seen) {
+    const std::uint8_t* ip = frame.data() + seen.l3_offset;
+    if (seen.kind == FrameKind::ipv4) return std::equal(own_v4.begin() + 12, own_v4.end(), ip + 16);
+    if (seen.kind == FrameKind::ipv6) return std::equal(own_v6.begin(), own_v6.end(), ip + 24);
+    return false;
+}
+
+// What steering may say of a frame of which the parser says this. More than one only where the program does
+// not look as far: at lengths, checksums, extension headers and addresses that no host may have.
+std::vector<steer_verdict> allowed(const Bytes& frame) {
+    const Parsed seen = parsed(frame);
+    const std::vector<steer_verdict> not_judged{steer_malformed, steer_roce,  steer_routed,    steer_expired,
+                                                steer_local,     steer_group, steer_link_local};
+    switch (seen.drop) {
+        case DropReason::none:
+            if (seen.kind == FrameKind::mac_control) return {steer_mac_control};
+            if (is_own(frame, seen)) return {steer_local};
+            if (!seen.roce) return {steer_routed};
+            if (seen.kind == FrameKind::ipv6 && frame[seen.l3_offset + 6] != ip_protocol::udp)
+                return {steer_routed};
+            return {steer_roce};
+        case DropReason::frame_too_short:
+        case DropReason::too_many_tags:
+            return {steer_malformed, steer_group};
+        case DropReason::not_ip:
+            return {steer_not_ip, steer_group};
+        case DropReason::multicast:
+            return {steer_group};
+        case DropReason::ip_bad_version:
+            return {steer_malformed, steer_group};
+        case DropReason::ip_bad_header_length:
+            if ((frame[seen.l3_offset] & 0xF) < 5) return {steer_malformed};
+            return not_judged;
+        case DropReason::link_local:
+            return {steer_link_local};
+        case DropReason::ttl_expired:
+            return {is_own(frame, seen) ? steer_local : steer_expired};
+        default:
+            return not_judged;
+    }
+}
+
+void judge(const Bytes& frame) {
+    const steer_verdict said = steered(frame);
+    const auto wanted = allowed(frame);
+    if (std::find(wanted.begin(), wanted.end(), said) != wanted.end()) return;
+    const Parsed seen = parsed(frame);
+    FAIL((std::string("steered as ") + steer_catalogue[said].name + ", parsed as " +
+          std::string(to_string(seen.drop)) + ": " +
+          traffic::to_hex(std::span(frame).first(std::min<std::size_t>(frame.size(), 80))))
+             .c_str());
+}
+
+void mend_checksum(Bytes& frame) {
+    const Parsed seen = parsed(frame);
+    if (seen.drop != DropReason::ip_bad_checksum) return;
+    std::uint8_t* ip = frame.data() + seen.l3_offset;
+    const std::size_t bytes = std::size_t{ip[0] & 0xFU} * 4;
+    ip[10] = ip[11] = 0;
+    store_be<std::uint16_t>(ip + 10, internet_checksum({ip, bytes}));
+}
+
+std::vector<Bytes> read_corpus() {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(SLUICE_PARSE_CORPUS))
+        paths.push_back(entry.path());
+    std::sort(paths.begin(), paths.end());
+    std::vector<Bytes> frames;
+    for (const auto& path : paths) {
+        std::ifstream file(path, std::ios::binary);
+        Bytes frame{std::istreambuf_iterator<char>(file), {}};
+        if (!frame.empty()) frame.erase(frame.begin());  // the fuzzer's own byte
+        if (frame.size() >= 14)
+            frames.push_back(std::move(frame));  // the kernel's own test takes none shorter
+    }
+    return frames;
+}
+
+constexpr std::size_t v4_source = 26;
+constexpr std::size_t v4_destination = 30;
+constexpr std::size_t v6_source = 22;
+constexpr std::size_t v6_destination = 38;
+
+Bytes roce_frame(int version) {
+    return sent_by(one_flow("kind = \"roce\"\nsize = 300\nip_version = " + std::to_string(version)))[0].bytes;
+}
+
+Bytes with(Bytes frame, std::size_t at, std::initializer_list<std::uint8_t> bytes) {
+    std::copy(bytes.begin(), bytes.end(), frame.begin() + static_cast<std::ptrdiff_t>(at));
+    mend_checksum(frame);
+    return frame;
+}
+
+Bytes to_own(int version) {
+    Bytes frame = roce_frame(version);
+    if (version == 4)
+        std::copy(own_v4.begin() + 12, own_v4.end(), frame.begin() + v4_destination);
+    else
+        std::copy(own_v6.begin(), own_v6.end(), frame.begin() + v6_destination);
+    mend_checksum(frame);
+    return frame;
+}
+
+std::vector<Bytes> seeds() {
+    std::vector<Bytes> frames = read_corpus();
+    for (const int version : {4, 6}) frames.push_back(to_own(version));
+    for (const std::size_t at : {v4_source, v4_destination})
+        frames.push_back(with(roce_frame(4), at, {169, 254}));
+    for (const std::size_t at : {v6_source, v6_destination})
+        frames.push_back(with(roce_frame(6), at, {0xFE, 0x80}));
+    for (const int version : {4, 6}) {
+        const std::string family = "\nip_version = " + std::to_string(version);
+        // What is too long for the switch is none of steering's business, nor does the kernel's test take it.
+        for (const char* flow :
+             {"kind = \"roce\"\nsize = 300\ncount = 3",
+              "kind = \"malformed\"\nsize = 400\ncount = 40\nvariant = \"all\"",
+              "kind = \"tcp\"\nsize = 90\ncount = 2", "kind = \"udp\"\nsize = 64\ncount = 2"})
+            for (const auto& sent : sent_by(one_flow(flow + family)))
+                if (sent.bytes.size() <= 1514) frames.push_back(sent.bytes);
+    }
+    return frames;
+}
+
+}  // namespace
+
+TEST_GROUP(Steer){void setup() override{program().add_local(own_v4);
+program().add_local(own_v6);
+}
+}
+;
+
+TEST(Steer, everyKindOfFrameIsSteeredAsItIsParsed) {
+    const auto frames = seeds();
+    CHECK(frames.size() > 60);
+    for (const Bytes& frame : frames) judge(frame);
+}
+
+TEST(Steer, randomChangesOfFramesAreSteeredAsTheyAreParsed) {
+    constexpr int changed_frames = 20'000;
+    const auto frames = seeds();
+    std::mt19937_64 draws(1);
+    std::array<int, steer_counters> seen{};
+    for (int n = 0; n < changed_frames; ++n) {
+        Bytes frame = frames[draws() % frames.size()];
+        const std::size_t judged = std::min<std::size_t>(frame.size(), 64);
+        for (std::uint64_t changes = draws() % 3 + 1; changes != 0; --changes) {
+            constexpr std::array<std::uint8_t, 10> telling{0, 1, 2, 17, 0x45, 0x60, 0x81, 0x88, 0xE0, 0xFF};
+            const std::uint64_t draw = draws();
+            frame[draw % judged] = (draw >> 32 & 1) != 0 ? telling[(draw >> 40) % telling.size()]
+                                                         : static_cast<std::uint8_t>(draw >> 48);
+        }
+        if (draws() % 8 == 0) frame.resize(14 + draws() % (frame.size() - 13));
+        frame[6] &= 0xFE;  // a group's source address is the switch's to judge
+        mend_checksum(frame);
+        judge(frame);
+        ++seen[steered(frame)];
+    }
+    // What does not come of itself in random frames would not have been tested.
+    for (int n = 0; n < steer_no_socket; ++n) CHECK_TRUE_TEXT(seen[n] > 20, steer_catalogue[n].name);
+}
+
+TEST(Steer, ownAddressesStayWithTheKernelWhateverTheTimeToLive) {
+    for (const int version : {4, 6})
+        for (const std::uint8_t ttl : {0, 1, 2, 64}) {
+            const std::size_t at = version == 4 ? 22 : 21;
+            CHECK_EQUAL(ttl <= 1 ? steer_expired : steer_roce, steered(with(roce_frame(version), at, {ttl})));
+            CHECK_EQUAL(steer_local, steered(with(to_own(version), at, {ttl})));
+        }
+}
+
+int main(int argc, char** argv) {
+    if (const std::string& why = program().why_not(); !why.empty()) {
+        std::printf("SKIP: %s\n", why.c_str());
+        return 77;
+    }
+    return RUN_ALL_TESTS(argc, argv);
+}
