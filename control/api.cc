@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "control/judge.hh"
-#include "control/lint_findings.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 
@@ -44,8 +43,7 @@ Api::Applied Api::change(Config config) {
                             {"do", "save the file and start sluiced anew"}}};
     done.findings = judge(config, Machine{std::thread::hardware_concurrency()});
     refuse_errors(done.findings);
-    const std::string error = running_.apply(std::move(config));
-    if (!error.empty()) throw RpcError{RpcCode::refused, error};
+    refuse_if(running_.apply(std::move(config)));
     done.generation = running_.generation();
     done.pending_cells = running_.pending_cells();
     return done;
@@ -75,12 +73,8 @@ void Api::apply_routes(Config config) {
                        fmt::format("at most {} routes and as many neighbours", max_routes)};
     sort_config(config);
     // As a file would be judged, so that what runs can be saved and every other value still be changed.
-    lint::Findings findings(config);
-    lint::check_neighbors(config, findings);
-    lint::check_routes(config, findings);
-    refuse_errors(findings.take());
-    const std::string error = running_.apply(std::move(config));
-    if (!error.empty()) throw RpcError{RpcCode::refused, error};
+    refuse_errors(check_routing(config));
+    refuse_if(running_.apply(std::move(config)));
 }
 
 void Api::confirm() {

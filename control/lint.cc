@@ -247,6 +247,13 @@ bool has_error(const std::vector<Finding>& findings) {
                        [](const Finding& f) { return f.severity == Severity::error; });
 }
 
+std::vector<Finding> check_routing(const Config& config) {
+    lint::Findings findings(config);
+    lint::check_neighbors(config, findings);
+    lint::check_routes(config, findings);
+    return findings.take();
+}
+
 std::vector<Finding> check_config(const Config& config, const Machine& machine) {
     lint::Findings findings(config);
     if (config.ports.empty())

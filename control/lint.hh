@@ -33,6 +33,8 @@ struct Machine {
 // Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one
 // counts the rest.
 std::vector<Finding> check_config(const Config& config, const Machine& machine);
+// Its neighbours and routes alone.
+std::vector<Finding> check_routing(const Config& config);
 bool has_error(const std::vector<Finding>& findings);
 
 constexpr std::size_t max_findings_of_a_kind = 100;
