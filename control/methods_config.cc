@@ -89,7 +89,11 @@ Json applied(const Api::Applied& done) {
                  {"generation", done.generation},
                  {"pending_cells", done.pending_cells},
                  {"findings", findings_json(done.findings)}};
-    if (done.confirm_by) json["confirm_by_ns"] = done.confirm_by->ps / 1000;
+    if (done.confirm_by) {
+        json["confirm_by_ns"] = done.confirm_by->ps / 1000;
+        json["waiting"] = done.waiting;
+    }
+    if (done.kept != 0) json["kept"] = done.kept;
     return json;
 }
 
@@ -124,8 +128,7 @@ Json set(Api& api, RpcClient&, RpcParameters& parameters) {
 
 Json confirm(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
-    api.confirm();
-    return Json::object();
+    return {{"kept", api.confirm()}};
 }
 
 Json rollback(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -159,10 +162,10 @@ constexpr auto changes = RpcMethod::Kind::changes;
 constexpr std::array methods{
     RpcMethod{"config.apply", "toml: TEXT, confirm: TIME",
               "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
-              "unless config.confirm comes in time.",
+              "unless config.confirm comes in time, and without it keeps changes that wait.",
               changes, true, apply},
     RpcMethod{"config.check", "toml: TEXT", "Judges a configuration without using it.", reads, true, check},
-    RpcMethod{"config.confirm", "", "Keeps what config.apply made for a time.", changes, false, confirm},
+    RpcMethod{"config.confirm", "", "Keeps the changes that wait for it.", changes, false, confirm},
     RpcMethod{"config.diff", "toml: TEXT", "What would change.", reads, true, diff},
     RpcMethod{"config.get", "path: PATH", "The running configuration as TOML, or one value.", reads, false,
               get},

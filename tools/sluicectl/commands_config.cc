@@ -45,6 +45,8 @@ std::string findings_text(const Json& findings) {
     return text;
 }
 
+std::string changes_count(const Json& count) { return count.dump() + (count == 1 ? " change" : " changes"); }
+
 Answer applied(Json json) {
     std::string text = changes_text(json["changes"]);
     if (text.empty()) text = "nothing changes\n";
@@ -52,8 +54,11 @@ Answer applied(Json json) {
     if (json["pending_cells"] != 0)
         text += fmt::format("limits that were cut follow when {} cells have left\n",
                             json["pending_cells"].dump());
+    if (json.contains("kept"))
+        text += fmt::format("kept as well: {} that waited to be confirmed\n", changes_count(json["kept"]));
     if (json.contains("confirm_by_ns"))
-        text += fmt::format("goes back at {} of the switch's clock unless: sluicectl config confirm\n",
+        text += fmt::format("{} at {} of the switch's clock unless: sluicectl config confirm\n",
+                            json["waiting"] == 1 ? "goes back" : changes_count(json["waiting"]) + " go back",
                             ns_text(json["confirm_by_ns"]));
     return {std::move(json), std::move(text)};
 }
@@ -90,7 +95,11 @@ Answer apply(Context& context, const Said& said) {
         context.call("config.apply", with_confirm({{"toml", file_text(said.value("FILE"))}}, said)));
 }
 
-Answer confirm(Context& context, const Said&) { return {context.call("config.confirm"), "kept\n"}; }
+Answer confirm(Context& context, const Said&) {
+    Json json = context.call("config.confirm");
+    std::string text = "kept: " + changes_count(json["kept"]) + "\n";
+    return {std::move(json), std::move(text)};
+}
 
 Answer rollback(Context& context, const Said&) { return applied(context.call("config.rollback")); }
 
@@ -130,9 +139,9 @@ constexpr std::array table{
     Command{"config check FILE", "judges a file (- is the input) without using it", check},
     Command{"config diff FILE", "what the file would change", diff},
     Command{"config apply FILE [confirm TIME]",
-            "makes the file the configuration, whole or not at all; goes back unless confirmed in time",
-            apply},
-    Command{"config confirm", "keeps what waits for it", confirm},
+            "makes the file the configuration, whole or not at all; with confirm for a time only", apply},
+    Command{"config confirm", "keeps the changes that wait for it; so does a change without confirm",
+            confirm},
     Command{"config rollback", "back to before the last change", rollback},
     Command{"config save [NAME]", "writes the running configuration to its file, or one beside it", save},
     Command{"config keys [WORD]", "every key whose path holds the word: default, range, meaning", keys},
