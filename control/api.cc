@@ -16,11 +16,14 @@ namespace sluice {
 namespace {
 
 void refuse_errors(const std::vector<Finding>& findings) {
-    for (const Finding& finding : findings)
-        if (finding.severity == Severity::error)
-            throw RpcError{RpcCode::refused,
-                           finding.path + ": " + finding.message,
-                           {{"path", finding.path}, {"id", finding.id}, {"do", finding.fix}}};
+    for (const Finding& finding : findings) {
+        if (finding.severity != Severity::error) continue;
+        RpcError error{RpcCode::refused,
+                       finding.path + ": " + finding.message,
+                       {{"path", finding.path}, {"id", finding.id}, {"do", finding.fix}}};
+        if (force_helps(findings)) error.data["may_be_forced"] = true;
+        throw error;
+    }
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ void Api::require_changes() const {
                    {{"do", "start sluiced with --interactive"}}};
 }
 
-Api::Applied Api::change(Config config) {
+Api::Applied Api::change(Config config, const std::vector<std::string>& forced, bool force) {
     Applied done;
     done.changes = config_changes(running_.config(), config);
     for (const ConfigChange& change : done.changes)
@@ -43,20 +46,24 @@ Api::Applied Api::change(Config config) {
                             {"value", change.to},
                             {"do", "save the file and start sluiced anew"}}};
     done.findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    force_again(done.findings, forced);
+    if (force) sluice::force(done.findings);
     refuse_errors(done.findings);
-    refuse_if(running_.apply(std::move(config)));
+    refuse_if(running_.apply(std::move(config), forced_reasons(done.findings)));
     done.generation = running_.generation();
     done.pending_cells = running_.pending_cells();
     return done;
 }
 
-Api::Applied Api::apply(Config config, std::optional<Duration> confirm) {
+Api::Applied Api::apply(Config config, const Wish& wish) {
+    const auto& confirm = wish.confirm;
     if (confirm && waiting_ == max_history)
         throw RpcError{RpcCode::too_much,
                        fmt::format("{} changes wait to be confirmed", waiting_),
                        {{"do", "config confirm, or config rollback"}}};
     Config before = running_.config();
-    Applied done = change(std::move(config));
+    std::vector<std::string> forced = running_.forced();
+    Applied done = change(std::move(config), forced, wish.force);
     if (done.changes.empty()) {
         if (waiting_ != 0) await(confirm, done);
         return done;
@@ -66,7 +73,7 @@ Api::Applied Api::apply(Config config, std::optional<Duration> confirm) {
             return change.path.starts_with("route.") || change.path.starts_with("neighbor.");
         });
     if (!with_lists) before.routes.clear(), before.neighbors.clear();
-    history_.push_back({std::move(before), with_lists});
+    history_.push_back({std::move(before), std::move(forced), with_lists});
     if (history_.size() > max_history) history_.erase(history_.begin());
     if (confirm) ++waiting_;
     await(confirm, done);
@@ -120,7 +127,7 @@ Api::Applied Api::go_back(std::size_t changes) {
     const Config& with_lists = lists == history_.end() ? running_.config() : lists->config;
     back.routes = with_lists.routes;
     back.neighbors = with_lists.neighbors;
-    Applied done = change(std::move(back));
+    Applied done = change(std::move(back), first->forced, false);
     history_.erase(first, history_.end());
     running_.note("configuration", fmt::format("rolled back: {} values", done.changes.size()));
     return done;
@@ -167,7 +174,7 @@ void Api::reload() {
         return;
     }
     try {
-        const Applied done = apply(std::move(*config), std::nullopt);
+        const Applied done = apply(std::move(*config), {std::nullopt, options_.force});
         running_.note("reloaded",
                       fmt::format("{}: {} values changed", options_.config_file, done.changes.size()));
     } catch (const RpcError& error) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "control/config_paths.hh"
+#include "control/force.hh"
 #include "control/lint.hh"
 #include "control/rpc.hh"
 #include "control/running_switch.hh"
@@ -31,6 +32,7 @@ class Api {
     struct Options {
         std::string config_file;
         bool interactive = false;  // a virtual clock that moves only when it is told to
+        bool force = false;        // what the file says is forced, as at the start
     };
     Api(RunningSwitch& running, Options options) : running_(running), options_(std::move(options)) {}
 
@@ -41,6 +43,11 @@ class Api {
     // Throws RpcError where the switch may only be looked at: a virtual clock that runs by itself.
     void require_changes() const;
 
+    // How a change is wanted.
+    struct Wish {
+        std::optional<Duration> confirm{};
+        bool force = false;  // although it is not lossless: force.hh
+    };
     // What a change of the configuration did.
     struct Applied {
         std::vector<ConfigChange> changes;
@@ -54,7 +61,8 @@ class Api {
     // Whole or not at all (RpcError). Answers when every worker runs it. As with NETCONF's confirmed commits
     // (RFC 6241, 8.4): a change without `confirm` keeps those that wait for it, one more with `confirm` gives
     // them all its new time, and what is not confirmed goes back as a whole.
-    Applied apply(Config config, std::optional<Duration> confirm);
+    // What was forced once need not be forced again.
+    Applied apply(Config config, const Wish& wish);
     // How many changes waited for it.
     std::size_t confirm();
     // Routes and neighbours alone; what they name is checked, no history is kept.
@@ -75,9 +83,10 @@ class Api {
   private:
     struct Past {
         Config config;
+        std::vector<std::string> forced;
         bool with_lists;  // else routes and neighbours are not part of it: they have a life of their own
     };
-    Applied change(Config config);
+    Applied change(Config config, const std::vector<std::string>& forced, bool force);
     Applied go_back(std::size_t changes);
     void await(std::optional<Duration> confirm, Applied& done);
     void write(const std::string& path) const;

@@ -20,6 +20,7 @@ struct Finding {
     std::string message;  // with its numbers
     std::string fix;
     SourcePlace place;
+    bool forced = false;  // an error by itself: force.hh
 
     // One line, like a ConfigError: `file:line:column: error: path: message [id]; do: fix`.
     std::string text(std::string_view file) const;

@@ -22,6 +22,7 @@ struct Arguments {
     std::optional<LogLevel> log;
     bool interactive = false;
     bool check = false;
+    bool force = false;
     std::string print;  // "help", "reference", "metrics" or "man": say that and end
     std::optional<std::uint64_t> seed;
     std::optional<Duration> duration;

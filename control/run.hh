@@ -17,6 +17,7 @@ struct RunOptions {
     std::string metrics;       // where to serve them; empty: nowhere
     std::string events;        // file of JSON lines; empty: none
     std::optional<LogLevel> log;
+    bool force = false;  // SIGHUP's file too
 };
 
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual
