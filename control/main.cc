@@ -119,7 +119,9 @@ int run_main(int argc, char** argv) {
         fmt::print(stderr, "sluiced: {}: {}\n", arguments.socket, why);
         return exit_failed;
     }
-    const auto eal = Eal::start(RunningSwitch::eal_options(config));
+    EalOptions eal_options = RunningSwitch::eal_options(config);
+    eal_options.telemetry = arguments.telemetry;
+    const auto eal = Eal::start(eal_options);
     if (!eal) {
         fmt::print(stderr, "sluiced: {}\n", eal.error());
         return exit_failed;
@@ -132,9 +134,9 @@ int run_main(int argc, char** argv) {
         fmt::print(stderr, "sluiced: {}\n", running.error());
         return exit_failed;
     }
-    const std::string error =
-        run(**running, {arguments.duration, arguments.config, arguments.socket, arguments.interactive,
-                        arguments.metrics, arguments.events, arguments.log, arguments.force});
+    const std::string error = run(**running, {arguments.duration, arguments.config, arguments.socket,
+                                              arguments.interactive, arguments.metrics, arguments.events,
+                                              arguments.log, arguments.force, arguments.telemetry});
     if (!error.empty()) {
         fmt::print(stderr, "sluiced: {}\n", error);
         running->reset();

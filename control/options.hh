@@ -20,6 +20,7 @@ struct Arguments {
     std::string socket;
     std::string metrics;
     std::optional<LogLevel> log;
+    bool telemetry = false;
     bool interactive = false;
     bool check = false;
     bool force = false;
