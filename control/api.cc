@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "control/judge.hh"
-#include "control/lint_findings.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 
@@ -16,11 +16,14 @@ namespace sluice {
 namespace {
 
 void refuse_errors(const std::vector<Finding>& findings) {
-    for (const Finding& finding : findings)
-        if (finding.severity == Severity::error)
-            throw RpcError{RpcCode::refused,
-                           finding.path + ": " + finding.message,
-                           {{"path", finding.path}, {"id", finding.id}, {"do", finding.fix}}};
+    for (const Finding& finding : findings) {
+        if (finding.severity != Severity::error) continue;
+        RpcError error{RpcCode::refused,
+                       finding.path + ": " + finding.message,
+                       {{"path", finding.path}, {"id", finding.id}, {"do", finding.fix}}};
+        if (force_helps(findings)) error.data["may_be_forced"] = true;
+        throw error;
+    }
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ void Api::require_changes() const {
                    {{"do", "start sluiced with --interactive"}}};
 }
 
-Api::Applied Api::change(Config config) {
+Api::Applied Api::change(Config config, const std::vector<std::string>& forced, bool force) {
     Applied done;
     done.changes = config_changes(running_.config(), config);
     for (const ConfigChange& change : done.changes)
@@ -43,30 +46,50 @@ Api::Applied Api::change(Config config) {
                             {"value", change.to},
                             {"do", "save the file and start sluiced anew"}}};
     done.findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    force_again(done.findings, forced);
+    if (force) sluice::force(done.findings);
     refuse_errors(done.findings);
-    const std::string error = running_.apply(std::move(config));
-    if (!error.empty()) throw RpcError{RpcCode::refused, error};
+    refuse_if(running_.apply(std::move(config), forced_reasons(done.findings)));
     done.generation = running_.generation();
     done.pending_cells = running_.pending_cells();
     return done;
 }
 
-Api::Applied Api::apply(Config config, std::optional<Duration> confirm) {
+Api::Applied Api::apply(Config config, const Wish& wish) {
+    const auto& confirm = wish.confirm;
+    if (confirm && waiting_ == max_history)
+        throw RpcError{RpcCode::too_much,
+                       fmt::format("{} changes wait to be confirmed", waiting_),
+                       {{"do", "config confirm, or config rollback"}}};
     Config before = running_.config();
-    Applied done = change(std::move(config));
-    if (done.changes.empty()) return done;
+    std::vector<std::string> forced = running_.forced();
+    Applied done = change(std::move(config), forced, wish.force);
+    if (done.changes.empty()) {
+        if (waiting_ != 0) await(confirm, done);
+        return done;
+    }
     const bool with_lists =
         std::any_of(done.changes.begin(), done.changes.end(), [](const ConfigChange& change) {
             return change.path.starts_with("route.") || change.path.starts_with("neighbor.");
         });
     if (!with_lists) before.routes.clear(), before.neighbors.clear();
-    history_.push_back({std::move(before), with_lists});
+    history_.push_back({std::move(before), std::move(forced), with_lists});
     if (history_.size() > max_history) history_.erase(history_.begin());
-    confirm_by_.reset();
-    if (confirm) done.confirm_by = confirm_by_ = running_.now() + *confirm;
+    if (confirm) ++waiting_;
+    await(confirm, done);
     running_.note("configuration", fmt::format("{} values changed, the first: {}", done.changes.size(),
                                                done.changes.front().path));
     return done;
+}
+
+// What waits has `confirm` from now on, or is kept.
+void Api::await(std::optional<Duration> confirm, Applied& done) {
+    if (confirm) {
+        done.confirm_by = confirm_by_ = running_.now() + *confirm;
+        done.waiting = waiting_;
+    } else if (waiting_ != 0) {
+        done.kept = this->confirm();
+    }
 }
 
 void Api::apply_routes(Config config) {
@@ -75,41 +98,49 @@ void Api::apply_routes(Config config) {
                        fmt::format("at most {} routes and as many neighbours", max_routes)};
     sort_config(config);
     // As a file would be judged, so that what runs can be saved and every other value still be changed.
-    lint::Findings findings(config);
-    lint::check_neighbors(config, findings);
-    lint::check_routes(config, findings);
-    refuse_errors(findings.take());
-    const std::string error = running_.apply(std::move(config));
-    if (!error.empty()) throw RpcError{RpcCode::refused, error};
+    refuse_errors(check_routing(config));
+    refuse_if(running_.apply(std::move(config)));
 }
 
-void Api::confirm() {
+std::size_t Api::confirm() {
     if (!confirm_by_) throw RpcError{RpcCode::refused, "nothing waits to be confirmed"};
     confirm_by_.reset();
+    running_.note("configuration", fmt::format("confirmed: {} changes are kept", waiting_));
+    return std::exchange(waiting_, 0);
 }
 
 Api::Applied Api::rollback() {
     if (history_.empty())
         throw RpcError{RpcCode::refused, "nothing has been changed that could be rolled back"};
-    Config back = history_.back().config;
-    if (!history_.back().with_lists) {
-        back.routes = running_.config().routes;
-        back.neighbors = running_.config().neighbors;
-    }
-    Applied done = change(std::move(back));
-    history_.pop_back();
-    confirm_by_.reset();
+    Applied done = go_back(1);
+    if (waiting_ != 0 && --waiting_ == 0) confirm_by_.reset();
+    done.confirm_by = confirm_by_;
+    done.waiting = waiting_;
+    return done;
+}
+
+// Undoes the last `changes`, at least one, in one step.
+Api::Applied Api::go_back(std::size_t changes) {
+    const auto first = history_.end() - static_cast<std::ptrdiff_t>(changes);
+    Config back = first->config;
+    const auto lists = std::find_if(first, history_.end(), [](const Past& past) { return past.with_lists; });
+    const Config& with_lists = lists == history_.end() ? running_.config() : lists->config;
+    back.routes = with_lists.routes;
+    back.neighbors = with_lists.neighbors;
+    Applied done = change(std::move(back), first->forced, false);
+    history_.erase(first, history_.end());
     running_.note("configuration", fmt::format("rolled back: {} values", done.changes.size()));
     return done;
 }
 
 void Api::tick() {
     if (!confirm_by_ || running_.now() < *confirm_by_) return;
+    confirm_by_.reset();
+    const std::size_t late = std::exchange(waiting_, 0);
     try {
-        rollback();
-        running_.note("configuration", "the change before was not confirmed in time");
+        go_back(late);
+        running_.note("configuration", fmt::format("not confirmed in time: {} changes", late));
     } catch (const RpcError& error) {
-        confirm_by_.reset();
         running_.note("configuration", "cannot be rolled back: " + error.message);
     }
 }
@@ -143,7 +174,7 @@ void Api::reload() {
         return;
     }
     try {
-        const Applied done = apply(std::move(*config), std::nullopt);
+        const Applied done = apply(std::move(*config), {std::nullopt, options_.force});
         running_.note("reloaded",
                       fmt::format("{}: {} values changed", options_.config_file, done.changes.size()));
     } catch (const RpcError& error) {

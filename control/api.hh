@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "control/config_paths.hh"
+#include "control/force.hh"
 #include "control/lint.hh"
 #include "control/rpc.hh"
 #include "control/running_switch.hh"
@@ -31,6 +32,7 @@ class Api {
     struct Options {
         std::string config_file;
         bool interactive = false;  // a virtual clock that moves only when it is told to
+        bool force = false;        // what the file says is forced, as at the start
     };
     Api(RunningSwitch& running, Options options) : running_(running), options_(std::move(options)) {}
 
@@ -41,6 +43,11 @@ class Api {
     // Throws RpcError where the switch may only be looked at: a virtual clock that runs by itself.
     void require_changes() const;
 
+    // How a change is wanted.
+    struct Wish {
+        std::optional<Duration> confirm{};
+        bool force = false;  // although it is not lossless: force.hh
+    };
     // What a change of the configuration did.
     struct Applied {
         std::vector<ConfigChange> changes;
@@ -48,12 +55,19 @@ class Api {
         std::uint64_t generation = 0;      // of the policy that every worker runs
         std::int64_t pending_cells = 0;    // the rest of the change waits until they have left
         std::optional<Time> confirm_by{};  // without confirm() by then it is rolled back
+        std::size_t waiting = 0;           // changes that go back then, this one among them
+        std::size_t kept = 0;              // changes before it that waited and do no longer
     };
-    // Whole or not at all (RpcError). Answers when every worker runs it.
-    Applied apply(Config config, std::optional<Duration> confirm);
-    void confirm();
+    // Whole or not at all (RpcError). Answers when every worker runs it. As with NETCONF's confirmed commits
+    // (RFC 6241, 8.4): a change without `confirm` keeps those that wait for it, one more with `confirm` gives
+    // them all its new time, and what is not confirmed goes back as a whole.
+    // What was forced once need not be forced again.
+    Applied apply(Config config, const Wish& wish);
+    // How many changes waited for it.
+    std::size_t confirm();
     // Routes and neighbours alone; what they name is checked, no history is kept.
     void apply_routes(Config config);
+    // Of the last change; those before it that wait for confirmation go on waiting.
     Applied rollback();
     void save(const std::string& path) const;
     // Once a round: rolls back what was not confirmed in time.
@@ -69,15 +83,19 @@ class Api {
   private:
     struct Past {
         Config config;
+        std::vector<std::string> forced;
         bool with_lists;  // else routes and neighbours are not part of it: they have a life of their own
     };
-    Applied change(Config config);
+    Applied change(Config config, const std::vector<std::string>& forced, bool force);
+    Applied go_back(std::size_t changes);
+    void await(std::optional<Duration> confirm, Applied& done);
     void write(const std::string& path) const;
 
     RunningSwitch& running_;
     Options options_;
     std::vector<Past> history_;         // before each change, the latest last; at most max_history
-    std::optional<Time> confirm_by_{};  // of the last change
+    std::optional<Time> confirm_by_{};  // of the last `waiting_` changes
+    std::size_t waiting_ = 0;
 };
 
 }  // namespace sluice

@@ -21,6 +21,7 @@ struct OperatorState {
     bool big_red_switch = false;               // every lossless queue is in the watchdog's action
     std::optional<DecisionsConfig> decisions;  // instead of the configuration's, when told
     std::uint64_t watermarks = 0;              // how often users' watermarks were cleared
+    std::vector<std::string> forced{};  // what the configuration is not lossless for, and runs all the same
     bool operator==(const OperatorState&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "control/force.hh"
 #include "control/lint_findings.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
@@ -237,14 +238,22 @@ std::string Finding::text(std::string_view file) const {
     if (place.line != 0) out += fmt::format(":{}:{}", place.line, place.column);
     out += fmt::format(": {}: ", words[static_cast<std::size_t>(severity)]);
     if (!path.empty()) out += path + ": ";
-    out += fmt::format("{} [{}]", message, id);
+    out += fmt::format("{}{} [{}]", message, forced ? ": forced, not lossless" : "", id);
     if (!fix.empty()) out += "; do: " + fix;
+    if (severity == Severity::error && may_be_forced(id)) out += "; or run it so, not lossless: --force";
     return out;
 }
 
 bool has_error(const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(),
                        [](const Finding& f) { return f.severity == Severity::error; });
+}
+
+std::vector<Finding> check_routing(const Config& config) {
+    lint::Findings findings(config);
+    lint::check_neighbors(config, findings);
+    lint::check_routes(config, findings);
+    return findings.take();
 }
 
 std::vector<Finding> check_config(const Config& config, const Machine& machine) {

@@ -20,6 +20,7 @@ struct Finding {
     std::string message;  // with its numbers
     std::string fix;
     SourcePlace place;
+    bool forced = false;  // an error by itself: force.hh
 
     // One line, like a ConfigError: `file:line:column: error: path: message [id]; do: fix`.
     std::string text(std::string_view file) const;
@@ -33,6 +34,8 @@ struct Machine {
 // Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one
 // counts the rest.
 std::vector<Finding> check_config(const Config& config, const Machine& machine);
+// Its neighbours and routes alone.
+std::vector<Finding> check_routing(const Config& config);
 bool has_error(const std::vector<Finding>& findings);
 
 constexpr std::size_t max_findings_of_a_kind = 100;

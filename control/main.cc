@@ -12,6 +12,7 @@
 
 #include "control/commands.hh"
 #include "control/config.hh"
+#include "control/force.hh"
 #include "control/judge.hh"
 #include "control/metrics.hh"
 #include "control/options.hh"
@@ -43,8 +44,13 @@ int print(const std::string& what) {
     return exit_done;
 }
 
+struct Judged {
+    Config config;
+    std::vector<std::string> forced;  // what it is not lossless for
+};
+
 // Loads and judges; prints every finding. Nothing when it may not run.
-std::optional<Config> read_config(const Arguments& arguments) {
+std::optional<Judged> read_config(const Arguments& arguments) {
     auto loaded = load_config(arguments.config);
     if (!loaded) {
         for (const ConfigError& error : loaded.error()) fmt::print(stderr, "{}\n", error.text());
@@ -56,14 +62,15 @@ std::optional<Config> read_config(const Arguments& arguments) {
         config.decisions.file = arguments.decisions;
         if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
     }
-    const auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    if (arguments.force) force(findings);
     // A run is told what is wrong with it; notes are for who asks.
     for (const Finding& finding : findings)
         if (arguments.check || finding.severity != Severity::note)
             fmt::print(stderr, "{}\n", finding.text(arguments.config));
     if (has_error(findings)) return std::nullopt;
     if (arguments.check && findings.empty()) fmt::print("{}: no findings\n", arguments.config);
-    return config;
+    return Judged{std::move(config), forced_reasons(findings)};
 }
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -98,12 +105,13 @@ int run_main(int argc, char** argv) {
     if (!parsed) return usage_error(parsed.error());
     const Arguments& arguments = *parsed;
     if (!arguments.print.empty()) return print(arguments.print);
-    const auto config = read_config(arguments);
-    if (!config) return exit_configuration;
+    const auto judged = read_config(arguments);
+    if (!judged) return exit_configuration;
+    const Config& config = judged->config;
     if (arguments.check) {
-        fmt::print("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config->ports.size(),
-                   config->routes.size(), config->neighbors.size());
-        fmt::print("{}", qos_tables(effective_qos(*config)));
+        fmt::print("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
+                   config.routes.size(), config.neighbors.size());
+        fmt::print("{}", qos_tables(effective_qos(config)));
         return exit_done;
     }
     if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);
@@ -111,21 +119,24 @@ int run_main(int argc, char** argv) {
         fmt::print(stderr, "sluiced: {}: {}\n", arguments.socket, why);
         return exit_failed;
     }
-    const auto eal = Eal::start(RunningSwitch::eal_options(*config));
+    EalOptions eal_options = RunningSwitch::eal_options(config);
+    eal_options.telemetry = arguments.telemetry;
+    const auto eal = Eal::start(eal_options);
     if (!eal) {
         fmt::print(stderr, "sluiced: {}\n", eal.error());
         return exit_failed;
     }
     RunningOptions options;
     if (!arguments.trace.empty()) options.trace_slots = 4096;
-    auto running = RunningSwitch::create(*config, options);
+    options.forced = judged->forced;
+    auto running = RunningSwitch::create(config, options);
     if (!running) {
         fmt::print(stderr, "sluiced: {}\n", running.error());
         return exit_failed;
     }
-    const std::string error =
-        run(**running, {arguments.duration, arguments.config, arguments.socket, arguments.interactive,
-                        arguments.metrics, arguments.events, arguments.log});
+    const std::string error = run(**running, {arguments.duration, arguments.config, arguments.socket,
+                                              arguments.interactive, arguments.metrics, arguments.events,
+                                              arguments.log, arguments.force, arguments.telemetry});
     if (!error.empty()) {
         fmt::print(stderr, "sluiced: {}\n", error);
         running->reset();

@@ -38,10 +38,7 @@ Json list_methods(Api&, RpcClient&, RpcParameters& parameters) {
 }
 
 // Runs a command in words, as timed events do.
-void command(Api& api, const std::string& words) {
-    const std::string error = run_command(api.running(), words);
-    if (!error.empty()) throw RpcError{RpcCode::refused, error};
-}
+void command(Api& api, const std::string& words) { refuse_if(run_command(api.running(), words)); }
 
 Json run(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string words = parameters.text("command");
@@ -52,11 +49,9 @@ Json run(Api& api, RpcClient&, RpcParameters& parameters) {
 
 Json port_set(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string port = parameters.text("port");
-    const Json& up = parameters.any("up");
+    const bool up = parameters.boolean("up");
     parameters.finish();
-    if (!up.is_boolean())
-        throw RpcError{RpcCode::bad_parameters, "\"up\" must be true or false", {{"path", "up"}}};
-    command(api, fmt::format("port {} {}", port, up.get<bool>() ? "up" : "down"));
+    command(api, fmt::format("port {} {}", port, up ? "up" : "down"));
     return Json::object();
 }
 
@@ -69,25 +64,24 @@ Json queue_hold(Api& api, RpcClient&, RpcParameters& parameters) {
     return Json::object();
 }
 
+Json part_of_report(Api& api, const std::string& path) {
+    const Json report = make_report(api.running());
+    if (const Json* part = report_part(report, path)) return *part;
+    throw RpcError{
+        RpcCode::bad_parameters, "the report has no part " + sluice::quoted(path), {{"path", "path"}}};
+}
+
 Json stats_show(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string path = parameters.text_or("path", "");
     parameters.finish();
-    const Json report = make_report(api.running());
-    const Json* part = report_part(report, path);
-    if (part == nullptr)
-        throw RpcError{
-            RpcCode::bad_parameters, "the report has no part " + sluice::quoted(path), {{"path", "path"}}};
-    return *part;
+    return part_of_report(api, path);
 }
 
 Json stats_watch(Api& api, RpcClient& client, RpcParameters& parameters) {
     const std::string path = parameters.text_or("path", "");
     const std::string every = parameters.text_or("every", "1s");
     parameters.finish();
-    const Json report = make_report(api.running());
-    if (report_part(report, path) == nullptr)
-        throw RpcError{
-            RpcCode::bad_parameters, "the report has no part " + sluice::quoted(path), {{"path", "path"}}};
+    static_cast<void>(part_of_report(api, path));
     if (every == "off") {
         client.watch_interval.reset();
         return Json::object();
@@ -106,8 +100,7 @@ Json stats_watch(Api& api, RpcClient& client, RpcParameters& parameters) {
 
 Json stats_clear(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
-    if (const std::string error = api.running().clear_user_watermarks(); !error.empty())
-        throw RpcError{RpcCode::refused, error};
+    refuse_if(api.running().clear_user_watermarks());
     return Json::object();
 }
 

@@ -22,6 +22,8 @@ Json finding_json(const Finding& finding) {
                  {"message", finding.message},
                  {"do", finding.fix}};
     if (finding.place.line != 0) json["line"] = finding.place.line;
+    if (finding.forced) json["forced"] = true;
+    if (finding.severity == Severity::error && may_be_forced(finding.id)) json["may_be_forced"] = true;
     return json;
 }
 
@@ -89,43 +91,47 @@ Json applied(const Api::Applied& done) {
                  {"generation", done.generation},
                  {"pending_cells", done.pending_cells},
                  {"findings", findings_json(done.findings)}};
-    if (done.confirm_by) json["confirm_by_ns"] = done.confirm_by->ps / 1000;
+    if (done.confirm_by) {
+        json["confirm_by_ns"] = done.confirm_by->ps / 1000;
+        json["waiting"] = done.waiting;
+    }
+    if (done.kept != 0) json["kept"] = done.kept;
     return json;
 }
 
-std::optional<Duration> confirm_of(RpcParameters& parameters) {
+Api::Wish wish_of(RpcParameters& parameters) {
     const std::string text = parameters.text_or("confirm", "");
-    if (text.empty()) return std::nullopt;
+    const bool force = parameters.boolean_or("force", false);
+    if (text.empty()) return {std::nullopt, force};
     const auto time = parse_time(text);
     if (!time || time->ps <= 0)
         throw RpcError{RpcCode::bad_parameters,
                        sluice::quoted(text) + " is no time",
                        {{"path", "confirm"}, {"do", "write 30s"}}};
-    return *time;
+    return {*time, force};
 }
 
 Json apply(Api& api, RpcClient&, RpcParameters& parameters) {
     Config config = parsed(parameters.text("toml"));
-    const auto confirm = confirm_of(parameters);
+    const Api::Wish wish = wish_of(parameters);
     parameters.finish();
-    return applied(api.apply(std::move(config), confirm));
+    return applied(api.apply(std::move(config), wish));
 }
 
 Json set(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string path = parameters.text("path");
     const Json& value = parameters.any("value");
-    const auto confirm = confirm_of(parameters);
+    const Api::Wish wish = wish_of(parameters);
     parameters.finish();
     auto changed =
         with_value(api.running().config(), path, value.is_string() ? value.get<std::string>() : value.dump());
     if (!changed) throw refusal(changed.error());
-    return applied(api.apply(std::move(*changed), confirm));
+    return applied(api.apply(std::move(*changed), wish));
 }
 
 Json confirm(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
-    api.confirm();
-    return Json::object();
+    return {{"kept", api.confirm()}};
 }
 
 Json rollback(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -157,12 +163,13 @@ constexpr auto reads = RpcMethod::Kind::reads;
 constexpr auto changes = RpcMethod::Kind::changes;
 
 constexpr std::array methods{
-    RpcMethod{"config.apply", "toml: TEXT, confirm: TIME",
+    RpcMethod{"config.apply", "toml: TEXT, confirm: TIME, force: BOOL",
               "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
-              "unless config.confirm comes in time.",
+              "unless config.confirm comes in time, and without it keeps changes that wait; "
+              "with `force` although it is not lossless.",
               changes, true, apply},
     RpcMethod{"config.check", "toml: TEXT", "Judges a configuration without using it.", reads, true, check},
-    RpcMethod{"config.confirm", "", "Keeps what config.apply made for a time.", changes, false, confirm},
+    RpcMethod{"config.confirm", "", "Keeps the changes that wait for it.", changes, false, confirm},
     RpcMethod{"config.diff", "toml: TEXT", "What would change.", reads, true, diff},
     RpcMethod{"config.get", "path: PATH", "The running configuration as TOML, or one value.", reads, false,
               get},
@@ -171,8 +178,8 @@ constexpr std::array methods{
               rollback},
     RpcMethod{"config.save", "file: PATH",
               "Writes the running configuration to the file it came from, or another.", changes, false, save},
-    RpcMethod{"config.set", "path: PATH, value: VALUE, confirm: TIME", "Changes one value.", changes, false,
-              set},
+    RpcMethod{"config.set", "path: PATH, value: VALUE, confirm: TIME, force: BOOL", "Changes one value.",
+              changes, false, set},
 };
 
 }  // namespace

@@ -20,8 +20,10 @@ struct Arguments {
     std::string socket;
     std::string metrics;
     std::optional<LogLevel> log;
+    bool telemetry = false;
     bool interactive = false;
     bool check = false;
+    bool force = false;
     std::string print;  // "help", "reference", "metrics" or "man": say that and end
     std::optional<std::uint64_t> seed;
     std::optional<Duration> duration;

@@ -104,6 +104,10 @@ std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 
 }  // namespace
 
+void refuse_if(std::string error) {
+    if (!error.empty()) throw RpcError{RpcCode::refused, std::move(error)};
+}
+
 RpcParameters::RpcParameters(const Json& object) : object_(object) {}
 
 const Json& RpcParameters::take(const char* name) {
@@ -129,15 +133,18 @@ std::string RpcParameters::text_or(const char* name, std::string fallback) {
     return has(name) ? text(name) : fallback;
 }
 
-bool RpcParameters::boolean_or(const char* name, bool fallback) {
-    asked_.emplace_back(name);
-    if (!has(name)) return fallback;
+bool RpcParameters::boolean(const char* name) {
     const Json& value = take(name);
     if (!value.is_boolean())
         throw RpcError{RpcCode::bad_parameters,
                        fmt::format("parameter \"{}\" must be true or false", name),
                        {{"path", name}}};
     return value.get<bool>();
+}
+
+bool RpcParameters::boolean_or(const char* name, bool fallback) {
+    asked_.emplace_back(name);
+    return has(name) ? boolean(name) : fallback;
 }
 
 std::uint64_t RpcParameters::integer(const char* name, std::uint64_t low, std::uint64_t high) {

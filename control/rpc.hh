@@ -39,6 +39,9 @@ struct RpcError {
     Json data = Json::object();
 };
 
+// Throws RpcError (refused) with the error's text, if there is one.
+void refuse_if(std::string error);
+
 // A request's parameters, each asked for by name; `finish` refuses those that nobody asked for.
 class RpcParameters {
   public:
@@ -47,6 +50,7 @@ class RpcParameters {
     bool has(const char* name) const { return object_.contains(name); }
     std::string text(const char* name);
     std::string text_or(const char* name, std::string fallback);
+    bool boolean(const char* name);
     bool boolean_or(const char* name, bool fallback);
     std::uint64_t integer(const char* name, std::uint64_t low, std::uint64_t high);
     const Json& any(const char* name);

@@ -11,6 +11,7 @@
 
 #include "control/api.hh"
 #include "control/commands.hh"
+#include "control/dpdk_telemetry.hh"
 #include "control/http.hh"
 #include "control/log.hh"
 #include "control/metrics.hh"
@@ -148,7 +149,7 @@ class Outside {
   public:
     Outside(RunningSwitch& running, const RunOptions& options)
         : running_(running),
-          api_(running, {options.config_file, options.interactive}),
+          api_(running, {options.config_file, options.interactive, options.force}),
           writer_(level_of(options)) {}
 
     // An error's text, or empty.
@@ -159,6 +160,11 @@ class Outside {
                                                [this] { return metrics_text(make_report(running_)); });
             if (!metrics) return metrics.error();
             metrics_ = std::move(*metrics);
+        }
+        if (options.telemetry) {
+            auto telemetry = DpdkTelemetry::open([this] { return make_report(running_); });
+            if (!telemetry) return telemetry.error();
+            telemetry_ = std::move(*telemetry);
         }
         // Last: who finds the socket finds everything open.
         if (!options.socket.empty()) {
@@ -201,6 +207,7 @@ class Outside {
             notify_service_manager("READY=1");
         }
         api_.tick();
+        if (telemetry_) telemetry_->serve();
         if (server_) server_->tick();
     }
 
@@ -209,6 +216,7 @@ class Outside {
     boost::asio::io_context io_;
     std::unique_ptr<ControlServer> server_;
     std::unique_ptr<MetricsServer> metrics_;
+    std::unique_ptr<DpdkTelemetry> telemetry_;
     EventWriter writer_;
 };
 

@@ -17,6 +17,8 @@ struct RunOptions {
     std::string metrics;       // where to serve them; empty: nowhere
     std::string events;        // file of JSON lines; empty: none
     std::optional<LogLevel> log;
+    bool force = false;      // SIGHUP's file too
+    bool telemetry = false;  // DPDK's
 };
 
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual

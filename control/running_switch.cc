@@ -8,6 +8,7 @@
 
 #include "control/compile.hh"
 #include "control/decision_filter.hh"
+#include "control/force.hh"
 #include "control/machine_addresses.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
@@ -48,6 +49,13 @@ WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t inde
     return static_cast<WorkerId>(port.worker.value_or(static_cast<unsigned>(index)) % config.workers);
 }
 
+// The first problem that keeps it from being used: of those that may be forced none, if any was.
+const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
+    for (const QosProblem& problem : qos.problems)
+        if (state.forced.empty() || !may_be_forced(problem.id)) return &problem;
+    return nullptr;
+}
+
 }  // namespace
 
 EalOptions RunningSwitch::eal_options(const Config& config) {
@@ -80,9 +88,10 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     if (!error.empty()) return tl::unexpected(error);
 
     made->qos_ = effective_qos(made->config_);
-    if (!made->qos_.problems.empty())
-        return tl::unexpected(made->qos_.problems[0].path + ": " + made->qos_.problems[0].wrong);
-    auto policy = made->compile(made->config_, made->qos_, {});
+    made->state_.forced = options.forced;
+    if (const QosProblem* problem = unusable(made->qos_, made->state_))
+        return tl::unexpected(problem->path + ": " + problem->wrong);
+    auto policy = made->compile(made->config_, made->qos_, made->state_);
     if (!policy) return tl::unexpected(policy.error());
     made->routes_->published();
     auto observation = Observation::create(made->config_, made->names_, made->packets_);
@@ -106,6 +115,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
             cores.resize(config.workers), std::generate(cores.begin(), cores.end(), [&w] { return ++w; });
         made->real_ = std::make_unique<RealRunner>(*made->switch_, cores);
     }
+    made->note_forced({});
     return made;
 }
 
@@ -207,8 +217,8 @@ tl::expected<std::unique_ptr<Policy>, std::string> RunningSwitch::compile(const 
 
 std::string RunningSwitch::publish(const Config& config, const OperatorState& state) {
     EffectiveQos qos = effective_qos(config);
-    if (!qos.problems.empty())
-        return qos.problems[0].path + ": " + qos.problems[0].wrong + "; do: " + qos.problems[0].fix;
+    if (const QosProblem* problem = unusable(qos, state))
+        return problem->path + ": " + problem->wrong + "; do: " + problem->fix;
     auto policy = compile(config, qos, state);
     if (!policy) return policy.error();
     change_->start(std::move(*policy));
@@ -292,9 +302,13 @@ std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const st
     return {};
 }
 
-std::string RunningSwitch::apply(Config config) {
-    std::string error = publish(config, state_);
+std::string RunningSwitch::apply(Config config, std::vector<std::string> forced) {
+    OperatorState state = state_;
+    state.forced = std::move(forced);
+    std::string error = publish(config, state);
     if (!error.empty()) return error;
+    std::swap(state, state_);
+    note_forced(state.forced);
     const Config before = std::exchange(config_, std::move(config));
     for (PortId id = 0; id < names_.size(); ++id)
         if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
@@ -330,6 +344,7 @@ void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
 std::vector<std::string> RunningSwitch::broken_promises() const {
     std::vector<std::string> broken;
     for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path + ": " + problem.wrong);
+    for (const std::string& reason : state_.forced) broken.push_back(reason + ": forced");
     for (const auto& [name, port] : config_.ports)
         if (config_.clock == ClockKind::virtual_time && port.peer == PeerKind::ignore &&
             qos_.ports.at(name).lossless != 0)
@@ -387,6 +402,12 @@ void RunningSwitch::note_microbursts() {
                  fmt::format("queue {}: first microburst: {} bytes, above {}, for {} ns", queue,
                              seen.peak_bytes, seen.threshold_bytes, seen.burst.length.ps / 1000));
     }
+}
+
+void RunningSwitch::note_forced(const std::vector<std::string>& before) {
+    for (const std::string& reason : state_.forced)
+        if (std::find(before.begin(), before.end(), reason) == before.end())
+            note("forced", "not lossless, and forced: " + reason);
 }
 
 void RunningSwitch::note_drops(PortId id) {

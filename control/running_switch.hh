@@ -29,8 +29,9 @@
 namespace sluice {
 
 struct RunningOptions {
-    std::string name = "sluice";  // unique in the process
-    unsigned trace_slots = 0;     // per queue; 0: no depth trace
+    std::string name = "sluice";        // unique in the process
+    unsigned trace_slots = 0;           // per queue; 0: no depth trace
+    std::vector<std::string> forced{};  // force.hh: what the configuration is not lossless for
 };
 
 class RunningSwitch {
@@ -50,7 +51,10 @@ class RunningSwitch {
     std::string hold_queue(const std::string& port, ClassId queue, bool hold);
     // Decision records from now on as `wanted` says, which check_decisions has found good; `what` was said.
     std::string set_decisions(const DecisionsConfig& wanted, const std::string& what);
-    std::string apply(Config config);
+    std::string apply(Config config) { return apply(std::move(config), forced()); }
+    // `forced`: what it is not lossless for, and which is wanted.
+    std::string apply(Config config, std::vector<std::string> forced);
+    const std::vector<std::string>& forced() const { return state_.forced; }
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
     // Users' watermarks start anew, by the hand of their owners.
@@ -124,6 +128,7 @@ class RunningSwitch {
     void note_drops(PortId id);
     void note_watchdog(const WatchdogNews& news);
     void note_microbursts();
+    void note_forced(const std::vector<std::string>& before);
 
     Config config_;
     RunningOptions options_;

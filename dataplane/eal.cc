@@ -61,7 +61,7 @@ void ensure_runtime_directory() {
 }  // namespace
 
 tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
-    std::vector<std::string> args{"sluiced", "--no-shconf", "--no-telemetry", "--log-level=lib.eal:4"};
+    std::vector<std::string> args{"sluiced", "--no-shconf", "--log-level=lib.eal:4"};
     Eal eal;
     const std::size_t wanted = options.memory_bytes + (std::size_t{64} << 20);
     const std::size_t huge = options.allow_hugepages && geteuid() == 0 ? free_hugepage_bytes() : 0;
@@ -78,6 +78,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
         args.emplace_back(std::to_string((wanted >> 20) + 1));
         eal.note_ = "ordinary memory (no hugepages)";
     }
+    if (!options.telemetry) args.emplace_back("--no-telemetry");
     if (!options.pci) args.emplace_back("--no-pci");
     // One lcore, floating: workers are threads of our own that register themselves.
     args.emplace_back("--lcores");

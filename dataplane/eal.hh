@@ -12,6 +12,7 @@ struct EalOptions {
     std::size_t memory_bytes = 0;  // what pools and tables will take
     bool pci = false;              // some port is a PCI device
     bool physical_needs_hugepages = false;
+    bool telemetry = false;          // DPDK's own socket
     bool allow_hugepages = true;     // false: the virtual clock, where speed of memory is not the point
     std::vector<std::string> extra;  // the user's own arguments, last
 };

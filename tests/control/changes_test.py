@@ -122,6 +122,82 @@ class Changes(Case):
         out = running.stop(accounts=True)
         self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 10 + [CE] * 10 + [ECT0] * 20)
 
+    def value(self, running, path="port.h1.queue.3.wred"):
+        return running.call("config.get", path=path)["value"]
+
+    def test_a_change_without_confirm_keeps_what_waits(self):
+        """As a commit does on a router, and says so."""
+        running = Running(self.switch())
+        running.call("clock.run", **{"for": "9500ns"})
+        running.call("config.set", path="port.h1.queue.3.wred", value="all", confirm="10us")
+        running.call("config.set", path="port.h2.queue.3.wred", value="all", confirm="10us")
+        running.refused("config.set", path="port.h2.queue.3.wred", value="nowhere")
+        running.refused("config.set", path="port.h2.speed", value="25G")
+        said = running.ctl("set port.h0.microburst 300KB")
+        self.assertIn("kept as well: 2 changes", said)
+        self.assertIn("nothing waits", running.refused("config.confirm").message)
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 10 + [CE] * 30)
+        self.assertTrue(any("confirmed: 2 changes" in event["text"] for event in out.report["events"]))
+
+    def test_what_is_applied_again_keeps_it_as_well(self):
+        running = Running(self.switch())
+        running.call("config.set", path="port.h1.queue.3.wred", value="all", confirm="10us")
+        done = running.call("config.apply", toml=running.call("config.get")["toml"])
+        self.assertEqual((done["changes"], done["kept"]), ([], 1))
+        running.call("clock.run")
+        self.assertEqual(self.value(running), '"all"')
+        running.stop()
+
+    def test_a_refused_change_keeps_nothing(self):
+        running = Running(self.switch())
+        running.call("config.set", path="port.h1.queue.3.wred", value="all", confirm="10us")
+        running.refused("config.set", path="port.h2.queue.3.wred", value="nowhere")
+        running.call("clock.run")
+        self.assertNotEqual(self.value(running), '"all"')
+        running.stop()
+
+    def test_changes_that_wait_go_back_together(self):
+        """The second gives both its time; routes that the first brought go as well, those added beside them stay."""
+        running = Running(self.switch())
+        running.call("clock.run", **{"for": "9500ns"})
+        toml = running.config.read_text()
+        more = '\n[port.h1.queue.3]\nwred = "all"\n[[route]]\nprefix = "10.7.0.0/16"\nvia = ["10.0.1.2"]\n'
+        running.call("config.apply", toml=toml + more, confirm="10us")
+        running.call("clock.run", **{"for": "5us"})
+        done = running.call("config.set", path="default.microburst", value="300KB", confirm="10us")
+        self.assertEqual((done["confirm_by_ns"], done["waiting"]), (24500, 2))
+        self.assertIn("3 changes go back at 24.5 us", running.ctl("set port.h2.queue.3.wred all --confirm 10us"))
+        running.call("clock.run")
+        self.assertEqual(running.call("config.diff", toml=toml), [])
+        self.assertIn("nothing has been changed", running.refused("config.rollback").message)
+        out = running.stop(accounts=True)
+        self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 10 + [CE] * 15 + [ECT0] * 15)
+        self.assertTrue(any("not confirmed in time: 3 changes" in event["text"] for event in out.report["events"]))
+
+    def test_rolled_back_while_more_wait(self):
+        running = Running(self.switch())
+        running.call("config.set", path="port.h1.queue.3.wred", value="all", confirm="10us")
+        running.call("config.set", path="port.h2.queue.3.wred", value="all", confirm="20us")
+        done = running.call("config.rollback")
+        self.assertEqual((done["confirm_by_ns"], done["waiting"]), (20000, 1))
+        self.assertEqual(self.value(running), '"all"')
+        self.assertEqual(running.call("config.rollback").get("waiting"), None)
+        self.assertIn("nothing waits", running.refused("config.confirm").message)
+        running.call("clock.run")
+        running.stop()
+
+    def test_as_many_may_wait_as_can_go_back(self):
+        running = Running(self.switch())
+        for number in range(16):
+            done = running.call("config.set", path="default.microburst", value=f"{300 + number}KB", confirm="10us")
+        self.assertEqual(done["waiting"], 16)
+        self.assertIn("16 changes wait", running.refused("config.set", path="default.microburst", value="1MB", confirm="10us").message)
+        running.call("clock.run")
+        self.assertEqual(running.call("config.diff", toml=running.config.read_text()), [])
+        running.stop()
+
     def test_confirmed_stays(self):
         running = Running(self.switch())
         toml = running.config.read_text() + "\n[port.h1.queue.3]\nwred = \"all\"\n"

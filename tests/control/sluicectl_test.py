@@ -27,10 +27,10 @@ COMMANDS = [
     ("config get [KEY]", "config get port.h0.mtu", "9100"),
     ("config check FILE", "config check {config}", "good"),
     ("config diff FILE", "config diff {config}", "no difference"),
-    ("set KEY VALUE [confirm TIME]", "set port.h1.queue.3.wred steep --confirm 5s", "config confirm"),
+    ("set KEY VALUE [confirm TIME] [force]", "set port.h1.queue.3.wred steep --confirm 5s", "config confirm"),
     ("config confirm", "con conf", "kept"),
     ("config rollback", "con ro", '"steep" -> default'),
-    ("config apply FILE [confirm TIME]", "config apply {config}", ""),
+    ("config apply FILE [confirm TIME] [force]", "config apply {config}", ""),
     ("config save [NAME]", "config save saved.toml", "saved.toml"),
     ("config keys [WORD]", "config keys detection", 'watchdog.detection = "200ms"'),
     ("qos roce lossless", "qos roce lossless", "nothing changes"),
@@ -128,6 +128,40 @@ class Ctl(Case):
                 said = running.ctl(line, status=USAGE)
                 for word in words:
                     self.assertIn(word, said)
+        running.stop()
+
+    def test_lines_of_ip_route(self):
+        """What has no meaning here is said to have none; what would change the route's is refused."""
+        running = self.running()
+
+        def add(line, status=DONE):
+            done = subprocess.run([Programs.sluicectl, "--socket", running.path, "route", "replace", *line.split()],
+                                  text=True, capture_output=True, timeout=control.PATIENCE_S)
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done.stderr
+        self.assertEqual(add("10.7.0.0/16 via 10.0.1.2 dev h1 weight 2"), "")
+        for words in ("proto static", "metric 100", "src 10.0.0.1", "onlink", "scope global", "table main", "nhid 24", "pref medium",
+                      "linkdown", "advmss 1400", "tos 0", "expires never"):
+            with self.subTest(words=words):
+                said = add(f"10.7.0.0/16 via 10.0.2.2 dev h2 {words}")
+                self.assertIn(f"{words} says nothing here: ", said)
+        self.assertEqual(len(add("10.8.0.0/16 nhid 7 proto bgp metric 20 nexthop via inet 10.0.1.2 dev h1 weight 1 nexthop via 10.0.2.2 weight 3")
+                             .splitlines()), 3)
+        add("unicast 10.9.0.0/16 via 10.0.1.2")
+        add("blackhole 10.10.0.0/16 proto static")
+        before = running.call("route.list")
+        self.assertEqual({route["prefix"]: route["via"] if isinstance(route["via"], str) else [hop["weight"] for hop in route["via"]]
+                          for route in before},
+                         {"10.7.0.0/16": [1], "10.8.0.0/16": [1, 3], "10.9.0.0/16": [1], "10.10.0.0/16": "blackhole"})
+        for line, words in (("10.7.0.0/16 via 10.0.1.2 mtu 1400", "mtu 1400 would change"), ("10.7.0.0/16 via 10.0.1.2 table 100", "one table"),
+                            ("10.7.0.0/16 via 10.0.1.2 tos 0x10", "DSCP"), ("10.7.0.0/16 via 10.0.1.2 scope link", "scope link"),
+                            ("10.7.0.0/16 via 10.0.1.2 encap mpls", "encapsulated"), ("10.7.0.0/16 via 10.0.1.2 expires 60sec", "deleted"),
+                            ("unreachable 10.7.0.0/16", "blackhole"), ("local 10.7.0.0/16 dev h1", "none of a switch's"),
+                            ("10.7.0.0/16 blackhole via 10.0.1.2", "no next hop"), ("10.7.0.0/16 via 10.0.1.2 metric", "wants a value"),
+                            ("10.7.0.0/16 via 10.0.1.2 metr 5", "no word of a route")):
+            with self.subTest(line=line):
+                self.assertIn(words, add(line, USAGE))
+        self.assertEqual(running.call("route.list"), before)
         running.stop()
 
     def test_exit_codes(self):

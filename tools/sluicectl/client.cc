@@ -36,6 +36,7 @@ Failure failure_of(const Json& error) {
     }
     if (data.contains("allowed")) failure.message += "; allowed: " + data["allowed"].get<std::string>();
     if (data.contains("do")) failure.message += "; do: " + data["do"].get<std::string>();
+    if (data.contains("may_be_forced")) failure.message += "; or run it so, not lossless: --force";
     return failure;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/sluicectl/client.hh"
 #include "tools/sluicectl/failure.hh"
@@ -45,6 +46,7 @@ struct Answer {
     Json json;         // for --json
     std::string text;  // for people, whole lines; empty: nothing to say
     int status = exit_done;
+    std::vector<std::string> notes{};  // for stderr
 };
 
 struct Command {

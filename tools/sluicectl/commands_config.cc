@@ -38,12 +38,15 @@ std::string changes_text(const Json& changes) {
 std::string findings_text(const Json& findings) {
     std::string text;
     for (const Json& finding : findings)
-        text += fmt::format("{}{}: {}: {}; do: {}\n",
-                            finding.contains("line") ? "line " + finding["line"].dump() + ": " : "",
-                            word_text(finding["severity"]), word_text(finding["path"]),
-                            word_text(finding["message"]), word_text(finding["do"]));
+        text += fmt::format(
+            "{}{}: {}: {}{}; do: {}\n",
+            finding.contains("line") ? "line " + finding["line"].dump() + ": " : "",
+            word_text(finding["severity"]), word_text(finding["path"]), word_text(finding["message"]),
+            finding.contains("forced") ? ": forced, not lossless" : "", word_text(finding["do"]));
     return text;
 }
+
+std::string changes_count(const Json& count) { return count.dump() + (count == 1 ? " change" : " changes"); }
 
 Answer applied(Json json) {
     std::string text = changes_text(json["changes"]);
@@ -52,14 +55,18 @@ Answer applied(Json json) {
     if (json["pending_cells"] != 0)
         text += fmt::format("limits that were cut follow when {} cells have left\n",
                             json["pending_cells"].dump());
+    if (json.contains("kept"))
+        text += fmt::format("kept as well: {} that waited to be confirmed\n", changes_count(json["kept"]));
     if (json.contains("confirm_by_ns"))
-        text += fmt::format("goes back at {} of the switch's clock unless: sluicectl config confirm\n",
+        text += fmt::format("{} at {} of the switch's clock unless: sluicectl config confirm\n",
+                            json["waiting"] == 1 ? "goes back" : changes_count(json["waiting"]) + " go back",
                             ns_text(json["confirm_by_ns"]));
     return {std::move(json), std::move(text)};
 }
 
-Json with_confirm(Json parameters, const Said& said) {
+Json with_wish(Json parameters, const Said& said) {
     if (said.has("confirm")) parameters["confirm"] = said.value("confirm");
+    if (said.has("force")) parameters["force"] = true;
     return parameters;
 }
 
@@ -86,11 +93,14 @@ Answer diff(Context& context, const Said& said) {
 }
 
 Answer apply(Context& context, const Said& said) {
-    return applied(
-        context.call("config.apply", with_confirm({{"toml", file_text(said.value("FILE"))}}, said)));
+    return applied(context.call("config.apply", with_wish({{"toml", file_text(said.value("FILE"))}}, said)));
 }
 
-Answer confirm(Context& context, const Said&) { return {context.call("config.confirm"), "kept\n"}; }
+Answer confirm(Context& context, const Said&) {
+    Json json = context.call("config.confirm");
+    std::string text = "kept: " + changes_count(json["kept"]) + "\n";
+    return {std::move(json), std::move(text)};
+}
 
 Answer rollback(Context& context, const Said&) { return applied(context.call("config.rollback")); }
 
@@ -118,7 +128,7 @@ Answer keys(Context& context, const Said& said) {
 
 Answer set(Context& context, const Said& said) {
     return applied(context.call(
-        "config.set", with_confirm({{"path", said.value("KEY")}, {"value", said.value("VALUE")}}, said)));
+        "config.set", with_wish({{"path", said.value("KEY")}, {"value", said.value("VALUE")}}, said)));
 }
 
 Answer roce_lossless(Context& context, const Said&) {
@@ -129,14 +139,16 @@ constexpr std::array table{
     Command{"config get [KEY]", "the running configuration, or one value", get},
     Command{"config check FILE", "judges a file (- is the input) without using it", check},
     Command{"config diff FILE", "what the file would change", diff},
-    Command{"config apply FILE [confirm TIME]",
-            "makes the file the configuration, whole or not at all; goes back unless confirmed in time",
+    Command{"config apply FILE [confirm TIME] [force]",
+            "makes the file the configuration, whole or not at all; with confirm for a time only, with force "
+            "although not lossless",
             apply},
-    Command{"config confirm", "keeps what waits for it", confirm},
+    Command{"config confirm", "keeps the changes that wait for it; so does a change without confirm",
+            confirm},
     Command{"config rollback", "back to before the last change", rollback},
     Command{"config save [NAME]", "writes the running configuration to its file, or one beside it", save},
     Command{"config keys [WORD]", "every key whose path holds the word: default, range, meaning", keys},
-    Command{"set KEY VALUE [confirm TIME]", "changes one value: set default.queue.3.wred steep", set},
+    Command{"set KEY VALUE [confirm TIME] [force]", "changes one value: set default.queue.3.wred steep", set},
     Command{"qos roce lossless", "RoCE lossless on every port that does not say otherwise", roce_lossless},
 };
 

@@ -1,7 +1,9 @@
 // Routes and neighbours, in iproute2's words.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "control/values.hh"
 #include "tools/sluicectl/commands.hh"
@@ -35,13 +37,29 @@ void check_ports(Context& context, const Hops& hops) {
                                           port, address, word_text(neighbor["port"]))};
 }
 
+// iproute2 says it in front of the prefix.
+bool is_type_of_route(std::string_view word) {
+    constexpr std::string_view refused[] = {"unreachable", "prohibit",  "throw", "local",
+                                            "broadcast",   "multicast", "nat"};
+    if (std::find(std::begin(refused), std::end(refused), word) != std::end(refused))
+        throw Failure{exit_usage,
+                      fmt::format("{} routes are none of a switch's; do: say blackhole, or via", word)};
+    return word == "blackhole" || word == "unicast";
+}
+
 Answer changed(Json json) { return {std::move(json), {}}; }
 
 Answer change_route(Context& context, const Said& said, std::string_view method) {
-    const Hops hops = parse_hops(said.rest);
+    std::string prefix = said.value("PREFIX");
+    Words words = said.rest;
+    if (is_type_of_route(prefix) && !words.empty()) std::swap(prefix, words.front());
+    if (!words.empty() && words.front() == "unicast") words.erase(words.begin());
+    Hops hops = parse_hops(words);
     check_ports(context, hops);
-    const Json route = {{"prefix", prefix_of(said.value("PREFIX"), hops.via)}, {"via", hops.via}};
-    return changed(context.call(method, {{"routes", Json::array({route})}}));
+    const Json route = {{"prefix", prefix_of(prefix, hops.via)}, {"via", hops.via}};
+    Answer answer = changed(context.call(method, {{"routes", Json::array({route})}}));
+    answer.notes = std::move(hops.notes);
+    return answer;
 }
 
 Answer route_add(Context& context, const Said& said) { return change_route(context, said, "route.add"); }

@@ -69,13 +69,24 @@ std::string near_word(std::string_view word, const Words& known) {
     return near.empty() ? std::string() : known[static_cast<std::size_t>(found - begins.begin())];
 }
 
+// A pair or a flag, which may stand anywhere behind the verb.
+bool has_key(const Element& element) {
+    return element.kind == Element::Kind::pair || element.kind == Element::Kind::flag;
+}
+
+bool is_flag(const std::vector<Element>& elements, std::string_view key) {
+    return std::any_of(elements.begin(), elements.end(), [&](const Element& element) {
+        return element.kind == Element::Kind::flag && element.name == key;
+    });
+}
+
 // The key that a word says, with or without dashes; empty: none.
 std::string key_said(std::string_view word, const std::vector<Element>& elements, bool may_be_prefix) {
     const bool dashes = word.starts_with("--");
     if (dashes) word.remove_prefix(2);
     Words keys;
     for (const Element& element : elements)
-        if (element.kind == Element::Kind::pair) keys.push_back(element.name);
+        if (has_key(element)) keys.push_back(element.name);
     const Words found = begun_by(word, keys);
     if (found.size() != 1) return {};
     return found[0] == word || may_be_prefix || dashes ? found[0] : std::string();
@@ -93,7 +104,8 @@ std::vector<Element> parse_pattern(std::string_view pattern) {
         if (optional) word.erase(0, 1);
         Element element;
         const bool key = (optional || values_began) && !is_place(word) && word.find('|') == std::string::npos;
-        if (key && i + 1 < words.size()) {
+        const bool flag = key && optional && word.ends_with(']');
+        if (key && !flag && i + 1 < words.size()) {
             element.kind = Element::Kind::pair;
             element.name = std::move(word);
             element.place = words[++i];
@@ -101,6 +113,7 @@ std::vector<Element> parse_pattern(std::string_view pattern) {
         } else {
             if (optional) word.pop_back();
             element = value_element(std::move(word));
+            if (flag) element.kind = Element::Kind::flag;
         }
         element.optional = optional;
         values_began |= element.kind != Element::Kind::word;
@@ -205,19 +218,20 @@ Said Grammar::take(std::size_t command, std::size_t at, std::span<const std::str
     Said said;
     said.command = command;
     std::size_t next = at;  // element that the next value is for
-    const auto skip_pairs = [&] {
-        while (next < elements.size() && elements[next].kind == Element::Kind::pair) ++next;
+    const auto skip_keys = [&] {
+        while (next < elements.size() && has_key(elements[next])) ++next;
     };
     for (std::size_t i = at; i < words.size(); ++i) {
-        skip_pairs();
+        skip_keys();
         const std::string& word = words[i];
         const bool rest = next < elements.size() && elements[next].kind == Element::Kind::rest;
         const std::string key =
             rest && !word.starts_with("--") ? "" : key_said(word, elements, next == elements.size());
         if (!key.empty()) {
-            if (i + 1 == words.size()) throw usage(key + " wants a value");
             if (said.has(key)) throw usage(key + " comes twice");
-            said.values[key] = words[++i];
+            const bool flag = is_flag(elements, key);
+            if (!flag && i + 1 == words.size()) throw usage(key + " wants a value");
+            said.values[key] = flag ? key : words[++i];
             continue;
         }
         if (next == elements.size()) throw usage(sluice::quoted(word) + " is too much");
@@ -247,7 +261,7 @@ Grammar::Next Grammar::next(std::span<const std::string> words) const {
     Next next;
     const Narrowed found = narrow(words, false);
     const auto offer = [&](const Element& element) {
-        if (element.kind == Element::Kind::word || element.kind == Element::Kind::pair)
+        if (element.kind == Element::Kind::word || has_key(element))
             next.words.push_back(element.name);
         else if (element.kind == Element::Kind::choice)
             next.words.insert(next.words.end(), element.words.begin(), element.words.end());
@@ -267,11 +281,11 @@ Grammar::Next Grammar::next(std::span<const std::string> words) const {
     for (std::size_t i = found.at; i < words.size(); ++i) {
         const std::string key = key_said(words[i], elements, false);
         if (key.empty()) {
-            while (at < elements.size() && elements[at].kind == Element::Kind::pair) ++at;
+            while (at < elements.size() && has_key(elements[at])) ++at;
             if (at < elements.size() && elements[at].kind != Element::Kind::rest) ++at;
             continue;
         }
-        if (++i < words.size()) continue;
+        if (is_flag(elements, key) || ++i < words.size()) continue;
         for (const Element& element : elements)
             if (element.kind == Element::Kind::pair && element.name == key)
                 next.places.push_back(element.place);
@@ -279,9 +293,9 @@ Grammar::Next Grammar::next(std::span<const std::string> words) const {
     }
     bool value_offered = false;
     for (std::size_t i = found.at; i < elements.size(); ++i) {
-        const bool pair = elements[i].kind == Element::Kind::pair;
-        if (!pair && (i < at || value_offered)) continue;
-        value_offered |= !pair;
+        const bool key = has_key(elements[i]);
+        if (!key && (i < at || value_offered)) continue;
+        value_offered |= !key;
         offer(elements[i]);
     }
     return next;

@@ -5,7 +5,7 @@
 //   a|b          one of these words
 //   PLACE        a value; [PLACE] one that may be missing; WORDS... all the rest, at least one
 //   key PLACE    behind the first value: a named value, at any place; [key PLACE] one that may be missing;
-//                --key says the same
+//                --key says the same; [flag] a word that stands alone, as it is or behind dashes
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace sluice::ctl {
 using Words = std::vector<std::string>;
 
 struct Element {
-    enum class Kind { word, choice, place, pair, rest };
+    enum class Kind { word, choice, place, pair, flag, rest };
     Kind kind = Kind::word;
     bool optional = false;
     std::string name;   // the word, the place's name, the pair's key
@@ -29,7 +29,7 @@ struct Element {
 
 std::vector<Element> parse_pattern(std::string_view pattern);
 
-// What was said, by the name of the place, the key of the pair, or "a|b" of the choice.
+// What was said, by the name of the place or flag, the key of the pair, or "a|b" of the choice.
 struct Said {
     std::size_t command = 0;  // index of the pattern
     std::map<std::string, std::string, std::less<>> values;

@@ -26,6 +26,7 @@ void print_answer(const Answer& answer, bool as_json, bool one_line) {
     else if (!answer.json.is_null())
         fmt::print("{}\n", answer.json.dump(one_line ? -1 : 2));
     std::fflush(stdout);
+    for (const std::string& note : answer.notes) fmt::print(stderr, "sluicectl: {}\n", note);
 }
 
 int run_command(Context& context, const Words& words, bool as_json, const Repeat& repeat) {

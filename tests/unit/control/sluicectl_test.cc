@@ -56,7 +56,7 @@ TEST(Sluicectl, APrefixMustMeanOneThing) {
     STRCMP_EQUAL("port show [PORT]", matched("port").c_str());
     STRCMP_EQUAL("port PORT up|down", matched("port p0 up").c_str());
     STRCMP_EQUAL("port PORT up|down", matched("po p0 d").c_str());
-    STRCMP_EQUAL("set KEY VALUE [confirm TIME]", matched("set a b").c_str());
+    STRCMP_EQUAL("set KEY VALUE [confirm TIME] [force]", matched("set a b").c_str());
     says(refusal([] { matched("po s"); }), "show or set");
     says(refusal([] { matched("rute sh"); }), "perhaps route");
     says(refusal([] { matched("route shwo"); }), "perhaps show");
@@ -75,6 +75,21 @@ TEST(Sluicectl, NamedValuesStandAnywhere) {
     const Said set = grammar().match(words("set --confirm 30s default.queue.3.wred steep"));
     STRCMP_EQUAL("30s", set.value("confirm").c_str());
     STRCMP_EQUAL("steep", set.value("VALUE").c_str());
+}
+
+TEST(Sluicectl, AFlagStandsAlone) {
+    for (const char* line :
+         {"set --force a b --confirm 30s", "set a --confirm 30s --force b", "set a b conf 30s forc"}) {
+        const Said said = grammar().match(words(line));
+        CHECK_TRUE_TEXT(said.has("force"), line);
+        STRCMP_EQUAL("30s", said.value("confirm").c_str());
+        STRCMP_EQUAL("b", said.value("VALUE").c_str());
+    }
+    CHECK_FALSE(grammar().match(words("set a b")).has("force"));
+    says(refusal([] { matched("set a b --force --force"); }), "force comes twice");
+    says(refusal([] { matched("set a --force"); }), "VALUE is missing");
+    const std::array<std::string, 5> begun{"set", "a", "--force", "b", "--confirm"};
+    CHECK_TRUE(grammar().next(begun).places == Words{"TIME"});
 }
 
 TEST(Sluicectl, EveryPatternMatchesItsOwnPlaces) {
