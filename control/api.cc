@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "control/judge.hh"
-#include "control/lint_findings.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 
@@ -42,7 +41,7 @@ Api::Applied Api::change(Config config) {
                            {{"path", change.path},
                             {"value", change.to},
                             {"do", "save the file and start sluiced anew"}}};
-    done.findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    done.findings = judge(config, Machine{std::thread::hardware_concurrency()}, &running_.config());
     refuse_errors(done.findings);
     const std::string error = running_.apply(std::move(config));
     if (!error.empty()) throw RpcError{RpcCode::refused, error};
@@ -59,7 +58,7 @@ Api::Applied Api::apply(Config config, std::optional<Duration> confirm) {
         std::any_of(done.changes.begin(), done.changes.end(), [](const ConfigChange& change) {
             return change.path.starts_with("route.") || change.path.starts_with("neighbor.");
         });
-    if (!with_lists) before.routes.clear(), before.neighbors.clear();
+    if (!with_lists) before.routes = {}, before.neighbors = {};
     history_.push_back({std::move(before), with_lists});
     if (history_.size() > max_history) history_.erase(history_.begin());
     confirm_by_.reset();
@@ -69,17 +68,12 @@ Api::Applied Api::apply(Config config, std::optional<Duration> confirm) {
     return done;
 }
 
-void Api::apply_routes(Config config) {
-    if (config.routes.size() > max_routes || config.neighbors.size() > max_routes)
-        throw RpcError{RpcCode::too_much,
-                       fmt::format("at most {} routes and as many neighbours", max_routes)};
-    sort_config(config);
+void Api::change_routes(const RouteChanges& changes) {
     // As a file would be judged, so that what runs can be saved and every other value still be changed.
-    lint::Findings findings(config);
-    lint::check_neighbors(config, findings);
-    lint::check_routes(config, findings);
-    refuse_errors(findings.take());
-    const std::string error = running_.apply(std::move(config));
+    refuse_errors(check_changes(running_.config(), changes, [this](const IpAddress& address) {
+        return running_.routes().route_by(address);
+    }));
+    const std::string error = running_.change_routes(changes);
     if (!error.empty()) throw RpcError{RpcCode::refused, error};
 }
 

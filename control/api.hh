@@ -53,7 +53,7 @@ class Api {
     Applied apply(Config config, std::optional<Duration> confirm);
     void confirm();
     // Routes and neighbours alone; what they name is checked, no history is kept.
-    void apply_routes(Config config);
+    void change_routes(const RouteChanges& changes);
     Applied rollback();
     void save(const std::string& path) const;
     // Once a round: rolls back what was not confirmed in time.

@@ -1,7 +1,8 @@
 // A switch made from a configuration, and the only way to change it while it runs.
 //
 // Owns, in this order: packet pool, routes, ports and workers, runner. Every change compiles a whole new
-// policy, publishes it and returns when all workers run it; what cannot be compiled changes nothing.
+// policy, which names the tables of routes, publishes it and returns when all workers run it; what cannot be
+// compiled changes nothing.
 #pragma once
 
 #include <memory>
@@ -51,6 +52,8 @@ class RunningSwitch {
     // Decision records from now on as `wanted` says, which check_decisions has found good; `what` was said.
     std::string set_decisions(const DecisionsConfig& wanted, const std::string& what);
     std::string apply(Config config);
+    // Routes and neighbours alone; costs what it changes.
+    std::string change_routes(const RouteChanges& changes);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
     // Users' watermarks start anew, by the hand of their owners.
@@ -111,9 +114,9 @@ class RunningSwitch {
     tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
-    std::string publish(const Config& config, const OperatorState& state);
-    tl::expected<std::unique_ptr<Policy>, std::string> compile(const Config& config, const EffectiveQos& qos,
-                                                               const OperatorState& state);
+    std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
+    std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
+                                    const OperatorState& state) const;
     void note_once(const std::string& kind, std::string text);
     void note_drops(PortId id);
     void note_watchdog(const WatchdogNews& news);
@@ -126,7 +129,7 @@ class RunningSwitch {
     std::unique_ptr<PacketPool> pool_;
     std::unique_ptr<Routes> routes_;
     std::vector<std::string> names_;
-    std::map<std::string, Routes::PortInfo, NaturalOrder> port_info_;
+    Routes::Ports port_info_;
     std::vector<MacAddress> macs_;
     std::vector<EthdevPort*> ethdevs_;
     std::vector<FaultPort*> fault_ports_;  // by port; null: not wrapped
