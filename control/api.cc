@@ -45,7 +45,7 @@ Api::Applied Api::change(Config config, const std::vector<std::string>& forced, 
                            {{"path", change.path},
                             {"value", change.to},
                             {"do", "save the file and start sluiced anew"}}};
-    done.findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    done.findings = judge(config, Machine{std::thread::hardware_concurrency()}, &running_.config());
     force_again(done.findings, forced);
     if (force) sluice::force(done.findings);
     refuse_errors(done.findings);
@@ -72,7 +72,7 @@ Api::Applied Api::apply(Config config, const Wish& wish) {
         std::any_of(done.changes.begin(), done.changes.end(), [](const ConfigChange& change) {
             return change.path.starts_with("route.") || change.path.starts_with("neighbor.");
         });
-    if (!with_lists) before.routes.clear(), before.neighbors.clear();
+    if (!with_lists) before.routes = {}, before.neighbors = {};
     history_.push_back({std::move(before), std::move(forced), with_lists});
     if (history_.size() > max_history) history_.erase(history_.begin());
     if (confirm) ++waiting_;
@@ -92,14 +92,12 @@ void Api::await(std::optional<Duration> confirm, Applied& done) {
     }
 }
 
-void Api::apply_routes(Config config) {
-    if (config.routes.size() > max_routes || config.neighbors.size() > max_routes)
-        throw RpcError{RpcCode::too_much,
-                       fmt::format("at most {} routes and as many neighbours", max_routes)};
-    sort_config(config);
+void Api::change_routes(const RouteChanges& changes) {
     // As a file would be judged, so that what runs can be saved and every other value still be changed.
-    refuse_errors(check_routing(config));
-    refuse_if(running_.apply(std::move(config)));
+    refuse_errors(check_changes(running_.config(), changes, [this](const IpAddress& address) {
+        return running_.routes().route_by(address);
+    }));
+    refuse_if(running_.change_routes(changes));
 }
 
 std::size_t Api::confirm() {

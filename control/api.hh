@@ -66,7 +66,7 @@ class Api {
     // How many changes waited for it.
     std::size_t confirm();
     // Routes and neighbours alone; what they name is checked, no history is kept.
-    void apply_routes(Config config);
+    void change_routes(const RouteChanges& changes);
     // Of the last change; those before it that wait for confirmation go on waiting.
     Applied rollback();
     void save(const std::string& path) const;

@@ -113,6 +113,7 @@ ParsedCommand parse_route(const Words& words) {
             return tl::unexpected(wanted);
         }
     }
+    std::sort(command.route.via.begin(), command.route.via.end());
     return command;
 }
 
@@ -185,9 +186,8 @@ std::string check(const Config& config, const PortCommand& command) {
 
 std::string check(const Config& config, const RouteCommand& command) {
     for (const NextHopConfig& hop : command.route.via) {
-        const bool known = std::any_of(config.neighbors.begin(), config.neighbors.end(),
-                                       [&](const auto& neighbor) { return neighbor.address == hop.address; });
-        if (!known) return "next hop " + print_address(hop.address) + " has no [[neighbor]]";
+        if (!config.neighbors->contains(hop.address))
+            return "next hop " + print_address(hop.address) + " has no [[neighbor]]";
     }
     return {};
 }
@@ -221,21 +221,15 @@ std::string run(RunningSwitch& device, const WatchdogCommand& command) {
 }
 
 std::string run(RunningSwitch& device, const RouteCommand& command) {
-    Config config = device.config();
-    const auto place = std::find_if(config.routes.begin(), config.routes.end(),
-                                    [&](const auto& route) { return route.prefix == command.route.prefix; });
-    const bool there = place != config.routes.end();
-    const std::string prefix = print_prefix(command.route.prefix);
-    if (command.verb == RouteVerb::add && there) return "route " + prefix + " is there already; do: replace";
-    if (command.verb == RouteVerb::remove && !there) return "no route " + prefix;
-    if (command.verb == RouteVerb::remove)
-        config.routes.erase(place);
-    else if (there)
-        *place = command.route;
-    else
-        config.routes.push_back(command.route);
-    sort_config(config);
-    return device.apply(std::move(config));
+    const IpPrefix& prefix = command.route.prefix;
+    const bool there = device.config().routes->contains(prefix);
+    if (command.verb == RouteVerb::add && there)
+        return "route " + print_prefix(prefix) + " is there already; do: replace";
+    if (command.verb == RouteVerb::remove && !there) return "no route " + print_prefix(prefix);
+    RouteChanges changes;
+    changes.routes.push_back({prefix, std::nullopt});
+    if (command.verb != RouteVerb::remove) changes.routes.back().now = command.route;
+    return device.change_routes(changes);
 }
 
 }  // namespace

@@ -93,16 +93,16 @@ void sort_config(Config& config) {
     };
     sort_pfc(config.port_defaults);
     for (auto& [name, port] : config.ports) sort_pfc(port);
-    std::stable_sort(config.neighbors.begin(), config.neighbors.end(),
-                     [](const auto& a, const auto& b) { return a.address < b.address; });
-    std::stable_sort(config.routes.begin(), config.routes.end(),
-                     [](const auto& a, const auto& b) { return a.prefix < b.prefix; });
-    for (RouteConfig& route : config.routes)
-        std::stable_sort(route.via.begin(), route.via.end(),
-                         [](const auto& a, const auto& b) { return a.address < b.address; });
     std::stable_sort(config.events.begin(), config.events.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
 }
+
+void add(Config& config, RouteConfig route) {
+    std::sort(route.via.begin(), route.via.end());
+    config.routes.change().insert(std::move(route));
+}
+
+void add(Config& config, NeighborConfig neighbor) { config.neighbors.change().insert(std::move(neighbor)); }
 
 ConfigResult parse_config(std::string_view text, std::string_view file) try {
     return parse_into_config(text, file);

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/copy_on_write.hh"
 #include "lib/classify.hh"
 #include "lib/decision.hh"
 #include "lib/faults.hh"
@@ -34,13 +36,17 @@ struct NaturalOrder {
     using is_transparent = void;
 };
 
-// IPv4 in the first 4 bytes, or IPv6.
+// IPv4 in the first 4 bytes, or IPv6, which sorts after all IPv4.
 struct IpAddress {
     std::array<std::uint8_t, 16> bytes{};
     bool is_v6 = false;
-    auto operator<=>(const IpAddress&) const = default;
+    bool operator==(const IpAddress&) const = default;
+    std::strong_ordering operator<=>(const IpAddress& other) const {
+        return is_v6 != other.is_v6 ? is_v6 <=> other.is_v6 : bytes <=> other.bytes;
+    }
 };
 
+// What contains a prefix sorts before it.
 struct IpPrefix {
     IpAddress address;  // host bits kept for an interface address, zero for a route
     std::uint8_t length = 0;
@@ -184,15 +190,32 @@ struct NeighborConfig {
 struct NextHopConfig {
     IpAddress address;         // of a neighbour
     std::uint32_t weight = 1;  // in [1, 256]
-    bool operator==(const NextHopConfig&) const = default;
+    auto operator<=>(const NextHopConfig&) const = default;
 };
+using NextHops = std::vector<NextHopConfig>;  // sorted
 
 struct RouteConfig {
     IpPrefix prefix;
-    std::vector<NextHopConfig> via;  // empty: blackhole
+    NextHops via;  // empty: blackhole
     SourcePlace place;
     bool operator==(const RouteConfig&) const = default;
 };
+
+// Sorted by what they are for. Something may be there twice, until `check_config` has found it.
+struct ByPrefix {
+    using is_transparent = void;
+    static const IpPrefix& key(const RouteConfig& route) { return route.prefix; }
+    static const IpPrefix& key(const IpPrefix& prefix) { return prefix; }
+    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+};
+struct ByAddress {
+    using is_transparent = void;
+    static const IpAddress& key(const NeighborConfig& neighbor) { return neighbor.address; }
+    static const IpAddress& key(const IpAddress& address) { return address; }
+    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+};
+using RouteSet = std::multiset<RouteConfig, ByPrefix>;
+using NeighborSet = std::multiset<NeighborConfig, ByAddress>;
 
 // off: nothing is set up for it. ready: waits for the command `decisions on`. on: from the start.
 enum class RecordMode : std::uint8_t { off, ready, on };
@@ -227,6 +250,13 @@ struct EventConfig {
     bool operator==(const EventConfig&) const = default;
 };
 
+// Tables of the forwarding tables for prefixes longer than /24, of 1 KiB each and twice; absent: chosen.
+struct FibConfig {
+    std::optional<std::uint32_t> ipv4_tables;
+    std::optional<std::uint32_t> ipv6_tables;
+    bool operator==(const FibConfig&) const = default;
+};
+
 struct WatchdogConfig {
     Duration detection = milliseconds(200);  // in [100 ms, 5 s]
     std::optional<Duration> restoration;     // in [100 ms, 60 s]; absent: 2 x detection
@@ -255,8 +285,9 @@ struct Config {
     std::map<std::string, PoolConfig> pools;  // none: the preset's
     std::map<std::string, WredConfig> wred;
     std::map<std::string, MapConfig> maps{{"default", {}}};  // "default" is always there
-    std::vector<NeighborConfig> neighbors;
-    std::vector<RouteConfig> routes;
+    FibConfig fib;
+    CopyOnWrite<NeighborSet> neighbors;
+    CopyOnWrite<RouteSet> routes;
     std::vector<EventConfig> events;
     DecisionsConfig decisions;
     SourceMap source;
@@ -278,6 +309,7 @@ struct ConfigError {
 
 constexpr std::size_t max_config_bytes = 64U << 20;
 constexpr std::size_t max_routes = 1'048'576;  // and as many neighbours
+constexpr std::size_t max_route_hops = 256;
 constexpr std::size_t max_events = 65'536;
 constexpr std::size_t max_config_errors = 10'000;  // further ones are left out, and the last error says so
 
@@ -288,7 +320,10 @@ using ConfigResult = tl::expected<Config, std::vector<ConfigError>>;
 ConfigResult parse_config(std::string_view text, std::string_view file);
 ConfigResult load_config(const std::string& path);
 
-// Sorts the collections as parsing does: neighbours and routes by address, events by time, PFC priorities.
+// Sorts what does not sort itself as parsing does: events by time, PFC priorities.
 void sort_config(Config& config);
+// Adds a route, its next hops sorted, or a neighbour.
+void add(Config& config, RouteConfig route);
+void add(Config& config, NeighborConfig neighbor);
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "control/route_changes.hh"
 #include "control/schema.hh"
 #include "control/schema_types.hh"
 #include "control/toml_text.hh"
@@ -20,10 +21,9 @@ using Values = std::map<std::string, std::string, NaturalOrder>;  // by path, as
 
 // The parts that may be long have keys of their own and are compared as they are.
 Config without_lists(const Config& config) {
-    Config small;
-    small = config;
-    small.routes.clear();
-    small.neighbors.clear();
+    Config small = config;
+    small.routes = {};
+    small.neighbors = {};
     small.events.clear();
     return small;
 }
@@ -62,19 +62,17 @@ Values values_of(const Config& config) {
     Values values;
     const auto document = parse_toml(to_toml(without_lists(config)), "configuration");
     if (document) flatten(*document, {}, values);
-    const auto list = [&](const char* kind, const auto& entries, auto key, auto text) {
-        for (const auto& entry : entries) values[fmt::format("{}.{}", kind, key(entry))] = text(entry);
-    };
-    list(
-        "route", config.routes, [](const auto& route) { return print_prefix(route.prefix); }, route_text);
-    list(
-        "neighbor", config.neighbors, [](const auto& neighbor) { return print_address(neighbor.address); },
-        neighbor_text);
     std::size_t number = 0;
-    list(
-        "event", config.events, [&](const auto&) { return number++; },
-        [](const auto& event) { return print_time(event.at) + " " + event.command; });
+    for (const EventConfig& event : config.events)
+        values[fmt::format("event.{}", number++)] = print_time(event.at) + " " + event.command;
     return values;
+}
+
+// What is at a key of a sorted set now, and what was before.
+template <class Set, class Key, class Text>
+std::string text_at(const CopyOnWrite<Set>& set, const Key& key, Text text) {
+    const auto found = set->find(key);
+    return found != set->end() ? text(*found) : std::string();
 }
 
 std::vector<std::string> segments_of(std::string_view path) {
@@ -189,6 +187,15 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     }
     for (const auto& [path, value] : after)
         if (!before.contains(path)) add(path, {}, value);
+    const RouteChanges routes = route_changes(from, to);
+    for (const RouteChanges::Route& change : routes.routes)
+        changes.push_back({"route." + print_prefix(change.prefix),
+                           text_at(from.routes, change.prefix, route_text),
+                           text_at(to.routes, change.prefix, route_text), false});
+    for (const RouteChanges::Neighbor& change : routes.neighbors)
+        changes.push_back({"neighbor." + print_address(change.address),
+                           text_at(from.neighbors, change.address, neighbor_text),
+                           text_at(to.neighbors, change.address, neighbor_text), false});
     for (const auto& [name, port] : from.ports)
         if (!to.ports.contains(name)) changes.push_back({"port." + name, "a port", {}, true});
     for (const auto& [name, port] : to.ports)

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-std::vector<Finding> judge(const Config& config, const Machine& machine) {
-    std::vector<Finding> findings = check_config(config, machine);
+std::vector<Finding> judge(const Config& config, const Machine& machine, const Config* good) {
+    std::vector<Finding> findings = check_config(config, machine, good);
     for (const EventConfig& event : config.events) {
         const std::string error = check_command(config, event.command);
         if (error.empty()) continue;

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-// Worst first, then in the file's order.
-std::vector<Finding> judge(const Config& config, const Machine& machine);
+// Worst first, then in the file's order. `good`: a configuration without errors; what is shared with it is
+// not judged again.
+std::vector<Finding> judge(const Config& config, const Machine& machine, const Config* good = nullptr);
 
 }  // namespace sluice

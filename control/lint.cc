@@ -165,7 +165,7 @@ void check_macs(const Config& config, Findings& findings) {
                 "give each port its own, or leave mac out", port.place);
     }
     std::set<MacAddress> reported;
-    for (const NeighborConfig& neighbor : config.neighbors)
+    for (const NeighborConfig& neighbor : *config.neighbors)
         if (const auto owner = owners.find(neighbor.mac);
             owner != owners.end() && reported.insert(neighbor.mac).second)
             findings.error("neighbor-own-mac", fmt::format("neighbor {}", print_address(neighbor.address)),
@@ -249,14 +249,7 @@ bool has_error(const std::vector<Finding>& findings) {
                        [](const Finding& f) { return f.severity == Severity::error; });
 }
 
-std::vector<Finding> check_routing(const Config& config) {
-    lint::Findings findings(config);
-    lint::check_neighbors(config, findings);
-    lint::check_routes(config, findings);
-    return findings.take();
-}
-
-std::vector<Finding> check_config(const Config& config, const Machine& machine) {
+std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good) {
     lint::Findings findings(config);
     if (config.ports.empty())
         findings.error("no-ports", {}, "there is no port: the switch would do nothing",
@@ -268,12 +261,15 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine) 
         lint::check_port(name, port, config, findings);
         lint::check_fault(name, port, config, findings);
     }
-    lint::check_macs(config, findings);
     lint::check_devices(config, findings);
     lint::check_decisions(config, findings);
     lint::check_addresses(config, findings);
-    lint::check_neighbors(config, findings);
-    lint::check_routes(config, findings);
+    const bool same_neighbors = good != nullptr && lint::same_neighbors(*good, config);
+    if (!same_neighbors) {
+        lint::check_macs(config, findings);
+        lint::check_neighbors(config, findings);
+    }
+    if (!same_neighbors || !good->routes.is_shared_with(config.routes)) lint::check_routes(config, findings);
     lint::check_watchdog(config, findings);
     for (const EventConfig& event : config.events) {
         if (event.at < Duration{})

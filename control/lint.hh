@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "control/config.hh"
+#include "control/route_changes.hh"
 
 namespace sluice {
 
@@ -32,10 +34,14 @@ struct Machine {
 };
 
 // Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one
-// counts the rest.
-std::vector<Finding> check_config(const Config& config, const Machine& machine);
-// Its neighbours and routes alone.
-std::vector<Finding> check_routing(const Config& config);
+// counts the rest. `good`: a configuration without errors; routes and neighbours that are shared with it are
+// not judged again.
+std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good = nullptr);
+// What changes of routes or of neighbours would make wrong in a configuration without errors. `route_by`: a
+// route of it that goes by an address.
+using RouteBy = std::function<std::optional<IpPrefix>(const IpAddress&)>;
+std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,
+                                   const RouteBy& route_by);
 bool has_error(const std::vector<Finding>& findings);
 
 constexpr std::size_t max_findings_of_a_kind = 100;

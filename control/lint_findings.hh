@@ -45,6 +45,8 @@ void check_devices(const Config& config, Findings& findings);    // lint_devices
 void check_addresses(const Config& config, Findings& findings);  // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);
 void check_routes(const Config& config, Findings& findings);
+// The neighbours, and all that they are judged by: ports and their addresses.
+bool same_neighbors(const Config& good, const Config& config);
 void check_watchdog(const Config& config, Findings& findings);  // lint_watchdog.cc
 
 }  // namespace sluice::lint

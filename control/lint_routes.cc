@@ -9,7 +9,8 @@
 #include "control/schema.hh"
 #include "control/values.hh"
 
-namespace sluice::lint {
+namespace sluice {
+namespace lint {
 namespace {
 
 struct Interface {
@@ -33,6 +34,15 @@ std::vector<Interface> interfaces_of(const Config& config) {
 
 std::string describe(const NeighborConfig& neighbor) {
     return fmt::format("neighbor {}", print_address(neighbor.address));
+}
+
+std::string describe(const RouteConfig& route) { return fmt::format("route {}", print_prefix(route.prefix)); }
+
+void to_nowhere(const IpPrefix& prefix, const IpAddress& hop, SourcePlace place, Findings& findings) {
+    findings.error("route-to-nowhere", fmt::format("route {}", print_prefix(prefix)),
+                   fmt::format("route to nowhere: {} goes by {}, which is no neighbour", print_prefix(prefix),
+                               print_address(hop)),
+                   fmt::format("add a [[neighbor]] with address = \"{}\"", print_address(hop)), place);
 }
 
 // A wider subnet sorts before those inside it, so what contains a subnet is on the stack when it comes.
@@ -59,8 +69,10 @@ void check_overlaps(std::vector<Interface> interfaces, Findings& findings) {
     }
 }
 
-void check_hops(const RouteConfig& route, const std::string& path, const std::vector<IpAddress>& own,
-                const std::vector<NeighborConfig>& neighbors, Findings& findings) {
+template <class IsNeighbor>
+void check_hops(const RouteConfig& route, const std::vector<IpAddress>& own, IsNeighbor is_neighbor,
+                Findings& findings) {
+    const std::string path = describe(route);
     std::set<IpAddress> seen;
     for (const NextHopConfig& hop : route.via) {
         const std::string hop_text = print_address(hop.address);
@@ -74,16 +86,24 @@ void check_hops(const RouteConfig& route, const std::string& path, const std::ve
                            "name a neighbour's address", route.place);
             continue;
         }
-        const auto by_address = [](const NeighborConfig& n, const IpAddress& address) {
-            return n.address < address;
-        };
-        const auto neighbor = std::lower_bound(neighbors.begin(), neighbors.end(), hop.address, by_address);
-        if (neighbor == neighbors.end() || neighbor->address != hop.address)
-            findings.error("route-to-nowhere", path,
-                           fmt::format("route to nowhere: {} goes by {}, which is no neighbour",
-                                       print_prefix(route.prefix), hop_text),
-                           fmt::format("add a [[neighbor]] with address = \"{}\"", hop_text), route.place);
+        if (!is_neighbor(hop.address)) to_nowhere(route.prefix, hop.address, route.place, findings);
     }
+}
+
+void check_neighbor(const NeighborConfig& neighbor, const Config& config, const std::vector<IpAddress>& own,
+                    Findings& findings) {
+    if (!config.ports.contains(neighbor.port)) {
+        std::vector<std::string> ports;
+        for (const auto& [name, port] : config.ports) ports.push_back(name);
+        const std::string near = nearest_name(neighbor.port, ports);
+        findings.error("neighbor-port", describe(neighbor),
+                       fmt::format("there is no port {}", quoted(neighbor.port)),
+                       near.empty() ? "name a port of the switch" : fmt::format("write port = \"{}\"", near),
+                       neighbor.place);
+    }
+    if (std::binary_search(own.begin(), own.end(), neighbor.address))
+        findings.error("neighbor-own", describe(neighbor), "it has an address of our own",
+                       "write the neighbour's address", neighbor.place);
 }
 
 std::vector<IpAddress> own_addresses(const Config& config) {
@@ -111,21 +131,9 @@ void check_addresses(const Config& config, Findings& findings) {
 
 void check_neighbors(const Config& config, Findings& findings) {
     const std::vector<IpAddress> own = own_addresses(config);
-    std::vector<std::string> ports;
-    for (const auto& [name, port] : config.ports) ports.push_back(name);
     const NeighborConfig* previous = nullptr;
-    for (const NeighborConfig& neighbor : config.neighbors) {
-        if (!config.ports.contains(neighbor.port)) {
-            const std::string near = nearest_name(neighbor.port, ports);
-            findings.error(
-                "neighbor-port", describe(neighbor),
-                fmt::format("there is no port {}", quoted(neighbor.port)),
-                near.empty() ? "name a port of the switch" : fmt::format("write port = \"{}\"", near),
-                neighbor.place);
-        }
-        if (std::binary_search(own.begin(), own.end(), neighbor.address))
-            findings.error("neighbor-own", describe(neighbor), "it has an address of our own",
-                           "write the neighbour's address", neighbor.place);
+    for (const NeighborConfig& neighbor : *config.neighbors) {
+        check_neighbor(neighbor, config, own, findings);
         if (previous != nullptr && previous->address == neighbor.address)
             findings.error(
                 "neighbor-twice", describe(neighbor),
@@ -138,15 +146,45 @@ void check_neighbors(const Config& config, Findings& findings) {
 void check_routes(const Config& config, Findings& findings) {
     const std::vector<IpAddress> own = own_addresses(config);
     const RouteConfig* previous = nullptr;
-    for (const RouteConfig& route : config.routes) {
-        const std::string path = fmt::format("route {}", print_prefix(route.prefix));
+    for (const RouteConfig& route : *config.routes) {
         if (previous != nullptr && previous->prefix == route.prefix)
-            findings.error("route-twice", path,
+            findings.error("route-twice", describe(route),
                            fmt::format("the same prefix is {} already", at_line(previous->place)),
                            "put all next hops into one route", route.place);
-        check_hops(route, path, own, config.neighbors, findings);
+        check_hops(
+            route, own, [&](const IpAddress& hop) { return config.neighbors->contains(hop); }, findings);
         previous = &route;
     }
 }
 
-}  // namespace sluice::lint
+bool same_neighbors(const Config& good, const Config& config) {
+    return good.neighbors.is_shared_with(config.neighbors) &&
+           std::equal(good.ports.begin(), good.ports.end(), config.ports.begin(), config.ports.end(),
+                      [](const auto& a, const auto& b) {
+                          return a.first == b.first && a.second.address == b.second.address &&
+                                 a.second.mac == b.second.mac;
+                      });
+}
+
+}  // namespace lint
+
+std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,
+                                   const RouteBy& route_by) {
+    lint::Findings findings(config);
+    const std::vector<IpAddress> own = lint::own_addresses(config);
+    for (const RouteChanges::Neighbor& change : changes.neighbors) {
+        if (change.now) {
+            lint::check_neighbor(*change.now, config, own, findings);
+        } else if (const auto prefix = route_by(change.address)) {
+            lint::to_nowhere(*prefix, change.address, {}, findings);
+        }
+    }
+    for (const RouteChanges::Route& change : changes.routes)
+        if (change.now)
+            lint::check_hops(
+                *change.now, own, [&](const IpAddress& hop) { return config.neighbors->contains(hop); },
+                findings);
+    return findings.take();
+}
+
+}  // namespace sluice

@@ -110,7 +110,7 @@ int run_main(int argc, char** argv) {
     const Config& config = judged->config;
     if (arguments.check) {
         fmt::print("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
-                   config.routes.size(), config.neighbors.size());
+                   config.routes->size(), config.neighbors->size());
         fmt::print("{}", qos_tables(effective_qos(config)));
         return exit_done;
     }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 #include "control/api.hh"
@@ -66,10 +65,12 @@ RouteConfig route_of(const Json& json, const std::string& path, bool with_via) {
     only(json, path, {"prefix", "via"});
     const Json& via = member(json, "via", path);
     if (via == "blackhole") return route;
-    if (!via.is_array() || via.empty() || via.size() > 1024)
-        refuse(path + ".via", "must be a list of 1 to 1024 next hops, or \"blackhole\"");
+    if (!via.is_array() || via.empty() || via.size() > max_route_hops)
+        refuse(path + ".via",
+               fmt::format("must be a list of 1 to {} next hops, or \"blackhole\"", max_route_hops));
     for (std::size_t i = 0; i < via.size(); ++i)
         route.via.push_back(hop_of(via[i], fmt::format("{}.via[{}]", path, i)));
+    std::sort(route.via.begin(), route.via.end());
     return route;
 }
 
@@ -91,42 +92,30 @@ NeighborConfig neighbor_of(const Json& json, const std::string& path, bool whole
 
 enum class Verb : std::uint8_t { add, replace, remove };
 
-// Entries by key into a sorted list; a key twice in one request is refused. Returns how many changed it.
-template <class Entry, class KeyOf, class Text>
-std::size_t merge(std::vector<Entry>& list, std::vector<Entry> asked, Verb verb, KeyOf key, Text text) {
-    std::map<decltype(key(asked[0])), Entry> wanted;
-    for (Entry& entry : asked)
-        if (const auto name = text(entry); !wanted.emplace(key(entry), std::move(entry)).second)
-            throw RpcError{RpcCode::refused, name + " comes twice", {{"path", name}}};
-    std::vector<Entry> merged;
-    merged.reserve(list.size() + wanted.size());
-    std::size_t found = 0;
-    for (Entry& entry : list) {
-        const auto place = wanted.find(key(entry));
-        if (place == wanted.end()) {
-            merged.push_back(std::move(entry));
-            continue;
-        }
-        ++found;
-        if (verb == Verb::add)
-            throw RpcError{RpcCode::refused,
-                           text(entry) + " is there already",
-                           {{"path", text(entry)}, {"do", "replace it"}}};
-        if (verb == Verb::replace) merged.push_back(std::move(place->second));
-        wanted.erase(place);
+// What is asked as changes of what is there; a key twice in one request is refused.
+template <class Change, class Set, class Entry, class KeyOf, class Text>
+std::vector<Change> changes_of(const Set& there, std::vector<Entry> asked, Verb verb, KeyOf key, Text text) {
+    const auto refuse_change = [&](const Entry& entry, const std::string& why, Json more) {
+        more["path"] = text(entry);
+        throw RpcError{RpcCode::refused, why, std::move(more)};
+    };
+    std::vector<Change> changes;
+    changes.reserve(asked.size());
+    std::set<std::decay_t<decltype(key(asked[0]))>> seen;
+    std::size_t fresh = 0;
+    for (Entry& entry : asked) {
+        const bool found = there.contains(key(entry));
+        if (!seen.insert(key(entry)).second) refuse_change(entry, text(entry) + " comes twice", {});
+        if (verb == Verb::add && found)
+            refuse_change(entry, text(entry) + " is there already", {{"do", "replace it"}});
+        if (verb == Verb::remove && !found) refuse_change(entry, "there is no " + text(entry), {});
+        if (!found && ++fresh + there.size() > max_routes)
+            throw RpcError{RpcCode::too_much,
+                           fmt::format("{}: at most {} of its kind", text(entry), max_routes)};
+        changes.push_back({key(entry), {}});
+        if (verb != Verb::remove) changes.back().now = std::move(entry);
     }
-    if (verb == Verb::remove) {
-        if (!wanted.empty())
-            throw RpcError{RpcCode::refused,
-                           "there is no " + text(wanted.begin()->second),
-                           {{"path", text(wanted.begin()->second)}}};
-        list = std::move(merged);
-        return found;
-    }
-    const std::size_t fresh = wanted.size();
-    for (auto& [name, entry] : wanted) merged.push_back(std::move(entry));
-    list = std::move(merged);
-    return found + fresh;
+    return changes;
 }
 
 template <class Entry, class Read>
@@ -146,12 +135,13 @@ Json change_routes(Api& api, RpcParameters& parameters, Verb verb) {
         entries_of<RouteConfig>(parameters, "routes", [&](const Json& json, const std::string& path) {
             return route_of(json, path, verb != Verb::remove);
         });
-    Config config = api.running().config();
-    const std::size_t count = merge(
-        config.routes, std::move(asked), verb, [](const auto& route) { return route.prefix; },
-        [](const auto& route) { return "route " + print_prefix(route.prefix); });
-    api.apply_routes(std::move(config));
-    return {{"changed", count}, {"generation", api.running().generation()}};
+    RouteChanges changes;
+    changes.routes = changes_of<RouteChanges::Route>(
+        *api.running().config().routes, std::move(asked), verb,
+        [](const RouteConfig& route) { return route.prefix; },
+        [](const RouteConfig& route) { return "route " + print_prefix(route.prefix); });
+    api.change_routes(changes);
+    return {{"changed", changes.routes.size()}, {"generation", api.running().generation()}};
 }
 
 Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
@@ -159,12 +149,13 @@ Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
         entries_of<NeighborConfig>(parameters, "neighbors", [&](const Json& json, const std::string& path) {
             return neighbor_of(json, path, verb != Verb::remove);
         });
-    Config config = api.running().config();
-    const std::size_t count = merge(
-        config.neighbors, std::move(asked), verb, [](const auto& neighbor) { return neighbor.address; },
-        [](const auto& neighbor) { return "neighbour " + print_address(neighbor.address); });
-    api.apply_routes(std::move(config));
-    return {{"changed", count}, {"generation", api.running().generation()}};
+    RouteChanges changes;
+    changes.neighbors = changes_of<RouteChanges::Neighbor>(
+        *api.running().config().neighbors, std::move(asked), verb,
+        [](const NeighborConfig& neighbor) { return neighbor.address; },
+        [](const NeighborConfig& neighbor) { return "neighbour " + print_address(neighbor.address); });
+    api.change_routes(changes);
+    return {{"changed", changes.neighbors.size()}, {"generation", api.running().generation()}};
 }
 
 template <Verb verb>
@@ -180,7 +171,7 @@ Json neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
 Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
     Json list = Json::array();
-    for (const RouteConfig& route : api.running().config().routes) {
+    for (const RouteConfig& route : *api.running().config().routes) {
         Json via = Json::array();
         for (const NextHopConfig& hop : route.via)
             via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
@@ -193,7 +184,7 @@ Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
 Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
     Json list = Json::array();
-    for (const NeighborConfig& neighbor : api.running().config().neighbors) {
+    for (const NeighborConfig& neighbor : *api.running().config().neighbors) {
         Json entry = {{"address", print_address(neighbor.address)},
                       {"port", neighbor.port},
                       {"mac", print_mac(neighbor.mac)}};

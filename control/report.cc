@@ -249,7 +249,7 @@ Json ecmp_json(RunningSwitch& running) {
         Json members = Json::array();
         for (const auto& member : group.members)
             members.push_back({{"via", member.address},
-                               {"port", member.port},
+                               {"port", running.port_names()[member.port]},
                                {"weight", member.weight},
                                {"packets", running.device().next_hop_packets(member.next_hop)},
                                {"bytes", running.device().next_hop_bytes(member.next_hop)}});

@@ -1,60 +1,21 @@
 #include "control/routes.hh"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
-#include <set>
+#include <utility>
 
 #include "control/values.hh"
 #include "dataplane/worker_context.hh"
-#include "lib/ecmp.hh"
+#include "lib/endian.hh"
+#include "lib/headers.hh"
 
 namespace sluice {
 namespace {
 
-constexpr unsigned default_buckets = 256;
-
-// A route's members by next-hop number; those without a neighbour are left out.
-struct Resolver {
-    const std::map<IpAddress, std::uint32_t>& next_hops;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> operator()(const RouteConfig& route) const {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> via;
-        for (const NextHopConfig& hop : route.via)
-            if (const auto found = next_hops.find(hop.address); found != next_hops.end())
-                via.emplace_back(found->second, hop.weight);
-        return via;
-    }
-};
-
-bool fib_add(Fib& fib, const IpPrefix& prefix, std::uint32_t group) {
-    if (prefix.address.is_v6) return fib.add(prefix.address.bytes, prefix.length, group);
-    return fib.add(load_be<std::uint32_t>(prefix.address.bytes.data()), prefix.length, group);
-}
-
-bool fib_remove(Fib& fib, const IpPrefix& prefix) {
-    if (prefix.address.is_v6) return fib.remove(prefix.address.bytes, prefix.length);
-    return fib.remove(load_be<std::uint32_t>(prefix.address.bytes.data()), prefix.length);
-}
-
-IpPrefix host_prefix(const IpAddress& address) {
-    return {address, static_cast<std::uint8_t>(address.is_v6 ? 128 : 32)};
-}
-
-}  // namespace
-
-std::unique_ptr<Routes> Routes::create(const std::string& name, Fib::Sizes sizes, unsigned capacity) {
-    std::unique_ptr<Routes> routes(new Routes);
-    for (unsigned i = 0; i < 2; ++i) {
-        routes->sides_[i].fib = Fib::create(name + std::to_string(i), sizes, capacity);
-        if (!routes->sides_[i].fib) return nullptr;
-    }
-    return routes;
-}
-
-std::uint32_t Routes::next_hop_of(const NeighborConfig& neighbor, const PortInfo& port, Policy& policy) {
-    const auto next = static_cast<std::uint32_t>(next_hop_ids_.size());
-    const auto id = next_hop_ids_.try_emplace({neighbor.address, port.id}, next).first->second;
-    if (policy.next_hops.size() <= id) policy.next_hops.resize(id + 1);
-    NextHop& hop = policy.next_hops[id];
+NextHop next_hop_of(const NeighborConfig& neighbor, const Routes::PortInfo& port) {
+    NextHop hop;
     hop.port = port.id;
     std::copy_n(neighbor.mac.bytes.begin(), 6, hop.header.begin());
     std::copy_n(port.mac.bytes.begin(), 6, hop.header.begin() + 6);
@@ -64,131 +25,263 @@ std::uint32_t Routes::next_hop_of(const NeighborConfig& neighbor, const PortInfo
         store_be<std::uint16_t>(hop.header.data() + 12, ether_type::vlan);
         store_be<std::uint16_t>(hop.header.data() + 14, *neighbor.vlan);
     }
-    return id;
+    return hop;
 }
 
-std::uint32_t Routes::group_of(const Via& via, Policy& policy, const std::vector<std::uint32_t>& previous) {
-    const auto [place, fresh] = groups_.try_emplace(via, static_cast<std::uint32_t>(policy.groups.size()));
-    if (!fresh) return place->second;
-    Group group;
-    group.first_bucket = static_cast<std::uint32_t>(policy.buckets.size());
-    if (via.size() == 1) {
-        policy.buckets.push_back(via[0].first);
-    } else {
-        const unsigned buckets = std::max<unsigned>(default_buckets, std::bit_ceil(via.size() * 8));
-        std::vector<WeightedMember> members;
-        for (const auto& [hop, weight] : via) members.push_back({hop, weight});
-        const auto table = assign_buckets(members, buckets, previous);
-        policy.buckets.insert(policy.buckets.end(), table.begin(), table.end());
-        group.log2_buckets = static_cast<std::uint8_t>(std::bit_width(buckets) - 1);
-        group.counted = true;
-    }
-    policy.groups.push_back(group);
-    return place->second;
+int common_bits(const IpAddress& a, const IpAddress& b) {
+    int bits = 0;
+    for (std::size_t i = 0; i < a.bytes.size(); ++i, bits += 8)
+        if (const auto differ = static_cast<std::uint8_t>(a.bytes[i] ^ b.bytes[i]); differ != 0)
+            return bits + std::countl_zero(differ);
+    return bits;
 }
 
-bool Routes::synchronise(Side& side, const std::vector<Entry>& wanted) {
-    auto old = side.entries.begin();
-    auto next = wanted.begin();
-    bool good = true;
-    while (old != side.entries.end() || next != wanted.end()) {
-        if (next == wanted.end() || (old != side.entries.end() && old->first < next->first)) {
-            good &= fib_remove(*side.fib, old->first);
-            ++old;
-        } else if (old == side.entries.end() || next->first < old->first) {
-            good &= fib_add(*side.fib, next->first, next->second);
-            ++next;
-        } else {
-            if (old->second != next->second) good &= fib_add(*side.fib, next->first, next->second);
-            ++old;
-            ++next;
+// Counts the second-level tables that prefixes of one family take; they come sorted.
+class TableCount {
+  public:
+    explicit TableCount(unsigned root_bits) : root_bits_(root_bits) {}
+    void add(const IpPrefix& prefix) {
+        for (unsigned bits = root_bits_; bits < prefix.length; bits += 8) {
+            const IpPrefix table = network_of({prefix.address, static_cast<std::uint8_t>(bits)});
+            if (std::exchange(last_[bits / 8], table) != table) ++count_;
         }
     }
-    side.entries = wanted;
-    return good;
+    std::size_t count() const { return count_; }
+
+  private:
+    unsigned root_bits_;
+    std::array<std::optional<IpPrefix>, 16> last_;
+    std::size_t count_ = 0;
+};
+
+struct Demand {
+    std::size_t prefixes = 0;
+    std::size_t tables = 0;
+};
+
+Demand demand_of(const Config& config, bool v6, unsigned root_bits) {
+    Demand demand;
+    const auto count = [&](const auto& list, auto prefix_of) {
+        TableCount tables(root_bits);
+        for (const auto& each : list)
+            if (const IpPrefix prefix = prefix_of(each); prefix.address.is_v6 == v6)
+                tables.add(prefix), ++demand.prefixes;
+        demand.tables += tables.count();
+    };
+    count(*config.routes, [](const RouteConfig& each) { return each.prefix; });
+    count(*config.neighbors, [](const NeighborConfig& each) { return host_prefix(each.address); });
+    for (const auto& [name, port] : config.ports) {
+        count(port.address, [](const IpPrefix& each) { return host_prefix(each.address); });
+        count(port.address, [](const IpPrefix& each) { return network_of(each); });
+    }
+    return demand;
 }
 
-std::string Routes::compile(const Config& config, const std::map<std::string, PortInfo, NaturalOrder>& ports,
-                            Policy& policy) {
-    policy.groups.assign(first_free_group, Group{});
-    policy.groups[group_no_route].drop = DropReason::no_route;
-    policy.groups[group_local].drop = DropReason::local_address;
-    policy.groups[group_blackhole].drop = DropReason::blackhole;
-    policy.groups[group_unresolved].drop = DropReason::unresolved_next_hop;
-    groups_.clear();
-    ecmp_.clear();
+Fib::Size fib_size(const Config& config, bool v6) {
+    constexpr std::size_t large_from = 10'000, real_v6_large_from = 256;
+    constexpr std::size_t large_tables = 16'384, small_tables = 4096;
+    const bool real = config.clock == ClockKind::real_time;
+    const std::optional<std::uint32_t> said = v6 ? config.fib.ipv6_tables : config.fib.ipv4_tables;
+    const std::size_t prefixes = demand_of(config, v6, 24).prefixes;
+    const bool many = prefixes >= (real && v6 ? real_v6_large_from : large_from);
+    Fib::Size size;
+    size.large = many || said.value_or(0) >= large_from || (real && !v6);
+    if (said)
+        size.tables = *said;
+    else
+        size.tables = (size.large ? large_tables : small_tables) +
+                      2 * demand_of(config, v6, size.large ? 24 : 16).tables;
+    return size;
+}
 
-    // Precedence at one prefix: our own address, a neighbour, a route, the interface's subnet.
-    std::map<IpPrefix, std::uint32_t> wanted;
-    for (const auto& [name, port] : config.ports)
-        for (const IpPrefix& address : port.address) wanted[host_prefix(address.address)] = group_local;
-    std::map<IpAddress, std::uint32_t> next_hops;
-    for (const NeighborConfig& neighbor : config.neighbors) {
-        const auto port = ports.find(neighbor.port);
-        if (port == ports.end()) continue;
-        const std::uint32_t hop = next_hop_of(neighbor, port->second, policy);
-        next_hops[neighbor.address] = hop;
-        wanted.try_emplace(host_prefix(neighbor.address), group_of({{hop, 1}}, policy, {}));
-    }
-    if (policy.next_hops.size() > max_next_hops)
-        return "more than " + std::to_string(max_next_hops) + " next hops";
-    const Resolver resolve{next_hops};
-    std::map<IpPrefix, std::vector<std::uint32_t>> tables;
-    for (const RouteConfig& route : config.routes) {
-        if (route.via.empty()) {
-            wanted.try_emplace(route.prefix, group_blackhole);
-            continue;
-        }
-        const Via via = resolve(route);
-        if (via.empty()) {
-            wanted.try_emplace(route.prefix, group_unresolved);
-            continue;
-        }
-        const std::size_t groups_before = policy.groups.size();
-        const std::uint32_t group = group_of(via, policy, last_tables_[route.prefix]);
-        wanted.try_emplace(route.prefix, group);
-        if (policy.groups.size() == groups_before || via.size() < 2) continue;
-        const Group& made = policy.groups.back();
-        tables[route.prefix].assign(policy.buckets.begin() + made.first_bucket, policy.buckets.end());
-        EcmpGroup shown{print_prefix(route.prefix), {}};
-        for (const NextHopConfig& hop : route.via)
-            if (const auto found = next_hops.find(hop.address); found != next_hops.end())
-                shown.members.push_back({print_address(hop.address), "", hop.weight, found->second});
-        ecmp_.push_back(std::move(shown));
-    }
-    for (const auto& [name, port] : config.ports)
-        for (const IpPrefix& address : port.address)
-            wanted.try_emplace(network_of(address), group_unresolved);
-    if (policy.groups.size() > Fib::max_groups)
-        return "more than " + std::to_string(Fib::max_groups) + " groups of next hops";
-    for (EcmpGroup& group : ecmp_)
-        for (auto& member : group.members)
-            for (const auto& [name, port] : ports)
-                if (port.id == policy.next_hops[member.next_hop].port) member.port = name;
+std::string full(const IpPrefix& prefix, const Fib& fib) {
+    const bool v6 = prefix.address.is_v6;
+    return fmt::format(
+        "route {}: the forwarding table is full: {} of {} tables for longer prefixes are taken; "
+        "do: start with more, fib.{} = {}",
+        print_prefix(prefix), fib.tables(v6).tables_used(), fib.tables(v6).tables(),
+        v6 ? "ipv6_tables" : "ipv4_tables", 2 * fib.tables(v6).tables());
+}
 
-    Side& idle = sides_[1 - active_];
-    if (!synchronise(idle, {wanted.begin(), wanted.end()})) return "the forwarding table is full";
-    policy.fib = idle.fib.get();
-    last_tables_ = std::move(tables);
+}  // namespace
+
+Fib::Sizes fib_sizes(const Config& config) { return {fib_size(config, false), fib_size(config, true)}; }
+
+std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes) {
+    std::unique_ptr<Routes> routes(new Routes);
+    for (Side& side : routes->sides_) {
+        side.fib = Fib::create(sizes);
+        if (!side.fib) return nullptr;
+        routes->groups_.write(side.tables);
+    }
+    routes->groups_.commit();
+    return routes;
+}
+
+std::uint32_t Routes::Prefix::wanted() const {
+    const auto* const first =
+        std::find_if(groups.begin(), groups.end(), [](std::uint32_t group) { return group != none; });
+    return first != groups.end() ? *first : none;
+}
+
+std::uint32_t Routes::exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group) {
+    const std::uint32_t before = std::exchange(entry.groups[source], group);
+    if (group != none) groups_.use(group, prefix, source == route);
+    if (before != none) groups_.disuse(before, prefix, source == route);
+    return before;
+}
+
+void Routes::put(const IpPrefix& prefix, Source source, std::uint32_t group) {
+    const auto at = group == none ? prefixes_.find(prefix) : prefixes_.try_emplace(prefix).first;
+    if (at != prefixes_.end() && at->second.groups[source] != group)
+        steps_.push_back({prefix, source, exchange(at->second, prefix, source, group)});
+}
+
+std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, const Ports& ports) {
+    const IpPrefix prefix = host_prefix(change.address);
+    const auto port = change.now ? ports.find(change.now->port) : ports.end();
+    const bool there = port != ports.end();
+    if (!groups_.set_neighbor(change.address,
+                              there ? std::optional(next_hop_of(*change.now, port->second)) : std::nullopt))
+        return fmt::format("neighbor {}: there are {} next hops already, which is the most",
+                           print_address(change.address), max_next_hops);
+    const auto group = there ? groups_.group_of({{change.address, 1}}, group_no_route) : none;
+    if (!group)
+        return fmt::format("neighbor {}: there are {} groups of next hops already, which is the most",
+                           print_address(change.address), NextHopGroups::max_groups);
+    put(prefix, neighbor, *group);
     return {};
 }
 
-std::optional<IpPrefix> Routes::match(const IpAddress& address) const {
-    const auto& entries = sides_[active_].entries;
-    for (int length = address.is_v6 ? 128 : 32; length >= 0; --length) {
-        const IpPrefix prefix = network_of({address, static_cast<std::uint8_t>(length)});
-        const auto place =
-            std::lower_bound(entries.begin(), entries.end(), prefix,
-                             [](const Entry& entry, const IpPrefix& wanted) { return entry.first < wanted; });
-        if (place != entries.end() && place->first == prefix) return prefix;
+std::string Routes::set_route(const RouteChanges::Route& change) {
+    std::uint32_t group = none;
+    if (change.now) {
+        group = group_blackhole;
+        if (!change.now->via.empty()) {
+            const auto there = prefixes_.find(change.prefix);
+            const std::uint32_t before = there != prefixes_.end() ? there->second.groups[route] : none;
+            const auto found = groups_.group_of(change.now->via, before != none ? before : group_no_route);
+            if (!found)
+                return fmt::format("route {}: there are {} groups of next hops already, which is the most",
+                                   print_prefix(change.prefix), NextHopGroups::max_groups);
+            group = *found;
+        }
+    }
+    put(change.prefix, route, group);
+    return {};
+}
+
+std::string Routes::change_tables(const RouteChanges& changes, const Ports& ports) {
+    for (const RouteChanges::Own& own : changes.addresses)
+        put(own.prefix, own_address, own.there ? std::uint32_t{group_local} : none);
+    for (const RouteChanges::Own& own : changes.subnets)
+        put(own.prefix, subnet, own.there ? std::uint32_t{group_unresolved} : none);
+    std::string error;
+    for (const RouteChanges::Neighbor& each : changes.neighbors)
+        if (error = set_neighbor(each, ports); !error.empty()) return error;
+    for (const RouteChanges::Route& each : changes.routes)
+        if (error = set_route(each); !error.empty()) return error;
+    Side& side = sides_[idle()];
+    groups_.write(side.tables);
+    if (const auto rest = synchronise(idle())) return full(*rest, *side.fib);
+    return {};
+}
+
+std::string Routes::change(const RouteChanges& changes, const Ports& ports) {
+    if (changes.empty()) return {};
+    std::string error = change_tables(changes, ports);
+    if (error.empty())
+        changed_ = true;
+    else
+        roll_back();
+    return error;
+}
+
+// Removals first, so that what they free can be taken.
+std::optional<IpPrefix> Routes::synchronise(unsigned side) {
+    Fib& fib = *sides_[side].fib;
+    for (const Step& step : steps_) {
+        Prefix& entry = prefixes_.at(step.prefix);
+        std::uint32_t& installed = entry.installed[side];
+        if (installed == none || entry.wanted() != none) continue;
+        installed = none;
+        const IpAddress& address = step.prefix.address;
+        const auto cover = longest(address, step.prefix.length - 1, side);
+        fib.remove(address.is_v6, address.bytes.data(), step.prefix.length,
+                   cover != prefixes_.end()
+                       ? PrefixTrie::Cover{cover->first.length, cover->second.installed[side]}
+                       : PrefixTrie::Cover{});
+    }
+    for (const Step& step : steps_) {
+        Prefix& entry = prefixes_.at(step.prefix);
+        std::uint32_t& installed = entry.installed[side];
+        const std::uint32_t wanted = entry.wanted();
+        if (wanted == none || wanted == installed) continue;
+        const IpAddress& address = step.prefix.address;
+        if (!fib.set(address.is_v6, address.bytes.data(), step.prefix.length, wanted)) return step.prefix;
+        installed = wanted;
     }
     return std::nullopt;
 }
 
+void Routes::roll_back() {
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
+        exchange(prefixes_.at(step->prefix), step->prefix, step->source, step->before);
+    // What is removed first was not there before, so all that was there fits again.
+    synchronise(idle());
+    groups_.roll_back(sides_[idle()].tables);
+    forget_unused();
+}
+
+void Routes::forget_unused() {
+    for (const Step& step : steps_)
+        if (const auto entry = prefixes_.find(step.prefix);
+            entry != prefixes_.end() && entry->second.wanted() == none)
+            prefixes_.erase(entry);
+    steps_.clear();
+}
+
+void Routes::name_in(Policy& policy) const {
+    const Side& side = sides_[changed_ ? idle() : active_];
+    policy.fib = side.fib.get();
+    policy.groups = side.tables.groups;
+    policy.buckets = side.tables.buckets;
+    policy.next_hops = side.tables.next_hops;
+}
+
 void Routes::published() {
-    active_ = 1 - active_;
+    if (!std::exchange(changed_, false)) return;
+    active_ = idle();
     // No worker reads the other side any more. What fitted into one side fits into its twin.
-    synchronise(sides_[1 - active_], sides_[active_].entries);
+    groups_.write(sides_[idle()].tables);
+    synchronise(idle());
+    groups_.commit();
+    forget_unused();
+}
+
+// In the order of prefixes whatever covers an address comes before it. The one right before it covers it, or
+// shows how many bits anything that does can have.
+Routes::Prefixes::const_iterator Routes::longest(const IpAddress& address, int length, unsigned side) const {
+    while (length >= 0) {
+        auto at = prefixes_.upper_bound(network_of({address, static_cast<std::uint8_t>(length)}));
+        if (at == prefixes_.begin()) break;
+        const auto& [prefix, entry] = *--at;
+        if (prefix.address.is_v6 != address.is_v6) break;
+        const int common = common_bits(prefix.address, address);
+        if (common < prefix.length) {
+            length = common;
+        } else if (entry.installed[side] == none) {
+            length = prefix.length - 1;
+        } else {
+            return at;
+        }
+    }
+    return prefixes_.end();
+}
+
+std::optional<IpPrefix> Routes::match(const IpAddress& address) const {
+    const auto found = longest(address, host_prefix(address).length, active_);
+    return found != prefixes_.end() ? std::optional(found->first) : std::nullopt;
 }
 
 }  // namespace sluice

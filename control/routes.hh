@@ -1,78 +1,95 @@
-// Routes, neighbours and interface addresses compiled into what the workers look up.
+// Routes, neighbours and interface addresses as the workers look them up.
 //
-// Left-right: two FIBs; a change goes to the one that no worker reads, the policy that names it is published,
-// and when every worker runs that policy the other one follows. Next hops, groups and their bucket tables
-// keep their numbers and their buckets over a change as far as the change allows, so flows stay where they
-// are.
+// Left-right: two sides, each with its forwarding tables and groups. A change goes to the side that no worker
+// reads, the policy that names it is published, and when every worker runs that policy the other side
+// follows. Both cost what has changed.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "control/config.hh"
+#include "control/next_hop_groups.hh"
+#include "control/route_changes.hh"
 #include "dataplane/fib.hh"
 #include "dataplane/policy.hh"
 
 namespace sluice {
 
-// A route that has several members, for the report.
-struct EcmpGroup {
-    std::string name;  // the first prefix that uses it
-    struct Member {
-        std::string address;
-        std::string port;
-        std::uint32_t weight;
-        std::uint32_t next_hop;
-    };
-    std::vector<Member> members;  // in the order of `via`
-};
+// Of the forwarding tables: what the configuration says, or takes.
+Fib::Sizes fib_sizes(const Config& config);
 
 class Routes {
   public:
-    static constexpr unsigned default_max_routes = 16384;
-
-    // Null when memory did not suffice. `name` is unique in the process.
-    static std::unique_ptr<Routes> create(const std::string& name, Fib::Sizes sizes, unsigned capacity);
-
-    // Writes the idle FIB and fills the routing part of `policy` so that it names it. `ports`: index and MAC
-    // by name. An error is one line; the FIB in use is then untouched.
+    // Index and MAC of each port.
     struct PortInfo {
         PortId id;
         MacAddress mac;
     };
-    std::string compile(const Config& config, const std::map<std::string, PortInfo, NaturalOrder>& ports,
-                        Policy& policy);
-    // Every worker runs the policy compiled last: the other FIB may follow.
+    using Ports = std::map<std::string, PortInfo, NaturalOrder>;
+
+    // Null when memory did not suffice.
+    static std::unique_ptr<Routes> create(const Fib::Sizes& sizes);
+
+    // Whole or not at all: an error is one line that names what does not fit. Then, or when a policy that
+    // names the tables runs everywhere, comes the next change.
+    std::string change(const RouteChanges& changes, const Ports& ports);
+    // The routing part of a policy: the tables with what was changed last.
+    void name_in(Policy& policy) const;
+    // Every worker runs that policy: the other side follows.
     void published();
 
     // The longest prefix that covers the address in the tables that workers use.
     std::optional<IpPrefix> match(const IpAddress& address) const;
-
-    const std::vector<EcmpGroup>& ecmp() const { return ecmp_; }
+    std::optional<IpPrefix> route_by(const IpAddress& hop) const { return groups_.route_by(hop); }
+    std::vector<EcmpGroup> ecmp() const { return groups_.ecmp(); }
+    std::size_t prefixes() const { return prefixes_.size(); }
+    std::size_t groups() const { return groups_.size(); }
+    const Fib& fib() const { return *sides_[active_].fib; }
 
   private:
-    using Entry = std::pair<IpPrefix, std::uint32_t>;  // prefix to group
+    // What one prefix can stand for, the most important first.
+    enum Source : unsigned { own_address, neighbor, route, subnet, sources };
+    static constexpr std::uint32_t none = ~0U;
+
+    struct Prefix {
+        std::array<std::uint32_t, sources> groups{none, none, none, none};
+        std::array<std::uint32_t, 2> installed{none, none};  // by side
+        std::uint32_t wanted() const;
+    };
+    struct Step {
+        IpPrefix prefix;
+        Source source;
+        std::uint32_t before;
+    };
     struct Side {
         std::unique_ptr<Fib> fib;
-        std::vector<Entry> entries;  // sorted
+        GroupTables tables;
     };
-    using Via = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // next hop and weight
+    using Prefixes = std::map<IpPrefix, Prefix>;
 
     Routes() = default;
-    std::uint32_t next_hop_of(const NeighborConfig& neighbor, const PortInfo& port, Policy& policy);
-    std::uint32_t group_of(const Via& via, Policy& policy, const std::vector<std::uint32_t>& previous);
-    static bool synchronise(Side& side, const std::vector<Entry>& wanted);
+    unsigned idle() const { return 1 - active_; }
+    std::string change_tables(const RouteChanges& changes, const Ports& ports);
+    std::string set_neighbor(const RouteChanges::Neighbor& change, const Ports& ports);
+    std::string set_route(const RouteChanges::Route& change);
+    void put(const IpPrefix& prefix, Source source, std::uint32_t group);
+    std::uint32_t exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group);
+    // Brings a side to what is wanted of the prefixes in `steps_`; the one that does not fit.
+    std::optional<IpPrefix> synchronise(unsigned side);
+    void roll_back();
+    void forget_unused();
+    Prefixes::const_iterator longest(const IpAddress& address, int length, unsigned side) const;
 
     std::array<Side, 2> sides_;
     unsigned active_ = 0;
-    std::map<std::tuple<IpAddress, PortId>, std::uint32_t> next_hop_ids_;
-    std::map<IpPrefix, std::vector<std::uint32_t>> last_tables_;  // bucket tables by prefix
-    std::map<Via, std::uint32_t> groups_;                         // of the policy being compiled
-    std::vector<EcmpGroup> ecmp_;
+    bool changed_ = false;  // the idle side is ahead, and not published
+    Prefixes prefixes_;
+    NextHopGroups groups_;
+    std::vector<Step> steps_;  // of the change under way
 };
 
 }  // namespace sluice

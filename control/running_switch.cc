@@ -17,28 +17,7 @@
 namespace sluice {
 namespace {
 
-constexpr unsigned fib_large_from = 10'000;  // routes; a virtual switch of fewer takes the small tables
 constexpr std::uint64_t longest_span_ns = std::uint64_t{100} * 24 * 3600 * 1'000'000'000;
-
-unsigned table_entries(const Config& config) {
-    std::size_t entries = config.routes.size() + config.neighbors.size();
-    for (const auto& [name, port] : config.ports) entries += 2 * port.address.size();
-    return static_cast<unsigned>(entries);
-}
-
-Fib::Sizes fib_sizes(const Config& config) {
-    std::size_t v6 = 0;
-    for (const RouteConfig& route : config.routes) v6 += route.prefix.address.is_v6 ? 1 : 0;
-    for (const NeighborConfig& neighbor : config.neighbors) v6 += neighbor.address.is_v6 ? 1 : 0;
-    constexpr std::size_t fib6_large_from = 256;
-    const bool real = config.clock == ClockKind::real_time;
-    return {real || table_entries(config) >= fib_large_from ? FibSize::large : FibSize::small,
-            v6 >= (real ? fib6_large_from : fib_large_from) ? FibSize::large : FibSize::small};
-}
-
-unsigned fib_routes(const Config& config) {
-    return std::max<unsigned>(Routes::default_max_routes, 2 * table_entries(config));
-}
 
 MacAddress default_mac(std::size_t index) {
     return {
@@ -62,7 +41,7 @@ EalOptions RunningSwitch::eal_options(const Config& config) {
     EalOptions options;
     const PacketDemand demand = packet_demand(config);
     options.memory_bytes = demand.total() * (PacketPool::bytes_each(config.packet_buffer_bytes) + 64) +
-                           2 * Fib::bytes(fib_sizes(config), fib_routes(config));
+                           2 * Fib::bytes(fib_sizes(config));
     for (const auto& [name, port] : config.ports)
         if (parse_device(port.device).has("pci")) options.pci = options.physical_needs_hugepages = true;
     options.allow_hugepages = config.clock == ClockKind::real_time;
@@ -91,14 +70,15 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     made->state_.forced = options.forced;
     if (const QosProblem* problem = unusable(made->qos_, made->state_))
         return tl::unexpected(problem->path + ": " + problem->wrong);
+    error = made->routes_->change(route_changes({}, made->config_), made->port_info_);
+    if (!error.empty()) return tl::unexpected(error);
     auto policy = made->compile(made->config_, made->qos_, made->state_);
-    if (!policy) return tl::unexpected(policy.error());
     made->routes_->published();
     auto observation = Observation::create(made->config_, made->names_, made->packets_);
     if (!observation) return tl::unexpected(observation.error());
     made->observation_ = std::move(*observation);
     made->switch_ = std::make_unique<Switch>(
-        config.workers, std::move(*policy), std::move(specs),
+        config.workers, std::move(policy), std::move(specs),
         Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time,
                           decision_ring(config), microburst_ring});
     made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
@@ -131,8 +111,13 @@ std::string RunningSwitch::make_pool() {
             packets_, PacketPool::bytes_each(config_.packet_buffer_bytes),
             packets_ * PacketPool::bytes_each(config_.packet_buffer_bytes) >> 20, demand.buffer, demand.rings,
             demand.caches, demand.captures);
-    routes_ = Routes::create(options_.name + "_fib", fib_sizes(config_), fib_routes(config_));
-    if (!routes_) return fmt::format("no memory for forwarding tables of {} routes", fib_routes(config_));
+    const Fib::Sizes sizes = fib_sizes(config_);
+    routes_ = Routes::create(sizes);
+    if (!routes_)
+        return fmt::format(
+            "no memory for two forwarding tables of {} MB: {} tables for IPv4 and {} for IPv6; do: make "
+            "fib.ipv4_tables or fib.ipv6_tables smaller, or give more memory",
+            Fib::bytes(sizes) >> 20, sizes.v4.tables, sizes.v6.tables);
     return {};
 }
 
@@ -206,22 +191,20 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
     return {};
 }
 
-tl::expected<std::unique_ptr<Policy>, std::string> RunningSwitch::compile(const Config& config,
-                                                                          const EffectiveQos& qos,
-                                                                          const OperatorState& state) {
+std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
+                                               const OperatorState& state) const {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
-    std::string error = routes_->compile(config, port_info_, *policy);
-    if (!error.empty()) return tl::unexpected(std::move(error));
+    routes_->name_in(*policy);
     return policy;
 }
 
-std::string RunningSwitch::publish(const Config& config, const OperatorState& state) {
+std::string RunningSwitch::publish(const Config& config, const OperatorState& state,
+                                   const RouteChanges& changes) {
     EffectiveQos qos = effective_qos(config);
     if (const QosProblem* problem = unusable(qos, state))
         return problem->path + ": " + problem->wrong + "; do: " + problem->fix;
-    auto policy = compile(config, qos, state);
-    if (!policy) return policy.error();
-    change_->start(std::move(*policy));
+    if (std::string error = routes_->change(changes, port_info_); !error.empty()) return error;
+    change_->start(compile(config, qos, state));
     routes_->published();
     qos_ = std::move(qos);
     return {};
@@ -302,10 +285,16 @@ std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const st
     return {};
 }
 
+std::string RunningSwitch::change_routes(const RouteChanges& changes) {
+    std::string error = publish(config_, state_, changes);
+    if (error.empty()) sluice::apply(changes, config_);
+    return error;
+}
+
 std::string RunningSwitch::apply(Config config, std::vector<std::string> forced) {
     OperatorState state = state_;
     state.forced = std::move(forced);
-    std::string error = publish(config, state);
+    std::string error = publish(config, state, route_changes(config_, config));
     if (!error.empty()) return error;
     std::swap(state, state_);
     note_forced(state.forced);

@@ -1,7 +1,8 @@
 // A switch made from a configuration, and the only way to change it while it runs.
 //
 // Owns, in this order: packet pool, routes, ports and workers, runner. Every change compiles a whole new
-// policy, publishes it and returns when all workers run it; what cannot be compiled changes nothing.
+// policy, which names the tables of routes, publishes it and returns when all workers run it; what cannot be
+// compiled changes nothing.
 #pragma once
 
 #include <memory>
@@ -55,6 +56,8 @@ class RunningSwitch {
     // `forced`: what it is not lossless for, and which is wanted.
     std::string apply(Config config, std::vector<std::string> forced);
     const std::vector<std::string>& forced() const { return state_.forced; }
+    // Routes and neighbours alone; costs what it changes.
+    std::string change_routes(const RouteChanges& changes);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
     // Users' watermarks start anew, by the hand of their owners.
@@ -121,9 +124,9 @@ class RunningSwitch {
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
     std::string steer_machine_addresses();
-    std::string publish(const Config& config, const OperatorState& state);
-    tl::expected<std::unique_ptr<Policy>, std::string> compile(const Config& config, const EffectiveQos& qos,
-                                                               const OperatorState& state);
+    std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
+    std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
+                                    const OperatorState& state) const;
     void note_once(const std::string& kind, std::string text);
     void note_drops(PortId id);
     void note_watchdog(const WatchdogNews& news);
@@ -137,7 +140,7 @@ class RunningSwitch {
     std::unique_ptr<PacketPool> pool_;
     std::unique_ptr<Routes> routes_;
     std::vector<std::string> names_;
-    std::map<std::string, Routes::PortInfo, NaturalOrder> port_info_;
+    Routes::Ports port_info_;
     std::vector<MacAddress> macs_;
     std::vector<EthdevPort*> ethdevs_;  // real clock: by port
     unsigned link_polls_ = 0;

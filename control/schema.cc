@@ -266,6 +266,19 @@ Rows<WatchdogConfig> watchdog_rows() {
     };
 }
 
+Rows<FibConfig> fib_rows() {
+    using F = FibConfig;
+    const auto tables = optional_or(integer<std::uint32_t>(256, 1U << 21), "auto");
+    return {
+        at_start(key<F>("ipv4_tables", &F::ipv4_tables, tables,
+                        "Room for IPv4 prefixes longer than /24: a table for each /24 that has any, 2 KiB "
+                        "of memory each; \"auto\": 16384 and twice what the configuration takes.")),
+        at_start(key<F>("ipv6_tables", &F::ipv6_tables, tables,
+                        "Room for IPv6 prefixes: a table for each /24, /32, /40 ... on the way to longer "
+                        "ones; \"auto\": 16384 and twice what the configuration takes.")),
+    };
+}
+
 Rows<NeighborConfig> neighbor_rows() {
     using N = NeighborConfig;
     return {
@@ -435,6 +448,7 @@ Rows<Config> make_config_rows() {
                                 "device can.")),
             },
             "The shared buffer."),
+        nested<C>("fib", &C::fib, fib_rows(), "The forwarding tables."),
         nested<C>("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports."),
         nested<C>("decisions", &C::decisions, decision_rows(), "Decision records."),
         default_row(),

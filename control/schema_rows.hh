@@ -280,9 +280,27 @@ Row<Struct> named(std::string name, Map Struct::*member, Rows<typename Map::mapp
     return row;
 }
 
-// [[NAME]]: a vector of structs.
-template <class Struct, class Child>
-Row<Struct> list(std::string name, std::vector<Child> Struct::*member, Rows<Child> rows, std::size_t limit,
+template <class Child>
+void append(std::vector<Child>& list, Child child) {
+    list.push_back(std::move(child));
+}
+template <class Set>
+void append(CopyOnWrite<Set>& set, typename Set::value_type child) {
+    Set& into = set.change();
+    into.insert(into.end(), std::move(child));
+}
+template <class Child>
+const std::vector<Child>& children(const std::vector<Child>& list) {
+    return list;
+}
+template <class Set>
+const Set& children(const CopyOnWrite<Set>& set) {
+    return *set;
+}
+
+// [[NAME]]: a vector of structs, or a shared set of them.
+template <class Struct, class Children, class Child>
+Row<Struct> list(std::string name, Children Struct::*member, Rows<Child> rows, std::size_t limit,
                  std::string sentence) {
     Row<Struct> row = section<Struct>(name, std::move(sentence));
     row.read = [member, rows, limit](const toml::node& node, Context& context, Struct& out) {
@@ -295,7 +313,6 @@ Row<Struct> list(std::string name, std::vector<Child> Struct::*member, Rows<Chil
         }
         if (array->size() > limit) return refuse_count(node, array->size(), limit, context);
         bool good = true;
-        (out.*member).reserve(array->size());
         for (std::size_t i = 0; i < array->size(); ++i) {
             const Context::Inside inside(context, i);
             const toml::table* table = want_table((*array)[i], context, {});
@@ -304,14 +321,15 @@ Row<Struct> list(std::string name, std::vector<Child> Struct::*member, Rows<Chil
             if (table == nullptr || !read_rows(*table, rows, context, child))
                 good = false;
             else
-                (out.*member).push_back(std::move(child));
+                append(out.*member, std::move(child));
         }
         return good;
     };
     row.save = [member, rows](const Struct& value, const Struct&, const std::string& header,
                               std::string& out) {
         static const Child base;
-        for (const Child& child : value.*member) save_rows(rows, child, base, header, out, true, "[[", "]]");
+        for (const Child& child : children(value.*member))
+            save_rows(rows, child, base, header, out, true, "[[", "]]");
     };
     row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
         describe_rows(rows, header + "[]", out);

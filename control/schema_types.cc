@@ -403,14 +403,14 @@ Type<std::string> choice(std::vector<std::string> words) {
     return type;
 }
 
-Type<std::vector<NextHopConfig>> next_hops() {
-    constexpr std::size_t limit = 256;
-    Type<std::vector<NextHopConfig>> type;
+Type<NextHops> next_hops() {
+    Type<NextHops> type;
     type.name = "next hops";
     type.allowed = fmt::format(
-        "\"blackhole\", one address, or a list of 1 to {}, each an address or {{address, weight}}", limit);
+        "\"blackhole\", one address, or a list of 1 to {}, each an address or {{address, weight}}",
+        max_route_hops);
     type.example = R"(["10.0.1.2"])";
-    type.read = [self = type](const toml::node& node, Context& context, std::vector<NextHopConfig>& out) {
+    type.read = [self = type](const toml::node& node, Context& context, NextHops& out) {
         out.clear();
         if (const auto* string = node.as_string(); string != nullptr && string->get() == "blackhole")
             return true;
@@ -419,17 +419,17 @@ Type<std::vector<NextHopConfig>> next_hops() {
         if (array == nullptr) return self.refuse(node, context, "is not a list of next hops");
         if (array->empty())
             return self.refuse(node, context, "is empty", "write via = \"blackhole\" to drop what matches");
-        if (array->size() > limit)
+        if (array->size() > max_route_hops)
             return self.refuse(node, context, fmt::format("has {} next hops", array->size()));
         bool good = true;
         for (std::size_t i = 0; i < array->size(); ++i) {
             const Context::Inside inside(context, i);
             good &= read_next_hop((*array)[i], context, out.emplace_back());
         }
+        std::sort(out.begin(), out.end());
         return good;
     };
-    type.print = [](const std::vector<NextHopConfig>& hops,
-                    const std::vector<NextHopConfig>*) -> std::string {
+    type.print = [](const NextHops& hops, const NextHops*) -> std::string {
         if (hops.empty()) return "\"blackhole\"";
         std::string out;
         for (const NextHopConfig& hop : hops) {

@@ -107,7 +107,7 @@ Type<IpPrefix> network();
 Type<std::string> text(std::string what, std::size_t low, std::size_t high, std::string example);
 Type<std::string> name(std::string what);
 Type<std::string> choice(std::vector<std::string> words);
-Type<std::vector<NextHopConfig>> next_hops();
+Type<NextHops> next_hops();
 
 // Names of ports, maps and what else the file names.
 bool valid_name(std::string_view name);

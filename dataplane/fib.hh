@@ -1,70 +1,68 @@
-// Longest-prefix match on DPDK's tables: addresses of a burst in, group numbers out.
+// Longest-prefix match for both families, in EAL's memory: addresses of a burst in, group numbers out.
 // Written by control while no worker reads it (left-right: control keeps two and publishes the one it has
 // changed).
+//
+// Not rte_fib: DPDK 22.11 forgets to count the second-level tables that it has promised or counts them twice
+// (dir24_8.c, trie.c: rsvd_tbl8s), so after enough changes it refuses every longer prefix, and it hides that
+// a replacement has failed.
 #pragma once
 
-#include <rte_fib.h>
-#include <rte_fib6.h>
-
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
 
-#include "dataplane/top_routes.hh"
+#include "lib/prefix_trie.hh"
 
 namespace sluice {
 
-// DIR-24-8 and its trie answer in one or two reads but take 64 MiB; the small type walks a tree and takes
-// what its routes need, which is right for a virtual switch of a few routes.
-enum class FibSize : std::uint8_t { small, large };
-
 class Fib {
   public:
-    static constexpr unsigned max_groups = 1U << 15;  // what a 2-byte entry of DIR-24-8 can name
+    static constexpr std::uint32_t max_group = (1U << PrefixTrie::value_bits) - 1;
 
-    // Null when memory did not suffice. Names must differ within the process.
-    // IPv6 has a size of its own: few switches need a large table for it, and none should wait for its pages.
-    struct Sizes {
-        FibSize v4 = FibSize::small;
-        FibSize v6 = FibSize::small;
+    // A large root answers for prefixes up to /24 in one read and takes 64 MiB, a small one up to /16 and
+    // takes 256 KiB, which is right for a virtual switch of a few routes. `tables`: of 1 KiB each, one for
+    // every 8 bits of the way to longer prefixes.
+    struct Size {
+        bool large = false;
+        std::size_t tables = 1024;
     };
-    static std::unique_ptr<Fib> create(const std::string& name, Sizes sizes, unsigned max_routes);
-    ~Fib();
-    Fib(const Fib&) = delete;
-    Fib& operator=(const Fib&) = delete;
+    struct Sizes {
+        Size v4, v6;
+    };
+    // Null when memory did not suffice.
+    static std::unique_ptr<Fib> create(const Sizes& sizes);
 
-    // Adds or replaces; false when the table is full. Host order address.
-    bool add(std::uint32_t address, std::uint8_t length, std::uint32_t group);
-    bool add(const std::array<std::uint8_t, 16>& address, std::uint8_t length, std::uint32_t group);
-    bool remove(std::uint32_t address, std::uint8_t length);
-    bool remove(const std::array<std::uint8_t, 16>& address, std::uint8_t length);
+    // A prefix: its address in network order, 4 bytes or 16. As PrefixTrie has it.
+    bool set(bool v6, const std::uint8_t* address, unsigned length, std::uint32_t group) {
+        return family(v6).set(address, length, group);
+    }
+    void remove(bool v6, const std::uint8_t* address, unsigned length, PrefixTrie::Cover cover) {
+        family(v6).remove(address, length, cover);
+    }
 
-    void lookup(std::uint32_t* addresses, std::uint64_t* groups, unsigned count) const {
-        rte_fib_lookup_bulk(v4_, addresses, groups, static_cast<int>(count));
-        if (top_v4_.empty()) return;
-        for (unsigned i = 0; i < count; ++i)
-            if (groups[i] == none) groups[i] = top_v4_.find(leading_ones(addresses[i]));
+    // IPv4 in host order. group_no_route where there is none.
+    void lookup(const std::uint32_t* addresses, std::uint64_t* groups, unsigned count) const {
+        for (unsigned i = 0; i < count; ++i) groups[i] = v4_.trie.find(addresses[i]);
     }
-    void lookup(std::uint8_t addresses[][16], std::uint64_t* groups, unsigned count) const {
-        rte_fib6_lookup_bulk(v6_, addresses, groups, static_cast<int>(count));
-        if (top_v6_.empty()) return;
-        for (unsigned i = 0; i < count; ++i)
-            if (groups[i] == none) groups[i] = top_v6_.find(leading_ones(addresses[i]));
+    void lookup(const std::uint8_t addresses[][16], std::uint64_t* groups, unsigned count) const {
+        for (unsigned i = 0; i < count; ++i) groups[i] = v6_.trie.find(addresses[i]);
     }
+    const PrefixTrie& tables(bool v6) const { return v6 ? v6_.trie : v4_.trie; }
 
     // Bytes of EAL memory that `create` takes, for sizing before EAL starts.
-    static std::size_t bytes(Sizes sizes, unsigned max_routes);
+    static std::size_t bytes(const Sizes& sizes);
 
   private:
-    static constexpr std::uint32_t none = 0;  // what the tables answer without a route: group_no_route
+    struct Free {
+        void operator()(std::uint32_t* memory) const;
+    };
+    struct Family {
+        std::unique_ptr<std::uint32_t, Free> memory;
+        PrefixTrie trie;
+    };
+    Fib(Family v4, Family v6) : v4_(std::move(v4)), v6_(std::move(v6)) {}
+    PrefixTrie& family(bool v6) { return v6 ? v6_.trie : v4_.trie; }
 
-    Fib(rte_fib* v4, rte_fib6* v6) : v4_(v4), v6_(v6) {}
-    rte_fib* v4_;
-    rte_fib6* v6_;
-    TopRoutes<32> top_v4_{none};
-    TopRoutes<128> top_v6_{none};
+    Family v4_, v6_;
 };
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,10 +83,11 @@ struct Policy {
     std::array<PoolLimits, max_pools> egress_pools{};
     std::vector<PortPolicy> ports;
     std::vector<WredProfile> wred;
-    std::vector<NextHop> next_hops;
-    std::vector<Group> groups;
-    std::vector<std::uint32_t> buckets;  // indices into next_hops
-    const Fib* fib = nullptr;            // kept alive by control until every worker runs a later policy
+    // Tables that control keeps, and changes only while every worker runs a policy that names others.
+    const Fib* fib = nullptr;
+    std::span<const Group> groups;
+    std::span<const std::uint32_t> buckets;  // indices into next_hops
+    std::span<const NextHop> next_hops;
 };
 
 }  // namespace sluice

@@ -134,7 +134,7 @@ class Run {
     }
 
     void routes(Config& config) {
-        config.routes.clear();
+        config.routes = {};
         for (unsigned i = 0; i < 6; ++i) {
             RouteConfig route;
             route.prefix = {{{10, 0, static_cast<std::uint8_t>(100 + i)}, false}, 24};
@@ -147,9 +147,8 @@ class Run {
                                  [&](const auto& o) { return o.address == hop.address; }))
                     route.via.push_back(hop);
             }
-            config.routes.push_back(route);
+            sluice::add(config, route);
         }
-        sort_config(config);
     }
 
     void add_flows(PortId id) {

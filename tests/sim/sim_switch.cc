@@ -43,8 +43,9 @@ Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m, std::uint32
         port.mac = mac_of(id);
         port.address.push_back({address_of(id, 1), 24});
         config.ports[name] = port;
-        config.neighbors.push_back(
-            {address_of(id, 2), name, MacAddress{{2, 0, 0, 0, 9, static_cast<std::uint8_t>(id)}}, {}, {}});
+        add(config,
+            NeighborConfig{
+                address_of(id, 2), name, MacAddress{{2, 0, 0, 0, 9, static_cast<std::uint8_t>(id)}}, {}, {}});
     }
     return config;
 }
@@ -62,7 +63,7 @@ SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
     // A frame on its way to the switch is in an mbuf too, five of them when it is long.
     if (packets == 0) packets = static_cast<unsigned>(packet_demand(config).total());
     pool_ = std::make_unique<PacketPool>((name + "_pool").c_str(), packets, cache);
-    routes_ = Routes::create(name + "_fib", {FibSize::small, FibSize::small}, 512);
+    routes_ = Routes::create({{false, 64}, {false, 64}});
     if (pool_->pool() == nullptr || !routes_) fail("no memory");
     std::vector<PortSpec> specs;
     for (const auto& [port_name, port] : config.ports) {
@@ -78,7 +79,7 @@ SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
         specs.push_back(
             {std::move(io), LinkTransmitter(port.speed.byte_time(), config.virtual_turn), owner, 0, {}});
     }
-    auto policy = compile(config);
+    auto policy = compile(config, route_changes({}, config));
     routes_->published();
     switch_ = std::make_unique<Switch>(
         config.workers, std::move(policy), std::move(specs),
@@ -96,9 +97,10 @@ void SimSwitch::fail(const std::string& what) {
     FAIL(fmt::format("{}{}at {:.6f} us: {}", label_, label_.empty() ? "" : ", ", us, what).c_str());
 }
 
-std::unique_ptr<Policy> SimSwitch::compile(const Config& config) {
+std::unique_ptr<Policy> SimSwitch::compile(const Config& config, const RouteChanges& changes) {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos_, macs_, state_));
-    if (const std::string error = routes_->compile(config, port_info_, *policy); !error.empty()) fail(error);
+    if (const std::string error = routes_->change(changes, port_info_); !error.empty()) fail(error);
+    routes_->name_in(*policy);
     return policy;
 }
 
@@ -106,7 +108,7 @@ bool SimSwitch::publish(const Config& config) {
     EffectiveQos qos = effective_qos(config);
     if (!qos.problems.empty()) return false;
     qos_ = std::move(qos);
-    auto policy = compile(config);
+    auto policy = compile(config, route_changes(config_, config));
     change_->start(std::move(policy));
     routes_->published();
     return true;

@@ -77,7 +77,7 @@ class SimSwitch {
     void fail(const std::string& what);
 
   private:
-    std::unique_ptr<Policy> compile(const Config& config);
+    std::unique_ptr<Policy> compile(const Config& config, const RouteChanges& changes);
     bool publish(const Config& config);
 
     Config config_;
@@ -86,7 +86,7 @@ class SimSwitch {
     EffectiveQos qos_;
     std::unique_ptr<PacketPool> pool_;
     std::unique_ptr<Routes> routes_;
-    std::map<std::string, Routes::PortInfo, NaturalOrder> port_info_;
+    Routes::Ports port_info_;
     std::vector<std::string> names_;
     std::vector<MacAddress> macs_;
     OperatorState state_;

@@ -136,13 +136,13 @@ DecisionsConfig random_decisions(Random& random) {
 void add_tables(Config& config, Random& random) {
     for (std::uint64_t i = random.below(5); i > 0; --i) {
         const IpPrefix at = random.prefix();
-        config.neighbors.push_back({at.address, random.name(), random.mac(), {}, {}});
-        if (random.once_in(2))
-            config.neighbors.back().vlan = static_cast<std::uint16_t>(1 + random.below(4094));
-        config.routes.push_back({network_of(random.prefix()), {}, {}});
+        NeighborConfig neighbor{at.address, random.name(), random.mac(), {}, {}};
+        if (random.once_in(2)) neighbor.vlan = static_cast<std::uint16_t>(1 + random.below(4094));
+        add(config, neighbor);
+        RouteConfig route{network_of(random.prefix()), {}, {}};
         for (std::uint64_t hops = random.below(4); hops > 0; --hops)
-            config.routes.back().via.push_back(
-                {random.prefix().address, static_cast<std::uint32_t>(1 + random.below(256))});
+            route.via.push_back({random.prefix().address, static_cast<std::uint32_t>(1 + random.below(256))});
+        add(config, route);
         config.events.push_back(
             {Duration{static_cast<std::int64_t>(random.number() % 8'640'000'000'000'000'000ULL)},
              random.text(1),
@@ -201,9 +201,9 @@ TEST(ConfigRoundTrip, saysWhatDiffersAndNothingElse) {
     config.ports["a.b"] = config.ports["p10"] = config.ports["p2"] = config.port_defaults;
     config.ports["p2"].queue[3].weight = std::uint8_t{9};
     config.maps["default"].cnp_tc.reset();
-    config.routes.push_back({*parse_network("10.0.0.0/8"),
-                             {{*parse_address("10.0.1.2"), 2}, {*parse_address("10.0.2.2"), 1}},
-                             {}});
+    add(config, RouteConfig{*parse_network("10.0.0.0/8"),
+                            {{*parse_address("10.0.1.2"), 2}, {*parse_address("10.0.2.2"), 1}},
+                            {}});
     STRCMP_EQUAL(R"(seed = 7
 
 [buffer]

@@ -332,11 +332,11 @@ do = "port p1 down"
     CHECK_TRUE(map.dscp_to_tc[46] == 5 && map.dscp_to_tc[10] == 2 && map.dscp_to_tc[26] == 3);
     CHECK_TRUE(map.pcp_to_tc[5] == 5 && map.tc_to_queue[5] == 1 && map.tc_to_priority_group[5] == 2);
     CHECK_TRUE(map.pfc_priority_to_queue[5] == 3 && map.roce_tc == ClassId{3} && !map.cnp_tc);
-    CHECK_TRUE(config.neighbors.front().vlan == std::uint16_t{7} &&
-               config.neighbors.front().place.line == 35);
-    UNSIGNED_LONGS_EQUAL(2, config.routes.size());
-    CHECK_TRUE(config.routes[0].via.empty());  // sorted: 10.8 before 10.9
-    CHECK_TRUE(config.routes[1].via[0].weight == 1 && config.routes[1].via[1].weight == 2);
+    CHECK_TRUE(config.neighbors->begin()->vlan == std::uint16_t{7} &&
+               config.neighbors->begin()->place.line == 35);
+    UNSIGNED_LONGS_EQUAL(2, config.routes->size());
+    CHECK_TRUE(config.routes->begin()->via.empty());  // sorted: 10.8 before 10.9
+    CHECK_TRUE(config.routes->rbegin()->via[0].weight == 1 && config.routes->rbegin()->via[1].weight == 2);
     CHECK_TRUE(config.events.front().at == milliseconds(5) &&
                config.events.front().command == "port p1 down");
     UNSIGNED_LONGS_EQUAL(13, config.source.find("port.p1.speed").line);
