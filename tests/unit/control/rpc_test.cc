@@ -2,51 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
-#include "control/api.hh"
-#include "dataplane/eal.hh"
+#include "tests/control/api_bench.hh"
 
 // Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
 using namespace sluice;
 
-namespace {
-
-constexpr const char* two_ports = R"(
-[port.p0]
-device = "net_pcap0"
-address = ["10.0.0.1/24"]
-[port.p1]
-device = "net_pcap1"
-address = ["10.0.1.1/24"]
-)";
-
-// One switch for all tests: EAL starts once a process.
-struct Bench {
-    Bench() : config(*parse_config(two_ports, "rpc_test")) {
-        auto started = Eal::start(RunningSwitch::eal_options(config));
-        if (!started) FAIL(started.error().c_str());
-        eal = std::make_unique<Eal>(std::move(*started));
-        auto made = RunningSwitch::create(config, {});
-        if (!made) FAIL(made.error().c_str());
-        running = std::move(*made);
-    }
-    Config config;
-    std::unique_ptr<Eal> eal;
-    std::unique_ptr<RunningSwitch> running;
-};
-
-Bench& bench() {
-    static Bench made;
-    return made;
-}
-
-}  // namespace
-
 TEST_GROUP(Rpc){std::string answer(std::string_view line, bool interactive = true){
-    Api api(*bench().running, {"rpc_test.toml", interactive});
+    Api api(*ApiBench::get().running, {"rpc_test.toml", interactive});
 RpcClient client;
 return answer_line(api, client, line);
 }
