@@ -103,7 +103,7 @@ class Methods(Case):
             ("config.save", {"file": ".hidden"}, -32000, ["plain file name"]),
             ("route.add", {"routes": [{"prefix": "10.7.0.1/16", "via": ["10.0.1.2"]}]}, -32602, ["10.7.0.1/16"]),
             ("route.add", {"routes": [{"prefix": "10.7.0.0/16", "via": ["10.0.9.9"]}]}, -32000, ["10.0.9.9"]),
-            ("route.add", {"routes": [{"prefix": "10.7.0.0/16", "via": []}]}, -32602, ["1 to 1024"]),
+            ("route.add", {"routes": [{"prefix": "10.7.0.0/16", "via": []}]}, -32602, ["1 to 256"]),
             ("route.add", {"routes": [{"prefix": "10.7.0.0/16", "via": "blackhole"}] * 2}, -32000, ["twice"]),
             ("route.delete", {"routes": ["10.7.0.0/16"]}, -32000, ["10.7.0.0/16"]),
             ("neighbor.add", {"neighbors": [{"address": "10.0.2.9", "port": "h9", "mac": "02:00:00:00:00:09"}]}, -32000, ["h9"]),
