@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
+#include <ranges>
 #include <utility>
 
 #include "control/values.hh"
@@ -201,7 +201,7 @@ void NextHopGroups::commit() {
 }
 
 void NextHopGroups::roll_back(GroupTables& tables) {
-    for (auto step = undo_.rbegin(); step != undo_.rend(); ++step) (*step)();
+    for (const auto& step : std::views::reverse(undo_)) step();
     at_commit_.clear();
     write(tables);
     commit();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
 #include <utility>
 
 #include "control/values.hh"
@@ -225,8 +226,8 @@ std::optional<IpPrefix> Routes::synchronise(unsigned side) {
 }
 
 void Routes::roll_back() {
-    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
-        exchange(prefixes_.at(step->prefix), step->prefix, step->source, step->before);
+    for (const Step& step : std::views::reverse(steps_))
+        exchange(prefixes_.at(step.prefix), step.prefix, step.source, step.before);
     // What is removed first was not there before, so all that was there fits again.
     synchronise(idle());
     groups_.roll_back(sides_[idle()].tables);
