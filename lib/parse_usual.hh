@@ -37,7 +37,7 @@ inline bool parse_usual(std::span<const std::uint8_t> view, std::uint32_t frame_
     const bool usual =
         ((type_version ^ 0x0800'45U) | group_bits | fragment | (ip.protocol ^ ip_protocol::udp)) == 0;
     const bool fits = total >= bth + sizeof(Bth) - l3 && l3 + total <= frame_bytes;
-    const bool judged = judged_octets[ip.source.bytes[0]] | judged_octets[ip.destination.bytes[0]];
+    const bool judged = judged_octets[ip.source.bytes[0]] || judged_octets[ip.destination.bytes[0]];
     const bool ours = station.promiscuous || *reinterpret_cast<const MacAddress*>(frame) == station.mac;
     if (!usual || !fits || judged || !ours || ip.ttl <= 1 || !checksum_is_right_20(frame + l3)) return false;
     const std::uint32_t ports = load_be<std::uint32_t>(frame + l4);
