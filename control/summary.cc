@@ -14,9 +14,12 @@ using Json = nlohmann::ordered_json;
 
 // 1234567 -> "1 234 567"
 std::string grouped(std::uint64_t n) {
-    std::string text = std::to_string(n);
-    for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), " ");
+    const std::string digits = std::to_string(n);
+    std::string text;
+    for (std::size_t at = 0; at < digits.size(); ++at) {
+        if (at != 0 && (digits.size() - at) % 3 == 0) text += ' ';
+        text += digits[at];
+    }
     return text;
 }
 

@@ -19,40 +19,42 @@ void trace(PortContext& port, ClassId queue, Time now) {
 }
 
 // One of the two ends of a packet's stay: the queue takes it, or says why not.
-DropReason admit(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBurst& pool, bool calm,
-                 Packet* packet, Time now) {
+inline DropReason admit(PortContext& port, const PortPolicy& own, PoolBurst& pool, const PacketMeta& info) {
+    return is_admitted(port.queue_use[info.queue].admit(own.queue[info.queue], pool, info.cells))
+               ? DropReason::none
+               : DropReason::queue_limit;
+}
+
+// The same, through all that may stand before the queue's limit: the link, the watchdog, WRED.
+DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBurst& pool,
+                         Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const WredVerdict verdict =
-        calm ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
+    const WredVerdict verdict = is_calm_at_arrival(*worker.policy, own, info.queue, info.ecn)
+                                    ? WredVerdict::pass
+                                    : congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
-    const QueueAdmission admission =
-        port.queue_use[info.queue].admit(own.queue[info.queue], pool, info.cells);
-    if (!is_admitted(admission)) return DropReason::queue_limit;
-    if (verdict == WredVerdict::mark) mark(port, packet);
-    return DropReason::none;
+    const DropReason reason = admit(port, own, pool, info);
+    if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
+    return reason;
+}
+
+// The queue's last packet has been taken.
+void became_empty(PortContext& port, ClassId queue, Time now) {
+    port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
+    port.scheduler.became_empty(queue);
+    port.wred[queue].became_empty(now);
 }
 
 // The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back,
 // and the depth's meter to be told.
-inline QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue,
-                          Time now) {
+QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue, Time now) {
     const QueueEntry entry = port.queue[queue].pop(worker.chunks);
     port.queue_use[queue].release(pool, entry.cells);
-    if (port.queue[queue].empty()) {
-        port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
-        port.scheduler.became_empty(queue);
-        port.wred[queue].became_empty(now);
-    }
+    if (port.queue[queue].empty()) became_empty(port, queue, now);
     trace(port, queue, now);
     return entry;
-}
-
-void append(OutBatch& out, Packet* packet, std::uint32_t bytes, ClassId queue) {
-    out.packet[out.count] = packet;
-    out.bytes[out.count] = static_cast<std::uint16_t>(bytes);
-    out.queue[out.count++] = queue;
 }
 
 // Ahead of what the driver has refused so far.
@@ -74,7 +76,7 @@ void settle(PortContext& port, unsigned sent) {
     OutBatch& out = port.out;
     std::uint64_t all = 0;
     for (unsigned i = 0; i < sent;) {  // frames of one queue follow each other
-        const ClassId queue = out.queue[i];
+        const unsigned queue = out.queue[i];
         const unsigned first = i;
         std::uint64_t bytes = 0;
         for (; i < sent && out.queue[i] == queue; ++i) bytes += out.bytes[i];
@@ -174,35 +176,51 @@ void prefetch(const QueueEntry& entry) {
 
 // Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
 // while the later ones are picked, the first packets come into the cache.
-void pick_frames(WorkerContext& worker, PortContext& port, std::array<Picked, burst_size>& picked, Time now) {
+[[gnu::noinline]] void pick_frames(WorkerContext& worker, PortContext& port,
+                                   std::array<Picked, burst_size>& picked, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
     ReleaseTally releases(worker);
     OutBatch& out = port.out;
+    unsigned count = out.count;
+    LinkTransmitter link = port.link;  // of our own, which no store below can be part of
     const auto head = [&](unsigned queue) { return wire_bytes(port.queue[queue].front().frame_bytes); };
-    const auto room = [&] { return out.count < burst_size && port.link.can_start(now); };
+    const auto room = [&] { return count < burst_size && link.can_start(now); };
     while (room()) {
         const int next = port.scheduler.pick(ready, head, now);
         if (next < 0) break;
         const auto queue = static_cast<ClassId>(next);
         PacketQueue& packets = port.queue[queue];
-        PoolBurst& pool = pools[policy.queue[queue].pool];
+        EgressQueueUse& use = port.queue_use[queue];
+        std::uint32_t left = packets.packets();
+        std::uint32_t behind = use.used_cells();
+        std::uint32_t cells = 0;  // of this queue's packets, which go back to its pool together
         do {
-            const QueueEntry entry = release(worker, port, pool, queue, now);
+            const QueueEntry entry = packets.pop(worker.chunks);
             prefetch(entry);
+            cells += entry.cells;
+            behind -= entry.cells;
+            if (--left == 0) became_empty(port, queue, now);
+            if (port.trace) [[unlikely]]
+                port.trace->queue[queue].record(now, behind);
             if (entry.flags != 0) [[unlikely]]
                 observe_dequeue(worker, port, queue, entry);
             releases.add(entry);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
-            picked[out.count] = {port.link.start(now, entry.frame_bytes), port.queue_use[queue].used_cells()};
-            append(out, static_cast<Packet*>(entry.packet), entry.frame_bytes, queue);
-        } while (room() && !packets.empty() && port.scheduler.again(queue, head(queue)));
+            picked[count] = {link.start(now, entry.frame_bytes), behind};
+            out.packet[count] = static_cast<Packet*>(entry.packet);
+            out.bytes[count] = entry.frame_bytes;
+            out.queue[count++] = queue;
+        } while (room() && left != 0 && port.scheduler.again(queue, head(queue)));
+        use.release(pools[policy.queue[queue].pool], cells);
         ready = static_cast<std::uint8_t>(ready & port.backlog);
     }
+    port.link = link;
+    out.count = count;
 }
 
-void fill(WorkerContext& worker, PortContext& port, Time now) {
+[[gnu::noinline]] void fill(WorkerContext& worker, PortContext& port, Time now) {
     if (port.backlog == 0) return;
     std::array<Picked, burst_size> picked;  // of those from `first` on
     OutBatch& out = port.out;
@@ -213,7 +231,7 @@ void fill(WorkerContext& worker, PortContext& port, Time now) {
     DequeueTally tally(port.counters);
     std::uint64_t calm = 0;  // of the kind of packet that the tally counts
     for (unsigned i = first; i < out.count; ++i) {
-        const ClassId queue = out.queue[i];
+        const auto queue = static_cast<ClassId>(out.queue[i]);
         PacketMeta& info = meta(out.packet[i]);
         info.departure = picked[i].departure;
         const Duration sojourn = now - info.enqueued;
@@ -251,7 +269,7 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;
     PoolBurst* pool = nullptr;
-    bool calm = false;
+    bool open = false;          // nothing but the queue's own limit is to be asked
     std::uint32_t place = ~0U;  // port, queue and ECN
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
@@ -259,14 +277,16 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
             std::uint32_t{info.egress_port} << 16 | std::uint32_t{info.queue} << 8 | info.ecn.bits;
         if (wanted != place) {
             place = wanted;
-            calm = is_calm_at_arrival(policy, policy.ports[info.egress_port], info.queue, info.ecn);
             port = worker.shared.ports[info.egress_port].get();
             own = &policy.ports[info.egress_port];
             pool = &pools[own->queue[info.queue].pool];
+            open = port->link_up && (port->watchdog.discards >> info.queue & 1U) == 0 &&
+                   is_calm_at_arrival(policy, *own, info.queue, info.ecn);
         }
         if (info.observed != 0) [[unlikely]]
             record_enqueue(worker, *port, info, pools);
-        const DropReason reason = admit(worker, *port, *own, *pool, calm, packet, now);
+        const DropReason reason =
+            open ? admit(*port, *own, *pool, info) : admit_through(worker, *port, *own, *pool, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port->counters.queue[info.queue].dropped.add(1);
             port->microburst[info.queue].dropped();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <optional>
 
 #include "dataplane/decisions.hh"
 #include "dataplane/drop.hh"
@@ -14,6 +13,7 @@
 #include "lib/class_mask.hh"
 #include "lib/ecmp.hh"
 #include "lib/flow_hash.hh"
+#include "lib/parse_usual.hh"
 #include "lib/pfc_frame.hh"
 
 namespace sluice {
@@ -29,7 +29,8 @@ struct Batch {
         std::array<Parsed, burst_size> parsed;
     };
     std::array<std::uint32_t, burst_size> group;
-    std::uint32_t cells;  // of all that was parsed
+    std::array<std::uint32_t, burst_size> cells;
+    std::uint32_t all_cells;  // of all that was parsed
 };
 
 // Frames of one burst and their bytes, by class: one addition a packet, counted when the burst has ended.
@@ -48,15 +49,16 @@ class TrafficSums {
     std::array<std::uint64_t, classes> sum_{};
 };
 
-Parsed parse_packet(Packet* packet, const Station& station) {
+void parse_packet(Packet* packet, const Station& station, Parsed& out) {
     std::array<std::uint8_t, parse_view_bytes> copy;
     const auto view = first_bytes(packet, copy);
 #ifdef SLUICE_EXACT_VIEWS
     // Sanitizers do not watch EAL memory: an exact heap copy shows a byte read too far.
     const std::vector<std::uint8_t> exact(view.begin(), view.end());
-    return parse(exact, packet->pkt_len, station);
+    out = parse(exact, packet->pkt_len, station);
 #else
-    return parse(view, packet->pkt_len, station);
+    if (!parse_usual(view, packet->pkt_len, station, out)) [[unlikely]]
+        out = parse_any(view, packet->pkt_len, station);
 #endif
 }
 
@@ -97,23 +99,24 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
 }
 
 // Parse and classify. What is left in the batch is IP to be routed.
-void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst, Batch& batch) {
+[[gnu::noinline]] void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst,
+                                   Batch& batch) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     auto& counters = port.counters;
     const bool recording = is_recording(worker);
     const CellSize cell = worker.policy->cell;
     std::uint64_t bytes = 0;
     std::uint32_t cells = 0;
-    unsigned roce = 0;
-    unsigned cnp = 0;
-    unsigned ce = 0;
+    std::uint32_t kinds = 0;  // RoCE, CNP and CE, a byte each: a burst has at most 32
+    static_assert(burst_size < 256);
     unsigned kept = 0;
     TrafficSums groups;
     for (Packet* packet : burst) {
         const std::uint32_t frame = packet->pkt_len;
         bytes += frame;
         // Made where it stays: a copy of what was written byte by byte would wait for the stores.
-        Parsed& parsed = *new (&batch.parsed[kept]) Parsed(parse_packet(packet, policy.station));
+        Parsed& parsed = batch.parsed[kept];
+        parse_packet(packet, policy.station, parsed);
         if (parsed.kind == FrameKind::mac_control) {
             consume(policy, port, packet);
             continue;
@@ -127,24 +130,24 @@ void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* con
             continue;
         }
         groups.add(meta(packet).priority_group, frame);
-        cells += cell.cells(frame);
-        roce += parsed.roce ? 1U : 0U;
-        cnp += parsed.cnp ? 1U : 0U;
-        ce += parsed.ecn == Ecn::ce ? 1U : 0U;
+        batch.cells[kept] = cell.cells(frame);
+        cells += batch.cells[kept];
+        kinds += std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
+                 std::uint32_t{parsed.ecn == Ecn::ce} << 16;
         batch.packet[kept++] = packet;
     }
     batch.count = kept;
-    batch.cells = cells;
+    batch.all_cells = cells;
     counters.rx.add(burst.size(), bytes);
     groups.for_each(
         [&](unsigned n, std::uint64_t frames, std::uint64_t sum) { counters.group[n].rx.add(frames, sum); });
-    counters.roce.add(roce);
-    counters.cnp.add(cnp);
-    counters.ce_arrived.add(ce);
+    counters.roce.add(kinds & 0xFF);
+    counters.cnp.add(kinds >> 8 & 0xFF);
+    counters.ce_arrived.add(kinds >> 16);
 }
 
 // Longest-prefix match of the whole batch, both families.
-void lookup_stage(const Fib& fib, Batch& batch) {
+[[gnu::noinline]] void lookup_stage(const Fib& fib, Batch& batch) {
     std::array<std::uint32_t, burst_size> v4;
     std::array<std::uint8_t[16], burst_size> v6;
     std::array<std::uint8_t, burst_size> v4_index;
@@ -241,13 +244,16 @@ void filter(WorkerContext& worker, Batch& batch, Judge judge) {
             continue;
         }
         batch.packet[kept] = packet;
-        if (kept != i) batch.parsed[kept] = batch.parsed[i];
+        if (kept != i) [[unlikely]] {
+            batch.parsed[kept] = batch.parsed[i];
+            batch.cells[kept] = batch.cells[i];
+        }
         ++kept;
     }
     batch.count = kept;
 }
 
-void route_stage(WorkerContext& worker, Batch& batch) {
+[[gnu::noinline]] void route_stage(WorkerContext& worker, Batch& batch) {
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         const DropReason reason = choose_next_hop(worker, packet, batch.parsed[i], batch.group[i]);
         if (meta(packet).observed != 0) [[unlikely]]
@@ -256,11 +262,11 @@ void route_stage(WorkerContext& worker, Batch& batch) {
     });
 }
 
-DropReason admit(const GroupLimits& limits, PortContext& port, PoolBursts& pools, std::uint32_t cells,
-                 PacketMeta& info) {
+inline DropReason admit(const GroupLimits& limits, PortContext& port, PoolBurst& pool, std::uint32_t cells,
+                        PacketMeta& info) {
     const ClassId number = info.priority_group;
-    const Admission admission = port.group[number].admit(limits, pools[limits.pool], cells);
-    if (is_admitted(admission)) {
+    const Admission admission = port.group[number].admit(limits, pool, cells);
+    if (is_admitted(admission)) [[likely]] {
         info.cells = static_cast<std::uint16_t>(cells);
         port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | 1U << number);
         return DropReason::none;
@@ -274,26 +280,25 @@ DropReason admit(const GroupLimits& limits, PortContext& port, PoolBursts& pools
 }
 
 // Ingress admission: from here on the packet has its place in the buffer.
-void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
+[[gnu::noinline]] void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
-    PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, batch.cells);
+    PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, batch.all_cells);
     const bool recording = is_recording(worker);
-    filter(worker, batch, [&](unsigned, Packet* packet) {
+    filter(worker, batch, [&](unsigned i, Packet* packet) {
         PacketMeta& info = meta(packet);
         const GroupLimits& limits = own.group[info.priority_group];
-        const std::uint32_t cells = policy.cell.cells(info.frame_bytes);
-        std::optional<AdmissionRecord> record;
-        if (recording) [[unlikely]]
-            record.emplace(port.group[info.priority_group], limits, pools[limits.pool].view(), cells);
-        const DropReason reason = admit(limits, port, pools, cells, info);
-        if (record) [[unlikely]]
-            record->post(worker, port, info);
+        PoolBurst& pool = pools[limits.pool];
+        if (!recording) [[likely]]
+            return admit(limits, port, pool, batch.cells[i], info);
+        const AdmissionRecord record(port.group[info.priority_group], limits, pool.view(), batch.cells[i]);
+        const DropReason reason = admit(limits, port, pool, batch.cells[i], info);
+        record.post(worker, port, info);
         return reason;
     });
 }
 
-void rewrite_stage(WorkerContext& worker, Batch& batch) {
+[[gnu::noinline]] void rewrite_stage(WorkerContext& worker, Batch& batch) {
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         const NextHop& hop = worker.policy->next_hops[meta(packet).next_hop];
         return rewrite(hop, packet, batch.parsed[i]) ? DropReason::none : DropReason::headers_too_long;
@@ -301,7 +306,7 @@ void rewrite_stage(WorkerContext& worker, Batch& batch) {
 }
 
 // To the worker that owns the egress port; a mailbox holds every packet there is, so none is refused.
-void hand_off_stage(WorkerContext& worker, const Batch& batch) {
+[[gnu::noinline]] void hand_off_stage(WorkerContext& worker, const Batch& batch) {
     Shared& shared = worker.shared;
     if (shared.workers == 1) {
         for (unsigned i = 0; i < batch.count; ++i)

@@ -27,7 +27,7 @@ namespace sluice {
 class Fib;
 
 // How frames leave for one neighbour, and where.
-struct NextHop {
+struct alignas(32) NextHop {  // its index is a shift
     std::array<std::uint8_t, 18>
         header{};                    // Ethernet header as it goes out, tag included, EtherType left open
     std::uint8_t header_bytes = 14;  // 14, or 18 with a tag
@@ -36,7 +36,7 @@ struct NextHop {
 };
 
 // What the FIB answers with: a group of next hops as a bucket table, or the reason to discard.
-struct Group {
+struct alignas(16) Group {
     DropReason drop = DropReason::none;
     std::uint8_t log2_buckets = 0;
     bool counted = false;            // several members: shares are counted

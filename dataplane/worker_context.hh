@@ -33,11 +33,13 @@ namespace sluice {
 struct OutBatch {
     std::array<Packet*, burst_size> packet;
     std::array<std::uint16_t, burst_size> bytes;  // so that a sent packet need not be touched again
-    std::array<ClassId, burst_size> queue;
+    // Not ClassId: a store of one byte could be part of anything, and everything would be read again behind
+    // it.
+    std::array<std::uint16_t, burst_size> queue;
     unsigned count = 0;
 };
 
-constexpr ClassId no_queue = 0xFF;  // of a frame that we made: it was in no queue
+constexpr std::uint16_t no_queue = 0xFF;  // of a frame that we made: it was in no queue
 
 // For pictures: what a port's queues and groups held over time, when it paused its peer and its peer held it.
 // Bounded.

@@ -45,9 +45,8 @@ constexpr std::uint16_t updated_checksum(std::uint16_t checksum, std::uint16_t b
 // TTL minus one; the caller has seen that TTL > 1. TTL is the upper byte of its word, so the word falls by
 // 0x100.
 inline void decrement_ttl(Ipv4Header& ip) {
-    const auto before = static_cast<std::uint16_t>(ip.ttl << 8 | ip.protocol);
     --ip.ttl;
-    ip.checksum.set(updated_checksum(ip.checksum.get(), before, static_cast<std::uint16_t>(before - 0x100)));
+    ip.checksum.set(updated_checksum(ip.checksum.get(), 0x100, 0));  // only the difference matters
 }
 
 // ECT to CE in the IP header at `l3`, IPv4 or IPv6; the caller has seen ECT. CE is 3, so ECT(0) = 2 adds 1 to

@@ -23,22 +23,25 @@ class EgressQueueUse {
     // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
     QueueAdmission admit(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
         assert(cells > 0);
-        if (reserved_.get() + cells <= limits.reserved_cells) {
-            reserved_.set(reserved_.get() + cells);
+        const std::uint32_t reserved = reserved_.get() + cells;
+        if (reserved <= limits.reserved_cells) {
+            reserved_.set(reserved);
             return QueueAdmission::reserved;
         }
-        if (!limits.lossless && !pool.fits(limits.threshold, shared_.get(), cells))
+        const std::uint32_t shared = shared_.get();
+        if (!limits.lossless && !pool.fits(limits.threshold, shared, cells))
             return QueueAdmission::queue_limit;
         pool.take(cells);
-        shared_.set(shared_.get() + cells);
-        shared_watermark.raise_to(shared_.get());
+        shared_.set(shared + cells);
+        shared_watermark.raise_to(shared + cells);
         return QueueAdmission::shared;
     }
 
     void release(PoolBurst& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
-        const std::uint32_t from_shared = std::min(cells, shared_.get());
-        shared_.set(shared_.get() - from_shared);
+        const std::uint32_t shared = shared_.get();
+        const std::uint32_t from_shared = std::min(cells, shared);
+        shared_.set(shared - from_shared);
         pool.give(from_shared);
         reserved_.set(reserved_.get() - (cells - from_shared));
     }

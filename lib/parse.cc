@@ -1,8 +1,7 @@
 #include "lib/parse.hh"
 
-#include <array>
-
 #include "lib/checksum.hh"
+#include "lib/parse_usual.hh"
 
 namespace sluice {
 namespace {
@@ -47,15 +46,6 @@ bool is_tag(std::uint16_t type) {
         out.destination_qp = std::uint32_t{bth.destination_qp[0]} << 16 |
                              std::uint32_t{bth.destination_qp[1]} << 8 | bth.destination_qp[2];
 }
-
-// First octets that one of the rules below speaks of: with any other, in source and destination, none
-// applies.
-constexpr auto judged_octets = [] {
-    std::array<bool, 256> judged{};
-    for (const unsigned octet : {0U, 127U, 0xA9U}) judged[octet] = true;
-    for (unsigned octet = 224; octet < 256; ++octet) judged[octet] = true;
-    return judged;
-}();
 
 // RFC 1812 5.3.7 and RFC 6890: "this network", loopback, multicast, class E, limited broadcast.
 DropReason judge_ipv4(std::uint32_t source, std::uint32_t destination) {
@@ -202,7 +192,7 @@ void parse_ipv6(Bytes view, std::size_t frame_bytes, Parsed& out) {
 
 }  // namespace
 
-Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
+Parsed parse_any(Bytes view, std::uint32_t frame_bytes, const Station& station) {
     Parsed out;
     if (frame_bytes < sizeof(EthernetHeader) || view.size() < sizeof(EthernetHeader)) {
         out.drop = DropReason::frame_too_short;
@@ -248,6 +238,11 @@ Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
     else
         parse_ipv6(view, frame_bytes, out);
     return out;
+}
+
+Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
+    Parsed out;
+    return parse_usual(view, frame_bytes, station, out) ? out : parse_any(view, frame_bytes, station);
 }
 
 }  // namespace sluice

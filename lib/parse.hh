@@ -26,18 +26,19 @@ struct Station {
 enum class FrameKind : std::uint8_t { other, mac_control, ipv4, ipv6 };
 
 struct Parsed {
+    // The first eight bytes are the same in nearly all frames, and written as one.
     DropReason drop = DropReason::none;
     FrameKind kind = FrameKind::other;
-    std::uint8_t tags = 0;  // VLAN tags, 0..2
-    std::uint8_t pcp = 0;   // of the outer tag; 0 without
-    std::uint8_t dscp = 0;  // 0..63
+    std::uint8_t tags = 0;        // VLAN tags, 0..2
+    std::uint8_t pcp = 0;         // of the outer tag; 0 without
+    std::uint8_t protocol = 0;    // of the transport header, behind IPv6 extension headers
+    bool fragment = false;        // any fragment, the first included
+    std::uint16_t l3_offset = 0;  // bytes from the start of the frame
+    std::uint8_t dscp = 0;        // 0..63
     Ecn ecn = Ecn::not_ect;
-    std::uint8_t protocol = 0;      // of the transport header, behind IPv6 extension headers
-    bool fragment = false;          // any fragment, the first included
     bool roce = false;              // UDP 4791 with a whole BTH
     bool cnp = false;               // RoCEv2 opcode 0x81
     std::uint8_t opcode = 0;        // BTH opcode
-    std::uint16_t l3_offset = 0;    // bytes from the start of the frame
     std::uint16_t ip_bytes = 0;     // IP packet, header included; never beyond the frame
     std::uint16_t source_port = 0;  // TCP and UDP, 0 in a fragment
     std::uint16_t destination_port = 0;
@@ -45,5 +46,7 @@ struct Parsed {
 };
 
 Parsed parse(std::span<const std::uint8_t> view, std::uint32_t frame_bytes, const Station& station);
+// The same header by header, without the shortcut of parse_usual.hh.
+Parsed parse_any(std::span<const std::uint8_t> view, std::uint32_t frame_bytes, const Station& station);
 
 }  // namespace sluice

@@ -35,14 +35,16 @@ class alignas(32) PriorityGroup {
     // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
     Admission admit(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
         assert(cells > 0);
-        if (reserved_.get() + cells <= limits.reserved_cells) {
-            reserved_.set(reserved_.get() + cells);
+        const std::uint32_t reserved = reserved_.get() + cells;
+        if (reserved <= limits.reserved_cells) {
+            reserved_.set(reserved);
             return Admission::reserved;
         }
-        if (pause() == Pause::none && pool.fits(limits.threshold, shared_.get(), cells)) {
+        const std::uint32_t shared = shared_.get();
+        if (pause() == Pause::none && pool.fits(limits.threshold, shared, cells)) {
             pool.take(cells);
-            shared_.set(shared_.get() + cells);
-            shared_watermark.raise_to(shared_.get());
+            shared_.set(shared + cells);
+            shared_watermark.raise_to(shared + cells);
             return Admission::shared;
         }
         if (!limits.lossless) return Admission::ingress_limit;

@@ -131,10 +131,7 @@ class WredQueue {
     // Whether `arrival` and `departure` have anything to do for such a packet; if not, they need not be
     // called.
     static bool looks_at_arrival(const WredProfile& profile, EcnBits packet, bool lossless) {
-        if (profile.weight != 0) return true;
-        if (packet.is_exempt()) return false;
-        if (packet.ecn() == Ecn::not_ect) return !lossless || profile.drop_non_ect;
-        return profile.mark_at == MarkAt::enqueue;
+        return profile.weight != 0 || may_act_at_arrival(profile, packet, lossless);
     }
     static bool looks_at_departure(const WredProfile& profile, EcnBits packet) {
         return packet.may_be_marked() && profile.mark_at != MarkAt::enqueue;
@@ -145,19 +142,16 @@ class WredQueue {
     WredDecision arrival(const WredProfile& profile, EcnBits packet, bool lossless, std::uint64_t length,
                          Time now, Duration idle_packet, Draw&& draw) {
         if (profile.weight != 0) average_.arrival(length, profile.weight, now, idle_packet);
-        if (packet.is_exempt()) return {};
-        if (packet.ecn() == Ecn::not_ect) {
-            if (lossless && !profile.drop_non_ect) return {};
-            return decide(profile.curve(packet), seen(profile, length), WredVerdict::drop, draw);
-        }
-        if (profile.mark_at != MarkAt::enqueue || !packet.may_be_marked()) return {};
-        return decide(profile.curve(packet), seen(profile, length), WredVerdict::mark, draw);
+        if (!may_act_at_arrival(profile, packet, lossless)) return {};
+        const bool drops = packet.ecn() == Ecn::not_ect;
+        return decide(profile.curve(packet), seen(profile, length),
+                      drops ? WredVerdict::drop : WredVerdict::mark, draw);
     }
     // `behind` bytes stay in the queue behind the packet, which spent `sojourn` in it.
     template <class Draw>
     WredDecision departure(const WredProfile& profile, EcnBits packet, std::uint64_t behind, Duration sojourn,
                            Draw&& draw) const {
-        if (!packet.may_be_marked() || profile.mark_at == MarkAt::enqueue) return {};
+        if (!looks_at_departure(profile, packet)) return {};
         if (profile.mark_at == MarkAt::sojourn)
             return decide(profile.sojourn, static_cast<std::uint64_t>(sojourn.ps), WredVerdict::mark, draw);
         return decide(profile.curve(packet), seen(profile, behind), WredVerdict::mark, draw);
@@ -166,6 +160,11 @@ class WredQueue {
     std::uint64_t average_bytes() const { return average_.bytes(); }
 
   private:
+    static bool may_act_at_arrival(const WredProfile& profile, EcnBits packet, bool lossless) {
+        if (packet.is_exempt()) return false;
+        if (packet.ecn() == Ecn::not_ect) return !lossless || profile.drop_non_ect;
+        return profile.mark_at == MarkAt::enqueue && packet.may_be_marked();
+    }
     // An empty queue is empty, whatever its average (as rte_red).
     std::uint64_t seen(const WredProfile& profile, std::uint64_t length) const {
         return profile.weight == 0 || length == 0 ? length : average_.bytes();
