@@ -22,9 +22,6 @@ constexpr bool to_kernel = false;
 
 std::string because(const std::string& what) { return what + ": " + std::strerror(errno); }
 
-// Not only errors but all that libbpf has to say is said by ours.
-int no_print(libbpf_print_level, const char*, va_list) { return 0; }
-
 struct Attached {
     std::uint32_t id = 0;
     FileDescriptor program;
@@ -68,8 +65,23 @@ const std::array<SteerVerdict, steer_counters> steer_catalogue{{
 
 SteerObject steer_object() { return {steer_object_bytes, sizeof steer_object_bytes}; }
 
+void silence_libbpf() {
+    libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
+}
+
+SteerCounts read_counts(int map) {
+    SteerCounts sums{};
+    const int processors = libbpf_num_possible_cpus();
+    if (map < 0 || processors <= 0) return sums;
+    std::vector<std::uint64_t> values(static_cast<std::size_t>(processors));
+    for (std::uint32_t n = 0; n < steer_counters; ++n)
+        if (bpf_map_lookup_elem(map, &n, values.data()) == 0)
+            for (const std::uint64_t value : values) sums[n] += value;
+    return sums;
+}
+
 tl::expected<Steering, std::string> Steering::prepare(const std::string& interface) {
-    libbpf_set_print(no_print);
+    silence_libbpf();
     Steering made;
     made.interface_ = static_cast<int>(if_nametoindex(interface.c_str()));
     if (made.interface_ == 0) return tl::unexpected("there is no interface " + interface);
@@ -131,15 +143,6 @@ std::string Steering::set_local(const std::set<Address>& addresses) {
     return {};
 }
 
-std::array<std::uint64_t, steer_counters> Steering::counters() const {
-    std::array<std::uint64_t, steer_counters> sums{};
-    const int processors = libbpf_num_possible_cpus();
-    if (!counters_ || processors <= 0) return sums;
-    std::vector<std::uint64_t> values(static_cast<std::size_t>(processors));
-    for (std::uint32_t n = 0; n < steer_counters; ++n)
-        if (bpf_map_lookup_elem(counters_.get(), &n, values.data()) == 0)
-            for (const std::uint64_t value : values) sums[n] += value;
-    return sums;
-}
+SteerCounts Steering::counters() const { return read_counts(counters_.get()); }
 
 }  // namespace sluice

@@ -21,6 +21,14 @@ struct SteerVerdict {
 // By steer_verdict; after them `no_socket`, which counts beside a verdict.
 extern const std::array<SteerVerdict, steer_counters> steer_catalogue;
 
+// Frames by steer_verdict.
+using SteerCounts = std::array<std::uint64_t, steer_counters>;
+// Of a counter map, over all processors; zero without one.
+SteerCounts read_counts(int map);
+
+// Not only errors but all that libbpf has to say is said by ours.
+void silence_libbpf();
+
 class Steering {
   public:
     // IPv6, or IPv4 mapped into it.
@@ -43,8 +51,8 @@ class Steering {
     // STEER_MAX_ADDRESSES. An error's text, or empty.
     std::string set_local(const std::set<Address>& addresses);
 
-    // Frames by steer_verdict since the program was loaded, over all processors. Zero before find_maps.
-    std::array<std::uint64_t, steer_counters> counters() const;
+    // Since the program was loaded. Zero before find_maps.
+    SteerCounts counters() const;
 
   private:
     Steering() = default;

@@ -13,6 +13,7 @@ import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -20,8 +21,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "loopback"))
 
 import loopback  # noqa: E402
-from frames import plain, raw_mac, routed  # noqa: E402
-from loopback import Programs, gateway_mac, mac  # noqa: E402
+from frames import ethernet, plain, plain6, raw_mac, routed  # noqa: E402
+from loopback import Programs, flow, gateway_mac, mac  # noqa: E402
 
 PATIENCE_S = 60  # until a run that hangs is given up; nothing is measured by it
 EVERY_PROTOCOL = 0x0003
@@ -51,9 +52,9 @@ def sh(*words, namespace=None):
 
 
 class Cable:
-    """A veth pair whose far end is a raw socket."""
+    """A veth pair whose far end is a raw socket. `own_mac`: the switch's end has the port's, so that its kernel takes its frames."""
 
-    def __init__(self, test, n, mtu=9216):
+    def __init__(self, test, n, mtu=9216, own_mac=False):
         self.n, self.device = n, f"sw{n}"
         sh("ip", "link", "add", self.device, "type", "veth", "peer", "name", f"host{n}")
         test.addCleanup(sh, "ip", "link", "delete", self.device)
@@ -62,6 +63,8 @@ class Cable:
             sh("ip", "link", "set", name, "addrgenmode", "none")
             sh("ip", "link", "set", name, "mtu", mtu)
             sh("ip", "link", "set", name, "up")
+        if own_mac:
+            sh("ip", "link", "set", self.device, "address", gateway_mac(n))
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERY_PROTOCOL))
         test.addCleanup(self.socket.close)
         self.socket.bind((f"host{n}", EVERY_PROTOCOL))
@@ -132,7 +135,9 @@ class KernelHost:
 
 class Case(loopback.Case):
     missing = None  # why these tests cannot run here; set by main()
+    # Of the kind of device:
     device = "net_af_packet{n},iface=sw{n}"
+    cable = {"mtu": 9216}
 
     def setUp(self):
         if self.missing:
@@ -143,6 +148,9 @@ class Case(loopback.Case):
                                  **{"buffer.size": "32MB", **keys})
         switch.default(mtu=1500, speed="10G")
         return switch
+
+    def cables(self, hosts=2, **keys):
+        return [Cable(self, n, **{**self.cable, **keys}) for n in range(hosts)]
 
     @contextlib.contextmanager
     def running(self, switch, stop_by=signal.SIGTERM):
@@ -180,6 +188,85 @@ class Case(loopback.Case):
                     return other
                 other.append(frame)
         self.fail("nothing comes through the switch")
+
+    def take(self, cable, count):
+        """So many frames that are no probe's."""
+        frames = []
+        while len(frames) < count:
+            frame = cable.receive()
+            self.assertIsNotNone(frame, f"{len(frames)} of {count} frames came")
+            if frame[34:38] != struct.pack(">HH", 7, 7):
+                frames.append(frame)
+        return frames
+
+    def through(self, frames, at_once=32, cable=None, mtu=1500, **keys):
+        """From h0 to h1 in this order, unchanged but for what a router changes; returns how the run ended.
+
+        `at_once`: so many are sent before any is waited for, which is within a socket's memory."""
+        cables, switch = self.cables(**(cable or {})), self.switch(**keys)
+        switch.default(mtu=mtu, speed="10G")
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            for first in range(0, len(frames), at_once):
+                part = frames[first:first + at_once]
+                cables[0].send(*part)
+                self.frames_equal(self.take(cables[1], len(part)), [routed(frame, 1) for frame in part])
+        self.assertLessEqual(len(frames), run.outcome.port("h0")["rx"]["packets"])
+        self.assertLessEqual(run.outcome.port("h0")["rx"]["packets"], len(frames) + run.probes)
+        self.assertEqual(run.outcome.drops(), {})
+        return run.outcome
+
+    def ping_each_other(self, hosts):
+        """Waits until the first of two hosts reaches the second; then every ping of either has its answer."""
+        end = time.monotonic() + PATIENCE_S
+        while hosts[0].ping("10.0.1.2", count=1)[0] == 0:
+            self.assertLess(time.monotonic(), end, "no answer")
+        for sender, address in ((0, "10.0.1.2"), (1, "10.0.0.2"), (0, "2001:db8:1::2"), (1, "2001:db8:0::2")):
+            self.assertEqual(hosts[sender].ping(address), (5, 63), address)
+
+
+class FrameTests:
+    """What holds for raw frames by any kind of device. A case of that kind says `jumbo`, and what it `steered`."""
+
+    jumbo = {}  # keys of `through`
+    jumbo_sizes = ()
+
+    def roce(self):
+        made = self.switch()
+        made.recipe(flow("roce", count=200, size="random 74..1514"), flow("roce", count=40, size=1514, qp=0x300),
+                    flow("roce", ip_version=6, count=60, size="random 98..1514", qp=0x600))
+        return [frame.bytes for frame in made.sent("h0")]
+
+    def steered(self, outcome, port, **frames):
+        """A port whose steering counts verdicts counted so many."""
+
+    def test_rocev2_leaves_as_it_came_but_for_mac_ttl_and_checksum(self):
+        frames = self.roce()
+        outcome = self.through(frames)
+        self.assertEqual(outcome.port("h1")["queues"][3]["tx_packets"], len(frames))
+        self.steered(outcome, "h0", roce=len(frames))
+
+    def test_every_length_and_tag(self):
+        self.through([plain(size) for size in range(60, 1515, 13)] + [plain6(size) for size in range(62, 1515, 97)] +
+                     [plain(200, tags=((0x8100, 0x6005),)), plain(1518, tags=((0x8100, 5),))])
+
+    def test_larger_frames_take_a_large_packet_buffer(self):
+        self.through([plain(size, identification=size) for size in self.jumbo_sizes], at_once=1, **self.jumbo)
+
+    def test_a_pause_is_consumed_and_its_end_lets_frames_go(self):
+        cables, switch = self.cables(), self.switch()
+        frames = [plain(500, dscp=26, identification=n) for n in range(20)]
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            for quanta in (0xFFFF, 0):
+                cables[1].send(ethernet(struct.pack(">HH8H", 0x0101, 8, 0, 0, 0, quanta, 0, 0, 0, 0), 0x8808, 1, to="01:80:c2:00:00:01"))
+                if quanta != 0:
+                    cables[0].send(*frames)
+            self.frames_equal(self.take(cables[1], len(frames)), [routed(frame, 1) for frame in frames])
+        pfc = run.outcome.port("h1")["pfc"]
+        self.assertEqual((pfc["rx_xoff"][3], pfc["rx_xon"][3]), (1, 1))
+        self.assertEqual(run.outcome.report["ledger"]["consumed"], 2)
+        self.steered(run.outcome, "h1", mac_control=2)
 
 
 class Run:

@@ -5,17 +5,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 namespace sluice {
-namespace {
-
-int no_print(libbpf_print_level, const char*, va_list) { return 0; }
-
-}  // namespace
 
 Program::Program() {
-    libbpf_set_print(no_print);
+    silence_libbpf();
     const SteerObject object = steer_object();
     object_ = bpf_object__open_mem(object.bytes, object.size, nullptr);
     if (object_ == nullptr || bpf_object__load(object_) != 0) {
@@ -43,13 +37,6 @@ bool Program::run(std::span<const std::uint8_t> frame) const {
     return bpf_prog_test_run_opts(program_, &options) == 0 && options.retval == XDP_PASS;
 }
 
-std::array<std::uint64_t, steer_counters> Program::counters() const {
-    std::array<std::uint64_t, steer_counters> sums{};
-    std::vector<std::uint64_t> values(static_cast<std::size_t>(libbpf_num_possible_cpus()));
-    for (std::uint32_t n = 0; n < steer_counters; ++n)
-        if (bpf_map_lookup_elem(counters_, &n, values.data()) == 0)
-            for (const std::uint64_t value : values) sums[n] += value;
-    return sums;
-}
+SteerCounts Program::counters() const { return read_counts(counters_); }
 
 }  // namespace sluice

@@ -2,7 +2,6 @@
 // Apart from the tests, because libbpf's headers and libpcap's do not go together.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,7 +24,7 @@ class Program {
     bool add_local(const Steering::Address& address) const;
     // False unless the frame, of at least 14 bytes, was passed: no socket listens here.
     bool run(std::span<const std::uint8_t> frame) const;
-    std::array<std::uint64_t, steer_counters> counters() const;
+    SteerCounts counters() const;
 
   private:
     bpf_object* object_ = nullptr;

@@ -4,16 +4,12 @@
 import json
 import os
 import signal
-import struct
 import subprocess
-import time
 
 import netns
-from frames import ethernet, plain, plain6, routed
-from loopback import Programs, flow, gateway_mac
-from netns import PATIENCE_S, Cable, KernelHost, sh
-
-MTU = 1500
+from frames import ethernet, plain
+from loopback import Programs
+from netns import KernelHost, sh
 
 
 def program_at(interface):
@@ -24,79 +20,20 @@ def program_at(interface):
 
 class XdpCase(netns.Case):
     device = "xdp:sw{n}"
-
-    def cables(self, hosts=2):
-        cables = [Cable(self, n, mtu=MTU) for n in range(hosts)]
-        for n in range(hosts):  # raw frames go to the port's own MAC, as they do with the other drivers
-            sh("ip", "link", "set", f"sw{n}", "address", gateway_mac(n))
-        return cables
-
-    def take(self, cable, count):
-        frames = []
-        while len(frames) < count:
-            frame = cable.receive()
-            self.assertIsNotNone(frame, f"{len(frames)} of {count} frames came")
-            if frame[34:38] != struct.pack(">HH", 7, 7):
-                frames.append(frame)
-        return frames
+    cable = {"mtu": 1500, "own_mac": True}
 
     def steering(self, run, port="h0"):
         return run.outcome.port(port)["steering"]
 
 
-class RawFrames(XdpCase):
-    def test_rocev2_leaves_as_it_came_but_for_mac_ttl_and_checksum(self):
-        cables, switch = self.cables(), self.switch()
-        switch.recipe(flow("roce", count=200, size="random 74..1514"),
-                      flow("roce", ip_version=6, count=60, size="random 98..1514", qp=0x600))
-        frames = [frame.bytes for frame in switch.sent("h0")]
-        with self.running(switch) as run:
-            self.comes_through(*cables, run)
-            for first in range(0, len(frames), 32):
-                part = frames[first:first + 32]
-                cables[0].send(*part)
-                self.frames_equal(self.take(cables[1], len(part)), [routed(frame, 1) for frame in part])
-        self.assertEqual(run.outcome.drops(), {})
-        self.assertEqual(self.steering(run)["roce"], len(frames))
+class RawFrames(netns.FrameTests, XdpCase):
+    # RoCE of MTU 2048.
+    jumbo = {"cable": {"mtu": 3400}, "mtu": 3300, "buffer.packet_buffer": 3648}
+    jumbo_sizes = (60, 1514, 2138, 3314)
 
-    def test_every_length_and_tag(self):
-        frames = [plain(size) for size in range(60, 1515, 13)] + [plain6(size) for size in range(62, 1515, 97)]
-        frames += [plain(200, tags=((0x8100, 0x6005),)), plain(1518, tags=((0x8100, 5),))]
-        cables, switch = self.cables(), self.switch()
-        with self.running(switch) as run:
-            self.comes_through(*cables, run)
-            for frame in frames:
-                cables[0].send(frame)
-                self.frames_equal(self.take(cables[1], 1), [routed(frame, 1)])
-        self.assertEqual(run.outcome.drops(), {})
-
-    def test_a_large_packet_buffer_takes_roce_of_mtu_2048(self):
-        cables = [Cable(self, n, mtu=3400) for n in range(2)]
-        for n in range(2):
-            sh("ip", "link", "set", f"sw{n}", "address", gateway_mac(n))
-        switch = self.switch(**{"buffer.packet_buffer": 3648})
-        switch.default(mtu=3300, speed="10G")
-        frames = [plain(size, identification=size) for size in (60, 1514, 2138, 3314)]
-        with self.running(switch) as run:
-            self.comes_through(*cables, run)
-            for frame in frames:
-                cables[0].send(frame)
-                self.frames_equal(self.take(cables[1], 1), [routed(frame, 1)])
-        self.assertEqual(run.outcome.drops(), {})
-
-    def test_a_pause_is_consumed_and_its_end_lets_frames_go(self):
-        cables, switch = self.cables(), self.switch()
-        frames = [plain(500, dscp=26, identification=n) for n in range(20)]
-        with self.running(switch) as run:
-            self.comes_through(*cables, run)
-            for quanta in (0xFFFF, 0):
-                cables[1].send(ethernet(struct.pack(">HH8H", 0x0101, 8, 0, 0, 0, quanta, 0, 0, 0, 0), 0x8808, 1, to="01:80:c2:00:00:01"))
-                if quanta != 0:
-                    cables[0].send(*frames)
-            self.frames_equal(self.take(cables[1], len(frames)), [routed(frame, 1) for frame in frames])
-        pfc = run.outcome.port("h1")["pfc"]
-        self.assertEqual((pfc["rx_xoff"][3], pfc["rx_xon"][3]), (1, 1))
-        self.assertEqual(self.steering(run, "h1")["mac_control"], 2)
+    def steered(self, outcome, port, **frames):
+        for verdict, count in frames.items():
+            self.assertEqual(outcome.port(port)["steering"][verdict], count, verdict)
 
     def test_what_is_not_to_be_routed_stays_with_the_kernel(self):
         cables, switch = self.cables(), self.switch()
@@ -113,11 +50,7 @@ class Kernels(XdpCase):
     def test_kernels_ping_each_other_and_the_switch(self):
         hosts, switch = [KernelHost(self, n, resolves=True) for n in range(2)], self.switch()
         with self.running(switch) as run:
-            end = time.monotonic() + PATIENCE_S
-            while hosts[0].ping("10.0.1.2", count=1)[0] == 0:
-                self.assertLess(time.monotonic(), end, "no answer")
-            for sender, address in ((0, "10.0.1.2"), (1, "10.0.0.2"), (0, "2001:db8:1::2"), (1, "2001:db8:0::2")):
-                self.assertEqual(hosts[sender].ping(address), (5, 63), address)
+            self.ping_each_other(hosts)
             # Its own addresses: the kernel answers, whose TTL nobody has lowered.
             for sender, address in ((0, "10.0.0.1"), (0, "10.0.1.1"), (1, "2001:db8:1::1")):
                 self.assertEqual(hosts[sender].ping(address), (5, 64), address)
