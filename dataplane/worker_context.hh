@@ -10,6 +10,7 @@
 #include "dataplane/port.hh"
 #include "dataplane/port_counters.hh"
 #include "dataplane/port_watchdog.hh"
+#include "dataplane/stage_meter.hh"
 #include "lib/class_mask.hh"
 #include "lib/decision.hh"
 #include "lib/depth_trace.hh"
@@ -117,6 +118,25 @@ struct Shared {
     Mailbox<Packet*>& mailbox(WorkerId from, WorkerId to) { return *mailboxes[from * workers + to]; }
 };
 
+// What a worker's turns came to under the real clock. Written by it once a turn, read by control.
+struct TurnCounters {
+    Counter turns;
+    Counter busy_turns;  // that received, handed over or sent a packet
+    Counter time_ps;
+    Counter busy_ps;  // in busy turns
+    Counter longest_ps;
+
+    void add(unsigned work, Duration length) {
+        const auto ps = static_cast<std::uint64_t>(length.ps);
+        turns.add(1);
+        time_ps.add(ps);
+        if (ps > longest_ps.get()) longest_ps.set(ps);
+        if (work == 0) return;
+        busy_turns.add(1);
+        busy_ps.add(ps);
+    }
+};
+
 // Packets that stay with the worker that received them: an array, emptied every turn, always warm.
 struct LocalInbox {
     std::vector<Packet*> packets;  // sized at start, never grows
@@ -155,6 +175,8 @@ struct alignas(64) WorkerContext {
     std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
+    TurnCounters turns;
+    StageMeter meter;
 };
 
 constexpr unsigned max_next_hops = 65536;
