@@ -201,13 +201,13 @@ void prefetch(const QueueEntry& entry) {
             prefetch(entry);
             cells += entry.cells;
             behind -= entry.cells;
-            if (--left == 0) became_empty(port, queue, now);
             if (port.trace) [[unlikely]]
                 port.trace->queue[queue].record(now, behind);
             if (entry.flags != 0) [[unlikely]]
                 observe_dequeue(worker, port, queue, entry);
             releases.add(entry);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
+            if (--left == 0) became_empty(port, queue, now);
             picked[count] = {link.start(now, entry.frame_bytes), behind};
             out.packet[count] = static_cast<Packet*>(entry.packet);
             out.bytes[count] = entry.frame_bytes;
