@@ -316,7 +316,7 @@ inline DropReason admit(const GroupLimits& limits, PortContext& port, PoolBurst&
     std::array<std::array<Packet*, burst_size>, max_workers> out;
     std::array<unsigned, max_workers> count{};
     for (unsigned i = 0; i < batch.count; ++i) {
-        const WorkerId to = shared.ports[meta(batch.packet[i]).egress_port]->owner;
+        const WorkerId to = shared.owner[meta(batch.packet[i]).egress_port];
         if (to == worker.id)
             worker.local.packets[worker.local.count++] = batch.packet[i];
         else

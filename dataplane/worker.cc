@@ -15,7 +15,7 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
       next_hop_use(max_next_hops) {
     local.packets.resize(packets);
     for (const auto& port : shared.ports)
-        if (port->owner == id) own_ports.push_back(port.get());
+        if (shared.owner[port->id] == id) own_ports.push_back(port.get());
 }
 
 namespace {

@@ -65,7 +65,6 @@ struct PortTrace {
 struct alignas(64) PortContext {
     Port* io = nullptr;
     PortId id = 0;
-    WorkerId owner = 0;
     bool link_up = true;
     std::uint8_t backlog = 0;        // bit n: queue n holds packets
     std::uint8_t groups_in_use = 0;  // bit n: group n holds cells or is in XOFF
@@ -90,7 +89,7 @@ struct alignas(64) PortContext {
 };
 
 // Written by one worker, summed by control.
-struct DropCounters {
+struct alignas(64) DropCounters {
     std::array<Counter, drop_reason_count> all;
     std::array<Counter, drop_reason_count> lossless;  // those of a lossless class among them
 };
@@ -102,6 +101,9 @@ struct Shared {
     unsigned workers;
     Snapshot<Policy> policy;
     std::vector<std::unique_ptr<PortContext>> ports;
+    // By port, set at start. Not in the context, whose first lines its owner writes for every packet while
+    // the others ask here where theirs go.
+    std::array<WorkerId, max_ports> owner{};
     // By port: written by its owner, read by every worker once a packet. relaxed: a packet that sees the old
     // state is a packet that came a moment earlier.
     std::array<std::atomic<bool>, max_ports> link_up{};
