@@ -10,5 +10,6 @@ namespace sluice {
 std::span<const RpcMethod> config_methods();  // methods_config.cc
 std::span<const RpcMethod> qos_methods();     // methods_qos.cc
 std::span<const RpcMethod> route_methods();   // methods_routes.cc
+std::span<const RpcMethod> worker_methods();  // methods_workers.cc
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 
 #include "control/report_observation.hh"
 #include "control/values.hh"
+#include "control/workers.hh"
 
 namespace sluice {
 namespace {
@@ -337,6 +338,8 @@ Json make_report(RunningSwitch& running) {
     for (PortId id = 0; id < device.port_count(); ++id)
         report["ports"][running.port_names()[id]] = port_json(running, id);
     report["pools"] = pools_json(running);
+    // Under the virtual clock a report says nothing that depends on the number of workers.
+    if (running.real_runner() != nullptr) report["workers"] = workers_json(running);
     report["watchdog"] = watchdog_json(device, running.port_names());
     report["decisions"] = decisions_json(running.observation(), device);
     report["microbursts"] = microbursts_json(running.observation());

@@ -143,7 +143,7 @@ void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId que
 void observe_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason) {
     if (is_counted(info)) {
         // Each side has its own counter; who owns both may use either.
-        if (worker.shared.ports[info.ingress_port]->owner == worker.id)
+        if (worker.shared.owner[info.ingress_port] == worker.id)
             worker.shared.fill->withdrawn(place_of(info), info.cells);
         else
             worker.shared.fill->left(place_of(info), info.cells);

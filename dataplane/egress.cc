@@ -201,13 +201,13 @@ void prefetch(const QueueEntry& entry) {
             prefetch(entry);
             cells += entry.cells;
             behind -= entry.cells;
-            if (--left == 0) became_empty(port, queue, now);
             if (port.trace) [[unlikely]]
                 port.trace->queue[queue].record(now, behind);
             if (entry.flags != 0) [[unlikely]]
                 observe_dequeue(worker, port, queue, entry);
             releases.add(entry);
             port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
+            if (--left == 0) became_empty(port, queue, now);
             picked[count] = {link.start(now, entry.frame_bytes), behind};
             out.packet[count] = static_cast<Packet*>(entry.packet);
             out.bytes[count] = entry.frame_bytes;
@@ -220,12 +220,10 @@ void prefetch(const QueueEntry& entry) {
     out.count = count;
 }
 
-[[gnu::noinline]] void fill(WorkerContext& worker, PortContext& port, Time now) {
-    if (port.backlog == 0) return;
-    std::array<Picked, burst_size> picked;  // of those from `first` on
-    OutBatch& out = port.out;
-    const unsigned first = out.count;
-    pick_frames(worker, port, picked, now);
+// What becomes of the frames picked, from `first` on: the time they waited, and their marks.
+[[gnu::noinline]] void depart_stage(WorkerContext& worker, PortContext& port, unsigned first,
+                                    const std::array<Picked, burst_size>& picked, Time now) {
+    const OutBatch& out = port.out;
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     DequeueTally tally(port.counters);
@@ -242,6 +240,17 @@ void prefetch(const QueueEntry& entry) {
             continue;
         congestion_at_dequeue(worker, port, own.wred[queue], out.packet[i], picked[i].behind_cells, sojourn);
     }
+}
+
+template <class Meter>
+void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+    if (port.backlog == 0) return;
+    std::array<Picked, burst_size> picked;
+    const unsigned first = port.out.count;
+    pick_frames(worker, port, picked, now);
+    meter.lap(Stage::schedule, port.out.count - first);
+    depart_stage(worker, port, first, picked, now);
+    meter.lap(Stage::congestion, port.out.count - first);
 }
 
 // Charges of the out-batch went back when its frames left their queues.
@@ -303,7 +312,8 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) 
     }
 }
 
-unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
+template <class Meter>
+unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     if (!port.link_up) return 0;
     port.link.settle(now);
     port.honor.expire(now);
@@ -313,14 +323,18 @@ unsigned egress(WorkerContext& worker, PortContext& port, Time now) {
         port.out.count == 0)
         return 0;
     send_pfc(worker, port, now);
-    fill(worker, port, now);
+    fill(worker, port, now, meter);
     if (port.out.count == 0) return 0;
     const DepartureRecord departures(worker, port.out);
     const unsigned sent = port.io->transmit(std::span(port.out.packet).first(port.out.count));
     departures.post(worker, sent);
     settle(port, sent);
+    meter.lap(Stage::send, sent);
     return sent;
 }
+
+template unsigned egress(WorkerContext&, PortContext&, Time, NoLaps&);
+template unsigned egress(WorkerContext&, PortContext&, Time, Laps&);
 
 bool has_ready_queue(const PortContext& port, const Policy& policy, Time now) {
     return port.link_up && ready_queues(port, policy.ports[port.id], now) != 0;
@@ -346,7 +360,8 @@ bool release_peer(WorkerContext& worker, PortContext& port, Time now) {
     for (PriorityGroup& group : port.group) group.stop();
     port.want_xoff = 0;
     port.want_xon = port.generator.asserted();
-    egress(worker, port, now);
+    NoLaps unmetered;
+    egress(worker, port, now, unmetered);
     return (port.generator.asserted() == 0 && port.out.count == 0) || !port.link_up;
 }
 

@@ -11,8 +11,10 @@ namespace sluice {
 // Puts packets that ingress has admitted into their queues, in this order.
 void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now);
 
-// Fills the out-batch from the queues and sends it; returns the number of frames that left.
-unsigned egress(WorkerContext& worker, PortContext& port, Time now);
+// Fills the out-batch from the queues and sends it; returns the number of frames that left. `Meter`: Laps or
+// NoLaps.
+template <class Meter>
+unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
 
 // Whether a queue holds packets and is neither paused nor held.
 bool has_ready_queue(const PortContext& port, const Policy& policy, Time now);

@@ -316,7 +316,7 @@ inline DropReason admit(const GroupLimits& limits, PortContext& port, PoolBurst&
     std::array<std::array<Packet*, burst_size>, max_workers> out;
     std::array<unsigned, max_workers> count{};
     for (unsigned i = 0; i < batch.count; ++i) {
-        const WorkerId to = shared.ports[meta(batch.packet[i]).egress_port]->owner;
+        const WorkerId to = shared.owner[meta(batch.packet[i]).egress_port];
         if (to == worker.id)
             worker.local.packets[worker.local.count++] = batch.packet[i];
         else
@@ -392,22 +392,34 @@ void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
     });
 }
 
-unsigned ingress(WorkerContext& worker, PortContext& port, Time now) {
+template <class Meter>
+unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     std::array<Packet*, burst_size> burst;
     const unsigned received = port.io->receive(burst, now);
     watch_load(port, received, now);
+    meter.lap(received == 0 ? Stage::turn : Stage::receive, received);
     if (received == 0) return 0;
     for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
     Batch batch;
     parse_stage(worker, port, std::span(burst).first(received), batch);
+    meter.lap(Stage::parse, received);
     if (batch.count == 0) return received;
     lookup_stage(*worker.policy->fib, batch);
+    meter.lap(Stage::lookup, batch.count);
     route_stage(worker, batch);
+    meter.lap(Stage::route, batch.count);
     admit_stage(worker, port, batch);
+    meter.lap(Stage::admit, batch.count);
     rewrite_stage(worker, batch);
+    meter.lap(Stage::rewrite, batch.count);
     hand_off_stage(worker, batch);
+    meter.lap(Stage::hand_off, batch.count);
     judge_groups(worker, port, now);
+    meter.lap(Stage::judge, batch.count);
     return received;
 }
+
+template unsigned ingress(WorkerContext&, PortContext&, Time, NoLaps&);
+template unsigned ingress(WorkerContext&, PortContext&, Time, Laps&);
 
 }  // namespace sluice

@@ -20,7 +20,9 @@ inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
     if (port.groups_in_use != 0) judge_groups_in_use(worker, port, now);
 }
 
-// Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none.
-unsigned ingress(WorkerContext& worker, PortContext& port, Time now);
+// Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none. `Meter`:
+// Laps or NoLaps.
+template <class Meter>
+unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
 
 }  // namespace sluice

@@ -61,10 +61,13 @@ void RealRunner::loop(WorkerId id) {
     WorkerContext& worker = device_.worker(id);
     begin_turn(worker);  // even a run of no length has a policy to stop under
     constexpr unsigned turns_between_settling = 4096;
+    Time now = clock_.now();
     for (unsigned turns = 1; !stop_.load(std::memory_order_relaxed); ++turns) {
-        const Time now = clock_.now();
-        turn(worker, now);
+        const unsigned work = turn(worker, now);
         if (turns % turns_between_settling == 0) settle_pauses(worker, now);
+        const Time end = clock_.now();
+        worker.turns.add(work, end - now);
+        now = end;
     }
     for (PortContext* port : worker.own_ports)
         for (unsigned tries = 0; tries < 1000 && !release_peer(worker, *port, clock_.now()); ++tries)

@@ -10,7 +10,7 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
         auto context = std::make_unique<PortContext>();
         context->io = spec.io.get();
         context->id = static_cast<PortId>(shared_.ports.size());
-        context->owner = spec.owner;
+        shared_.owner[context->id] = spec.owner;
         context->link = spec.link;
         if (spec.trace_slots != 0)
             context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);

@@ -53,7 +53,7 @@ class Switch {
     bool link_up(PortId id) const { return shared_.link_up[id].load(std::memory_order_relaxed); }
     unsigned worker_count() const { return shared_.workers; }
     WorkerContext& worker(WorkerId id) { return *workers_[id]; }
-    WorkerContext& owner(const PortContext& port) { return *workers_[port.owner]; }
+    WorkerContext& owner(const PortContext& port) { return *workers_[shared_.owner[port.id]]; }
     Shared& shared() { return shared_; }
     const Shared& shared() const { return shared_; }
 

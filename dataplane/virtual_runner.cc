@@ -97,6 +97,7 @@ void VirtualRunner::merge(Switch& device, Time now) {
 }
 
 void VirtualRunner::run(Switch& device) {
+    NoLaps unmetered;  // cycles are never the same twice
     const auto for_each_port = [&](auto step) {
         for (const auto& port : device.shared().ports) step(device.owner(*port), *port);
     };
@@ -115,7 +116,7 @@ void VirtualRunner::run(Switch& device) {
             if (!port.link_up)
                 port.counters.lost_on_wire.add(port.io->lose_until(now_));
             else if (const auto arrival = port.io->next_arrival(); arrival && *arrival <= now_)
-                work += ingress(worker, port, now_);
+                work += ingress(worker, port, now_, unmetered);
         });
         merge(device, now_);
         // A storm that begins or ends sets frames free: that is progress, too.
@@ -123,7 +124,7 @@ void VirtualRunner::run(Switch& device) {
         if (work != 0) last_progress_ = now_;
         for_each_port([&](WorkerContext& worker, PortContext& port) {
             const std::uint64_t made = port.counters.generated.get();
-            const unsigned sent = egress(worker, port, now_);
+            const unsigned sent = egress(worker, port, now_, unmetered);
             if (sent > port.counters.generated.get() - made) last_progress_ = now_;
             work += sent;
         });

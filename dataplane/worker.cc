@@ -15,7 +15,7 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
       next_hop_use(max_next_hops) {
     local.packets.resize(packets);
     for (const auto& port : shared.ports)
-        if (port->owner == id) own_ports.push_back(port.get());
+        if (shared.owner[port->id] == id) own_ports.push_back(port.get());
 }
 
 namespace {
@@ -134,17 +134,24 @@ void settle_pauses(WorkerContext& worker, Time now) {
     }
 }
 
-unsigned turn(WorkerContext& worker, Time now) {
+namespace {
+
+template <class Meter>
+unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     begin_turn(worker);
     worker.now = now;
     unsigned work = 0;
     for (PortContext* port : worker.own_ports) link_events(worker, *port, now);
     const bool draining = worker.shared.draining.load(std::memory_order_relaxed);
     for (PortContext* port : worker.own_ports) take_releases(worker, *port, now);
+    meter.lap(Stage::turn, 0);
     for (PortContext* port : worker.own_ports) judge_groups(worker, *port, now);
+    meter.lap(Stage::judge, 0);
     for (PortContext* port : worker.own_ports)
-        if (port->link_up && !draining) work += ingress(worker, *port, now);
-    work += collect(worker, now);
+        if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
+    const unsigned collected = collect(worker, now);
+    meter.lap(Stage::enqueue, collected);
+    work += collected;
     // A port may have got the bursts of all others: it sends until it has nothing or is not taken up, within
     // bounds.
     const std::size_t most = 1 + worker.shared.ports.size();
@@ -152,8 +159,23 @@ unsigned turn(WorkerContext& worker, Time now) {
         work += watch(worker, *port, now);
         unsigned sent = burst_size;
         for (std::size_t bursts = 0; sent == burst_size && bursts < most; ++bursts)
-            work += sent = egress(worker, *port, now);
+            work += sent = egress(worker, *port, now, meter);
     }
+    meter.lap(Stage::turn, 0);
+    return work;
+}
+
+}  // namespace
+
+unsigned turn(WorkerContext& worker, Time now) {
+    const std::uint32_t session = worker.meter.session();
+    if (session == 0) [[likely]] {
+        NoLaps unmetered;
+        return turn(worker, now, unmetered);
+    }
+    Laps laps(worker.meter, session);
+    const unsigned work = turn(worker, now, laps);
+    laps.finish(work);
     return work;
 }
 

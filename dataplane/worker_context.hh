@@ -10,6 +10,7 @@
 #include "dataplane/port.hh"
 #include "dataplane/port_counters.hh"
 #include "dataplane/port_watchdog.hh"
+#include "dataplane/stage_meter.hh"
 #include "lib/class_mask.hh"
 #include "lib/decision.hh"
 #include "lib/depth_trace.hh"
@@ -64,7 +65,6 @@ struct PortTrace {
 struct alignas(64) PortContext {
     Port* io = nullptr;
     PortId id = 0;
-    WorkerId owner = 0;
     bool link_up = true;
     std::uint8_t backlog = 0;        // bit n: queue n holds packets
     std::uint8_t groups_in_use = 0;  // bit n: group n holds cells or is in XOFF
@@ -89,7 +89,7 @@ struct alignas(64) PortContext {
 };
 
 // Written by one worker, summed by control.
-struct DropCounters {
+struct alignas(64) DropCounters {
     std::array<Counter, drop_reason_count> all;
     std::array<Counter, drop_reason_count> lossless;  // those of a lossless class among them
 };
@@ -101,6 +101,9 @@ struct Shared {
     unsigned workers;
     Snapshot<Policy> policy;
     std::vector<std::unique_ptr<PortContext>> ports;
+    // By port, set at start. Not in the context, whose first lines its owner writes for every packet while
+    // the others ask here where theirs go.
+    std::array<WorkerId, max_ports> owner{};
     // By port: written by its owner, read by every worker once a packet. relaxed: a packet that sees the old
     // state is a packet that came a moment earlier.
     std::array<std::atomic<bool>, max_ports> link_up{};
@@ -115,6 +118,25 @@ struct Shared {
     std::vector<std::unique_ptr<Mailbox<Packet*>>> mailboxes;
 
     Mailbox<Packet*>& mailbox(WorkerId from, WorkerId to) { return *mailboxes[from * workers + to]; }
+};
+
+// What a worker's turns came to under the real clock. Written by it once a turn, read by control.
+struct TurnCounters {
+    Counter turns;
+    Counter busy_turns;  // that received, handed over or sent a packet
+    Counter time_ps;
+    Counter busy_ps;  // in busy turns
+    Counter longest_ps;
+
+    void add(unsigned work, Duration length) {
+        const auto ps = static_cast<std::uint64_t>(length.ps);
+        turns.add(1);
+        time_ps.add(ps);
+        if (ps > longest_ps.get()) longest_ps.set(ps);
+        if (work == 0) return;
+        busy_turns.add(1);
+        busy_ps.add(ps);
+    }
 };
 
 // Packets that stay with the worker that received them: an array, emptied every turn, always warm.
@@ -155,6 +177,8 @@ struct alignas(64) WorkerContext {
     std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
+    TurnCounters turns;
+    StageMeter meter;
 };
 
 constexpr unsigned max_next_hops = 65536;

@@ -8,6 +8,7 @@
 // ports^2 x 1 KiB (64 MiB at 256 ports): made only where packets may be recorded.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -27,46 +28,54 @@ struct FillPlace {
 
 class FillBoard {
   public:
-    explicit FillBoard(unsigned ports) : ports_(ports), entered_(entries(ports)), left_(entries(ports)) {}
+    explicit FillBoard(unsigned ports) : ports_(ports), entered_(rows(ports)), left_(rows(ports)) {}
     static constexpr std::size_t entries(unsigned ports) {
         return std::size_t{ports} * classes * ports * classes;
     }
 
     // Owner of the ingress port.
-    void entered(const FillPlace& place, std::uint32_t cells) { entered_[index(place)].add(cells); }
+    void entered(const FillPlace& place, std::uint32_t cells) {
+        entered_[row(place)].queue[place.queue].add(cells);
+    }
     // Owner of the ingress port: what it had admitted does not go to the queue after all.
     void withdrawn(const FillPlace& place, std::uint32_t cells) {
-        Counter& counter = entered_[index(place)];
+        Counter& counter = entered_[row(place)].queue[place.queue];
         counter.set(counter.get() - cells);
     }
     // Owner of the egress port.
-    void left(const FillPlace& place, std::uint32_t cells) { left_[index(place)].add(cells); }
+    void left(const FillPlace& place, std::uint32_t cells) {
+        left_[row(place)].queue[place.queue].add(cells);
+    }
 
     // Owner of the ingress port: calls visit(egress port, queue, cells) for what is there, cells > 0.
     template <class Visit>
     void for_each(PortId ingress_port, ClassId group, Visit visit) const {
         for (unsigned egress = 0; egress < ports_; ++egress) {
-            for (unsigned queue = 0; queue < classes; ++queue) {
-                const auto egress_port = static_cast<PortId>(egress);
-                const auto number = static_cast<ClassId>(queue);
-                const std::size_t at = index({ingress_port, group, egress_port, number});
-                const std::uint64_t cells = entered_[at].get() - left_[at].get();
-                if (cells != 0) visit(egress_port, number, static_cast<std::uint32_t>(cells));
+            const auto egress_port = static_cast<PortId>(egress);
+            const std::size_t at = row({ingress_port, group, egress_port, 0});
+            for (ClassId queue = 0; queue < classes; ++queue) {
+                const std::uint64_t cells = entered_[at].queue[queue].get() - left_[at].queue[queue].get();
+                if (cells != 0) visit(egress_port, queue, static_cast<std::uint32_t>(cells));
             }
         }
     }
 
   private:
-    std::size_t index(const FillPlace& place) const {
+    // The queues of one egress port, which has one writer: a cache line.
+    struct alignas(64) Row {
+        std::array<Counter, classes> queue;
+    };
+    static_assert(sizeof(Row) == 64);
+
+    static std::size_t rows(unsigned ports) { return entries(ports) / classes; }
+    std::size_t row(const FillPlace& place) const {
         assert(place.ingress_port < ports_ && place.egress_port < ports_);
-        return ((std::size_t{place.ingress_port} * classes + place.group) * ports_ + place.egress_port) *
-                   classes +
-               place.queue;
+        return (std::size_t{place.ingress_port} * classes + place.group) * ports_ + place.egress_port;
     }
 
     unsigned ports_;
-    std::vector<Counter> entered_;
-    std::vector<Counter> left_;
+    std::vector<Row> entered_;
+    std::vector<Row> left_;
 };
 
 }  // namespace sluice

@@ -10,8 +10,10 @@
 
 namespace sluice {
 
+// What the writer writes and what the reader writes lie in different cache lines, and no other object's with
+// them.
 template <class Message>
-class Mailbox {
+class alignas(64) Mailbox {
   public:
     explicit Mailbox(std::size_t capacity) : queue_(capacity) {}
 
@@ -30,6 +32,7 @@ class Mailbox {
 
   private:
     boost::lockfree::spsc_queue<Message> queue_;
+    static_assert(BOOST_LOCKFREE_CACHELINE_BYTES == 64 && sizeof queue_ > 64);
 };
 
 }  // namespace sluice

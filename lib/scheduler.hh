@@ -77,6 +77,7 @@ class alignas(64) Scheduler {
         if (!is_strict(queue))
             deficit_[static_cast<unsigned>(queue)] -= static_cast<std::int32_t>(wire_bytes);
     }
+    // Behind `sent` of its last frame.
     void became_empty(int queue) { deficit_[static_cast<unsigned>(queue)] = 0; }
 
     // When `pick` said -1 for a `ready` that is not 0: the first moment at which it will not.

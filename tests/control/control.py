@@ -87,7 +87,7 @@ class Client:
 class Running:
     """sluiced on the configuration of a loopback.Switch, with a socket; interactive unless told otherwise."""
 
-    def __init__(self, switch, *arguments, interactive=True, config=None, path=None):
+    def __init__(self, switch, *arguments, interactive=True, config=None, path=None, environment=None):
         self.test, self.switch = switch.test, switch
         self.folder = switch.folder
         self.path = path or self.folder / "sluice.sock"
@@ -99,7 +99,7 @@ class Running:
         arguments = [*arguments, "--interactive"] if interactive else arguments
         self.process = subprocess.Popen(
             [Programs.sluiced, "--config", self.config, "--report", self.report_path, "--socket", self.path, *arguments],
-            stdout=self.log, stderr=subprocess.STDOUT)
+            stdout=self.log, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
         self.test.addCleanup(self.kill)
         self.first = self.connect()
 

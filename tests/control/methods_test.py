@@ -28,7 +28,7 @@ def calls(toml):
         ("queue.hold", {"port": "h1", "queue": 3, "hold": False}), ("command", {"command": "watchdog stop h1"}),
         ("events.subscribe", {"from": 0}), ("events.list", {"from": 1}), ("stats.watch", {"path": "ledger", "every": "10ms"}),
         ("stats.watch", {"every": "off"}), ("stats.show", {"path": "ports.h1.queues.3"}), ("stats.clear", {}), ("qos.show", {}),
-        ("clock.show", {}), ("clock.run", {}),
+        ("worker.show", {}), ("worker.meter", {"on": False}), ("clock.show", {}), ("clock.run", {}),
     ]
 
 
@@ -122,6 +122,8 @@ class Methods(Case):
             ("stats.watch", {"every": "1us"}, -32602, ["1us"]),
             ("stats.watch", {"path": "nowhere"}, -32602, ["nowhere"]),
             ("events.list", {"from": -1}, -32602, ["from"]),
+            ("worker.meter", {"on": True}, -32000, ["virtual clock"]),
+            ("worker.meter", {"on": "yes"}, -32602, ["true or false"]),
             ("clock.run", {"for": "later"}, -32602, ["later"]),
         ]
         for method, params, code, words in table:

@@ -63,6 +63,8 @@ COMMANDS = [
     ("decisions show", "dec", "recording: on"),
     ("why", "why", "no_route"),
     ("decisions off", "decisions off", ""),
+    ("worker show", "worker", "h0 h1 h2"),
+    ("worker meter on|off", "worker meter off", ""),
     ("wait CONDITION... [timeout TIME]", "wait queue h1.0 tx_packets >= 1 --timeout 60s", ""),
     ("assert CONDITION...", "assert queue h1.3 dropped == 0", ""),
     ("events show [from N]", "events", "port_down"),

@@ -214,7 +214,7 @@ class Switch:
         lines += [table("[[neighbor]]", keys) for keys in self.neighbors]
         return "\n".join(lines + self.rest)
 
-    def run(self, *arguments, config=None, status=0, balanced=True, **overrides):
+    def run(self, *arguments, config=None, status=0, balanced=True, environment=None, **overrides):
         """Runs sluiced; `overrides` are keys of the top of the configuration."""
         path = self.folder / "sluice.toml"
         path.write_text(config if config is not None else self.text(**overrides))
@@ -222,7 +222,7 @@ class Switch:
         report_path.unlink(missing_ok=True)
         for old in (self.folder / "out").iterdir():
             old.unlink()
-        done = run([Programs.sluiced, "--config", path, "--report", report_path, *arguments])
+        done = run([Programs.sluiced, "--config", path, "--report", report_path, *arguments], environment)
         self.test.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
         report, frames, raw = None, {}, {}
         if report_path.exists():
@@ -293,9 +293,9 @@ def listing(folder):
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def run(command):
+def run(command, environment=None):
     return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=300)
+                          stdin=subprocess.DEVNULL, timeout=300, env={**os.environ, **(environment or {})})
 
 
 def verify(captures):

@@ -55,6 +55,15 @@ std::string broken_group(Switch& device, const PortContext& port, unsigned n, bo
     return "";
 }
 
+// An empty queue has no deficit; no other has borrowed, or saved more than a quantum and a frame.
+std::string broken_deficit(const PortContext& port, const PortPolicy& policy, unsigned n) {
+    const std::int32_t deficit = port.scheduler.deficit(static_cast<int>(n));
+    const auto most = static_cast<std::int32_t>(policy.schedule.queue[n].weight * quantum_bytes_per_weight +
+                                                wire_bytes(max_frame_bytes));
+    const bool good = port.queue[n].empty() ? deficit == 0 : deficit >= 0 && deficit < most;
+    return good ? "" : fmt::format("deficit {} with {} packets", deficit, port.queue[n].packets());
+}
+
 std::string broken_pool(std::string_view direction, unsigned index, const PoolUse& use,
                         const PoolLimits& limits, std::int64_t shared, std::int64_t headroom, bool limited) {
     if (use.shared.get() != shared || use.headroom.get() != headroom)
@@ -165,6 +174,8 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
                 port.queue[n].empty() != ((port.backlog >> n & 1U) == 0))
                 return fmt::format("queue {}.{}: {} packets in {} cells, backlog {:x}", id, n,
                                    port.queue[n].packets(), queue.used_cells(), port.backlog);
+            wrong = broken_deficit(port, policy.ports[id], n);
+            if (!wrong.empty()) return fmt::format("queue {}.{}: {}", id, n, wrong);
         }
         for (const DropReason reason : {DropReason::queue_limit, DropReason::ingress_limit})
             if (device.dropped_lossless(id, reason) != 0)

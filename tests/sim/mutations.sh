@@ -48,6 +48,7 @@ mutate() {
 
 mutate drop-keeps-cells dataplane/drop.hh 's/if (info.cells != 0)/if (info.cells == 1)/'
 mutate departure-keeps-cells dataplane/egress.cc '0,/releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells)/s//releases.post(worker.id, entry.ingress_port, entry.priority_group, entry.cells - (entry.cells > 30))/'
+mutate emptied-queue-owes dataplane/egress.cc 's/if (--left == 0) became_empty(port, queue, now);/--left;/; s/behind -= entry.cells;/behind -= entry.cells; if (left == 1) became_empty(port, queue, now);/'
 mutate refresh-late lib/pfc_generator.cc 's|settings.quanta / 2;|settings.quanta;|'
 mutate pause-ends-early lib/pfc_honor.cc 's/quantum \* map.quanta\[n\]/quantum * (map.quanta[n] - 1)/'
 mutate headroom-without-reaction lib/headroom.cc 's/h.cable_bytes + h.reaction_bytes +/h.cable_bytes +/'

@@ -1,0 +1,58 @@
+// What DWRR gives through a whole switch, not the scheduler alone.
+#include <cstdint>
+
+#include "tests/sim/sim_switch.hh"
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+using namespace sluice::sim;
+
+namespace {
+
+Flow flow_of(std::uint8_t dscp, ClassId priority, std::uint32_t bytes) {
+    Flow flow;
+    flow.dscp = dscp;
+    flow.priority = priority;
+    flow.to = 3;
+    flow.size = [bytes](Time) { return bytes; };
+    return flow;
+}
+
+}  // namespace
+
+TEST_GROUP(Fairness){};
+
+// Its last frame is charged before it is forgotten that it owes or may claim anything.
+TEST(Fairness, aQueueThatEmptiesOwesNothing) {
+    SimSwitch sim(sim_config(4, gigabits(100)));
+    Flow single = flow_of(0, 0, 9000);
+    single.frames = 1;
+    sim.add(0, single);
+    sim.drain(Time{} + milliseconds(1));
+    LONGS_EQUAL(1, sim.port(3).departed());
+    LONGS_EQUAL(0, sim.device().port(3).scheduler.deficit(0));
+}
+
+// One queue is fed a frame at a time and empties with each, the other is never empty; both have a weight
+// of 1. A frame that comes waits for the rounds that it takes to save it up, and for none that would pay for
+// the frame before.
+TEST(Fairness, aQueueThatKeepsEmptyingPaysForOneFrameAtATime) {
+    constexpr std::uint32_t large = 9000;
+    constexpr std::uint32_t other = 1514;
+    Config config = sim_config(4, gigabits(100));
+    for (const ClassId queue : {ClassId{0}, ClassId{3}}) port_of(config, 3).queue[queue].weight = 1;
+    SimSwitch sim(config);
+    for (const PortId from : {PortId{0}, PortId{1}})
+        sim.add(from, flow_of(26, 3, other));  // twice what leaves
+    Flow sparse = flow_of(0, 0, large);
+    sparse.interval = microseconds(4);
+    sim.add(2, sparse);
+    sim.run_until(Time{} + microseconds(400));
+    const Histogram& wait = sim.device().port(3).counters.queue[0].latency;
+    CHECK(wait.count() >= 99);
+    const std::uint32_t saved_up = wire_bytes(large) + quantum_bytes_per_weight + 2 * wire_bytes(other);
+    CHECK(wait.max() < gigabits(100).byte_time() * saved_up);
+    for (PortId id = 0; id < 3; ++id) sim.port(id).stop_flows();
+    sim.drain(Time{} + milliseconds(10));
+}

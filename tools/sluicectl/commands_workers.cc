@@ -1,0 +1,74 @@
+// Workers: whose ports, how busy, and cycles by stage.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "control/values.hh"
+#include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/table.hh"
+
+namespace sluice::ctl {
+namespace {
+
+double ratio(const Json& part, const Json& whole) {
+    const double all = whole.get<double>();
+    return all == 0 ? 0 : part.get<double>() / all;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// A stage a line, and all of them but the idle turns: what a packet costs.
+std::string stages_table(const Json& meter, const Json& tsc_hz) {
+    const Json& stages = meter["stages"];
+    std::uint64_t all = 0;
+    for (const Json& stage : stages) all += stage["cycles"].get<std::uint64_t>();
+    Table table({"<stage", "packets", "cycles", "a packet", "share"});
+    const auto line = [&](const std::string& name, const Json& packets, const Json& cycles) {
+        table.row({name, count_text(packets), count_text(cycles),
+                   packets == 0 ? "-" : fmt::format("{:.1f}", ratio(cycles, packets)),
+                   percent(ratio(cycles, all))});
+    };
+    for (const auto& [name, stage] : stages.items()) line(name, stage["packets"], stage["cycles"]);
+    line("all but idle", stages["enqueue"]["packets"], all - stages["idle"]["cycles"].get<std::uint64_t>());
+    return fmt::format("{} turns, {} with packets{}; cycles of {:.0f} MHz\n{}", count_text(meter["turns"]),
+                       count_text(meter["busy_turns"]),
+                       meter["on"] == true ? "" : ", metered until it was switched off",
+                       tsc_hz.get<double>() / 1e6, table.text());
+}
+
+Answer worker_show(Context& context, const Said&) {
+    Json json = context.call("worker.show");
+    const bool turns = json.contains("tsc_hz");  // of the real clock
+    Table table({"worker", "<ports", "in", "out", "turns", "with packets", "busy", "longest turn"});
+    std::string stages;
+    for (std::size_t n = 0; n < json["workers"].size(); ++n) {
+        const Json& worker = json["workers"][n];
+        std::string ports;
+        for (const Json& port : worker["ports"]) append_item(ports, " ", port.get<std::string>());
+        const auto figure = [&](auto text) { return turns ? text() : std::string("-"); };
+        table.row({fmt::format("{}", n), ports, count_text(worker["rx_packets"]),
+                   count_text(worker["tx_packets"]), figure([&] { return count_text(worker["turns"]); }),
+                   figure([&] { return count_text(worker["busy_turns"]); }),
+                   figure([&] { return percent(ratio(worker["busy_ns"], worker["time_ns"])); }),
+                   figure([&] { return ns_text(worker["longest_turn_ns"]); })});
+        if (worker.contains("meter"))
+            stages += fmt::format("\nworker {}: ", n) + stages_table(worker["meter"], json["tsc_hz"]);
+    }
+    return {std::move(json), table.text() + stages};
+}
+
+Answer worker_meter(Context& context, const Said& said) {
+    return {context.call("worker.meter", {{"on", said.value("on|off") == "on"}}), {}};
+}
+
+constexpr std::array table{
+    Command{"worker show", "workers: ports, turns, how busy; cycles by stage while metered", worker_show},
+    Command{"worker meter on|off", "counts cycles by stage from now on, or stops; real clock only",
+            worker_meter},
+};
+
+}  // namespace
+
+std::span<const Command> worker_commands() { return table; }
+
+}  // namespace sluice::ctl
