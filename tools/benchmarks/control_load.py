@@ -1,0 +1,2 @@
+"""control_load"""
+BENCHMARKS = {}

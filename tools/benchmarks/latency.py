@@ -1,0 +1,2 @@
+"""latency"""
+BENCHMARKS = {}

@@ -1,0 +1,2 @@
+"""reaction"""
+BENCHMARKS = {}
