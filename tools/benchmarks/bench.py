@@ -61,6 +61,17 @@ def row(name, unit, values, yardstick=None, yardstick_values=None, reach=None, b
             'values': values, 'yardstick_values': yardstick_values or []}
 
 
+def distribution(name, unit, figures, yardstick=None, yardstick_value=None, reach=None):
+    """Rows of the median, the 99th percentile and the maximum; the last is what must reach something."""
+    ranked = sorted(figures)
+    if not ranked:
+        raise RuntimeError('nothing was measured, so there is no figure')
+    places = {'p50': len(ranked) // 2, 'p99': min(len(ranked) - 1, len(ranked) * 99 // 100), 'max': len(ranked) - 1}
+    against = None if yardstick_value is None else [yardstick_value]
+    return [{**row(f'{name}_{which}', unit, [ranked[place]], yardstick, against, reach if which == 'max' else None, better='less'),
+             'samples': len(ranked)} for which, place in places.items()]
+
+
 def no_figure(name, why):
     """What was to be measured and could not: it has reached nothing."""
     return {'name': name, 'unit': None, 'value': None, 'yardstick': None, 'yardstick_value': None, 'ratio': None, 'reach': None,

@@ -7,9 +7,9 @@ import socket
 import subprocess
 import time
 
-from traffic import PORTS, VLAN, host_mac, port_mac
+from traffic import VLAN, host_mac, port_mac
 
-NEXT_HOPS = 4  # of a group
+NEXT_HOPS = 2  # of a group
 PATIENCE_S = 120
 
 # One class for each of the eight DSCPs of traffic.EIGHT; RoCE follows its DSCP, CNPs do not occur.
@@ -72,31 +72,28 @@ def endless(captures):
     return [f'net_pcap{port},rx_pcap={capture},infinite_rx=1' for port, capture in enumerate(captures)]
 
 
-def hops(port):
-    return [f'10.0.{port}.{2 + hop}' for hop in range(NEXT_HOPS)]
+def hops(port, version=4):
+    base = f'10.0.{port}.' if version == 4 else f'2001:db8:0:{port:x}::'
+    return [f'{base}{2 + hop}' for hop in range(NEXT_HOPS)]
 
 
-def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, more=''):
-    """Every port its own subnets, and behind NEXT_HOPS neighbours of each what traffic.remote() says: ECMP with the QP."""
-    lines = [f'clock = "{clock}"', f'workers = {max(1, len(cores))}', 'buffer.size = "32MB"', 'hash_roce_qp = true', more]
+def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, speed='100G', routes=()):
+    """Every port its own subnets, and behind NEXT_HOPS neighbours of each what traffic.remote() says: ECMP with the QP.
+    `routes`: (prefix, next hops) beside those."""
+    ports = range(len(devices))
+    ours = [(f'10.1.{port}.0/24', hops(port)) for port in ports] + [(f'2001:db8:1:{port:x}::/64', hops(port, 6)) for port in ports]
+    lines = [f'clock = "{clock}"', f'workers = {max(1, len(cores))}', 'buffer.size = "32MB"', 'hash_roce_qp = true',
+             f'cores = {list(cores)}', f'eal = {json.dumps(list(eal))}', 'route = [']
+    lines += [f'{{prefix="{prefix}",via={json.dumps(via, separators=(",", ":"))}}},' for prefix, via in [*ours, *routes]] + [']']
     if packet_buffer is not None:
         lines.append(f'buffer.packet_buffer = {packet_buffer}')
-    if cores:
-        lines.append(f'cores = {list(cores)}')
-    if eal:
-        lines.append(f'eal = {json.dumps(list(eal))}')
     for port, device in enumerate(devices):
-        lines += [f'[port.p{port}]', f'device = "{device}"', 'speed = "100G"', f'mac = "{port_mac(port)}"',
+        lines += [f'[port.p{port}]', f'device = "{device}"', f'speed = "{speed}"', f'mac = "{port_mac(port)}"',
                   f'address = ["10.0.{port}.1/24", "2001:db8:0:{port:x}::1/64"]']
-    for port in range(max(PORTS, len(devices))):
-        six = [f'2001:db8:0:{port:x}::{2 + hop}' for hop in range(NEXT_HOPS)]
-        for hop, address in enumerate(hops(port) + six):
+    for port in ports:
+        for number, address in enumerate(hops(port) + hops(port, 6)):
             lines += ['[[neighbor]]', f'address = "{address}"', f'port = "p{port}"',
-                      f'mac = "02:00:00:00:{hop % NEXT_HOPS:02x}:{port:02x}"']
-            if vlan:
-                lines.append(f'vlan = {VLAN}')
-        lines += ['[[route]]', f'prefix = "10.1.{port}.0/24"', f'via = {json.dumps(hops(port))}',
-                  '[[route]]', f'prefix = "2001:db8:1:{port:x}::/64"', f'via = {json.dumps(six)}']
+                      f'mac = "02:00:00:00:{number % NEXT_HOPS:02x}:{port:02x}"', f'vlan = {VLAN}' if vlan else '']
     return '\n'.join(lines) + '\n' + qos
 
 
