@@ -10,8 +10,8 @@ class Missing(Exception):
 
 
 class Bench:
-    def __init__(self, build, folder, rounds, seconds):
-        self.build, self.folder, self.rounds, self.seconds = build, folder, rounds, seconds
+    def __init__(self, build, folder, rounds, seconds, place=''):
+        self.build, self.folder, self.rounds, self.seconds, self.place = build, folder, rounds, seconds, place
         cores = sorted(os.sched_getaffinity(0))
         self.cores = len(cores)
         self.control_core, self.worker_core = cores[0], cores[-1]
@@ -26,8 +26,9 @@ class Bench:
                 raise Missing(f'{self.build / program} is not there')
 
     def say(self, text):
+        """A line of progress, on a terminal; an empty one takes it away."""
         if sys.stderr.isatty():
-            print(f'\r\x1b[K{text}', end='', file=sys.stderr, flush=True)
+            print(f'\r\x1b[K{self.place if text else ""}{text}', end='', file=sys.stderr, flush=True)
 
     def by_turns(self, name, **measures):
         """{measure: [its figure of each round]}. In each round all of them take their turn, so that a machine that slows
@@ -53,8 +54,10 @@ def row(name, unit, values, yardstick=None, yardstick_values=None, reach=None, b
     less; `reach` is the ratio to be reached. A yardstick that is one number is what was promised."""
     value = statistics.median(values)
     against = statistics.median(yardstick_values) if yardstick_values else None
+    if value == 0 or against == 0:
+        raise RuntimeError(f'{name}: {value:g} against {against} of {yardstick}: something stood still, so there is no figure')
     ratio = None
-    if against and value:
+    if against is not None:
         ratio = value / against if better == 'more' else against / value
     return {'name': name, 'unit': unit, 'value': value, 'yardstick': yardstick, 'yardstick_value': against, 'ratio': ratio,
             'reach': reach, 'met': None if reach is None or ratio is None else ratio >= reach, 'better': better,

@@ -32,7 +32,7 @@ class Load:
         try:
             due = time.monotonic()
             while not self.ending.wait(max(0.0, due - time.monotonic())):
-                self.client.socket.sendall(self.requests[self.answers % len(self.requests)])
+                self.client.send(self.requests[self.answers % len(self.requests)])
                 self.client.read_answer()
                 self.answer_s.append(time.monotonic() - due)
                 self.answers += 1

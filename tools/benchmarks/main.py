@@ -5,7 +5,7 @@ NAME is a benchmark or one of the themes that they stand under below; without an
 --rounds N       rounds of each (5; a figure is their median)
 --seconds S      how long each measures in a round (3)
 --quick          the rows of the goal alone, and --seconds 1: about ten minutes
---compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one is worse by more than
+--compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one got worse by more than
 --tolerance P    per cent (5)
 --measured FILE  runs nothing and takes the rows of that bench.json
 """
@@ -39,7 +39,7 @@ INFORMATIVE = {'one_class_64B', 'whole_path', 'ecn', 'startup_no_huge'}
 def help_text():
     lines = [__doc__]
     for name, theme in THEMES.items():
-        lines.append(f'{name}: {theme.__doc__.strip()}')
+        lines.append(f'{name}: {theme.__doc__.strip().splitlines()[0]}')
         for benchmark, run in theme.BENCHMARKS.items():
             words = ' '.join(run.__doc__.split())
             lines.append(textwrap.fill(words, 110, initial_indent=f'  {benchmark:<20}', subsequent_indent=' ' * 22))
@@ -57,13 +57,14 @@ def selected(names, quick):
 def measure(names, options):
     """Rows, each with what it was measured on: those of several runs can stand beside each other."""
     rows = []
-    for name in names:
+    for place, name in enumerate(names, 1):
         with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
-            bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds)
+            bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, f'{place}/{len(names)} ')
             try:
-                rows += BENCHMARKS[name](bench)
+                found = BENCHMARKS[name](bench)
             except (Missing, RuntimeError, OSError) as error:
-                rows.append(no_figure(name, str(error)))
+                found = [no_figure(name, str(error))]
+            rows += [{'benchmark': name, **row} for row in found]
             bench.say('')
     facts = {'commit': results.commit(ROOT), 'machine': results.machine(bench)}
     return [{**row, **facts} for row in rows]

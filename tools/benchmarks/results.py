@@ -35,8 +35,9 @@ def read(path):
     try:
         rows = json.loads(pathlib.Path(path).read_text())
         for row in rows:
-            row['name'], row['value'], row['ratio'], row['machine']['memory'], row['commit']
-    except (OSError, ValueError, TypeError, KeyError) as error:
+            row['name'], row['benchmark'], row['value'], row['ratio'], row['machine']['memory'], row['commit']
+        rows[0]
+    except (OSError, ValueError, TypeError, LookupError) as error:
         raise Unreadable(f'{path}: not a bench.json: {error!r}') from None
     return rows
 
@@ -67,45 +68,50 @@ def footer(rows):
             f'{there["seconds"]:g} s; written to out/bench.json and out/bench.svg')
 
 
-def by_how_much(now, then):
-    """(what both are compared in, now, then, by which factor it is better): ratios, which hold on any machine and at any load;
-    absolute figures only where there are none, and only on the same machine. None: they cannot be compared, and why."""
-    if then['value'] is None:
-        return None, 'had no figure'
-    if now['value'] is None:
-        return ('figure', None, then['ratio'] or then['value'], 0.0), None
+def comparable_in(now, then):
+    """('ratio' or 'value', None), or (None, why they cannot be compared): ratios, which hold on any machine and at any load;
+    absolute figures only where there are none, and only on the same machine."""
     here, there = now['machine'], then['machine']
     if here['memory'] != there['memory']:
         return None, f'then in {there["memory"]}, now in {here["memory"]}'
-    if now['ratio'] and then['ratio'] and now['yardstick'] == then['yardstick']:
-        return ('ratio', now['ratio'], then['ratio'], now['ratio'] / then['ratio']), None
-    if now['unit'] != then['unit'] or now['yardstick'] != then['yardstick']:
+    if (now['unit'], now['yardstick'], now['better']) != (then['unit'], then['yardstick'], then['better']):
         return None, 'measured otherwise'
+    if now['ratio'] and then['ratio']:
+        return 'ratio', None
     if (here['cpu'], here['cores']) != (there['cpu'], there['cores']):
         return None, 'another machine'
-    factor = now['value'] / then['value'] if now['better'] != 'less' else then['value'] / now['value']
-    return (now['unit'], now['value'], then['value'], factor), None
+    return 'value', None
 
 
 def compare(rows, before, tolerance):
-    """(a table of both beside each other, the names of what got worse by more than the share `tolerance`)."""
+    """(a table of both beside each other, the names of what got worse by more than the share `tolerance`). What had a figure
+    and has none now got worse; what was not tried now is only named."""
     old = {row['name']: row for row in before}
+    now = {row['name']: row for row in rows}
+    tried = {row['benchmark'] for row in rows}
     cells, worse = [['benchmark', 'in', 'then', 'now', 'now/then', '']], []
-    for row in rows:
-        if row['name'] not in old:
-            cells.append([row['name'], '-', '-', number(row['ratio'], 3), '-', 'new'])
-            continue
-        compared, why = by_how_much(row, old[row['name']])
-        if compared is None:
-            cells.append([row['name'], '-', '-', '-', '-', why])
-            continue
-        unit, now, then, factor = compared
-        verdict = 'worse' if factor < 1 - tolerance else 'better' if factor > 1 + tolerance else ''
-        if verdict == 'worse':
-            worse.append(row['name'])
-        cells.append([row['name'], unit, number(then, 3), number(now, 3), f'{factor:.3f}', verdict])
-    missing = [name for name in old if name not in {row['name'] for row in rows}]
+    for name in [*now, *(name for name in old if name not in now)]:
+        if name not in old:
+            cells.append([name, '-', '-', '-', '-', 'new' if now[name]['value'] is not None else 'no figure'])
+        elif name in now or old[name]['benchmark'] in tried:
+            cells.append([name, *judge(now.get(name), old[name], tolerance)])
+            if cells[-1][-1].startswith('worse'):
+                worse.append(name)
     text = aligned(cells)
-    if missing:
-        text += '\nnot measured now: ' + ', '.join(missing)
-    return text, worse
+    missing = [name for name in old if name not in now and old[name]['benchmark'] not in tried]
+    return text + (f'\nnot measured now: {", ".join(missing)}' if missing else ''), worse
+
+
+def judge(now, then, tolerance):
+    """Cells of a row that was measured then, and now or without success."""
+    if then['value'] is None:
+        return ['-', '-', '-', '-', 'had no figure']
+    if now is None or now['value'] is None:
+        return ['-', number(then['ratio'] or then['value'], 3), '-', '-', 'worse: no figure']
+    kind, why = comparable_in(now, then)
+    if kind is None:
+        return ['-', '-', '-', '-', why]
+    one, other = now[kind], then[kind]
+    factor = other / one if kind == 'value' and now['better'] == 'less' else one / other
+    verdict = 'worse' if factor < 1 - tolerance else 'better' if factor > 1 + tolerance else ''
+    return [now['unit'] if kind == 'value' else kind, number(other, 3), number(one, 3), f'{factor:.3f}', verdict]

@@ -77,18 +77,19 @@ def hops(port, version=4):
     return [f'{base}{2 + hop}' for hop in range(NEXT_HOPS)]
 
 
-def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, speed='100G', routes=()):
+def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, speed='100G', mtu=9100,
+                  buffer='32MB', routes=()):
     """Every port its own subnets, and behind NEXT_HOPS neighbours of each what traffic.remote() says: ECMP with the QP.
     `routes`: (prefix, next hops) beside those."""
     ports = range(len(devices))
     ours = [(f'10.1.{port}.0/24', hops(port)) for port in ports] + [(f'2001:db8:1:{port:x}::/64', hops(port, 6)) for port in ports]
-    lines = [f'clock = "{clock}"', f'workers = {max(1, len(cores))}', 'buffer.size = "32MB"', 'hash_roce_qp = true',
+    lines = [f'clock = "{clock}"', f'workers = {max(1, len(cores))}', f'buffer.size = "{buffer}"', 'hash_roce_qp = true',
              f'cores = {list(cores)}', f'eal = {json.dumps(list(eal))}', 'route = [']
     lines += [f'{{prefix="{prefix}",via={json.dumps(via, separators=(",", ":"))}}},' for prefix, via in [*ours, *routes]] + [']']
     if packet_buffer is not None:
         lines.append(f'buffer.packet_buffer = {packet_buffer}')
     for port, device in enumerate(devices):
-        lines += [f'[port.p{port}]', f'device = "{device}"', f'speed = "{speed}"', f'mac = "{port_mac(port)}"',
+        lines += [f'[port.p{port}]', f'device = "{device}"', f'speed = "{speed}"', f'mtu = {mtu}', f'mac = "{port_mac(port)}"',
                   f'address = ["10.0.{port}.1/24", "2001:db8:0:{port:x}::1/64"]']
     for port in ports:
         for number, address in enumerate(hops(port) + hops(port, 6)):
@@ -110,9 +111,12 @@ class Client:
         self.socket.connect(str(path))
         self.buffer = b''
 
-    def send(self, *requests):
-        """Pipelined; as `read_answer`, for those who time it: a request is (method, parameters)."""
-        self.socket.sendall(b''.join(request_line(*request) for request in requests))
+    def send(self, line):
+        """A request's line; its answer is to be read, some time."""
+        try:
+            self.socket.sendall(line)
+        except BrokenPipeError:
+            raise RuntimeError(f'sluiced has hung up; its last words: {self.socket.recv(2000)!r}') from None
 
     def read_line(self):
         while b'\n' not in self.buffer:
@@ -130,7 +134,7 @@ class Client:
         return answer.get('result')
 
     def call(self, method, **parameters):
-        self.send((method, parameters))
+        self.send(request_line(method, parameters))
         return self.read_answer()
 
     def close(self):
