@@ -1,242 +1,122 @@
-"""tools/bench [NAME...]: runs the benchmarks, prints a table, writes out/bench.json.
+"""tools/bench [OPTION...] [NAME...]: runs benchmarks, prints a table, writes out/bench.json and the picture out/bench.svg.
 
-  forwarding_64B   64-byte RoCEv2 frames, four ports, one worker, real clock, against dpdk-testpmd io and mac
-  forwarding_1024B the same with 1024-byte frames
-  forwarding_4096B with 4096-byte frames, in packet buffers of both programs that hold one (net_pcap plays a file for
-                   ever only if it need not chain them)
-  whole_path       64-byte frames of eight classes under the preset `lossless`, against sluiced itself as a mere
-                   forwarder of the same frames: one lossy class, no PFC
-  standing_backlog the same frames with 8000 of them standing in the queues, against sluiced without a backlog. The
-                   peers pause all classes most of the time and let just so much go that every queue stays full:
-                   each frame waits behind 250 others of its queue and has left the caches when its turn comes
-  ecn              forwarding_64B, whose packets are all ECT, with the default WRED profile, and with one that marks each
-                   of them, against the same without WRED
-  virtual_clock    packets per second of wall time under the virtual clock, capture in, nothing written
-  startup_no_huge  seconds from exec to the end of a run of no length, without hugepages
+NAME is a benchmark or one of the themes that they stand under below; without any, all are run.
 
---rounds N   rounds of each (default 5; a figure is their median)
+--rounds N       rounds of each (5; a figure is their median)
+--seconds S      how long each measures in a round (3)
+--quick          the rows of the goal alone, and --seconds 1: about ten minutes
+--compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one got worse by more than
+--tolerance P    per cent (5)
+--measured FILE  runs nothing and takes the rows of that bench.json
 """
 import argparse
-import json
-import os
 import pathlib
-import shutil
-import statistics
 import sys
 import tempfile
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-import sluiced as sluiced_  # noqa: E402
-import traffic  # noqa: E402
-from testpmd import Testpmd  # noqa: E402
+import chart  # noqa: E402
+import control_load  # noqa: E402
+import forwarding  # noqa: E402
+import latency  # noqa: E402
+import process  # noqa: E402
+import reaction  # noqa: E402
+import results  # noqa: E402
+import scale  # noqa: E402
+from bench import Bench, Missing, no_figure  # noqa: E402
 
-OUT = pathlib.Path(__file__).resolve().parent.parent.parent / 'out'
-
-
-class Missing(Exception):
-    pass
-
-
-class Bench:
-    def __init__(self, build, folder, rounds):
-        self.build, self.folder, self.rounds = build, folder, rounds
-        cores = sorted(os.sched_getaffinity(0))
-        self.control_core, self.worker_core = cores[0], cores[-1]
-        if len(cores) < 2:
-            print('note: one core only: control and forwarding share it', file=sys.stderr)
-        self.memory = ['--in-memory'] if free_hugepages_bytes() >= 2 << 30 else ['--no-huge', '-m', '1024']
-
-    def need(self, *programs):
-        for program in programs:
-            if not (self.build / program).exists():
-                raise Missing(f'{self.build / program} is not there')
-
-    def say(self, text):
-        if sys.stderr.isatty():
-            print(f'\r\x1b[K{text}', end='', file=sys.stderr, flush=True)
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+OUT = ROOT / 'out'
+THEMES = {'forwarding': forwarding, 'scale': scale, 'control': control_load, 'reaction': reaction, 'latency': latency,
+          'process': process}
+BENCHMARKS = {name: run for theme in THEMES.values() for name, run in theme.BENCHMARKS.items()}
+# Not rows of the goal: they say where the time goes, and the like.
+INFORMATIVE = {'one_class_64B', 'whole_path', 'ecn', 'startup_no_huge'}
 
 
-def free_hugepages_bytes():
-    fields = dict(line.split(':') for line in pathlib.Path('/proc/meminfo').read_text().splitlines())
-    return int(fields['HugePages_Free']) * int(fields['Hugepagesize'].split()[0]) * 1024
+def help_text():
+    lines = [__doc__]
+    for name, theme in THEMES.items():
+        lines.append(f'{name}: {theme.__doc__.strip().splitlines()[0]}')
+        for benchmark, run in theme.BENCHMARKS.items():
+            words = ' '.join(run.__doc__.split())
+            lines.append(textwrap.fill(words, 110, initial_indent=f'  {benchmark:<20}', subsequent_indent=' ' * 22))
+    return '\n'.join(lines)
 
 
-def row(name, unit, value, yardstick=None, yardstick_value=None, reach=None, less_is_better=False):
-    """`ratio` above 1 is better than the yardstick, whatever the unit; `reach` is the ratio to be reached."""
-    ratio = None
-    if yardstick_value:
-        ratio = yardstick_value / value if less_is_better else value / yardstick_value
-    return {'name': name, 'unit': unit, 'value': value, 'yardstick': yardstick, 'yardstick_value': yardstick_value,
-            'ratio': ratio, 'reach': reach, 'met': None if reach is None or ratio is None else ratio >= reach}
+def selected(names, quick):
+    """The benchmarks that are meant, or the names that mean none."""
+    unknown = [name for name in names if name not in BENCHMARKS and name not in THEMES]
+    if not names:
+        return [name for name in BENCHMARKS if not (quick and name in INFORMATIVE)], []
+    return [one for name in names for one in (THEMES[name].BENCHMARKS if name in THEMES else [name])], unknown
 
 
-def forwarding(bench, name, size, reach_mac=None, reach_io=None, packet_buffer=None):
-    bench.need('sluice-traffic')
-    if not shutil.which('dpdk-testpmd'):
-        raise Missing('dpdk-testpmd is not there')
-    captures = traffic.make(bench.build, bench.folder, size=size)
-    devices = [f'net_pcap{port},rx_pcap={capture},infinite_rx=1' for port, capture in enumerate(captures)]
-    # sluiced chooses between hugepages and ordinary memory by the same rule; ordinary memory is forced on both.
-    text = sluiced_.configuration(devices, 'real', worker_core=bench.worker_core,
-                                  eal=['--no-huge'] if '--no-huge' in bench.memory else [],
-                                  packet_buffer=packet_buffer)
-    switch = sluiced_.Sluiced(bench.build, bench.folder)
-    rates = {'io': [], 'mac': [], 'sluiced': []}
-    for number in range(bench.rounds):
-        bench.say(f'{name}: round {number + 1} of {bench.rounds}')
-        with Testpmd(captures, bench.memory, bench.control_core, bench.worker_core, packet_buffer) as testpmd:
-            for mode in ('io', 'mac'):
-                rates[mode].append(testpmd.rate(mode) / 1e6)
-        if switch.program.exists():
-            rates['sluiced'].append(sluiced_.forwarding_rate(switch, text) / 1e6)
-    medians = {name: statistics.median(values) for name, values in rates.items() if values}
-    if 'sluiced' not in medians:
-        raise Missing(f'{switch.program} is not there; testpmd io {medians["io"]:.2f}, mac {medians["mac"]:.2f} Mpps')
-    return [row(name, 'Mpps', medians['sluiced'], 'testpmd mac', medians['mac'], reach=reach_mac),
-            row(f'{name}_io', 'Mpps', medians['sluiced'], 'testpmd io', medians['io'], reach=reach_io)]
-
-
-def against_itself(bench, name, yardstick, captures, qos, yardstick_qos, **judged):
-    """sluiced with `qos` against sluiced with `yardstick_qos`, on the same input, by turns; `judged`: of the former."""
-    bench.need('sluiced')
-    devices = [f'net_pcap{port},rx_pcap={capture},infinite_rx=1' for port, capture in enumerate(captures)]
-    texts = [sluiced_.configuration(devices, 'real', worker_core=bench.worker_core, qos=each,
-                                    eal=['--no-huge'] if '--no-huge' in bench.memory else [])
-             for each in (qos, yardstick_qos)]
-    switch = sluiced_.Sluiced(bench.build, bench.folder)
-    rates = [[], []]
-    for number in range(bench.rounds):
-        bench.say(f'{name}: round {number + 1} of {bench.rounds}')
-        rates[1].append(sluiced_.forwarding_rate(switch, texts[1]) / 1e6)
-        rates[0].append(sluiced_.forwarding_rate(switch, texts[0], **judged) / 1e6)
-    return [row(name, 'Mpps', statistics.median(rates[0]), yardstick, statistics.median(rates[1]))]
-
-
-def whole_path(bench):
-    bench.need('sluice-traffic')
-    captures = traffic.make(bench.build, bench.folder, dscps=traffic.EIGHT)
-    return against_itself(bench, 'whole_path', 'forwarding only', captures, sluiced_.WHOLE, sluiced_.FORWARDING)
-
-
-def standing_backlog(bench):
-    """A turn receives 32 frames a port and sends up to 32 for each port and once more: what a peer lets go in two turns of
-    a cycle is what comes in in the whole cycle, less a few frames by which the queues fill up, stay full, and drop."""
-    bench.need('sluice-traffic')
-    per_turn, turns, surplus = 32, 2, 4
-    released = turns * per_turn * (1 + traffic.PORTS)
-    cycle = released + surplus
-    captures = traffic.make(bench.build, bench.folder, dscps=traffic.EIGHT)
-    captures = traffic.with_pauses(captures, cycle, let_go=turns * per_turn, burst=per_turn)
-    each = BACKLOG // traffic.PORTS // 8
-    share = surplus / cycle
-    return against_itself(bench, 'standing_backlog', 'no backlog', captures, sluiced_.backlog(each, honours=True),
-                          sluiced_.backlog(each, honours=False), may_drop=2 * share,
-                          check=lambda short, long: sluiced_.refuse_no_backlog(short, long, share))
-
-
-def ecn(bench):
-    bench.need('sluice-traffic')
-    captures = traffic.make(bench.build, bench.folder)
+def measure(names, options):
+    """Rows, each with what it was measured on: those of several runs can stand beside each other."""
     rows = []
-    for name, profile, every in (('ecn', 'linear', False), ('ecn_marks_all', 'everything', True)):
-        rows += against_itself(bench, name, 'no WRED', captures, sluiced_.congestion(profile), sluiced_.congestion('none'),
-                               check=lambda short, long, every=every: sluiced_.refuse_other_marks(short, long, every))
-    return rows
+    for place, name in enumerate(names, 1):
+        with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
+            bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, f'{place}/{len(names)} ')
+            try:
+                found = BENCHMARKS[name](bench)
+            except (Missing, RuntimeError, OSError) as error:
+                found = [no_figure(name, str(error))]
+            rows += [{'benchmark': name, **row} for row in found]
+            bench.say('')
+    facts = {'commit': results.commit(ROOT), 'machine': results.machine(bench)}
+    return [{**row, **facts} for row in rows]
 
 
-def forwarding_64b(bench):
-    return forwarding(bench, 'forwarding_64B', 60, reach_mac=REACH_MAC)
-
-
-def forwarding_1024b(bench):
-    return forwarding(bench, 'forwarding_1024B', 1020, reach_io=0.9)
-
-
-def forwarding_4096b(bench):
-    return forwarding(bench, 'forwarding_4096B', 4092, reach_io=0.9, packet_buffer=4352)
-
-
-def virtual_clock(bench):
-    bench.need('sluice-traffic', 'sluiced')
-    captures = traffic.make(bench.build, bench.folder, frames_per_port=500_000)
-    devices = [f'net_pcap{port},rx_pcap={capture}' for port, capture in enumerate(captures)]
-    text = sluiced_.configuration(devices, 'virtual')
-    switch = sluiced_.Sluiced(bench.build, bench.folder)
-    rates = []
-    for number in range(bench.rounds):
-        bench.say(f'virtual_clock: round {number + 1} of {bench.rounds}')
-        idle = switch.run(text, '--duration', '0')[1]
-        report, seconds = switch.run(text)
-        sluiced_.refuse_losses(report)
-        rates.append(sluiced_.sent(report) / (seconds - idle) / 1e6)
-    return [row('virtual_clock', 'Mpps', statistics.median(rates))]
-
-
-def startup_no_huge(bench):
-    bench.need('sluice-traffic', 'sluiced')
-    captures = traffic.make(bench.build, bench.folder)
-    devices = [f'net_pcap{port},rx_pcap={capture},infinite_rx=1' for port, capture in enumerate(captures)]
-    text = sluiced_.configuration(devices, 'real', eal=['--no-huge'])
-    switch = sluiced_.Sluiced(bench.build, bench.folder)
-    seconds = [switch.run(text, '--duration', '0')[1] for _ in range(bench.rounds)]
-    return [row('startup_no_huge', 's', statistics.median(seconds), 'one second', 1.0, reach=1.0, less_is_better=True)]
-
-
-# The aim with everything on, from which the design is judged; a prototype of the whole path reached 0.46.
-REACH_MAC = 0.50
-BACKLOG = 8000  # packets in the queues of all ports
-BENCHMARKS = {'forwarding_64B': forwarding_64b, 'forwarding_1024B': forwarding_1024b,
-              'forwarding_4096B': forwarding_4096b,
-              'whole_path': whole_path, 'standing_backlog': standing_backlog,
-              'ecn': ecn, 'virtual_clock': virtual_clock, 'startup_no_huge': startup_no_huge}
-
-
-def table(rows):
-    def number(value, digits=2):
-        return '-' if value is None else f'{value:.{digits}f}'
-
-    cells = [['benchmark', 'value', 'unit', 'yardstick', 'its value', 'ratio', 'reach', 'met']]
-    for each in rows:
-        met = {None: '-', True: 'yes', False: 'no'}[each['met']]
-        cells.append([each['name'], number(each['value']), each['unit'], each['yardstick'] or '-',
-                      number(each['yardstick_value']), number(each['ratio'], 3), number(each['reach']), met])
-    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-    return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells)
-
-
-def main():
+def parse():
     parser = argparse.ArgumentParser(prog='tools/bench', usage=__doc__, add_help=False)
     parser.add_argument('names', nargs='*')
     parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--seconds', type=float)
+    parser.add_argument('--quick', action='store_true')
+    parser.add_argument('--compare')
+    parser.add_argument('--tolerance', type=float, default=5)
+    parser.add_argument('--measured')
     parser.add_argument('--build', default='build-bench', type=pathlib.Path)
     parser.add_argument('--help', '-h', action='store_true')
     options = parser.parse_args()
+    options.seconds = options.seconds or (1.0 if options.quick else 3.0)
+    return options
+
+
+def main():
+    options = parse()
     if options.help:
-        print(__doc__)
+        print(help_text())
         return 0
-    unknown = [name for name in options.names if name not in BENCHMARKS]
+    names, unknown = selected(options.names, options.quick)
     if unknown:
-        print(f'tools/bench: no such benchmark: {", ".join(unknown)} ({", ".join(BENCHMARKS)})', file=sys.stderr)
+        print(f'tools/bench: no such benchmark: {", ".join(unknown)} ({", ".join([*THEMES, *BENCHMARKS])})', file=sys.stderr)
         return 2
-    rows, failures = [], []
-    for name in options.names or BENCHMARKS:
-        with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
-            bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds))
-            try:
-                rows += BENCHMARKS[name](bench)
-            except (Missing, RuntimeError, OSError) as error:
-                failures.append(f'{name}: {error}')
-            bench.say('')
-    OUT.mkdir(exist_ok=True)
-    (OUT / 'bench.json').write_text(json.dumps(rows, indent=2) + '\n')
-    if rows:
-        print(table(rows))
-        print('memory: ' + ('hugepages' if bench.memory[0] == '--in-memory' else 'no hugepages') +
-              f'; medians of {options.rounds}; written to out/bench.json')
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return 1 if failures else 0
+    try:
+        before = results.read(options.compare) if options.compare else None
+        rows = results.read(options.measured) if options.measured else None
+    except results.Unreadable as error:
+        print(f'tools/bench: {error}', file=sys.stderr)
+        return 2
+    if rows is None:
+        rows = measure(names, options)
+        results.write(OUT / 'bench.json', rows)
+        (OUT / 'bench.svg').write_text(chart.picture(rows))
+    print(results.table(rows))
+    print(results.footer(rows))
+    failures = [row for row in rows if row['value'] is None]
+    for row in failures:
+        print(f'{row["name"]}: {row["why"]}', file=sys.stderr)
+    worse = []
+    if before is not None:
+        text, worse = results.compare(rows, before, options.tolerance / 100)
+        print(f'\n{text}')
+        if worse:
+            print(f'worse by more than {options.tolerance:g} %: {", ".join(worse)}')
+    return 1 if failures or worse else 0
 
 
 if __name__ == '__main__':

@@ -1,17 +1,24 @@
-"""Runs sluiced on a configuration made here and reads its report."""
+"""Runs sluiced on a configuration made here, asks it while it runs, and reads its report."""
+import contextlib
 import json
+import os
+import signal
+import socket
 import subprocess
 import time
 
-from traffic import PORTS, host_mac, port_mac
+from traffic import VLAN, host_mac, port_mac
 
+NEXT_HOPS = 2  # of a group
+PATIENCE_S = 120
 
 # One class for each of the eight DSCPs of traffic.EIGHT; RoCE follows its DSCP, CNPs do not occur.
 EIGHT_CLASSES = """
 [map.eight]
 dscp_to_tc = {"0" = 0, "8" = 1, "16" = 2, "24" = 3, "32" = 4, "40" = 5, "48" = 6, "56" = 7}
 """
-# All of it: eight classes, one of them lossless, PFC, two strict queues, six that share by weight.
+# All of it: eight classes, one of them lossless, PFC, two strict queues, six that share by weight. ECN and the watchdog are on
+# by themselves.
 WHOLE = EIGHT_CLASSES + """
 [default]
 qos = "lossless"
@@ -39,15 +46,15 @@ green_max = 0
     return text + ''.join(f'[default.queue.{queue}]\nwred = "{profile}"\n' for queue in range(8))
 
 
-def backlog(packets_per_queue, honours):
-    """Eight lossy queues a port that share alike and hold so many small packets each; `honours`: they obey pauses. None is
-    the CNPs' own, which no pause holds."""
-    text = EIGHT_CLASSES + f"""cnp_tc = "dscp"
+def backlog(packets_per_queue):
+    """Eight lossy queues a port that share alike, obey pauses and hold so many small packets each. None is the CNPs' own,
+    which no pause holds."""
+    text = EIGHT_CLASSES + """cnp_tc = "dscp"
 
 [default]
 qos = "semi-lossless"
 pfc = [0, 1, 2, 3, 4, 5, 6, 7]
-pfc_mode = "{'semi-lossless' if honours else 'off'}"
+pfc_mode = "semi-lossless"
 map = "eight"
 """
     for queue in range(8):
@@ -61,40 +68,151 @@ static_th = {packets_per_queue * 256}
     return text
 
 
-def configuration(devices, clock, eal=(), worker_core=None, qos='', packet_buffer=None):
-    """Every port its own subnet, one host behind each; RoCE is class 3, lossless, unless `qos` says otherwise."""
-    lines = [f'clock = "{clock}"', 'workers = 1', 'buffer.size = "32MB"']
+def endless(captures):
+    return [f'net_pcap{port},rx_pcap={capture},infinite_rx=1' for port, capture in enumerate(captures)]
+
+
+def hops(port, version=4):
+    base = f'10.0.{port}.' if version == 4 else f'2001:db8:0:{port:x}::'
+    return [f'{base}{2 + hop}' for hop in range(NEXT_HOPS)]
+
+
+def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, speed='100G', mtu=9100,
+                  buffer='32MB', routes=()):
+    """Every port its own subnets, and behind NEXT_HOPS neighbours of each what traffic.remote() says: ECMP with the QP.
+    `routes`: (prefix, next hops) beside those."""
+    ports = range(len(devices))
+    ours = [(f'10.1.{port}.0/24', hops(port)) for port in ports] + [(f'2001:db8:1:{port:x}::/64', hops(port, 6)) for port in ports]
+    lines = [f'clock = "{clock}"', f'workers = {max(1, len(cores))}', f'buffer.size = "{buffer}"', 'hash_roce_qp = true',
+             f'cores = {list(cores)}', f'eal = {json.dumps(list(eal))}', 'route = [']
+    lines += [f'{{prefix="{prefix}",via={json.dumps(via, separators=(",", ":"))}}},' for prefix, via in [*ours, *routes]] + [']']
     if packet_buffer is not None:
         lines.append(f'buffer.packet_buffer = {packet_buffer}')
-    if worker_core is not None:
-        lines.append(f'cores = [{worker_core}]')
-    if eal:
-        lines.append(f'eal = {json.dumps(list(eal))}')
     for port, device in enumerate(devices):
-        lines += [f'[port.p{port}]', f'device = "{device}"', 'speed = "100G"', f'mac = "{port_mac(port)}"',
-                  f'address = ["10.0.{port}.1/24"]']
-    for port in range(PORTS):
-        lines += ['[[neighbor]]', f'address = "10.0.{port}.2"', f'port = "p{port}"', f'mac = "{host_mac(port)}"']
+        lines += [f'[port.p{port}]', f'device = "{device}"', f'speed = "{speed}"', f'mtu = {mtu}', f'mac = "{port_mac(port)}"',
+                  f'address = ["10.0.{port}.1/24", "2001:db8:0:{port:x}::1/64"]']
+    for port in ports:
+        for number, address in enumerate(hops(port) + hops(port, 6)):
+            lines += ['[[neighbor]]', f'address = "{address}"', f'port = "p{port}"',
+                      f'mac = "02:00:00:00:{number % NEXT_HOPS:02x}:{port:02x}"', f'vlan = {VLAN}' if vlan else '']
     return '\n'.join(lines) + '\n' + qos
 
 
-class Sluiced:
-    def __init__(self, build, folder):
-        self.program = build / 'sluiced'
-        self.folder = folder
+class Refused(RuntimeError):
+    """An answer that is an error."""
 
-    def run(self, text, *options, timeout_s=120):
+
+class Client:
+    """A connection to the control socket."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE_S)
+        self.socket.connect(str(path))
+        self.buffer = b''
+
+    def send(self, line):
+        """A request's line; its answer is to be read, some time."""
+        try:
+            self.socket.sendall(line)
+        except BrokenPipeError:
+            raise RuntimeError(f'sluiced has hung up; its last words: {self.socket.recv(2000)!r}') from None
+
+    def read_line(self):
+        while b'\n' not in self.buffer:
+            data = self.socket.recv(1 << 18)
+            if not data:
+                raise RuntimeError('sluiced has hung up')
+            self.buffer += data
+        line, self.buffer = self.buffer.split(b'\n', 1)
+        return line
+
+    def read_answer(self):
+        answer = json.loads(self.read_line())
+        if 'error' in answer:
+            raise Refused(f'sluiced refused: {answer["error"]}')
+        return answer.get('result')
+
+    def call(self, method, **parameters):
+        self.send(request_line(method, parameters))
+        return self.read_answer()
+
+    def close(self):
+        self.socket.close()
+
+
+def request_line(method, parameters):
+    return json.dumps({'jsonrpc': '2.0', 'id': 1, 'method': method, 'params': parameters}).encode() + b'\n'
+
+
+class Sluiced:
+    """`run` waits for the end of a run; as a context it runs until it is left and then has a `report`."""
+
+    def __init__(self, bench, text, name='sluiced'):
+        bench.need('sluiced')
+        self.bench = bench
+        folder = bench.folder
+        self.path, self.report_path, self.log = folder / f'{name}.sock', folder / f'{name}.json', folder / f'{name}.log'
+        self.config = folder / f'{name}.toml'
+        self.config.write_text(text)
+        self.command = [str(bench.build / 'sluiced'), '--config', str(self.config), '--report', str(self.report_path)]
+        self.report = None
+
+    def run(self, *options):
         """(report, wall seconds of the process)."""
-        config, report = self.folder / 'sluice.toml', self.folder / 'report.json'
-        config.write_text(text)
-        report.unlink(missing_ok=True)
+        self.report_path.unlink(missing_ok=True)
         start = time.monotonic()
-        done = subprocess.run([str(self.program), '--config', str(config), '--report', str(report), *options],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s)
+        with open(self.log, 'wb') as log:
+            status = subprocess.run([*self.command, *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                    timeout=PATIENCE_S, check=False).returncode
         seconds = time.monotonic() - start
-        if done.returncode != 0:
-            raise RuntimeError(f'sluiced: status {done.returncode}: {(done.stdout + done.stderr)[-2000:]}')
-        return json.loads(report.read_text()), seconds
+        self.check(status)
+        return json.loads(self.report_path.read_text()), seconds
+
+    def check(self, status):
+        if status != 0:
+            raise RuntimeError(f'sluiced: status {status}: {self.log.read_text(errors="replace")[-2000:]}')
+
+    def __enter__(self):
+        self.report_path.unlink(missing_ok=True)
+        with open(self.log, 'wb') as log:
+            self.process = subprocess.Popen([*self.command, '--socket', str(self.path)], stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
+        try:
+            self.client = self.connect()
+        except BaseException:
+            self.kill()
+            raise
+        # Its workers have pinned themselves; its control thread is put where testpmd has its own.
+        os.sched_setaffinity(self.process.pid, {self.bench.control_core})
+        return self
+
+    def connect(self):
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                self.check(self.process.returncode or 1)
+            with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                return Client(self.path)
+            time.sleep(0.02)
+        raise RuntimeError('sluiced makes no socket')
+
+    def __exit__(self, kind, *_):
+        self.client.close()
+        if kind is not None:
+            self.kill()
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.check(self.process.wait(timeout=PATIENCE_S))
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise RuntimeError('sluiced does not end') from None
+        self.report = json.loads(self.report_path.read_text())
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
 
 def sent(report):
@@ -105,40 +223,59 @@ def refuse_losses(report, may_drop=0.0):
     """A forwarder that drops is fast for nothing; `may_drop`: the share that is no reproach."""
     ledger = report['ledger']
     if not ledger['balanced'] or ledger['dropped'] > may_drop * ledger['rx']:
-        drops = {name: port['drops'] for name, port in report['ports'].items()}
+        drops = {name: port['drops'] for name, port in report['ports'].items() if port['drops']}
         raise RuntimeError(f'sluiced lost packets, so there is no figure: {ledger} {drops}')
 
 
-def forwarding_rate(sluiced, text, seconds=3, may_drop=0.0, check=lambda short, long: None):
-    """Packets per second under the real clock: a long run less a short one, so that starting up counts for nothing."""
-    short, _ = sluiced.run(text, '--duration', '1s')
-    long, _ = sluiced.run(text, '--duration', f'{1 + seconds}s')
-    for report in (short, long):
-        refuse_losses(report, may_drop)
-    check(short, long)
-    return (sent(long) - sent(short)) * 1e9 / (long['end_ns'] - short['end_ns'])
+WARM_UP_S = 0.5
 
 
-def refuse_other_marks(short, long, every):
-    """Whether all packets of the time by which the runs differ were marked, or none was."""
-    def grown(key):
-        return sum(queue[key] * sign for report, sign in ((long, 1), (short, -1))
-                   for port in report['ports'].values() for queue in port['queues'])
+def forwarding_rate(bench, text, may_drop=0.0, check=lambda before, after: None, prepare=lambda switch: None,
+                    load=lambda switch: contextlib.nullcontext()):
+    """Million packets per second under the real clock. `prepare` is done before it is measured, `load` while; `check`: what
+    else must be so, from the reports at the begin and at the end of the measured time."""
+    with Sluiced(bench, text) as switch:
+        prepare(switch)
+        with load(switch):
+            time.sleep(WARM_UP_S)
+            before = switch.client.call('stats.show')
+            time.sleep(bench.seconds)
+            after = switch.client.call('stats.show')
+    refuse_losses(switch.report, may_drop)
+    check(before, after)
+    return (sent(after) - sent(before)) * 1e3 / (after['end_ns'] - before['end_ns'])
 
-    sent_packets, marked = grown('tx_packets'), grown('ecn_marked_packets')
+
+def grown(before, after, key):
+    """By how much a figure of all queues has grown."""
+    return sum(queue[key] * sign for report, sign in ((after, 1), (before, -1))
+               for port in report['ports'].values() for queue in port['queues'])
+
+
+def refuse_other_marks(before, after, every):
+    """Whether all packets of that time were marked, or none was."""
+    sent_packets, marked = grown(before, after, 'tx_packets'), grown(before, after, 'ecn_marked_packets')
     if marked < 0.99 * sent_packets if every else marked != 0:
         raise RuntimeError(f'{marked} of {sent_packets} packets were marked, so there is no figure')
 
 
-def refuse_no_backlog(short, long, surplus):
+def refuse_no_backlog(before, after, surplus):
     """What comes in beyond what can leave, the share `surplus`, is dropped as long as the queues are full: in the time by
-    which the runs differ every queue of every port was so, mostly."""
+    which the reports differ every queue of every port was so, mostly."""
     few = []
-    for name, port in long['ports'].items():
+    for name, port in after['ports'].items():
         for number, queue in enumerate(port['queues']):
-            before = short['ports'][name]['queues'][number]
-            dropped, left = (queue[key] - before[key] for key in ('dropped_packets', 'tx_packets'))
+            was = before['ports'][name]['queues'][number]
+            dropped, left = (queue[key] - was[key] for key in ('dropped_packets', 'tx_packets'))
             if dropped < 0.5 * surplus * (dropped + left):
                 few.append(f'{name}.{number} ({dropped} of {dropped + left})')
     if few:
         raise RuntimeError(f'the backlog does not stand, so there is no figure; queues that dropped too little: {", ".join(few)}')
+
+
+def refuse_idle_queues(before, after):
+    """Every queue of every port must have sent: else what was measured is not eight classes."""
+    for name, port in after['ports'].items():
+        for number, queue in enumerate(port['queues']):
+            if queue['tx_packets'] == before['ports'][name]['queues'][number]['tx_packets']:
+                raise RuntimeError(f'queue {name}.{number} sent nothing, so there is no figure')

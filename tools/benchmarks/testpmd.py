@@ -1,4 +1,5 @@
 """DPDK's own forwarder as the yardstick: `dpdk-testpmd` on the same devices, one forwarding core."""
+import contextlib
 import os
 import re
 import selectors
@@ -11,15 +12,13 @@ TX = re.compile(r'TX-packets: *(\d+)')
 class Testpmd:
     """One running testpmd; `rate(mode)` forwards for a while and gives packets per second."""
 
-    def __init__(self, captures, memory, control_core, worker_core, packet_buffer=None):
-        devices = []
-        for number, capture in enumerate(captures):
-            devices += ['--vdev', f'net_pcap{number},rx_pcap={capture},infinite_rx=1']
-        self.ports = len(captures)
+    def __init__(self, devices, memory, control_core, worker_core, packet_buffer=None):
+        self.ports = len(devices)
         self.process = subprocess.Popen(
             # its answers would wait in a full buffer, were they not flushed line by line
             ['stdbuf', '-oL', 'dpdk-testpmd', '-l', f'{control_core},{worker_core}', '--main-lcore',
-             str(control_core), '--no-pci', '--no-telemetry', '--no-shconf', *memory, *devices, '--', '-i',
+             str(control_core), '--no-pci', '--no-telemetry', '--no-shconf', *memory,
+             *(word for device in devices for word in ('--vdev', device)), '--', '-i',
              '--nb-cores=1', '--total-num-mbufs=65536', '--no-flush-rx',
              *([f'--mbuf-size={packet_buffer + 128}'] if packet_buffer else [])],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ)
@@ -56,14 +55,19 @@ class Testpmd:
             raise RuntimeError(f'testpmd showed {len(packets)} ports of {self.ports}')
         return sum(map(int, packets)), (moment + time.monotonic()) / 2
 
-    def rate(self, mode, warm_up_s=0.5, seconds=3.0):
+    @contextlib.contextmanager
+    def forwarding(self, mode):
         self.command(f'set fwd {mode}', f'Set {mode} packet forwarding mode')
         self.command('start', f'{mode} packet forwarding')
-        time.sleep(warm_up_s)
-        packets, start = self.sent()
-        time.sleep(seconds)
-        more, end = self.sent()
+        yield
         self.command('stop', 'Done.')
+
+    def rate(self, mode, warm_up_s=0.5, seconds=3.0):
+        with self.forwarding(mode):
+            time.sleep(warm_up_s)
+            packets, start = self.sent()
+            time.sleep(seconds)
+            more, end = self.sent()
         return (more - packets) / (end - start)
 
     def close(self):

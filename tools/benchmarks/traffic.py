@@ -1,12 +1,13 @@
-"""Captures that the benchmarks feed: small RoCEv2 frames, as the project's own generator writes them."""
+"""Captures that the benchmarks feed: RoCEv2 frames, as the project's own generator writes them."""
 import pathlib
 import struct
 import subprocess
 
 PORTS = 4
-FLOWS = 4096
+FLOWS = 4096  # of a port
 LOSSLESS = (26,)  # DSCP of the class that is lossless by default
 EIGHT = tuple(range(0, 64, 8))  # a DSCP for each of eight classes
+VLAN = 10
 
 
 def port_mac(port):
@@ -17,29 +18,39 @@ def host_mac(port):
     return f'02:00:00:00:00:{port:02x}'
 
 
-def recipe(frames_per_port, size, dscps):
-    """Every host sends frames of `size` bytes (without the FCS) of FLOWS connections to the next host, the DSCPs by turns."""
+def remote(port, version=4):
+    """Behind the hosts at this port: a group of next hops leads there."""
+    return f'10.1.{port}.2' if version == 4 else f'2001:db8:1:{port:x}::2'
+
+
+def recipe(frames_per_port, size, dscps, ports, flows, version, vlan):
     lines = []
-    for port in range(PORTS):
+    for port in range(ports):
         lines += [f'[host.h{port}]', f'mac = "{host_mac(port)}"', f'gateway_mac = "{port_mac(port)}"',
-                  f'ip = "10.0.{port}.2"', 'speed = "400G"', '']
-    for port in range(PORTS):
+                  f'ip = ["10.0.{port}.2", "2001:db8:0:{port:x}::2"]', 'speed = "400G"', f'vlan = [{VLAN}]' if vlan else '', '']
+    for port in range(ports):
         for dscp in dscps:
-            lines += ['[[flow]]', 'kind = "roce"', f'from = "h{port}"', f'to = "h{(port + 1) % PORTS}"', f'dscp = {dscp}',
-                      f'flows = {FLOWS // len(dscps)}', f'count = {frames_per_port // len(dscps)}', f'size = {size}', '']
+            lines += ['[[flow]]', 'kind = "roce"', f'from = "h{port}"', f'to = "{remote((port + 1) % ports, version)}"',
+                      f'dscp = {dscp}', f'flows = {flows // len(dscps)}', f'count = {frames_per_port // len(dscps)}',
+                      f'size = {size}', '']
     return '\n'.join(lines)
 
 
-def make(build, folder, frames_per_port=FLOWS, size=60, dscps=LOSSLESS):
-    """[capture of port 0, ...] in `folder`."""
+def generate(build, folder, text, ports):
     folder.mkdir(parents=True, exist_ok=True)
-    text = folder / 'traffic.toml'
-    text.write_text(recipe(frames_per_port, size, dscps))
-    done = subprocess.run([str(pathlib.Path(build) / 'sluice-traffic'), 'generate', str(text), '--out', str(folder)],
+    file = folder / 'traffic.toml'
+    file.write_text(text)
+    done = subprocess.run([str(pathlib.Path(build) / 'sluice-traffic'), 'generate', str(file), '--out', str(folder)],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f'sluice-traffic generate: {done.stdout}{done.stderr}')
-    return [folder / f'h{port}.pcap' for port in range(PORTS)]
+    return [folder / f'h{port}.pcap' for port in range(ports)]
+
+
+def make(build, folder, frames_per_port=None, size=60, dscps=EIGHT, ports=PORTS, flows=FLOWS, version=4, vlan=False):
+    """[capture of port 0, ...] in `folder`: every host sends frames of `size` bytes (without the FCS) of `flows`
+    connections to what is behind the next port, the DSCPs by turns."""
+    return generate(build, folder, recipe(frames_per_port or flows, size, dscps, ports, flows, version, vlan), ports)
 
 
 def pfc_frame(quanta):
@@ -48,6 +59,7 @@ def pfc_frame(quanta):
 
 
 def records(capture):
+    """(header, [records]) of a capture file."""
     data = capture.read_bytes()
     at, out = 24, []
     while at < len(data):
@@ -72,5 +84,26 @@ def with_pauses(captures, cycle, let_go, burst):
                 out += [off, *frames[part:min(part + burst - 1, last)]]
             out += [on, *frames[last:first + cycle]]
         made.append(capture.with_name('paused-' + capture.name))
+        made[-1].write_bytes(b''.join(out))
+    return made
+
+
+def towards(captures, address_of):
+    """The same captures with other IPv4 destinations: address_of(port, frame number), an integer. ICRCs, which no switch
+    looks at, are then those of the old ones."""
+    made = []
+    for port, capture in enumerate(captures):
+        header, frames = records(capture)
+        out = [header]
+        for number, record in enumerate(frames):
+            frame = bytearray(record)
+            ip = 16 + 14
+            struct.pack_into('>I', frame, ip + 16, address_of(port, number))
+            struct.pack_into('>H', frame, ip + 10, 0)
+            total = sum(struct.unpack_from('>10H', frame, ip))
+            total = (total & 0xFFFF) + (total >> 16)
+            struct.pack_into('>H', frame, ip + 10, ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF)
+            out.append(bytes(frame))
+        made.append(capture.with_name('towards-' + capture.name))
         made[-1].write_bytes(b''.join(out))
     return made

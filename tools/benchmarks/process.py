@@ -1,0 +1,44 @@
+"""What concerns the process and its clocks, not forwarding."""
+import sluiced
+import traffic
+from bench import row
+
+VIRTUAL_MPPS = 3.0  # promised
+FRAMES = 2_000_000  # of all ports
+
+
+def virtual_rate(bench, ports=traffic.PORTS, buffer='32MB'):
+    """What measures million packets per second of wall time under the virtual clock, captures in, nothing written."""
+    bench.need('sluice-traffic', 'sluiced')
+    folder = bench.folder / f'{ports}-ports'
+    captures = traffic.make(bench.build, folder, frames_per_port=FRAMES // ports, ports=ports,
+                            flows=traffic.FLOWS * traffic.PORTS // ports)
+    devices = [f'net_pcap{port},rx_pcap={capture}' for port, capture in enumerate(captures)]
+    switch = sluiced.Sluiced(bench, sluiced.configuration(devices, clock='virtual', buffer=buffer), f'{ports}-ports')
+
+    def rate():
+        idle = switch.run('--duration', '0')[1]
+        report, seconds = switch.run()
+        sluiced.refuse_losses(report)
+        return sluiced.sent(report) / (seconds - idle) / 1e6
+
+    return rate
+
+
+def virtual_clock(bench):
+    """packets per second of wall time under the virtual clock, with everything on, captures in, nothing written: 3.0 million
+    are promised"""
+    rates = bench.by_turns('virtual_clock', virtual_clock=virtual_rate(bench))['virtual_clock']
+    return [row('virtual_clock', 'Mpps', rates, 'promised', [VIRTUAL_MPPS], reach=1.0)]
+
+
+def startup_no_huge(bench):
+    """seconds from exec to the end of a run of no length, without hugepages: within one"""
+    bench.need('sluice-traffic', 'sluiced')
+    captures = traffic.make(bench.build, bench.folder)
+    switch = sluiced.Sluiced(bench, sluiced.configuration(sluiced.endless(captures), eal=['--no-huge']))
+    seconds = bench.by_turns('startup_no_huge', startup=lambda: switch.run('--duration', '0')[1])['startup']
+    return [row('startup_no_huge', 's', seconds, 'one second', [1.0], reach=1.0, better='less')]
+
+
+BENCHMARKS = {'virtual_clock': virtual_clock, 'startup_no_huge': startup_no_huge}

@@ -1,0 +1,146 @@
+"""How soon pauses are obeyed and sent, against the length of a turn.
+
+Under the virtual clock, where turns are on a grid, every time is exact and the same on any machine: times are those at which
+the receive gate hands frames over and at which they leave, as the captures have them."""
+import bisect
+import json
+import struct
+
+import sluiced
+import traffic
+from bench import distribution
+from traffic import host_mac, port_mac
+
+TURN_NS = 5000
+BURST = 32  # frames
+LONGEST_BYTES = 1082
+BOUND_US = (TURN_NS + BURST * (LONGEST_BYTES + 24) * 0.08) / 1000
+PAUSE_NS, EVERY_NS, RUN_US = 40_000, 103_700, 8000  # 103.7 us are no whole turns: pauses come at any time of one
+
+RECIPE = f"""
+[[flow]]                   # too much for p1, of the lossless class: groups of p0 and p2 go over their limit
+kind = "roce"
+from = ["h0", "h2"]
+to = "{traffic.remote(1)}"
+dscp = 26
+size = "random 250..1082"
+flows = 64
+rate = "60G"
+duration = "{RUN_US}us"
+
+[[flow]]                   # 95 % of what p0 and p2 can send, of another class: XOFFs find their rings in use
+kind = "roce"
+from = ["h1", "h3"]
+to = "{traffic.remote(0)}"
+dscp = 0
+size = 1082
+flows = 64
+rate = "47500M"
+duration = "{RUN_US}us"
+
+[[flow]]
+kind = "roce"
+from = ["h1", "h3"]
+to = "{traffic.remote(2)}"
+dscp = 0
+size = 1082
+flows = 64
+rate = "47500M"
+duration = "{RUN_US}us"
+""" + ''.join(f"""
+[[flow]]
+kind = "pfc"
+from = "h1"
+pfc = {{3 = {quanta}}}
+start = "{start}ns"
+gap = "{EVERY_NS}ns"
+count = {(RUN_US * 1000 - start) // EVERY_NS}
+""" for quanta, start in ((65535, 107_000), (0, 107_000 + PAUSE_NS)))
+
+QOS = f"""
+[virtual]
+turn = "{TURN_NS}ns"
+[decisions]
+class = [3]
+[default.priority_group.3]
+static_th = "100KB"
+"""
+
+
+def wire_ns(frame_bytes):
+    return (frame_bytes + 24) * 0.08  # at 100G
+
+
+def frames(capture):
+    """[(begin, end in nanoseconds, the frame's first 40 bytes)]"""
+    _, records = traffic.records(capture)
+    found = []
+    for record in records:
+        seconds, nanoseconds, _, length = struct.unpack_from('<4I', record)
+        begin = seconds * 10**9 + nanoseconds
+        found.append((begin, begin + wire_ns(length), record[16:56]))
+    return found
+
+
+def is_data(frame):
+    return frame[12:14] == b'\x08\x00' and frame[15] >> 2 == 26
+
+
+def xoff_of_class_3(frame):
+    """Quanta of class 3 of a PFC frame, None of any other."""
+    if frame[12:16] != b'\x88\x08\x01\x01' or not frame[17] & 8:
+        return None
+    return struct.unpack_from('>H', frame, 18 + 2 * 3)[0]
+
+
+def obeyed(received, left):
+    """Nanoseconds from each XOFF to the end of the last data frame before the XON, if data was under way when it came."""
+    data = [(begin, end) for begin, end, frame in left if is_data(frame)]
+    begins = [begin for begin, _ in data]
+    took = []
+    for at, _, frame in received:
+        if not xoff_of_class_3(frame):
+            continue
+        first, last = bisect.bisect_right(begins, at) - 1, bisect.bisect_left(begins, at + PAUSE_NS) - 1
+        if first >= 0 and data[first][1] > at:
+            took.append(data[last][1] - at)
+    return took
+
+
+def sent(decisions, left):
+    """Nanoseconds from each packet that took its group over the limit to the end of the XOFF frame on the same port."""
+    xoffs = {port: [end for _, end, frame in frames if xoff_of_class_3(frame)] for port, frames in left.items()}
+    took = []
+    with open(decisions, encoding='utf-8') as lines:
+        for line in lines:
+            if '"fired_xoff":true' not in line:
+                continue
+            record = json.loads(line)
+            at, ends = record['arrival']['at_ps'] / 1000, xoffs[record['port']]
+            took.append(ends[bisect.bisect_left(ends, at)] - at)
+    return took
+
+
+def reaction(bench):
+    """microseconds from a PFC frame received to the end of the last data frame of its class, and from the packet that takes a
+    group over its limit to the end of the XOFF on its port, under the virtual clock with turns of 5 us: median, 99 % and
+    longest, which a turn and a burst of 32 frames bound"""
+    bench.need('sluice-traffic', 'sluiced')
+    hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
+                    'speed = "100G"\n' for port in range(traffic.PORTS))
+    captures = traffic.generate(bench.build, bench.folder, hosts + RECIPE, traffic.PORTS)
+    out = [bench.folder / f'out{port}.pcap' for port in range(traffic.PORTS)]
+    devices = [f'net_pcap{port},rx_pcap={capture},tx_pcap={out[port]}' for port, capture in enumerate(captures)]
+    decisions = bench.folder / 'decisions.jsonl'
+    bench.say('reaction')
+    report, _ = sluiced.Sluiced(bench, sluiced.configuration(devices, clock='virtual', qos=QOS)).run('--decisions', str(decisions))
+    sluiced.refuse_losses(report)
+    left = {f'p{port}': frames(capture) for port, capture in enumerate(out)}
+    bound = f'turn of {TURN_NS // 1000} us + burst'
+    rows = []
+    for name, took in (('reaction_pfc', obeyed(frames(captures[1]), left['p1'])), ('reaction_xoff', sent(decisions, left))):
+        rows += distribution(name, 'us', [ns / 1000 for ns in took], bound, BOUND_US, reach=1.0)
+    return rows
+
+
+BENCHMARKS = {'reaction': reaction}

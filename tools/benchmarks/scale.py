@@ -1,0 +1,152 @@
+"""What must not cost much: other headers, many routes, many ports. And what must gain: a second worker."""
+import time
+
+import sluiced
+import traffic
+from bench import Missing, row
+from forwarding import against_first_row, first_row
+from process import virtual_rate
+
+MILLION = 1_000_000
+BULK = 10_000  # routes of a request
+FIRST_PREFIX = 16 << 24  # 16.0.0.0/24 and those that follow
+
+
+def ipv6(bench):
+    """the first row over IPv6 (78-byte headers are the frame), against the first row"""
+    bench.need('sluice-traffic', 'sluiced')
+    captures = traffic.make(bench.build, bench.folder, version=6)
+    text = sluiced.configuration(sluiced.endless(captures), cores=[bench.worker_core], eal=bench.eal)
+    return against_first_row(bench, 'ipv6', text, 0.8, check=sluiced.refuse_idle_queues)
+
+
+def vlan(bench):
+    """the first row with a VLAN tag that is taken off and another one that is put on, against the first row"""
+    bench.need('sluice-traffic', 'sluiced')
+    captures = traffic.make(bench.build, bench.folder, vlan=True)
+    text = sluiced.configuration(sluiced.endless(captures), cores=[bench.worker_core], eal=bench.eal, vlan=True)
+    return against_first_row(bench, 'vlan', text, 0.8, check=sluiced.refuse_idle_queues)
+
+
+def ports_32(bench):
+    """32 ports of 10G, as many as Debian's DPDK has, each with 1/8 of a port's flows so that there are as many flows in all,
+    against the first row's 4 ports"""
+    bench.need('sluice-traffic', 'sluiced')
+    ports = 32
+    captures = traffic.make(bench.build, bench.folder, ports=ports, flows=traffic.FLOWS * traffic.PORTS // ports)
+    # At 100G the headroom of so many ports, whose worker's turns are long, would not fit the buffer.
+    text = sluiced.configuration(sluiced.endless(captures), cores=[bench.worker_core], eal=bench.eal, speed='10G')
+    return against_first_row(bench, 'ports_32', text, 0.8, check=sluiced.refuse_idle_queues)
+
+
+def ports_64(bench):
+    """64 ports under the virtual clock, whose ports are no devices of DPDK, against 4 ports there, with as many frames and
+    flows in all"""
+    buffer = '64MB'  # as much for both
+    rates = bench.by_turns('ports_64', four_ports=virtual_rate(bench, 4, buffer), judged=virtual_rate(bench, 64, buffer))
+    return [row('ports_64', 'Mpps', rates['judged'], '4 ports, virtual clock', rates['four_ports'], reach=0.8)]
+
+
+def prefix_of(number):
+    address = FIRST_PREFIX + (number << 8)
+    return f'{address >> 24}.{address >> 16 & 255}.{address >> 8 & 255}.0/24'
+
+
+def route(number):
+    """Routes take the ports' groups of next hops by turns."""
+    return {'prefix': prefix_of(number), 'via': sluiced.hops(number % traffic.PORTS)}
+
+
+def bulk_requests(count=MILLION):
+    """The lines of requests that add so many routes, made before they are timed."""
+    return [sluiced.request_line('route.add', {'routes': [route(number) for number in range(first, first + BULK)]})
+            for first in range(0, count, BULK)]
+
+
+def add_routes(client, lines):
+    """All of them, two requests on their way at a time."""
+    on_the_way = 0
+    for line in lines:
+        client.send(line)
+        on_the_way += 1
+        if on_the_way == 2:
+            client.read_answer()
+            on_the_way -= 1
+    for _ in range(on_the_way):
+        client.read_answer()
+
+
+def spread(captures):
+    """The destinations of the flows spread evenly over the million routes, in an order that no prefetcher guesses; a port's
+    flows leave by the next port, as in the first row."""
+    each = MILLION // traffic.PORTS
+    step = each // traffic.FLOWS
+
+    def address_of(port, number):
+        place = number * 2477 % traffic.FLOWS * step + number % 61  # 2477 is odd: every place once
+        return FIRST_PREFIX + (place * traffic.PORTS + (port + 1) % traffic.PORTS << 8) + 2
+
+    return traffic.towards(captures, address_of)
+
+
+def million_routes(bench):
+    """the first row with 1 000 000 routes and the flows' destinations spread over them, against the first row"""
+    captures, _ = first_row(bench)
+    text = sluiced.configuration(sluiced.endless(spread(captures)), cores=[bench.worker_core], eal=bench.eal)
+    lines = bulk_requests()
+    # Until the routes are there packets have none; only what is dropped afterwards is a loss.
+    return against_first_row(bench, 'million_routes', text, 0.9, prepare=lambda switch: add_routes(switch.client, lines),
+                             may_drop=1.0, check=refuse_drops)
+
+
+def refuse_drops(before, after):
+    dropped = after['ledger']['dropped'] - before['ledger']['dropped']
+    if dropped != 0:
+        raise RuntimeError(f'sluiced lost {dropped} packets, so there is no figure')
+    sluiced.refuse_idle_queues(before, after)
+
+
+def two_workers(bench):
+    """two workers, each packet received by one and sent by the other, against one worker. With two cores the control thread
+    shares a worker's core"""
+    if bench.cores < 2:
+        raise Missing('needs two cores')
+    captures, _ = first_row(bench)
+    # Ports are dealt round and a port's frames leave by the next one: all of them cross. A worker that is kept from its core
+    # for a while finds what the other one has received for it: the buffer is for some milliseconds of that.
+    one, two = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer='128MB')
+                for cores in ([bench.worker_core], [bench.worker_core, bench.second_core]))
+    rates = bench.by_turns('two_workers', one_worker=lambda: sluiced.forwarding_rate(bench, one),
+                           judged=lambda: sluiced.forwarding_rate(bench, two, check=sluiced.refuse_idle_queues))
+    return [row('two_workers', 'Mpps', rates['judged'], 'one worker', rates['one_worker'], reach=1.6)]
+
+
+def load_million_routes(bench):
+    """seconds to load 1 000 000 routes: from the configuration file at start, and into a switch at the first row's load over
+    the socket, 10 000 a request"""
+    captures, text = first_row(bench)
+    lines = bulk_requests()
+    routes = [(prefix_of(number), sluiced.hops(number % traffic.PORTS)) for number in range(MILLION)]
+    million = sluiced.configuration(sluiced.endless(captures), cores=[bench.worker_core], eal=bench.eal, routes=routes)
+    plain, full = sluiced.Sluiced(bench, text), sluiced.Sluiced(bench, million, 'full')
+
+    def from_file():
+        without = plain.run('--duration', '0')[1]
+        return full.run('--duration', '0')[1] - without
+
+    def over_socket():
+        with sluiced.Sluiced(bench, text) as switch:
+            start = time.monotonic()
+            add_routes(switch.client, lines)
+            seconds = time.monotonic() - start
+        sluiced.refuse_losses(switch.report)
+        return seconds
+
+    figures = bench.by_turns('load_million_routes', from_file=from_file, over_socket=over_socket)
+    return [row('load_million_routes_file', 's', figures['from_file'], better='less'),
+            row('load_million_routes_socket', 's', figures['over_socket'], better='less')]
+
+
+BENCHMARKS = {'ipv6': ipv6, 'vlan': vlan, 'million_routes': million_routes, 'ports_32': ports_32, 'ports_64': ports_64,
+              'two_workers': two_workers,
+              'load_million_routes': load_million_routes}

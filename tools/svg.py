@@ -1,0 +1,28 @@
+"""The few shapes that our pictures are made of, as the text of an SVG."""
+from xml.sax.saxutils import escape
+
+INK, FAINT = '#222', '#ddd'
+
+
+class Drawing:
+    def __init__(self, width):
+        self.width, self.out = width, []
+
+    def text(self, x, y, text, anchor='start', colour=INK, size=12, weight='normal'):
+        self.out.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}" '
+                        f'font-weight="{weight}">{escape(text)}</text>')
+
+    def line(self, x1, y1, x2, y2, colour=FAINT, width=1):
+        self.out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
+                        f'stroke-width="{width}"/>')
+
+    def bar(self, x, y, width, height, colour, tip=''):
+        self.out.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}">'
+                        f'<title>{escape(tip)}</title></rect>')
+
+    def svg(self, heading, left, height):
+        head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height}" width="{self.width}" '
+                f'height="{height}" font-family="system-ui, sans-serif">\n'
+                f'<rect width="100%" height="100%" fill="white"/>\n'
+                f'<text x="{left}" y="26" font-size="17" font-weight="bold" fill="{INK}">{escape(heading)}</text>')
+        return '\n'.join([head, *self.out, '</svg>']) + '\n'
