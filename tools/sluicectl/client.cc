@@ -1,7 +1,6 @@
 #include "tools/sluicectl/client.hh"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <cstring>
 
 #include "tools/sluicectl/failure.hh"
+#include "tools/sluicectl/interrupt.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -64,7 +64,10 @@ Client::Client(const std::string& path) : path_(path) {
 
 Client::~Client() { close(fd_); }
 
-void Client::lost() const { throw Failure{exit_no_daemon, path_ + ": the switch has closed the connection"}; }
+void Client::lost(const std::string& why) {
+    is_lost_ = true;
+    throw Failure{exit_no_daemon, path_ + ": " + why};
+}
 
 std::string Client::read_line(std::optional<std::chrono::milliseconds> patience) {
     for (;;) {
@@ -73,14 +76,14 @@ std::string Client::read_line(std::optional<std::chrono::milliseconds> patience)
             in_.erase(0, end + 1);
             return line;
         }
-        pollfd waiting{fd_, POLLIN, 0};
-        const int ready = poll(&waiting, 1, patience ? static_cast<int>(patience->count()) : -1);
-        if (ready == 0) return {};
-        if (ready < 0 && errno == EINTR) continue;
+        is_lost_ = true;  // when it is interrupted: an answer may be left behind
+        const bool ready = wait_for_input(fd_, patience);
+        is_lost_ = false;
+        if (!ready) return {};
         std::array<char, read_bytes> buffer{};
         const ssize_t got = read(fd_, buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) lost();
+        if (got <= 0) lost("the switch has closed the connection");
         in_.append(buffer.data(), static_cast<std::size_t>(got));
     }
 }
@@ -99,7 +102,7 @@ Json Client::call(std::string_view method, const Json& parameters) {
     }
     for (;;) {
         Json answer = Json::parse(read_line(std::nullopt), nullptr, false);
-        if (!answer.is_object()) throw Failure{exit_no_daemon, path_ + ": that is no switch: no JSON-RPC"};
+        if (!answer.is_object()) lost("that is no switch: no JSON-RPC");
         if (answer.contains("method")) {
             notifications_.push_back(answer.value("params", Json::object()));
             continue;

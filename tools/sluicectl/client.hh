@@ -22,14 +22,17 @@ class Client {
 
     // The result; throws Failure with the switch's own words when it refuses.
     Json call(std::string_view method, const Json& parameters = Json::object());
+    // No more can be asked: the switch hung up, or Ctrl-C came before its answer.
+    bool is_lost() const { return is_lost_; }
     // The parameters of the next notification; nothing when none comes within `patience` (absent: for ever).
     std::optional<Json> next_notification(std::optional<std::chrono::milliseconds> patience);
 
   private:
     std::string read_line(std::optional<std::chrono::milliseconds> patience);  // empty: out of patience
-    [[noreturn]] void lost() const;
+    [[noreturn]] void lost(const std::string& why);
 
     int fd_ = -1;
+    bool is_lost_ = false;
     std::string path_;
     std::string in_;
     unsigned next_id_ = 1;

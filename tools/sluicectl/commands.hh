@@ -26,16 +26,17 @@ class Context {
     explicit Context(Options options) : options_(std::move(options)) {}
 
     const Options& options() const { return options_; }
+    // Of one line of a shell, over those that the shell was called with.
+    void set_json(bool json) { options_.json = json; }
     Json call(std::string_view method, const Json& parameters = Json::object()) {
         return client().call(method, parameters);
     }
     Json stats(const std::string& path) { return call("stats.show", {{"path", path}}); }
     // Connects anew when the connection was lost.
     Client& client() {
-        if (!client_) client_ = std::make_unique<Client>(options_.socket);
+        if (!client_ || client_->is_lost()) client_ = std::make_unique<Client>(options_.socket);
         return *client_;
     }
-    void disconnect() { client_.reset(); }
 
   private:
     Options options_;

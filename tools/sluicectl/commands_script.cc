@@ -3,11 +3,11 @@
 
 #include <array>
 #include <chrono>
-#include <thread>
 
 #include "control/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/condition.hh"
+#include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
@@ -51,7 +51,7 @@ Answer wait(Context& context, const Said& said) {
             answer.text = "out of time: " + answer.text;
             return answer;
         }
-        std::this_thread::sleep_for(interval);
+        pause_for(interval);
     }
 }
 

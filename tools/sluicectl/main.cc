@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
 #include "control/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/complete.hh"
+#include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/shell.hh"
 
 namespace sluice::ctl {
@@ -29,25 +28,34 @@ void print_answer(const Answer& answer, bool as_json, bool one_line) {
     for (const std::string& note : answer.notes) fmt::print(stderr, "sluicectl: {}\n", note);
 }
 
-int run_command(Context& context, const Words& words, bool as_json, const Repeat& repeat) {
-    const Said said = grammar().match(words);
-    const Command& command = commands()[said.command];
-    for (std::uint64_t n = 1;; ++n) {
-        const Answer answer = command.run(context, said);
-        if (repeat.every && !as_json && isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
-        print_answer(answer, as_json, repeat.every.has_value());
-        if (!repeat.every || answer.status != exit_done || (repeat.count && n >= *repeat.count))
-            return answer.status;
-        std::this_thread::sleep_for(std::chrono::nanoseconds(repeat.every->ps / 1000));
+// Again and again until it fails, has been said often enough, or Ctrl-C ends it, which is its usual end.
+int run_repeatedly(Context& context, const Command& command, const Said& said, const Repeat& repeat) {
+    catch_interrupts();
+    const bool as_json = context.options().json;
+    try {
+        for (std::uint64_t n = 1;; ++n) {
+            const Answer answer = command.run(context, said);
+            if (!as_json && isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
+            print_answer(answer, as_json, true);
+            if (answer.status != exit_done || (repeat.count && n >= *repeat.count)) return answer.status;
+            pause_for(std::chrono::nanoseconds(repeat.every->ps / 1000));
+        }
+    } catch (const Interrupted&) {
+        return exit_done;
     }
 }
 
-int run_line(Context& context, const Words& words) {
+int run_command(Context& context, const Words& words, const Repeat& repeat) {
     try {
-        return run_command(context, words, context.options().json, {});
-    } catch (const Failure& failure) {
-        if (failure.status == exit_no_daemon) context.disconnect();
-        throw;
+        const Said said = grammar().match(words);
+        const Command& command = commands()[said.command];
+        if (repeat.every) return run_repeatedly(context, command, said, repeat);
+        const Answer answer = command.run(context, said);
+        print_answer(answer, context.options().json, false);
+        return answer.status;
+    } catch (const nlohmann::json::exception& error) {
+        throw Failure{exit_refused,
+                      std::string("the switch speaks another version of the API: ") + error.what()};
     }
 }
 
@@ -83,6 +91,25 @@ Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
     return words;
 }
 
+// A line of a shell, which may have options of its own.
+int run_line(Context& context, const Words& arguments) {
+    const Options before = context.options();
+    Options options = before;
+    Repeat repeat;
+    const Words words = take_options(arguments, options, repeat);
+    if (options.socket != before.socket)
+        throw Failure{exit_usage, "a shell stays with its switch; do: call sluicectl with --socket"};
+    context.set_json(options.json);
+    try {
+        const int status = run_command(context, words, repeat);
+        context.set_json(before.json);
+        return status;
+    } catch (...) {
+        context.set_json(before.json);
+        throw;
+    }
+}
+
 std::string default_socket() {
     const char* named = std::getenv("SLUICE_SOCKET");
     return named != nullptr && *named != '\0' ? named : "/run/sluice/sluice.sock";
@@ -109,13 +136,10 @@ int run_main(const Words& arguments) {
         const Words words = take_options(arguments, options, repeat);
         Context context(options);
         if (words.empty()) return run_shell(context, run_line);
-        return run_command(context, words, options.json, repeat);
+        return run_command(context, words, repeat);
     } catch (const Failure& failure) {
         fmt::print(stderr, "sluicectl: {}\n", failure.message);
         return failure.status;
-    } catch (const nlohmann::json::exception& error) {
-        fmt::print(stderr, "sluicectl: the switch speaks another version of the API: {}\n", error.what());
-        return exit_refused;
     }
 }
 

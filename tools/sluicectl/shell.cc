@@ -2,13 +2,17 @@
 
 #include <editline/readline.h>
 #include <fmt/format.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 
 #include "tools/sluicectl/complete.hh"
+#include "tools/sluicectl/history.hh"
+#include "tools/sluicectl/interrupt.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -34,15 +38,77 @@ char** candidates(const char* text, int start, int) {
     return shell_candidates.empty() ? nullptr : rl_completion_matches(text, next_candidate);
 }
 
-// False at the end of the input.
-bool read_from_terminal(std::string& line) {
-    char* said = readline("sluice> ");
-    if (said == nullptr) return false;
-    line = said;
-    if (!line.empty()) add_history(said);
-    std::free(said);
-    return true;
+// While a line is edited Ctrl-C and Ctrl-D are keys like others: the one gives the line up, the other ends.
+// So from before the prompt is seen, for the editor takes the terminal over only behind it.
+class PlainKeys {
+  public:
+    PlainKeys() {
+        if (tcgetattr(STDIN_FILENO, &before_) != 0) return;
+        termios now = before_;
+        now.c_cc[VINTR] = now.c_cc[VEOF] = _POSIX_VDISABLE;
+        changed_ = tcsetattr(STDIN_FILENO, TCSADRAIN, &now) == 0;
+    }
+    ~PlainKeys() {
+        if (changed_) tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
+    }
+    PlainKeys(const PlainKeys&) = delete;
+    PlainKeys& operator=(const PlainKeys&) = delete;
+
+  private:
+    termios before_{};
+    bool changed_ = false;
+};
+
+bool gave_up = false;  // the line that is edited
+int give_up(int, int) {
+    gave_up = true;
+    rl_done = 1;
+    return 0;
 }
+
+// The terminal's lines, with what earlier sessions said.
+class Terminal {
+  public:
+    explicit Terminal(Context& context) : history_(History::default_path()) {
+        constexpr int ctrl_c = 3;
+        shell_context = &context;
+        rl_readline_name = "sluicectl";
+        using_history();
+        stifle_history(static_cast<int>(History::max_lines));
+        for (const std::string& line : history_.earlier()) add_history(line.c_str());
+        rl_attempted_completion_function = candidates;
+        rl_add_defun("give-up", give_up, ctrl_c);
+        catch_interrupts();
+    }
+    ~Terminal() {
+        fmt::print("\n");
+        if (!history_.save()) fmt::print(stderr, "the history cannot be kept in {}\n", history_.path());
+    }
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+
+    // False at the end of the input.
+    bool read(std::string& line) {
+        const PlainKeys keys;
+        rl_done = 0;
+        gave_up = false;
+        char* said = readline("sluice> ");
+        if (said == nullptr && !gave_up) return false;
+        line = said == nullptr || gave_up ? "" : said;
+        std::free(said);
+        if (gave_up) fmt::print("^C\n");
+        if (!line.empty() && line != last_) {
+            add_history(line.c_str());
+            history_.add(line);
+            last_ = line;
+        }
+        return true;
+    }
+
+  private:
+    History history_;
+    std::string last_;
+};
 
 bool is_end(const Words& words) { return words[0] == "exit" || words[0] == "quit"; }
 
@@ -71,15 +137,11 @@ Words words_of(std::string_view line) {
 }
 
 int run_shell(Context& context, RunLine run) {
-    const bool terminal = isatty(STDIN_FILENO) == 1;
-    if (terminal) {
-        shell_context = &context;
-        using_history();
-        rl_attempted_completion_function = candidates;
-    }
+    std::optional<Terminal> terminal;
+    if (isatty(STDIN_FILENO) == 1) terminal.emplace(context);
     int status = exit_done;
     std::string line;
-    for (unsigned number = 1; terminal ? read_from_terminal(line) : bool(std::getline(std::cin, line));
+    for (unsigned number = 1; terminal ? terminal->read(line) : bool(std::getline(std::cin, line));
          ++number) {
         try {
             const Words words = words_of(line);
@@ -89,6 +151,9 @@ int run_shell(Context& context, RunLine run) {
         } catch (const Failure& failure) {
             fmt::print(stderr, "{}\n", failure.message);
             status = failure.status;
+        } catch (const Interrupted&) {
+            fmt::print("\n");
+            status = exit_refused;
         }
         if (terminal) continue;
         if (status != exit_done) {
@@ -96,7 +161,6 @@ int run_shell(Context& context, RunLine run) {
             break;
         }
     }
-    if (terminal) fmt::print("\n");
     return status;
 }
 
