@@ -54,8 +54,8 @@ def row(name, unit, values, yardstick=None, yardstick_values=None, reach=None, b
     less; `reach` is the ratio to be reached. A yardstick that is one number is what was promised."""
     value = statistics.median(values)
     against = statistics.median(yardstick_values) if yardstick_values else None
-    if value == 0 or against == 0:
-        raise RuntimeError(f'{name}: {value:g} against {against} of {yardstick}: something stood still, so there is no figure')
+    if value <= 0 or (against is not None and against <= 0):
+        raise RuntimeError(f'{value:g} against {against} of {yardstick}: something stood still, so there is no figure')
     ratio = None
     if against is not None:
         ratio = value / against if better == 'more' else against / value
