@@ -114,7 +114,8 @@ class Figures(unittest.TestCase):
         self.assertIn("memory", row["machine"])
 
     def test_the_picture_has_every_row(self):
-        rows = [{**bench.row("fast", "Mpps", [2.0], "a < b", [1.0], 0.5), **FACTS}, {**bench.no_figure("gone", "lost & found"), **FACTS}]
+        rows = [{**bench.row("fast", "Mpps", [2.0], "a < b", [1.0], 0.5), **FACTS},
+                {**bench.no_figure("gone", "lost & found"), **FACTS}]
         text = xml.dom.minidom.parseString(chart.picture(rows)).toxml()
         for word in ("fast", "gone", "no figure", "a &lt; b"):
             self.assertIn(word, text)
@@ -122,7 +123,8 @@ class Figures(unittest.TestCase):
 
 class Comparison(unittest.TestCase):
     def setUp(self):
-        self.then = [{**bench.row("rate", "Mpps", [1.0], "y", [2.0], 0.5), **FACTS}, {**bench.row("load", "s", [10.0], better="less"), **FACTS}]
+        self.then = [{**bench.row("rate", "Mpps", [1.0], "y", [2.0], 0.5), **FACTS},
+                     {**bench.row("load", "s", [10.0], better="less"), **FACTS}]
         self.now = copy.deepcopy(self.then)
 
     def worse(self):
