@@ -213,7 +213,8 @@ class Captures(unittest.TestCase):
     def test_reactions_are_read_from_captures(self):
         data = bytes(12) + b"\x08\x00\x45" + bytes([26 << 2]) + bytes(24)
         xoff = traffic.pfc_frame(0xFFFF)[:40]
-        left = [(0, 90, data), (90, 180, data), (180, 270, data), (50_000, 50_090, data)]
+        resumed = 100 + reaction.PAUSE_NS
+        left = [(0, 90, data), (90, 180, data), (180, 270, data), (resumed, resumed + 90, data)]
         self.assertEqual(reaction.obeyed([(100, 107, xoff)], left), [170])
         self.assertEqual(reaction.obeyed([(300, 307, xoff)], left), [])  # nothing was under way
         self.assertEqual(reaction.obeyed([(100, 107, traffic.pfc_frame(0)[:40])], left), [])
