@@ -125,6 +125,7 @@ class ControlServer::Session : public std::enable_shared_from_this<Session> {
         if (in_.size() > max_line_bytes)
             return cut_after(
                 refuse_line(RpcCode::too_much, fmt::format("a line is at most {} bytes", max_line_bytes)));
+        last_read_ = Clock::now();  // what follows may have waited for us, not we for it
         read();
     }
     void answer(std::string_view line) {

@@ -13,12 +13,14 @@ class Bench:
     def __init__(self, build, folder, rounds, seconds, place=''):
         self.build, self.folder, self.rounds, self.seconds, self.place = build, folder, rounds, seconds, place
         cores = sorted(os.sched_getaffinity(0))
-        self.cores = len(cores)
+        self.cores, self.cores_downwards = len(cores), cores[::-1]
         self.control_core, self.worker_core = cores[0], cores[-1]
-        self.second_core = cores[-2] if len(cores) > 2 else cores[0]  # of a second worker
         self.memory = ['--in-memory'] if has_hugepages() else ['--no-huge', '-m', '1024']
         # sluiced chooses between hugepages and ordinary memory by the same rule; ordinary memory is forced on both.
         self.eal = ['--no-huge'] if '--no-huge' in self.memory else []
+
+    def worker_cores(self, workers):
+        return self.cores_downwards[:workers]
 
     def need(self, *programs):
         for program in programs:
@@ -54,8 +56,8 @@ def row(name, unit, values, yardstick=None, yardstick_values=None, reach=None, b
     less; `reach` is the ratio to be reached. A yardstick that is one number is what was promised."""
     value = statistics.median(values)
     against = statistics.median(yardstick_values) if yardstick_values else None
-    if value == 0 or against == 0:
-        raise RuntimeError(f'{name}: {value:g} against {against} of {yardstick}: something stood still, so there is no figure')
+    if value <= 0 or (against is not None and against <= 0):
+        raise RuntimeError(f'{value:g} against {against} of {yardstick}: something stood still, so there is no figure')
     ratio = None
     if against is not None:
         ratio = value / against if better == 'more' else against / value

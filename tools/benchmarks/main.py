@@ -4,12 +4,13 @@ NAME is a benchmark or one of the themes that they stand under below; without an
 
 --rounds N       rounds of each (5; a figure is their median)
 --seconds S      how long each measures in a round (3)
---quick          the rows of the goal alone, and --seconds 1: about ten minutes
+--quick          the rows of the goal alone, and --seconds 1: about ten minutes on a quiet machine
 --compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one got worse by more than
 --tolerance P    per cent (5)
 --measured FILE  runs nothing and takes the rows of that bench.json
 """
 import argparse
+import os
 import pathlib
 import sys
 import tempfile
@@ -49,8 +50,11 @@ def help_text():
 def selected(names, quick):
     """The benchmarks that are meant, or the names that mean none."""
     unknown = [name for name in names if name not in BENCHMARKS and name not in THEMES]
+    left_out = INFORMATIVE if quick else set()
+    if len(os.sched_getaffinity(0)) < 5:
+        left_out = left_out | {'many_workers'}  # there is nothing to say
     if not names:
-        return [name for name in BENCHMARKS if not (quick and name in INFORMATIVE)], []
+        return [name for name in BENCHMARKS if name not in left_out], []
     return [one for name in names for one in (THEMES[name].BENCHMARKS if name in THEMES else [name])], unknown
 
 

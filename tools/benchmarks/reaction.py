@@ -11,11 +11,10 @@ import traffic
 from bench import distribution
 from traffic import host_mac, port_mac
 
-TURN_NS = 5000
+TURNS_US = (5, 20)
 BURST = 32  # frames
 LONGEST_BYTES = 1082
-BOUND_US = (TURN_NS + BURST * (LONGEST_BYTES + 24) * 0.08) / 1000
-PAUSE_NS, EVERY_NS, RUN_US = 40_000, 103_700, 8000  # 103.7 us are no whole turns: pauses come at any time of one
+PAUSE_NS, EVERY_NS, RUN_US = 60_000, 103_700, 8000  # 103.7 us are no whole turns: pauses come at any time of one
 
 RECIPE = f"""
 [[flow]]                   # too much for p1, of the lossless class: groups of p0 and p2 go over their limit
@@ -57,9 +56,9 @@ gap = "{EVERY_NS}ns"
 count = {(RUN_US * 1000 - start) // EVERY_NS}
 """ for quanta, start in ((65535, 107_000), (0, 107_000 + PAUSE_NS)))
 
-QOS = f"""
+QOS = """
 [virtual]
-turn = "{TURN_NS}ns"
+turn = "{turn}us"
 [decisions]
 class = [3]
 [default.priority_group.3]
@@ -121,25 +120,33 @@ def sent(decisions, left):
     return took
 
 
+def with_turns(bench, captures, turn_us):
+    """(nanoseconds to obey a pause, nanoseconds to send one), of each that there was."""
+    out = [bench.folder / f'out{port}.pcap' for port in range(traffic.PORTS)]
+    devices = [f'net_pcap{port},rx_pcap={capture},tx_pcap={out[port]}' for port, capture in enumerate(captures)]
+    decisions = bench.folder / 'decisions.jsonl'
+    bench.say(f'reaction: turns of {turn_us} us')
+    text = sluiced.configuration(devices, clock='virtual', qos=QOS.format(turn=turn_us))
+    report, _ = sluiced.Sluiced(bench, text).run('--decisions', str(decisions))
+    sluiced.refuse_losses(report)
+    left = {f'p{port}': frames(capture) for port, capture in enumerate(out)}
+    return obeyed(frames(captures[1]), left['p1']), sent(decisions, left)
+
+
 def reaction(bench):
     """microseconds from a PFC frame received to the end of the last data frame of its class, and from the packet that takes a
-    group over its limit to the end of the XOFF on its port, under the virtual clock with turns of 5 us: median, 99 % and
-    longest, which a turn and a burst of 32 frames bound"""
+    group over its limit to the end of the XOFF on its port, under the virtual clock with turns of 5 and of 20 us: median, 99 %
+    and longest, which a turn and a burst of 32 frames must not be below"""
     bench.need('sluice-traffic', 'sluiced')
     hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
                     'speed = "100G"\n' for port in range(traffic.PORTS))
     captures = traffic.generate(bench.build, bench.folder, hosts + RECIPE, traffic.PORTS)
-    out = [bench.folder / f'out{port}.pcap' for port in range(traffic.PORTS)]
-    devices = [f'net_pcap{port},rx_pcap={capture},tx_pcap={out[port]}' for port, capture in enumerate(captures)]
-    decisions = bench.folder / 'decisions.jsonl'
-    bench.say('reaction')
-    report, _ = sluiced.Sluiced(bench, sluiced.configuration(devices, clock='virtual', qos=QOS)).run('--decisions', str(decisions))
-    sluiced.refuse_losses(report)
-    left = {f'p{port}': frames(capture) for port, capture in enumerate(out)}
-    bound = f'turn of {TURN_NS // 1000} us + burst'
     rows = []
-    for name, took in (('reaction_pfc', obeyed(frames(captures[1]), left['p1'])), ('reaction_xoff', sent(decisions, left))):
-        rows += distribution(name, 'us', [ns / 1000 for ns in took], bound, BOUND_US, reach=1.0)
+    for turn_us in TURNS_US:
+        bound_us = turn_us + BURST * wire_ns(LONGEST_BYTES) / 1000
+        for name, took in zip(('pfc', 'xoff'), with_turns(bench, captures, turn_us)):
+            rows += distribution(f'reaction_{name}_{turn_us}us', 'us', [ns / 1000 for ns in took], f'turn of {turn_us} us + burst',
+                                 bound_us, reach=1.0)
     return rows
 
 

@@ -106,19 +106,35 @@ def refuse_drops(before, after):
     sluiced.refuse_idle_queues(before, after)
 
 
+def against_one_worker(bench, name, workers, ports, reach):
+    """Ports are dealt round and a port's frames leave by the next one: all of them cross."""
+    captures = traffic.make(bench.build, bench.folder / name, ports=ports, flows=traffic.FLOWS * traffic.PORTS // ports)
+    # A worker that is kept from its core for a while finds what the others have received for it: the buffer is for some
+    # milliseconds of that.
+    one, many = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer='128MB')
+                 for cores in ([bench.worker_core], bench.worker_cores(workers)))
+    rates = bench.by_turns(name, one_worker=lambda: sluiced.forwarding_rate(bench, one),
+                           judged=lambda: sluiced.forwarding_rate(bench, many, check=sluiced.refuse_idle_queues))
+    return row(name, 'Mpps', rates['judged'], 'one worker', rates['one_worker'], reach=reach)
+
+
 def two_workers(bench):
     """two workers, each packet received by one and sent by the other, against one worker. With two cores the control thread
     shares a worker's core"""
+    bench.need('sluice-traffic', 'sluiced')
     if bench.cores < 2:
         raise Missing('needs two cores')
-    captures, _ = first_row(bench)
-    # Ports are dealt round and a port's frames leave by the next one: all of them cross. A worker that is kept from its core
-    # for a while finds what the other one has received for it: the buffer is for some milliseconds of that.
-    one, two = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer='128MB')
-                for cores in ([bench.worker_core], [bench.worker_core, bench.second_core]))
-    rates = bench.by_turns('two_workers', one_worker=lambda: sluiced.forwarding_rate(bench, one),
-                           judged=lambda: sluiced.forwarding_rate(bench, two, check=sluiced.refuse_idle_queues))
-    return [row('two_workers', 'Mpps', rates['judged'], 'one worker', rates['one_worker'], reach=1.6)]
+    return [against_one_worker(bench, 'two_workers', 2, traffic.PORTS, 1.6)]
+
+
+def many_workers(bench):
+    """4 and 8 workers of 8 ports, each packet received by one and sent by another, against one worker. Left out where there
+    are not so many cores and one for control"""
+    bench.need('sluice-traffic', 'sluiced')
+    counts = [workers for workers in (4, 8) if bench.cores > workers]
+    if not counts:
+        raise Missing(f'needs five cores, there are {bench.cores}')
+    return [against_one_worker(bench, f'workers_{workers}', workers, 8, 0.8 * workers) for workers in counts]
 
 
 def load_million_routes(bench):
@@ -148,5 +164,4 @@ def load_million_routes(bench):
 
 
 BENCHMARKS = {'ipv6': ipv6, 'vlan': vlan, 'million_routes': million_routes, 'ports_32': ports_32, 'ports_64': ports_64,
-              'two_workers': two_workers,
-              'load_million_routes': load_million_routes}
+              'two_workers': two_workers, 'many_workers': many_workers, 'load_million_routes': load_million_routes}

@@ -275,7 +275,8 @@ def refuse_no_backlog(before, after, surplus):
 
 def refuse_idle_queues(before, after):
     """Every queue of every port must have sent: else what was measured is not eight classes."""
-    for name, port in after['ports'].items():
-        for number, queue in enumerate(port['queues']):
-            if queue['tx_packets'] == before['ports'][name]['queues'][number]['tx_packets']:
-                raise RuntimeError(f'queue {name}.{number} sent nothing, so there is no figure')
+    idle = [f'{name}.{number}' for name, port in after['ports'].items() for number, queue in enumerate(port['queues'])
+            if queue['tx_packets'] == before['ports'][name]['queues'][number]['tx_packets']]
+    if idle:
+        raise RuntimeError(f'{len(idle)} queues of {8 * len(after["ports"])} sent nothing, so there is no figure: '
+                           f'{", ".join(idle[:8])} ...')

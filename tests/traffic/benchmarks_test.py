@@ -1,0 +1,240 @@
+#!/usr/bin/python3
+"""What benchmarks must refuse to give a figure for, and what becomes of figures. Nothing is measured here.
+
+    benchmarks_test.py SLUICE_TRAFFIC        the binary; the last line is `N passed, N failed`
+"""
+
+import contextlib
+import copy
+import io
+import json
+import pathlib
+import struct
+import sys
+import tempfile
+import time
+import types
+import unittest
+import xml.dom.minidom
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "benchmarks"))
+
+import bench  # noqa: E402
+import chart  # noqa: E402
+import control_load  # noqa: E402
+import main  # noqa: E402
+import reaction  # noqa: E402
+import results  # noqa: E402
+import scale  # noqa: E402
+import sluiced  # noqa: E402
+import traffic  # noqa: E402
+
+FACTS = {"benchmark": "b", "commit": "1234", "machine": {"cpu": "c", "cores": 2, "memory": "ordinary memory", "rounds": 1,
+                                                         "seconds": 1, "load_average": 0.0}}
+
+
+def report(dropped=0, balanced=True, sent=100, marked=0, queue_drops=0):
+    queues = [{"tx_packets": sent, "ecn_marked_packets": marked, "dropped_packets": queue_drops} for _ in range(8)]
+    return {"ledger": {"rx": 1000, "dropped": dropped, "balanced": balanced},
+            "ports": {"p0": {"queues": queues, "drops": {"queue_limit": dropped}}}}
+
+
+class Refusals(unittest.TestCase):
+    def refuses(self, judge, *arguments):
+        with self.assertRaisesRegex(RuntimeError, "no figure"):
+            judge(*arguments)
+
+    def test_lost_packets(self):
+        self.refuses(sluiced.refuse_losses, report(dropped=1))
+        self.refuses(sluiced.refuse_losses, report(dropped=21), 0.02)
+        self.refuses(sluiced.refuse_losses, report(balanced=False), 1.0)
+        sluiced.refuse_losses(report())
+        sluiced.refuse_losses(report(dropped=20), 0.02)
+
+    def test_losses_while_it_was_measured(self):
+        self.refuses(scale.refuse_drops, report(dropped=7), report(dropped=8, sent=200))
+        scale.refuse_drops(report(dropped=7), report(dropped=7, sent=200))
+
+    def test_a_queue_that_sent_nothing(self):
+        after = report(sent=200)
+        after["ports"]["p0"]["queues"][5]["tx_packets"] = 100
+        self.refuses(sluiced.refuse_idle_queues, report(), after)
+        sluiced.refuse_idle_queues(report(), report(sent=200))
+
+    def test_marks_that_should_not_be_and_that_should(self):
+        self.refuses(sluiced.refuse_other_marks, report(), report(sent=200, marked=1), False)
+        self.refuses(sluiced.refuse_other_marks, report(), report(sent=200, marked=98), True)
+        sluiced.refuse_other_marks(report(), report(sent=200, marked=0), False)
+        sluiced.refuse_other_marks(report(), report(sent=200, marked=100), True)
+
+    def test_a_backlog_that_does_not_stand(self):
+        self.refuses(sluiced.refuse_no_backlog, report(), report(sent=1100, queue_drops=5), 0.0125)
+        sluiced.refuse_no_backlog(report(), report(sent=1100, queue_drops=12), 0.0125)
+
+    def test_what_stood_still(self):
+        self.refuses(bench.row, "a", "Mpps", [0.0])
+        self.refuses(bench.row, "a", "Mpps", [1.0], "y", [0.0])
+        self.refuses(bench.row, "a", "Mpps", [1.0], "y", [-0.5])
+        self.refuses(bench.distribution, "a", "us", [])
+
+    def test_a_client_that_did_not_keep_its_pace(self):
+        client = types.SimpleNamespace(send=lambda line: None, read_answer=lambda: time.sleep(0.1), close=lambda: None)
+        switch = types.SimpleNamespace(connect=lambda: client)
+        load = control_load.Load(types.SimpleNamespace(control_core=min(bench.os.sched_getaffinity(0))), switch, [b""], 1000)
+
+        def late():
+            with load:
+                time.sleep(0.3)
+
+        self.refuses(late)
+
+
+class Figures(unittest.TestCase):
+    def test_a_ratio_above_one_is_better_whatever_the_unit(self):
+        more = bench.row("a", "Mpps", [1.0, 9.0, 2.0], "y", [4.0, 4.0, 5.0], reach=0.5)
+        self.assertEqual((more["value"], more["yardstick_value"], more["ratio"], more["met"]), (2.0, 4.0, 0.5, True))
+        self.assertFalse(bench.row("a", "Mpps", [1.0], "y", [4.0], reach=0.5)["met"])
+        self.assertEqual(bench.row("a", "s", [2.0], "y", [4.0], better="less")["ratio"], 2.0)
+        self.assertIsNone(bench.row("a", "s", [2.0], "y", [4.0])["met"])
+
+    def test_a_distribution_is_judged_by_its_longest(self):
+        p50, p99, most = bench.distribution("a", "us", range(1, 1001), "bound", 900, 1.0)
+        self.assertEqual((p50["value"], p99["value"], most["value"]), (501, 991, 1000))
+        self.assertEqual((p50["met"], p99["met"], most["met"]), (None, None, False))
+
+    def test_a_benchmark_that_fails_is_a_row_without_a_figure(self):
+        def fails(_):
+            raise RuntimeError("sluiced lost packets")
+
+        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1)
+        main.BENCHMARKS["fails"] = fails
+        self.addCleanup(main.BENCHMARKS.pop, "fails")
+        row, = main.measure(["fails"], options)
+        self.assertEqual((row["name"], row["value"], row["met"], row["why"]), ("fails", None, False, "sluiced lost packets"))
+        self.assertIn("memory", row["machine"])
+
+    def test_the_picture_has_every_row(self):
+        rows = [{**bench.row("fast", "Mpps", [2.0], "a < b", [1.0], 0.5), **FACTS},
+                {**bench.no_figure("gone", "lost & found"), **FACTS}]
+        text = xml.dom.minidom.parseString(chart.picture(rows)).toxml()
+        for word in ("fast", "gone", "no figure", "a &lt; b"):
+            self.assertIn(word, text)
+
+
+class Comparison(unittest.TestCase):
+    def setUp(self):
+        self.then = [{**bench.row("rate", "Mpps", [1.0], "y", [2.0], 0.5), **FACTS},
+                     {**bench.row("load", "s", [10.0], better="less"), **FACTS}]
+        self.now = copy.deepcopy(self.then)
+
+    def worse(self):
+        return results.compare(self.now, self.then, 0.05)[1]
+
+    def test_the_same_is_not_worse(self):
+        self.assertEqual(self.worse(), [])
+
+    def test_worse_by_more_than_the_tolerance(self):
+        self.now[0]["ratio"] = 0.474
+        self.assertEqual(self.worse(), ["rate"])
+        self.now[0]["ratio"] = 0.476
+        self.assertEqual(self.worse(), [])
+
+    def test_ratios_count_and_not_figures(self):
+        self.now[0]["value"] = 0.1
+        self.assertEqual(self.worse(), [])
+
+    def test_without_a_ratio_figures_do_and_less_may_be_better(self):
+        self.now[1]["value"] = 11.0
+        self.assertEqual(self.worse(), ["load"])
+        self.now[1]["value"] = 5.0
+        self.assertEqual(self.worse(), [])
+
+    def test_what_has_no_figure_any_more_is_worse(self):
+        self.now = [{**bench.no_figure("rate", "lost"), **FACTS}]  # and the other row of the benchmark is not there
+        self.assertEqual(self.worse(), ["rate", "load"])
+
+    def test_what_was_not_tried_is_only_named(self):
+        self.then[1]["benchmark"] = "other"
+        self.now = self.now[:1]
+        text, worse = results.compare(self.now, self.then, 0.05)
+        self.assertEqual(worse, [])
+        self.assertIn("not measured now: load", text)
+
+    def test_memory_modes_and_machines_are_not_compared(self):
+        self.now[0]["ratio"] = 0.1
+        self.now[0]["machine"]["memory"] = self.now[1]["machine"]["memory"] = "hugepages"
+        self.assertEqual(self.worse(), [])
+        self.now = copy.deepcopy(self.then)
+        self.now[1]["value"], self.now[1]["machine"]["cores"] = 100.0, 16
+        self.assertEqual(self.worse(), [])
+
+    def test_the_exit_status_says_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: pathlib.Path(folder) / name for name in ("then", "now", "none")}
+            results.write(files["then"], self.then)
+            self.now[0]["ratio"] = 0.1
+            results.write(files["now"], self.now)
+            files["none"].write_text('[{"name": 1}]')
+
+            def status(*arguments):
+                sys.argv = ["tools/bench", *map(str, arguments)]
+                with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                    return main.main()
+
+            self.assertEqual(status("--measured", files["now"], "--compare", files["then"]), 1)
+            self.assertEqual(status("--measured", files["now"], "--compare", files["now"]), 0)
+            self.assertEqual(status("--measured", files["now"], "--compare", files["none"]), 2)
+            self.assertEqual(status("no-such-benchmark"), 2)
+
+
+class Captures(unittest.TestCase):
+    sluice_traffic = None
+
+    def test_other_destinations_have_right_checksums_and_are_spread(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = traffic.make(self.sluice_traffic.parent, pathlib.Path(folder), flows=64)
+            seen = set()
+            for port, capture in enumerate(scale.spread(made)):
+                for record in traffic.records(capture)[1]:
+                    header = struct.unpack_from(">10H", record, 30)
+                    self.assertEqual(sum(header) % 0xFFFF, 0)
+                    address = header[8] << 16 | header[9]
+                    number = (address - scale.FIRST_PREFIX) >> 8
+                    self.assertEqual(number % 4, (port + 1) % 4)
+                    self.assertLess(number, scale.MILLION)
+                    seen.add(number)
+            self.assertEqual(len(seen), 4 * 64)
+            self.assertGreater(len({number // 10_000 for number in seen}), 40)
+
+    def test_a_million_different_prefixes(self):
+        self.assertEqual([scale.prefix_of(n) for n in (0, 255, 256, 999_999)],
+                         ["16.0.0.0/24", "16.0.255.0/24", "16.1.0.0/24", "31.66.63.0/24"])
+
+    def test_reactions_are_read_from_captures(self):
+        data = bytes(12) + b"\x08\x00\x45" + bytes([26 << 2]) + bytes(24)
+        xoff = traffic.pfc_frame(0xFFFF)[:40]
+        resumed = 100 + reaction.PAUSE_NS
+        left = [(0, 90, data), (90, 180, data), (180, 270, data), (resumed, resumed + 90, data)]
+        self.assertEqual(reaction.obeyed([(100, 107, xoff)], left), [170])
+        self.assertEqual(reaction.obeyed([(300, 307, xoff)], left), [])  # nothing was under way
+        self.assertEqual(reaction.obeyed([(100, 107, traffic.pfc_frame(0)[:40])], left), [])
+        with tempfile.TemporaryDirectory() as folder:
+            decisions = pathlib.Path(folder) / "decisions"
+            lines = [{"port": "p0", "arrival": {"at_ps": 1_000_000}, "ingress": {"fired_xoff": fired}} for fired in (True, False)]
+            decisions.write_text("\n".join(json.dumps(line, separators=(",", ":")) for line in lines))
+            self.assertEqual(reaction.sent(decisions, {"p0": [(900, 907, xoff), (1500, 1507, xoff), (2000, 2007, xoff)]}), [507])
+
+
+def run():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    Captures.sluice_traffic = pathlib.Path(sys.argv[1]).resolve()
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+    done = unittest.TextTestRunner().run(suite)
+    failed = len(done.failures) + len(done.errors)
+    print(f"{done.testsRun - failed} passed, {failed} failed", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    run()
