@@ -72,7 +72,7 @@ void put_first(OutBatch& out, Packet* packet, std::uint32_t bytes) {
 }
 
 // Removes the first `sent` frames, which the driver has taken, and counts them.
-void settle(PortContext& port, unsigned sent) {
+[[gnu::noinline]] void settle(PortContext& port, unsigned sent) {
     OutBatch& out = port.out;
     std::uint64_t all = 0;
     for (unsigned i = 0; i < sent;) {  // frames of one queue follow each other
@@ -269,7 +269,7 @@ void earlier(std::optional<Time>& best, Time candidate) {
 
 }  // namespace
 
-void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
+[[gnu::noinline]] void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
     std::uint32_t bound = 0;
     for (Packet* packet : packets) bound += meta(packet).cells;
     const Policy& policy = *worker.policy;

@@ -349,7 +349,7 @@ void watch_load(PortContext& port, unsigned received, Time now) {
 
 }  // namespace
 
-void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
+[[gnu::noinline]] void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     for_each_class(port.groups_in_use, [&](ClassId n) {
@@ -382,7 +382,7 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     });
 }
 
-void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
+[[gnu::noinline]] void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.hold_peer && port.io->falls_behind(now) == false) hold_peer(port, false);
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
