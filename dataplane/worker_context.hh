@@ -196,7 +196,7 @@ class PoolBursts {
     PoolBursts(const PoolBursts&) = delete;
     PoolBursts& operator=(const PoolBursts&) = delete;
 
-    PoolBurst& operator[](unsigned pool) {
+    [[gnu::always_inline]] PoolBurst& operator[](unsigned pool) {
         if ((open_ >> pool & 1U) == 0) {
             new (&burst_[pool]) PoolBurst(use_[pool], limits_[pool], bound_cells_);
             open_ |= 1U << pool;

@@ -23,9 +23,13 @@ inline std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) {
 // Whether an IPv4 header of exactly 20 bytes has the right checksum. Byte order does not matter to a
 // ones-complement sum, so five native words are added; 2^16 is 1 modulo 0xFFFF, so folding is a remainder.
 inline bool checksum_is_right_20(const std::uint8_t* header) {
-    std::uint32_t word[5];
-    std::memcpy(word, header, sizeof word);
-    std::uint64_t sum = std::uint64_t{word[0]} + word[1] + word[2] + word[3] + word[4];
+    const auto halves = [](std::uint64_t words) { return (words & UINT32_MAX) + (words >> 32); };
+    std::uint64_t first = 0, second = 0;
+    std::uint32_t last = 0;
+    std::memcpy(&first, header, 8);
+    std::memcpy(&second, header + 8, 8);
+    std::memcpy(&last, header + 16, 4);
+    const std::uint64_t sum = halves(first) + halves(second) + last;
     // sum % 0xFFFF == 0, without the division that compilers may take for it.
     constexpr std::uint64_t inverse = 0xFFFE'FFFE'FFFE'FFFF;
     static_assert(inverse * 0xFFFF == 1);
