@@ -14,16 +14,8 @@ namespace sluice {
 namespace {
 
 std::uint32_t group_of(const Fib& fib, const IpAddress& destination) {
-    std::uint64_t group = 0;
-    if (destination.is_v6) {
-        std::uint8_t address[1][16];
-        std::copy(destination.bytes.begin(), destination.bytes.end(), address[0]);
-        fib.lookup(address, &group, 1);
-    } else {
-        auto address = load_be<std::uint32_t>(destination.bytes.data());
-        fib.lookup(&address, &group, 1);
-    }
-    return static_cast<std::uint32_t>(group);
+    return destination.is_v6 ? fib.lookup(destination.bytes.data())
+                             : fib.lookup(load_be<std::uint32_t>(destination.bytes.data()));
 }
 
 // The hash that the packet would have, from headers as they would lie in it.

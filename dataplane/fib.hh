@@ -39,13 +39,9 @@ class Fib {
         family(v6).remove(address, length, cover);
     }
 
-    // IPv4 in host order. group_no_route where there is none.
-    void lookup(const std::uint32_t* addresses, std::uint64_t* groups, unsigned count) const {
-        for (unsigned i = 0; i < count; ++i) groups[i] = v4_.trie.find(addresses[i]);
-    }
-    void lookup(const std::uint8_t addresses[][16], std::uint64_t* groups, unsigned count) const {
-        for (unsigned i = 0; i < count; ++i) groups[i] = v6_.trie.find(addresses[i]);
-    }
+    // IPv4 in host order, IPv6 in network order. group_no_route where there is none.
+    std::uint32_t lookup(std::uint32_t address) const { return v4_.trie.find(address); }
+    std::uint32_t lookup(const std::uint8_t* address) const { return v6_.trie.find(address); }
     const PrefixTrie& tables(bool v6) const { return v6 ? v6_.trie : v4_.trie; }
 
     // Bytes of EAL memory that `create` takes, for sizing before EAL starts.

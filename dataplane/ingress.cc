@@ -146,34 +146,14 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
     counters.ce_arrived.add(kinds >> 16);
 }
 
-// Longest-prefix match of the whole batch, both families.
+// Longest-prefix match. Packets do not depend on each other: the reads of several are under way together.
 [[gnu::noinline]] void lookup_stage(const Fib& fib, Batch& batch) {
-    std::array<std::uint32_t, burst_size> v4;
-    std::array<std::uint8_t[16], burst_size> v6;
-    std::array<std::uint8_t, burst_size> v4_index;
-    std::array<std::uint8_t, burst_size> v6_index;
-    std::array<std::uint64_t, burst_size> found;
-    unsigned v4_count = 0;
-    unsigned v6_count = 0;
     for (unsigned i = 0; i < batch.count; ++i) {
-        const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + batch.parsed[i].l3_offset;
-        if (batch.parsed[i].kind == FrameKind::ipv4) {
-            v4[v4_count] = load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination));
-            v4_index[v4_count++] = static_cast<std::uint8_t>(i);
-        } else {
-            std::memcpy(v6[v6_count], l3 + offsetof(Ipv6Header, destination), 16);
-            v6_index[v6_count++] = static_cast<std::uint8_t>(i);
-        }
-    }
-    if (v4_count != 0) {
-        fib.lookup(v4.data(), found.data(), v4_count);
-        for (unsigned k = 0; k < v4_count; ++k)
-            batch.group[v4_index[k]] = static_cast<std::uint32_t>(found[k]);
-    }
-    if (v6_count != 0) {
-        fib.lookup(v6.data(), found.data(), v6_count);
-        for (unsigned k = 0; k < v6_count; ++k)
-            batch.group[v6_index[k]] = static_cast<std::uint32_t>(found[k]);
+        const Parsed& parsed = batch.parsed[i];
+        const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + parsed.l3_offset;
+        batch.group[i] = parsed.kind == FrameKind::ipv4
+                             ? fib.lookup(load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination)))
+                             : fib.lookup(l3 + offsetof(Ipv6Header, destination));
     }
 }
 

@@ -38,16 +38,8 @@ struct Answer {
 std::string header_of(const MacAddress& to) { return {to.bytes.begin(), to.bytes.end()}; }
 
 std::uint32_t group_of(const Policy& policy, const IpAddress& asked) {
-    std::uint64_t group = 0;
-    if (asked.is_v6) {
-        std::uint8_t bytes[1][16];
-        std::copy(asked.bytes.begin(), asked.bytes.end(), bytes[0]);
-        policy.fib->lookup(bytes, &group, 1);
-    } else {
-        const auto v4 = load_be<std::uint32_t>(asked.bytes.data());
-        policy.fib->lookup(&v4, &group, 1);
-    }
-    return static_cast<std::uint32_t>(group);
+    return asked.is_v6 ? policy.fib->lookup(asked.bytes.data())
+                       : policy.fib->lookup(load_be<std::uint32_t>(asked.bytes.data()));
 }
 
 std::span<const std::uint32_t> buckets_of(const Policy& policy, const IpAddress& asked) {
