@@ -175,14 +175,17 @@ class Shell(Case):
 
     def test_sessions_side_by_side_keep_each_others_lines(self):
         running = self.running()
-        shells = [self.shell(running) for _ in range(2)]
+        state = running.folder / "state"
+        state.mkdir(mode=0o755)
+        shells = [self.shell(running, XDG_STATE_HOME=str(state)) for _ in range(2)]
         for n, shell in enumerate(shells):
             shell.say(f"help {('port', 'queue')[n]}", "show")
         for shell in shells:
             shell.see(PROMPT)
             shell.type(CTRL_D)
             shell.end()
-        self.assertEqual(self.history(running.folder).read_text(), "help port\nhelp queue\n")
+        self.assertEqual((state / "sluice" / "history").read_text(), "help port\nhelp queue\n")
+        self.assertEqual(stat.S_IMODE((state / "sluice").stat().st_mode), 0o700)
         running.stop()
 
     def test_the_history_is_bounded_and_text(self):
@@ -219,10 +222,14 @@ class Shell(Case):
         self.assertFalse(home.exists(), "a home that is not there is not made")
         path = self.history(home)
         path.parent.mkdir(parents=True)
-        path.symlink_to("/dev/null")
-        self.assertEqual(session().count("history cannot be kept"), 1)
-        self.assertTrue(path.is_symlink())
-        path.unlink()
+        elsewhere = running.folder / "elsewhere"
+        elsewhere.write_text("hello\n")
+        for target in ("/dev/null", elsewhere):
+            path.symlink_to(target)
+            self.assertEqual(session().count("history cannot be kept"), 1)
+            self.assertTrue(path.is_symlink())
+            path.unlink()
+        self.assertEqual(elsewhere.read_text(), "hello\n")
         path.parent.rmdir()
         path.parent.write_text("a file where the folder should be")
         self.assertIn("history cannot be kept", session())
