@@ -279,6 +279,36 @@ class Shell(Case):
         running.stop()
 
 
+    def test_after_ctrl_c_no_old_answer_is_taken_for_a_new_one(self):
+        """What was asked before may still be answered: the next command asks on a connection of its own."""
+        running = self.running()
+        path = running.folder / "slow.sock"
+        with control.socket.socket(control.socket.AF_UNIX) as slow:
+            slow.settimeout(control.PATIENCE_S)
+            slow.bind(str(path))
+            slow.listen()
+            shell = Terminal(self, "--socket", path, HOME=str(running.folder))
+            shell.see(PROMPT)
+            shell.type("clock run\r")
+            first, _ = slow.accept()
+            first.settimeout(control.PATIENCE_S)
+            self.assertIn(b"clock.run", first.recv(4096))
+            shell.type(CTRL_C)
+            shell.see(PROMPT)
+            shell.type("clock show\r")
+            second, _ = slow.accept()
+            second.settimeout(control.PATIENCE_S)
+            asked = json.loads(second.recv(4096))
+            second.sendall(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"now_ns": 77}}).encode() + b"\n")
+            shell.see("77 ns", PROMPT)
+            self.assertEqual(first.recv(4096), b"", "the first is closed")
+            shell.type(CTRL_D)
+            self.assertEqual(shell.end(), 0)
+            first.close()
+            second.close()
+        running.stop()
+
+
 class Watch(Case):
     def watch(self, running, *words):
         process = subprocess.Popen([Programs.sluicectl, "--socket", running.path, "--watch", "1ms", *words], text=True,

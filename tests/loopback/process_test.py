@@ -132,6 +132,8 @@ class Manager(loopback.Case):
             manager.settimeout(60)
             running = Running(self, switch, NOTIFY_SOCKET=str(path))
             self.assertEqual(manager.recv(64), b"READY=1")
+            running.process.send_signal(signal.SIGHUP)
+            self.assertEqual([manager.recv(64) for _ in range(2)], [b"RELOADING=1", b"READY=1"])
             status, _, _ = running.end()
             self.assertEqual(status, 0)
             self.assertEqual(manager.recv(64), b"STOPPING=1")

@@ -29,6 +29,29 @@ Answer show(Context& context, const Said&) {
     return {std::move(json), std::move(text)};
 }
 
+Answer list(Context& context, const Said& said) {
+    Json parameters = Json::object();
+    if (said.has("last")) {
+        const auto last = parse_integer(said.value("last"));
+        if (!last)
+            throw Failure{exit_usage,
+                          "last " + sluice::quoted(said.value("last")) + " " + last.error().wrong};
+        parameters["last"] = *last;
+    }
+    Json json = context.call("decisions.list", parameters);
+    std::string text;
+    for (const Json& record : json["records"]) {
+        const bool is_pause = record.contains("group") && record.contains("signal");
+        text += is_pause ? fmt::format("{} {}.{}", word_text(record["signal"]), word_text(record["port"]),
+                                       record["group"].dump())
+                         : fmt::format("{} {}#{}", word_text(record["verdict"]), word_text(record["port"]),
+                                       record["sequence"].dump());
+        const std::string sentence = word_text(record["sentence"]);
+        text += (sentence.empty() ? "" : ": " + sentence) + "\n";
+    }
+    return {std::move(json), text.empty() ? "no decision is kept\n" : std::move(text)};
+}
+
 Answer why(Context& context, const Said&) {
     const Json decisions = context.stats("decisions");
     if (!decisions.contains("why"))
@@ -49,6 +72,7 @@ Answer why(Context& context, const Said&) {
 
 constexpr std::array table{
     Command{"decisions show", "how many decisions were recorded", show},
+    Command{"decisions list [last N]", "the last 20 records, or N; all of each with --json", list},
     Command{"decisions on [WORDS...]",
             "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
     Command{"decisions off", "records no more", off},
