@@ -29,6 +29,20 @@ Answer show(Context& context, const Said&) {
     return {std::move(json), std::move(text)};
 }
 
+std::string record_line(const Json& record) {
+    const bool is_pause = record.contains("signal");
+    const Json& end = is_pause                       ? record
+                      : record.contains("drop")      ? record["drop"]
+                      : record.contains("departure") ? record["departure"]
+                                                     : record;
+    const std::string at = end.contains("at_ps") ? ns_text(end["at_ps"].get<std::uint64_t>() / 1000) : "-";
+    const std::string sentence = word_text(record["sentence"]);
+    return fmt::format("{:>12}  {} {}{}{}{}{}\n", at, word_text(record[is_pause ? "signal" : "verdict"]),
+                       word_text(record["port"]), is_pause ? "." : "#",
+                       record[is_pause ? "group" : "sequence"].dump(), sentence.empty() ? "" : ": ",
+                       sentence);
+}
+
 Answer list(Context& context, const Said& said) {
     Json parameters = Json::object();
     if (said.has("last")) {
@@ -40,15 +54,7 @@ Answer list(Context& context, const Said& said) {
     }
     Json json = context.call("decisions.list", parameters);
     std::string text;
-    for (const Json& record : json["records"]) {
-        const bool is_pause = record.contains("group") && record.contains("signal");
-        text += is_pause ? fmt::format("{} {}.{}", word_text(record["signal"]), word_text(record["port"]),
-                                       record["group"].dump())
-                         : fmt::format("{} {}#{}", word_text(record["verdict"]), word_text(record["port"]),
-                                       record["sequence"].dump());
-        const std::string sentence = word_text(record["sentence"]);
-        text += (sentence.empty() ? "" : ": " + sentence) + "\n";
-    }
+    for (const Json& record : json["records"]) text += record_line(record);
     return {std::move(json), text.empty() ? "no decision is kept\n" : std::move(text)};
 }
 
