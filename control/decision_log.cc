@@ -85,6 +85,8 @@ void DecisionLog::hand_on(std::vector<DecisionRecord>& records) {
         ++recorded_[static_cast<std::size_t>(verdict)];
         why_.add(record, ports_);
         if (sink_) sink_(json_line(record, ports_));
+        latest_.push_back(record);
+        if (latest_.size() > most_latest) latest_.pop_front();
     }
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <string>
@@ -22,6 +23,7 @@ namespace sluice {
 
 class DecisionLog {
   public:
+    static constexpr std::size_t most_latest = 1000;
     using Sink = std::function<void(const std::string& line)>;
 
     // At most `most_open` packets are followed at a time: then the oldest is given up.
@@ -39,6 +41,8 @@ class DecisionLog {
     std::uint64_t recorded(Verdict verdict) const { return recorded_[static_cast<std::size_t>(verdict)]; }
     std::uint64_t given_up() const { return given_up_; }
     std::size_t open() const { return open_.size(); }
+    // The last ones, the oldest first; at most most_latest.
+    const std::deque<DecisionRecord>& latest() const { return latest_; }
     const WhyTable& why() const { return why_; }
 
   private:
@@ -67,6 +71,7 @@ class DecisionLog {
     std::vector<DecisionRecord> pauses_;
     std::array<std::uint64_t, verdict_names.size()> recorded_{};
     std::uint64_t given_up_ = 0;
+    std::deque<DecisionRecord> latest_;
     WhyTable why_;
 };
 

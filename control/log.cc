@@ -39,7 +39,7 @@ void EventWriter::write(const RunningSwitch& running) {
     for (; next_ < log.total(); ++next_) {
         const SwitchEvent* event = log.find(next_);
         if (event == nullptr) continue;
-        if (level_ && level_of(event->kind) <= *level_) say(*event);
+        say(level_of(event->kind), event->at, event->kind, event->text);
         if (file_.is_open()) {
             auto json = event_json(running, *event);
             json["number"] = next_;
@@ -49,15 +49,16 @@ void EventWriter::write(const RunningSwitch& running) {
     file_.flush();
 }
 
-void EventWriter::say(const SwitchEvent& event) const {
+void EventWriter::say(LogLevel level, Duration at, std::string_view kind, std::string_view text) const {
+    if (!level_ || level > *level_) return;
     constexpr std::array<int, 4> priorities{3, 4, 5, 6};  // syslog's
     constexpr std::array<const char*, 4> names{"error", "warning", "notice", "info"};
-    const auto level = static_cast<unsigned>(level_of(event.kind));
+    const auto index = static_cast<unsigned>(level);
     if (journal_)
-        fmt::print(stderr, "<{}>{}: {}\n", priorities[level], event.kind, event.text);
+        fmt::print(stderr, "<{}>{}: {}\n", priorities[index], kind, text);
     else
-        fmt::print(stderr, "sluiced: {:.6f} s: {}: {}: {}\n", static_cast<double>(event.at.ps) / 1e12,
-                   names[level], event.kind, event.text);
+        fmt::print(stderr, "sluiced: {:.6f} s: {}: {}: {}\n", static_cast<double>(at.ps) / 1e12, names[index],
+                   kind, text);
 }
 
 }  // namespace sluice

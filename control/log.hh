@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "control/options.hh"
 #include "control/running_switch.hh"
@@ -19,12 +20,11 @@ class EventWriter {
     // `level`: what is said on stderr; nothing: nothing is.
     explicit EventWriter(std::optional<LogLevel> level);
     std::string open(const std::string& path);  // of the JSON lines; an error's text, or empty
+    void say(LogLevel level, Duration at, std::string_view kind, std::string_view text) const;
     // Once a round: what has happened since.
     void write(const RunningSwitch& running);
 
   private:
-    void say(const SwitchEvent& event) const;
-
     std::optional<LogLevel> level_;
     bool journal_ = false;  // stderr goes to journald
     std::ofstream file_;

@@ -172,7 +172,8 @@ const std::vector<RpcMethod>& all_methods() {
              "Sends that part again and again as a notification `stats`; every = off ends it.", reads, false,
              stats_watch},
         };
-        for (const auto& more : {config_methods(), qos_methods(), route_methods(), worker_methods()})
+        for (const auto& more :
+             {config_methods(), qos_methods(), record_methods(), route_methods(), worker_methods()})
             all.insert(all.end(), more.begin(), more.end());
         std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
         return all;

@@ -9,6 +9,7 @@ namespace sluice {
 
 std::span<const RpcMethod> config_methods();  // methods_config.cc
 std::span<const RpcMethod> qos_methods();     // methods_qos.cc
+std::span<const RpcMethod> record_methods();  // methods_record.cc
 std::span<const RpcMethod> route_methods();   // methods_routes.cc
 std::span<const RpcMethod> worker_methods();  // methods_workers.cc
 

@@ -131,6 +131,12 @@ void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before)
             [this, old] { bucket_numbers_.give_back(old.first_bucket, old.log2_buckets); });
 }
 
+std::size_t NextHopGroups::buckets() const {
+    std::size_t count = 0;
+    for (const auto& [via, number] : by_via_) count += entries_[number]->buckets.size();
+    return count;
+}
+
 std::optional<std::uint32_t> NextHopGroups::group_of(const NextHops& via, std::uint32_t before) {
     if (const auto known = by_via_.find(via); known != by_via_.end()) return known->second;
     if (by_via_.size() == max_groups) return std::nullopt;

@@ -82,6 +82,7 @@ class NextHopGroups {
     std::optional<IpPrefix> route_by(const IpAddress& address) const;
     std::vector<EcmpGroup> ecmp() const;
     std::size_t size() const { return by_via_.size(); }
+    std::size_t buckets() const;
 
   private:
     struct Entry {

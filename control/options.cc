@@ -126,16 +126,6 @@ std::string wrapped(std::string_view sentence, std::size_t indent, std::size_t w
     return out;
 }
 
-std::string troff(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '\\' || c == '-') out += '\\';
-        if (c == '.' && (out.empty() || out.back() == '\n')) out += "\\&";
-        out += c;
-    }
-    return out;
-}
-
 }  // namespace
 
 tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {

@@ -110,6 +110,7 @@ Fib::Sizes fib_sizes(const Config& config) { return {fib_size(config, false), fi
 
 std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes) {
     std::unique_ptr<Routes> routes(new Routes);
+    routes->table_bytes_ = routes->sides_.size() * Fib::bytes(sizes);
     for (Side& side : routes->sides_) {
         side.fib = Fib::create(sizes);
         if (!side.fib) return nullptr;
@@ -117,6 +118,20 @@ std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes) {
     }
     routes->groups_.commit();
     return routes;
+}
+
+std::string Routes::account() const {
+    std::array<std::size_t, 2> by_family{};
+    for (const auto& [prefix, entry] : prefixes_)
+        by_family[prefix.address.is_v6 ? 1 : 0] += entry.groups[route] != none ? 1 : 0;
+    const auto tables = [this](bool v6) {
+        return fmt::format("{} of {}", fib().tables(v6).tables_used(), fib().tables(v6).tables());
+    };
+    return fmt::format(
+        "{} IPv4 and {} IPv6 routes among {} prefixes, {} groups of next hops, {} buckets; tables for longer "
+        "prefixes: {} and {}; {:.1f} MB of memory",
+        by_family[0], by_family[1], prefixes(), groups(), groups_.buckets(), tables(false), tables(true),
+        static_cast<double>(table_bytes_) / 1e6);
 }
 
 std::uint32_t Routes::Prefix::wanted() const {

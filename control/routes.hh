@@ -47,6 +47,8 @@ class Routes {
     std::optional<IpPrefix> route_by(const IpAddress& hop) const { return groups_.route_by(hop); }
     std::vector<EcmpGroup> ecmp() const { return groups_.ecmp(); }
     std::size_t prefixes() const { return prefixes_.size(); }
+    // What there is and what it takes, for people.
+    std::string account() const;
     std::size_t groups() const { return groups_.size(); }
     const Fib& fib() const { return *sides_[active_].fib; }
 
@@ -85,6 +87,7 @@ class Routes {
     Prefixes::const_iterator longest(const IpAddress& address, int length, unsigned side) const;
 
     std::array<Side, 2> sides_;
+    std::size_t table_bytes_ = 0;  // of both
     unsigned active_ = 0;
     bool changed_ = false;  // the idle side is ahead, and not published
     Prefixes prefixes_;

@@ -155,6 +155,7 @@ class Outside {
     // An error's text, or empty.
     std::string open(const RunOptions& options) {
         if (std::string error = writer_.open(options.events); !error.empty()) return error;
+        writer_.say(LogLevel::info, running_.now() - Time{}, "routes", running_.routes().account());
         if (!options.metrics.empty()) {
             auto metrics = MetricsServer::open(io_, options.metrics,
                                                [this] { return metrics_text(make_report(running_)); });

@@ -231,6 +231,8 @@ std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bo
     const auto bit = static_cast<std::uint8_t>(1U << queue);
     std::uint8_t& mask = state.held[port];
     mask = static_cast<std::uint8_t>(hold ? mask | bit : mask & ~bit);
+    if (mask == 0) state.held.erase(port);
+    if (state == state_) return {};
     std::string error = publish(config_, state);
     if (!error.empty()) return error;
     state_ = std::move(state);

@@ -53,6 +53,9 @@ std::string toml_string(std::string_view text);
 // The same for a message: cut after `limit` bytes.
 std::string quoted(std::string_view text, std::size_t limit = 60);
 
+// The same for a man page.
+std::string troff(std::string_view text);
+
 // Appends `item` to a list in `out`, with `separator` before it unless it is the first.
 inline void append_item(std::string& out, std::string_view separator, std::string_view item) {
     if (!out.empty()) out += separator;

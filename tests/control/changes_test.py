@@ -71,7 +71,10 @@ class Changes(Case):
     def test_a_queue_is_held_and_released(self):
         running = Running(self.switch())
         running.call("clock.run", **{"for": "9500ns"})
-        running.call("queue.hold", port="h1", queue=3)
+        for _ in range(2):  # the second changes nothing
+            running.call("queue.hold", port="h1", queue=3)
+        running.call("queue.hold", port="h2", queue=3, hold=False)
+        self.assertEqual([event["kind"] for event in running.call("events.list")["events"]], ["queue_held"])
         running.call("clock.run", **{"for": "20us"})
         self.assertEqual(running.call("stats.show", path="ports.h1.queues.3.occupancy_packets"), 20)
         running.call("queue.hold", port="h1", queue=3, hold=False)
@@ -223,17 +226,159 @@ class Changes(Case):
         self.assertEqual({ecn(frame.bytes) for frame in out.frames["h1"]}, {ECT0})
 
 
+class Thresholds(Case):
+    """A packet that arrives after the answer finds the new value, one before it the old; all to the instant."""
+
+    def running(self, dscp=ROCE, bytes=600, count=40, workers=1):
+        """A frame every microsecond from h0 to h1; three cells each."""
+        switch = Switch(self, hosts=3, workers=workers)
+        switch.give("h0", [(n * US, plain(bytes, dscp=dscp, ecn=ECT0, identification=n)) for n in range(count)])
+        switch.section("wred.mine", green_min=1_000_000, green_max=2_000_000)
+        switch.section("port.h1.queue.3", wred="mine")
+        switch.section("port.h1.queue.0", size=0)
+        switch.section("port.h0.priority_group.3", size=0)
+        self.generation = 0
+        return Running(switch)
+
+    def set(self, running, path, value):
+        """The answer names the generation that every worker runs, and no time has passed for it."""
+        before = running.call("clock.show")
+        done = running.call("config.set", path=path, value=value)
+        self.assertEqual((running.call("clock.show"), [change["path"] for change in done["changes"]]), (before, [path]))
+        self.assertGreater(done["generation"], self.generation)
+        self.generation = done["generation"]
+        return done
+
+    generation = 0  # of the last answer
+
+    def run_for(self, running, time):
+        running.call("clock.run", **{"for": time})
+
+    def undisturbed(self, **keys):
+        running = self.running(**keys)
+        running.call("clock.run")
+        return running.stop(accounts=True)
+
+    def test_where_marking_begins(self):
+        for workers in (1, 3):
+            running = self.running(workers=workers)
+            self.run_for(running, "9500ns")
+            self.set(running, "wred.mine.green_min", 0)
+            self.run_for(running, "10us")
+            self.set(running, "wred.mine.green_max", 0)
+            self.run_for(running, "10us")
+            self.set(running, "wred.mine.green_max", 2_000_000)
+            self.set(running, "wred.mine.green_min", 1_000_000)
+            running.call("clock.run")
+            out = running.stop(accounts=True)
+            self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 20 + [CE] * 10 + [ECT0] * 10)
+            self.assertEqual(out.report["lossless"], True)
+            # No worker waited, and no port: every frame leaves when it would have left.
+            self.assertEqual([frame.at_ns for frame in out.frames["h1"]],
+                             [frame.at_ns for frame in self.undisturbed().frames["h1"]])
+
+    def test_the_limit_of_a_queue(self):
+        for workers in (1, 3):
+            running = self.running(dscp=0, workers=workers)
+            self.run_for(running, "9500ns")
+            self.set(running, "port.h1.queue.0.static_th", 512)
+            self.run_for(running, "20us")
+            self.set(running, "port.h1.queue.0.static_th", 768)
+            running.call("clock.run")
+            out = running.stop(accounts=True)
+            sent = running.switch.sent("h0")
+            self.frames_equal(out.frames["h1"], [routed(frame.bytes, 1) for frame in sent[:10] + sent[30:]])
+            self.assertEqual(out.drops(), {"queue_limit": 20})
+
+    def test_when_a_group_sends_pfc(self):
+        """The queue is held, so what its group holds is known: three cells more every microsecond, ten times."""
+        def xoffs():
+            return running.call("stats.show", path="ports.h0.pfc.tx_xoff.3"), running.call("stats.show", path="ports.h0.pfc.tx_xon.3")
+        for workers in (1, 3):
+            running = self.running(workers=workers)
+            running.call("queue.hold", port="h1", queue=3)
+            self.run_for(running, "9500ns")
+            self.assertEqual(running.call("stats.show", path="ports.h0.priority_groups.3.shared_bytes"), 30 * 256)
+            self.set(running, "port.h0.priority_group.3.static_th", 33 * 256)
+            self.run_for(running, "1us")
+            self.assertEqual(xoffs(), (0, 0), "33 cells are not above 33")
+            self.set(running, "port.h0.priority_group.3.static_th", 32 * 256)
+            self.set(running, "port.h0.priority_group.3.static_th", 1_000_000)
+            self.run_for(running, "1us")
+            self.assertEqual(xoffs(), (0, 0), "no packet came while it was 32")
+            self.set(running, "port.h0.priority_group.3.static_th", 38 * 256)
+            self.run_for(running, "1us")
+            self.assertEqual(xoffs(), (1, 0))
+            running.call("queue.hold", port="h1", queue=3, hold=False)
+            running.call("clock.run")
+            out = running.stop(accounts=True)
+            self.assertEqual(len(out.frames["h1"]), 40)
+            self.assertEqual((out.report["lossless"], out.drops()), (True, {}))
+
+
 class RealClock(Case):
-    def test_a_route_under_the_real_clock(self):
-        """An endless input, two outputs that swallow: after the answer only the new one grows, once the old queue is empty."""
+    """Workers run on; what may not grow once the answer has come, and the queue has no packet from before, stays."""
+
+    def switch(self, frames):
+        """An endless input that obeys nobody, and two outputs that swallow."""
         switch = Switch(self, hosts=1, clock="real", device="net_pcap{n},{rx}infinite_rx=1")
-        switch.give("h0", [(n * US, plain(1000, to="10.7.0.1", dscp=ROCE, source=0)) for n in range(64)])
+        switch.give("h0", frames)
         switch.route("10.7.0.0/16", "10.9.1.2")
+        switch.section("wred.mine", green_min=1_000_000, green_max=2_000_000)
+        switch.section("port.n1.queue.3", wred="mine")
+        switch.section("port.n1.queue.0", size=0)
+        switch.section("port.h0.priority_group.3", size=0)
         text = switch.text().replace("address = [", "promiscuous = true\naddress = [", 1)
         for n in (1, 2):
             text += (f'\n[port.n{n}]\ndevice = "net_null{n},no-rx=1"\naddress = ["10.9.{n}.1/24"]\n'
                      f'[[neighbor]]\naddress = "10.9.{n}.2"\nport = "n{n}"\nmac = "02:00:00:00:09:0{n}"\n')
-        running = Running(switch, interactive=False, config=text)
+        return Running(switch, interactive=False, config=text)
+
+    def test_thresholds_under_the_real_clock(self):
+        running = self.switch([(n * US, plain(1000, to="10.7.0.1", dscp=dscp, ecn=ECT0, source=0))
+                               for n, dscp in enumerate((ROCE, 0) * 32)])
+
+        def figure(path):
+            return running.call("stats.show", path=path)
+
+        def drained():
+            for path in ("ports.n1.queues.3", "ports.n1.queues.0"):
+                running.wait_for(lambda: figure(path + ".occupancy_packets"), lambda held: held == 0)
+
+        def set_and_see(path, value, grows, stays):
+            """After the answer `grows` goes on and `stays` does not."""
+            generation = self.generation
+            done = running.call("config.set", path=path, value=value)
+            self.generation = done["generation"]
+            self.assertGreater(self.generation, generation)
+            drained()
+            at = [figure(path) for path in stays]
+            start = figure(grows)
+            running.wait_for(lambda: figure(grows), lambda count: count > start + 100)
+            self.assertEqual([figure(path) for path in stays], at, path)
+        sent, marked = "ports.n1.queues.3.tx_packets", "ports.n1.queues.3.ecn_marked_packets"
+        lossy, dropped = "ports.n1.queues.0.tx_packets", "ports.h0.drops.queue_limit"
+        running.wait_for(lambda: figure(sent), lambda count: count > 100)
+        self.assertEqual(figure(marked), 0)
+        for _ in range(3):
+            set_and_see("wred.mine.green_min", 0, sent, [])
+            set_and_see("wred.mine.green_max", 0, marked, [])
+            set_and_see("wred.mine.green_max", 2_000_000, sent, [])
+            set_and_see("wred.mine.green_min", 1_000_000, sent, [marked])
+            set_and_see("port.n1.queue.0.static_th", 256, dropped, [lossy])
+            set_and_see("port.n1.queue.0.static_th", 10_000_000, lossy, [dropped])
+            # PFC shows nothing here, for a worker whose peer sends without end falls behind and holds it paused.
+            set_and_see("port.h0.priority_group.3.static_th", 256, sent, [])
+            set_and_see("port.h0.priority_group.3.static_th", 1_000_000, sent, [])
+        report = running.call("stats.show")
+        self.assertEqual(report["lossless"], True)
+        running.stop()
+
+    generation = 0  # of the last answer
+
+    def test_a_route_under_the_real_clock(self):
+        """An endless input, two outputs that swallow: after the answer only the new one grows, once the old queue is empty."""
+        running = self.switch([(n * US, plain(1000, to="10.7.0.1", dscp=ROCE, source=0)) for n in range(64)])
 
         def sent(n):
             return running.call("stats.show", path=f"ports.n{n}.tx.packets")

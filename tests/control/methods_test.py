@@ -28,7 +28,8 @@ def calls(toml):
         ("queue.hold", {"port": "h1", "queue": 3, "hold": False}), ("command", {"command": "watchdog stop h1"}),
         ("events.subscribe", {"from": 0}), ("events.list", {"from": 1}), ("stats.watch", {"path": "ledger", "every": "10ms"}),
         ("stats.watch", {"every": "off"}), ("stats.show", {"path": "ports.h1.queues.3"}), ("stats.clear", {}), ("qos.show", {}),
-        ("worker.show", {}), ("worker.meter", {"on": False}), ("clock.show", {}), ("clock.run", {}),
+        ("worker.show", {}), ("worker.meter", {"on": False}),
+        ("clock.show", {}), ("clock.run", {}), ("command", {"command": "decisions off"}), ("decisions.list", {"last": 3}),
     ]
 
 
@@ -36,6 +37,7 @@ class Methods(Case):
     def switch(self):
         switch = Switch(self, hosts=3)
         switch.give("h0", [(1000 * n, plain(200)) for n in range(20)])
+        switch.section("decisions", record="on")
         return switch
 
     def everything(self):
@@ -77,6 +79,10 @@ class Methods(Case):
         self.assertEqual(qos["ports"]["h0"]["queues"][3]["wred"], "linear")
         self.assertEqual(qos["configured"], [{"path": "port.h1.queue.3.wred", "value": '"steep"'}])
         self.assertEqual(qos["exceptions"], [])
+        said = running.call("decisions.list", last=2)
+        self.assertEqual((said["recorded"], [(record["verdict"], record["port"], record["sequence"]) for record in said["records"]]),
+                         (6, [("sent", "h0", 4), ("sent", "h0", 5)]))
+        self.assertEqual(len(running.call("decisions.list")["records"]), 6)
         self.assertEqual(running.call("route.lookup", destination="10.0.1.2")["port"], "h1")
         lost = running.call("route.lookup", destination="192.0.2.1")
         self.assertEqual((lost["port"], lost["drop"]), (None, "no_route"))
@@ -98,6 +104,8 @@ class Methods(Case):
             ("config.apply", {"toml": "port = ["}, -32000, []),
             ("config.apply", {"toml": before["toml"].replace("port.h2]", "port.h9]").replace('"h2"', '"h9"')}, -32000, ["h2"]),
             ("config.confirm", {}, -32000, ["nothing waits"]),
+            ("decisions.list", {"last": 0}, -32602, ["last", "1000"]),
+            ("decisions.list", {"last": 1001}, -32602, ["last", "1000"]),
             ("config.rollback", {}, -32000, ["nothing has been changed"]),
             ("config.save", {"file": "../x.toml"}, -32000, ["plain file name"]),
             ("config.save", {"file": ".hidden"}, -32000, ["plain file name"]),

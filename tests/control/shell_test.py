@@ -175,14 +175,17 @@ class Shell(Case):
 
     def test_sessions_side_by_side_keep_each_others_lines(self):
         running = self.running()
-        shells = [self.shell(running) for _ in range(2)]
+        state = running.folder / "state"
+        state.mkdir(mode=0o755)
+        shells = [self.shell(running, XDG_STATE_HOME=str(state)) for _ in range(2)]
         for n, shell in enumerate(shells):
             shell.say(f"help {('port', 'queue')[n]}", "show")
         for shell in shells:
             shell.see(PROMPT)
             shell.type(CTRL_D)
             shell.end()
-        self.assertEqual(self.history(running.folder).read_text(), "help port\nhelp queue\n")
+        self.assertEqual((state / "sluice" / "history").read_text(), "help port\nhelp queue\n")
+        self.assertEqual(stat.S_IMODE((state / "sluice").stat().st_mode), 0o700)
         running.stop()
 
     def test_the_history_is_bounded_and_text(self):
@@ -219,10 +222,14 @@ class Shell(Case):
         self.assertFalse(home.exists(), "a home that is not there is not made")
         path = self.history(home)
         path.parent.mkdir(parents=True)
-        path.symlink_to("/dev/null")
-        self.assertEqual(session().count("history cannot be kept"), 1)
-        self.assertTrue(path.is_symlink())
-        path.unlink()
+        elsewhere = running.folder / "elsewhere"
+        elsewhere.write_text("hello\n")
+        for target in ("/dev/null", elsewhere):
+            path.symlink_to(target)
+            self.assertEqual(session().count("history cannot be kept"), 1)
+            self.assertTrue(path.is_symlink())
+            path.unlink()
+        self.assertEqual(elsewhere.read_text(), "hello\n")
         path.parent.rmdir()
         path.parent.write_text("a file where the folder should be")
         self.assertIn("history cannot be kept", session())
@@ -269,6 +276,36 @@ class Shell(Case):
         shell.say("clock show", "1 ns")
         shell.say("exit")
         self.assertEqual(shell.end(), 0)
+        running.stop()
+
+
+    def test_after_ctrl_c_no_old_answer_is_taken_for_a_new_one(self):
+        """What was asked before may still be answered: the next command asks on a connection of its own."""
+        running = self.running()
+        path = running.folder / "slow.sock"
+        with control.socket.socket(control.socket.AF_UNIX) as slow:
+            slow.settimeout(control.PATIENCE_S)
+            slow.bind(str(path))
+            slow.listen()
+            shell = Terminal(self, "--socket", path, HOME=str(running.folder))
+            shell.see(PROMPT)
+            shell.type("clock run\r")
+            first, _ = slow.accept()
+            first.settimeout(control.PATIENCE_S)
+            self.assertIn(b"clock.run", first.recv(4096))
+            shell.type(CTRL_C)
+            shell.see(PROMPT)
+            shell.type("clock show\r")
+            second, _ = slow.accept()
+            second.settimeout(control.PATIENCE_S)
+            asked = json.loads(second.recv(4096))
+            second.sendall(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"now_ns": 77}}).encode() + b"\n")
+            shell.see("77 ns", PROMPT)
+            self.assertEqual(first.recv(4096), b"", "the first is closed")
+            shell.type(CTRL_D)
+            self.assertEqual(shell.end(), 0)
+            first.close()
+            second.close()
         running.stop()
 
 

@@ -62,6 +62,7 @@ COMMANDS = [
     ("decisions on [WORDS...]", "decisions on verdict dropped", ""),
     ("decisions show", "dec", "recording: on"),
     ("why", "why", "no_route"),
+    ("decisions list [last N]", "dec li last 2", "dropped h0#"),
     ("decisions off", "decisions off", ""),
     ("worker show", "worker", "h0 h1 h2"),
     ("worker meter on|off", "worker meter off", ""),
@@ -70,6 +71,7 @@ COMMANDS = [
     ("events show [from N]", "events", "port_down"),
     ("events follow [from N] [count N]", "events follow from 0 count 2", "fault_set"),
     ("completion bash", "completion bash", "complete -o default"),
+    ("man", "man", ".TH SLUICECTL 1"),
     ("help [OBJECT]", "help neigh", "lladdr"),
 ]
 
@@ -156,6 +158,7 @@ class Ctl(Case):
                           for route in before},
                          {"10.7.0.0/16": [1], "10.8.0.0/16": [1, 3], "10.9.0.0/16": [1], "10.10.0.0/16": "blackhole"})
         for line, words in (("10.7.0.0/16 via 10.0.1.2 mtu 1400", "mtu 1400 would change"), ("10.7.0.0/16 via 10.0.1.2 table 100", "one table"),
+                            ("10.7.0.0/16 via 10.0.1.2 vrf red", "one table"), ("10.7.0.0/16 via 10.0.1.2 dsfield 4", "DSCP"),
                             ("10.7.0.0/16 via 10.0.1.2 tos 0x10", "DSCP"), ("10.7.0.0/16 via 10.0.1.2 scope link", "scope link"),
                             ("10.7.0.0/16 via 10.0.1.2 encap mpls", "encapsulated"), ("10.7.0.0/16 via 10.0.1.2 expires 60sec", "deleted"),
                             ("unreachable 10.7.0.0/16", "blackhole"), ("local 10.7.0.0/16 dev h1", "none of a switch's"),
@@ -169,7 +172,8 @@ class Ctl(Case):
     def test_exit_codes(self):
         running = self.running()
         running.ctl("set port.h0.speed 25G", status=REFUSED)
-        running.ctl("route add 10.7.0.0/16 via 10.0.1.2 dev h2", status=REFUSED)
+        for hops in ("via 10.0.1.2 dev h2", "dev h2 via 10.0.1.2", "nexthop via 10.0.2.2 dev h2 nexthop dev h2 via 10.0.1.2 weight 2"):
+            self.assertIn("h2", running.ctl("route add 10.7.0.0/16 " + hops, status=REFUSED))
         running.ctl("route delete 10.7.0.0/16", status=REFUSED)
         running.ctl("stats show ports.h9", status=USAGE)
         bad = running.folder / "bad.toml"

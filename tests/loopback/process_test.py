@@ -108,7 +108,19 @@ class Events(loopback.Case):
         switch.event("0ns", "port h1 down")
         running = Running(self, switch, "--log", "info", JOURNAL_STREAM="8:1")
         _, error = running.process.communicate(timeout=60)
-        self.assertEqual(error, "<5>port_down: port h1 down by command\n")
+        routes, event = error.splitlines()
+        self.assertTrue(routes.startswith("<6>routes: 0 IPv4 and 0 IPv6 routes among "), routes)
+        self.assertEqual(event, "<5>port_down: port h1 down by command")
+
+
+    def test_begin_with_what_routes_take(self):
+        switch = Switch(self, hosts=3)
+        switch.route("10.7.0.0/16", "10.0.1.2")
+        switch.route("10.8.0.0/25", "10.0.1.2", "10.0.2.2")
+        first, second = (switch.run("--log", "info").stderr.splitlines()[0] for _ in range(2))
+        self.assertEqual(first, second)
+        self.assertEqual(first, "sluiced: 0.000000 s: info: routes: 2 IPv4 and 0 IPv6 routes among 20 prefixes, 7 groups of next hops, "
+                         "262 buckets; tables for longer prefixes: 6 of 4126 and 34 of 4284; 18.3 MB of memory")
 
 
 class Manager(loopback.Case):
@@ -120,6 +132,8 @@ class Manager(loopback.Case):
             manager.settimeout(60)
             running = Running(self, switch, NOTIFY_SOCKET=str(path))
             self.assertEqual(manager.recv(64), b"READY=1")
+            running.process.send_signal(signal.SIGHUP)
+            self.assertEqual([manager.recv(64) for _ in range(2)], [b"RELOADING=1", b"READY=1"])
             status, _, _ = running.end()
             self.assertEqual(status, 0)
             self.assertEqual(manager.recv(64), b"STOPPING=1")

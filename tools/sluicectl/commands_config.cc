@@ -35,14 +35,15 @@ std::string changes_text(const Json& changes) {
     return text;
 }
 
-std::string findings_text(const Json& findings) {
+std::string findings_text(const Json& findings, bool with_notes) {
     std::string text;
     for (const Json& finding : findings)
-        text += fmt::format(
-            "{}{}: {}: {}{}; do: {}\n",
-            finding.contains("line") ? "line " + finding["line"].dump() + ": " : "",
-            word_text(finding["severity"]), word_text(finding["path"]), word_text(finding["message"]),
-            finding.contains("forced") ? ": forced, not lossless" : "", word_text(finding["do"]));
+        if (with_notes || finding["severity"] != "note")
+            text += fmt::format(
+                "{}{}: {}: {}{}; do: {}\n",
+                finding.contains("line") ? "line " + finding["line"].dump() + ": " : "",
+                word_text(finding["severity"]), word_text(finding["path"]), word_text(finding["message"]),
+                finding.contains("forced") ? ": forced, not lossless" : "", word_text(finding["do"]));
     return text;
 }
 
@@ -51,7 +52,7 @@ std::string changes_count(const Json& count) { return count.dump() + (count == 1
 Answer applied(Json json) {
     std::string text = changes_text(json["changes"]);
     if (text.empty()) text = "nothing changes\n";
-    text += findings_text(json["findings"]);
+    text += findings_text(json["findings"], false);  // as at the start; notes are for who asks
     if (json["pending_cells"] != 0)
         text += fmt::format("limits that were cut follow when {} cells have left\n",
                             json["pending_cells"].dump());
@@ -82,7 +83,7 @@ Answer get(Context& context, const Said& said) {
 Answer check(Context& context, const Said& said) {
     Json json = context.call("config.check", {{"toml", file_text(said.value("FILE"))}});
     const bool usable = json["usable"].get<bool>();
-    std::string text = findings_text(json["findings"]);
+    std::string text = findings_text(json["findings"], true);
     if (text.empty()) text = "good\n";
     return {std::move(json), std::move(text), usable ? exit_done : exit_usage};
 }

@@ -29,6 +29,35 @@ Answer show(Context& context, const Said&) {
     return {std::move(json), std::move(text)};
 }
 
+std::string record_line(const Json& record) {
+    const bool is_pause = record.contains("signal");
+    const Json& end = is_pause                       ? record
+                      : record.contains("drop")      ? record["drop"]
+                      : record.contains("departure") ? record["departure"]
+                                                     : record;
+    const std::string at = end.contains("at_ps") ? ns_text(end["at_ps"].get<std::uint64_t>() / 1000) : "-";
+    const std::string sentence = word_text(record["sentence"]);
+    return fmt::format("{:>12}  {} {}{}{}{}{}\n", at, word_text(record[is_pause ? "signal" : "verdict"]),
+                       word_text(record["port"]), is_pause ? "." : "#",
+                       record[is_pause ? "group" : "sequence"].dump(), sentence.empty() ? "" : ": ",
+                       sentence);
+}
+
+Answer list(Context& context, const Said& said) {
+    Json parameters = Json::object();
+    if (said.has("last")) {
+        const auto last = parse_integer(said.value("last"));
+        if (!last)
+            throw Failure{exit_usage,
+                          "last " + sluice::quoted(said.value("last")) + " " + last.error().wrong};
+        parameters["last"] = *last;
+    }
+    Json json = context.call("decisions.list", parameters);
+    std::string text;
+    for (const Json& record : json["records"]) text += record_line(record);
+    return {std::move(json), text.empty() ? "no decision is kept\n" : std::move(text)};
+}
+
 Answer why(Context& context, const Said&) {
     const Json decisions = context.stats("decisions");
     if (!decisions.contains("why"))
@@ -49,6 +78,7 @@ Answer why(Context& context, const Said&) {
 
 constexpr std::array table{
     Command{"decisions show", "how many decisions were recorded", show},
+    Command{"decisions list [last N]", "the last 20 records, or N; all of each with --json", list},
     Command{"decisions on [WORDS...]",
             "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
     Command{"decisions off", "records no more", off},

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "control/values.hh"
+
 namespace sluice::ctl {
 namespace {
 
@@ -43,10 +45,24 @@ Answer help(Context&, const Said& said) {
     return {text, text};
 }
 
+// Lines of the usage that begin with an option, then a line for each command.
+std::string man_page() {
+    std::string out = ".TH SLUICECTL 1 \"\" \"sluice " SLUICE_VERSION
+                      "\"\n.SH NAME\nsluicectl \\- looks at a running switch and changes it\n"
+                      ".SH DESCRIPTION\n.nf\n" +
+                      troff(usage) + ".fi\n.SH COMMANDS\n";
+    for (const Command& command : commands())
+        out += fmt::format(".TP\n.B {}\n{}\n", troff(command.pattern), troff(command.sentence));
+    return out + ".SH EXIT STATUS\n" + troff(exit_codes.substr(1));
+}
+
+Answer man(Context&, const Said&) { return {man_page(), man_page()}; }
+
 Answer completion(Context&, const Said&) { return {std::string(bash_script), std::string(bash_script)}; }
 
 constexpr std::array table{
     Command{"completion bash", "prints a script: source <(sluicectl completion bash)", completion},
+    Command{"man", "prints the man page: sluicectl man | man -l -", man},
     Command{"help [OBJECT]", "this text, or an object's part of it", help},
 };
 
