@@ -257,6 +257,12 @@ struct FibConfig {
     bool operator==(const FibConfig&) const = default;
 };
 
+struct KernelConfig {
+    bool routes = false;  // the kernel's routes and neighbours are ours, behind those of the configuration
+    std::uint64_t receive_buffer_bytes = 8'000'000;  // of the netlink socket
+    bool operator==(const KernelConfig&) const = default;
+};
+
 struct WatchdogConfig {
     Duration detection = milliseconds(200);  // in [100 ms, 5 s]
     std::optional<Duration> restoration;     // in [100 ms, 60 s]; absent: 2 x detection
@@ -286,6 +292,7 @@ struct Config {
     std::map<std::string, WredConfig> wred;
     std::map<std::string, MapConfig> maps{{"default", {}}};  // "default" is always there
     FibConfig fib;
+    KernelConfig kernel;
     CopyOnWrite<NeighborSet> neighbors;
     CopyOnWrite<RouteSet> routes;
     std::vector<EventConfig> events;

@@ -1,6 +1,7 @@
 // Devices: one port each, files that are not in each other's way, and what the clock can do with them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -105,6 +106,28 @@ void check_files(const Config& config, const std::map<std::string, Device, Natur
                     "read another file", config.ports.at(name).place);
 }
 
+// What `kernel.routes` has no use of.
+void check_kernel(const Config& config, const std::map<std::string, Device, NaturalOrder>& devices,
+                  Findings& findings) {
+    if (!config.kernel.routes) return;
+    if (config.clock != ClockKind::real_time) {
+        findings.error("kernel-clock", "kernel.routes", "the kernel's routes change in real time",
+                       "write clock = \"real\", or leave it out");
+        return;
+    }
+    for (const auto& [name, device] : devices) {
+        const bool has_interface =
+            device.name.starts_with("xdp:") ||
+            std::any_of(device.arguments.begin(), device.arguments.end(),
+                        [](const auto& argument) { return argument.first == "iface"; });
+        if (!has_interface)
+            findings.note("kernel-interface", port_path(name, "device"),
+                          "the kernel has no interface of this port, so none of its routes goes by it",
+                          "device = \"xdp:NAME\", or routes in the configuration",
+                          config.ports.at(name).place);
+    }
+}
+
 }  // namespace
 
 void check_devices(const Config& config, Findings& findings) {
@@ -134,6 +157,7 @@ void check_devices(const Config& config, Findings& findings) {
         check_arguments(name, port, device, findings);
     }
     check_files(config, devices, findings);
+    check_kernel(config, devices, findings);
 }
 
 }  // namespace sluice::lint

@@ -168,15 +168,27 @@ Json neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
     return change_neighbors(api, parameters, verb);
 }
 
+std::string_view source_text(const Routes::Source& source) {
+    constexpr std::array<std::array<std::string_view, 4>, route_origins> texts{
+        {{"address", "neighbor", "static", "subnet"},
+         {"kernel address", "kernel neighbor", "kernel", "kernel subnet"}}};
+    return texts[static_cast<unsigned>(source.origin)][static_cast<unsigned>(source.kind)];
+}
+
 Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
     Json list = Json::array();
-    for (const RouteConfig& route : *api.running().config().routes) {
-        Json via = Json::array();
-        for (const NextHopConfig& hop : route.via)
-            via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+    for (const Routes::Listed& route : api.running().routes().list()) {
+        Json via = route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
+        if (route.via != nullptr) {
+            via = Json::array();
+            for (const NextHopConfig& hop : *route.via)
+                via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+        }
         list.push_back({{"prefix", print_prefix(route.prefix)},
-                        {"via", route.via.empty() ? Json("blackhole") : std::move(via)}});
+                        {"via", std::move(via)},
+                        {"source", source_text({route.origin, Routes::Kind::route})},
+                        {"used", route.used}});
     }
     return list;
 }
@@ -187,10 +199,22 @@ Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
     for (const NeighborConfig& neighbor : *api.running().config().neighbors) {
         Json entry = {{"address", print_address(neighbor.address)},
                       {"port", neighbor.port},
-                      {"mac", print_mac(neighbor.mac)}};
+                      {"mac", print_mac(neighbor.mac)},
+                      {"source", "static"},
+                      {"used", true}};
         if (neighbor.vlan) entry["vlan"] = *neighbor.vlan;
         list.push_back(std::move(entry));
     }
+    api.running().routes().for_each_neighbor(
+        RouteOrigin::kernel, [&](const IpAddress& address, const NextHop& hop, bool used) {
+            MacAddress mac;
+            std::copy_n(hop.header.begin(), mac.bytes.size(), mac.bytes.begin());
+            list.push_back({{"address", print_address(address)},
+                            {"port", api.running().port_names()[hop.port]},
+                            {"mac", print_mac(mac)},
+                            {"source", "kernel"},
+                            {"used", used}});
+        });
     return list;
 }
 
@@ -216,7 +240,8 @@ Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
         static_cast<std::uint16_t>(number("dport", question.queue_pair ? roce_udp_port : 0, max_port));
     parameters.finish();
     const FlowAnswer answer = look_up(api.running(), question);
-    Json json = {{"prefix", answer.prefix ? Json(print_prefix(*answer.prefix)) : Json(nullptr)},
+    Json json = {{"prefix", answer.match ? Json(print_prefix(answer.match->prefix)) : Json(nullptr)},
+                 {"source", answer.match ? Json(source_text(answer.match->source)) : Json(nullptr)},
                  {"group", answer.group},
                  {"hash", answer.hash},
                  {"bucket", answer.bucket},
@@ -243,9 +268,12 @@ constexpr std::array methods{
               true, routes<Verb::add>},
     RpcMethod{"route.delete", "routes: [PREFIX]", "Deletes routes, all or none.", changes, true,
               routes<Verb::remove>},
-    RpcMethod{"route.list", "", "All routes of the configuration.", reads, false, list_routes},
+    RpcMethod{"route.list", "",
+              "All routes, of the configuration (static) and of the kernel; used: none comes before it.",
+              reads, false, list_routes},
     RpcMethod{"route.lookup", "destination, source, protocol, sport, dport, qp",
-              "Which route, bucket, member and port a packet takes now, and why.", reads, false, lookup},
+              "Which route and of what source, bucket, member and port a packet takes now, and why.", reads,
+              false, lookup},
     RpcMethod{"route.replace", "routes: [{prefix, via}]", "Adds or replaces routes, all or none.", changes,
               true, routes<Verb::replace>},
 };

@@ -37,9 +37,9 @@ void NumberRanges::give_back(std::uint32_t first, unsigned log2_count) {
 
 NextHopGroups::NextHopGroups() {
     constexpr std::array reasons{DropReason::no_route, DropReason::local_address, DropReason::blackhole,
-                                 DropReason::unresolved_next_hop};
+                                 DropReason::unresolved_next_hop, DropReason::no_route};
     static_assert(group_no_route == 0 && group_local == 1 && group_blackhole == 2 && group_unresolved == 3 &&
-                  reasons.size() == first_free_group);
+                  group_elsewhere == 4 && reasons.size() == first_free_group);
     for (const DropReason reason : reasons) {
         changed_.insert(group_numbers_.take(0));
         entries_.push_back(std::make_unique<Entry>());
@@ -70,7 +70,44 @@ std::optional<std::uint32_t> NextHopGroups::number_of(const Place& place) {
     return number;
 }
 
-bool NextHopGroups::set_neighbor(const IpAddress& address, const std::optional<NextHop>& now) {
+bool NextHopGroups::Entry::is_used() const {
+    return name() != nullptr || is_neighbors_own != std::array<bool, route_origins>{};
+}
+
+const IpPrefix* NextHopGroups::Entry::name() const {
+    const IpPrefix* found = nullptr;
+    for (const auto& those : routes)
+        if (!those.empty() && (found == nullptr || *those.begin() < *found)) found = &*those.begin();
+    return found;
+}
+
+const NextHop* NextHopGroups::first(const Known& known) {
+    for (const auto& hop : known)
+        if (hop) return &*hop;
+    return nullptr;
+}
+
+bool NextHopGroups::set_neighbor(const IpAddress& address, RouteOrigin origin,
+                                 const std::optional<NextHop>& now) {
+    const auto there = known_.find(address);
+    const Known before = there != known_.end() ? there->second : Known{};
+    Known after = before;
+    after[static_cast<unsigned>(origin)] = now;
+    // Behind another origin's nothing happens.
+    const bool hidden = origin != RouteOrigin::configuration && before.front();
+    if (!hidden && !take_neighbor(address, first(after))) return false;
+    undo_.emplace_back([this, address, before] {
+        known_.erase(address);
+        if (first(before) != nullptr) known_.emplace(address, before);
+    });
+    if (first(after) != nullptr)
+        known_[address] = after;
+    else
+        known_.erase(address);
+    return true;
+}
+
+bool NextHopGroups::take_neighbor(const IpAddress& address, const NextHop* now) {
     const auto there = neighbors_.find(address);
     const std::optional<Neighbor> before =
         there != neighbors_.end() ? std::optional(there->second) : std::nullopt;
@@ -151,20 +188,20 @@ std::optional<std::uint32_t> NextHopGroups::group_of(const NextHops& via, std::u
     return number;
 }
 
-void NextHopGroups::use(std::uint32_t group, const IpPrefix& prefix, bool is_route) {
+void NextHopGroups::use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
     if (group < first_free_group) return;
     if (is_route)
-        entry(group).routes.insert(prefix);
+        entry(group).routes[static_cast<unsigned>(origin)].insert(prefix);
     else
-        entry(group).is_neighbors_own = true;
+        entry(group).is_neighbors_own[static_cast<unsigned>(origin)] = true;
 }
 
-void NextHopGroups::disuse(std::uint32_t group, const IpPrefix& prefix, bool is_route) {
+void NextHopGroups::disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
     if (group < first_free_group) return;
     if (is_route)
-        entry(group).routes.erase(prefix);
+        entry(group).routes[static_cast<unsigned>(origin)].erase(prefix);
     else
-        entry(group).is_neighbors_own = false;
+        entry(group).is_neighbors_own[static_cast<unsigned>(origin)] = false;
     perhaps_unused_.insert(group);
 }
 
@@ -186,7 +223,7 @@ void NextHopGroups::write(GroupTables& tables) const {
 void NextHopGroups::release_unused() {
     for (const std::uint32_t number : perhaps_unused_) {
         const Entry& unused = entry(number);
-        if (!unused.routes.empty() || unused.is_neighbors_own) continue;
+        if (unused.is_used()) continue;
         for (const NextHopConfig& hop : unused.via) by_address_.erase({hop.address, number});
         if (!unused.buckets.empty())  // else it was made by a change that is taken back
             bucket_numbers_.give_back(unused.group.first_bucket, unused.group.log2_buckets);
@@ -216,15 +253,15 @@ void NextHopGroups::roll_back(GroupTables& tables) {
 std::optional<IpPrefix> NextHopGroups::route_by(const IpAddress& address) const {
     for (auto at = by_address_.lower_bound({address, 0}); at != by_address_.end() && at->first == address;
          ++at)
-        if (const Entry& entry = *entries_[at->second]; !entry.routes.empty()) return *entry.routes.begin();
+        if (const auto& routes = entries_[at->second]->routes[0]; !routes.empty()) return *routes.begin();
     return std::nullopt;
 }
 
 std::vector<EcmpGroup> NextHopGroups::ecmp() const {
     std::map<IpPrefix, const Entry*> by_name;
     for (const auto& entry : entries_)
-        if (entry && entry->group.counted && !entry->routes.empty())
-            by_name.emplace(*entry->routes.begin(), entry.get());
+        if (entry && entry->group.counted && entry->name() != nullptr)
+            by_name.emplace(*entry->name(), entry.get());
     std::vector<EcmpGroup> groups;
     for (const auto& [prefix, entry] : by_name) groups.push_back({print_prefix(prefix), entry->members});
     return groups;

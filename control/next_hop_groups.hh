@@ -10,6 +10,7 @@
 // other side's tables have them still.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "control/config.hh"
+#include "control/route_changes.hh"
 #include "dataplane/policy.hh"
 
 namespace sluice {
@@ -64,12 +66,21 @@ class NextHopGroups {
     // The group of a list, which is not empty; one that is new gets buckets close to those of `before`.
     // Nothing when there are max_groups already.
     std::optional<std::uint32_t> group_of(const NextHops& via, std::uint32_t before);
-    // A neighbour is now at a port; nothing: it is gone. False when there are max_next_hops already.
-    bool set_neighbor(const IpAddress& address, const std::optional<NextHop>& now);
+    // A neighbour of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
+    // False when there are max_next_hops already.
+    bool set_neighbor(const IpAddress& address, RouteOrigin origin, const std::optional<NextHop>& now);
     // A route, or the neighbour's own prefix, has the group now or has it no more. Groups in front of
     // first_free_group are nobody's.
-    void use(std::uint32_t group, const IpPrefix& prefix, bool is_route);
-    void disuse(std::uint32_t group, const IpPrefix& prefix, bool is_route);
+    void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
+    void disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
+    const NextHops& via(std::uint32_t group) const { return entries_[group]->via; }
+    // Each neighbour of that origin, in order: what(address, next hop, whether it is the one that counts).
+    template <class What>
+    void for_each_neighbor(RouteOrigin origin, What what) const {
+        for (const auto& [address, known] : known_)
+            if (const auto& hop = known[static_cast<unsigned>(origin)])
+                what(address, *hop, &*hop == first(known));
+    }
 
     // What has changed since the last commit, into a side's tables.
     void write(GroupTables& tables) const;
@@ -78,7 +89,7 @@ class NextHopGroups {
     // `tables`: where the changes were written.
     void roll_back(GroupTables& tables);
 
-    // A route that goes by this address.
+    // A route of the configuration that goes by this address.
     std::optional<IpPrefix> route_by(const IpAddress& address) const;
     std::vector<EcmpGroup> ecmp() const;
     std::size_t size() const { return by_via_.size(); }
@@ -90,9 +101,13 @@ class NextHopGroups {
         Group group;
         std::vector<std::uint32_t> buckets;  // next hops
         std::vector<EcmpGroup::Member> members;
-        std::set<IpPrefix> routes;
-        bool is_neighbors_own = false;
+        std::array<std::set<IpPrefix>, route_origins> routes;
+        std::array<bool, route_origins> is_neighbors_own{};
+        bool is_used() const;
+        // The first that goes by it; null: none does.
+        const IpPrefix* name() const;
     };
+    using Known = std::array<std::optional<NextHop>, route_origins>;
     struct Neighbor {
         std::uint32_t next_hop;
         PortId port;
@@ -100,6 +115,8 @@ class NextHopGroups {
     using Place = std::pair<IpAddress, PortId>;
 
     Entry& entry(std::uint32_t group) { return *entries_[group]; }
+    static const NextHop* first(const Known& known);
+    bool take_neighbor(const IpAddress& address, const NextHop* now);
     void fill(Entry& entry, const std::vector<std::uint32_t>& before);
     std::optional<std::uint32_t> number_of(const Place& place);
     void release_unused();
@@ -107,7 +124,8 @@ class NextHopGroups {
     std::vector<std::unique_ptr<Entry>> entries_;  // by group
     std::map<NextHops, std::uint32_t> by_via_;
     std::set<std::pair<IpAddress, std::uint32_t>> by_address_;  // groups that name it
-    std::map<IpAddress, Neighbor> neighbors_;
+    std::map<IpAddress, Known> known_;                          // neighbours of every origin
+    std::map<IpAddress, Neighbor> neighbors_;                   // those that count
     // A place keeps its number while numbers last, so that its counters go on when the neighbour comes back.
     std::map<Place, std::uint32_t> hop_numbers_;
     std::vector<NextHop> next_hops_;  // by number

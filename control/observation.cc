@@ -10,20 +10,6 @@
 #include "control/values.hh"
 
 namespace sluice {
-namespace {
-
-// Calls take(event) for all that `ring` holds now, and no more than it can hold.
-template <class Event, class Take>
-void empty_ring(EventRing<Event>& ring, Take take) {
-    std::array<Event, 64> events;
-    for (std::size_t left = ring.events.size(); left != 0;) {
-        const std::size_t count = ring.events.collect(std::span(events).first(std::min(left, events.size())));
-        for (std::size_t i = 0; i < count; ++i) take(events[i]);
-        left -= count;
-    }
-}
-
-}  // namespace
 
 Observation::Observation(const Config& config, PortNames ports, std::size_t most_open)
     : ports_(std::move(ports)), mode_(record_mode(config)), path_(config.decisions.file) {
@@ -54,7 +40,7 @@ void Observation::drain_decisions(Switch& device) {
     for (unsigned w = 0; w < device.worker_count(); ++w) {
         auto& ring = device.worker(static_cast<WorkerId>(w)).decisions;
         if (!ring) continue;
-        empty_ring(*ring, [&](const DecisionEvent& event) { log_->take(event); });
+        ring->drain([&](const DecisionEvent& event) { log_->take(event); });
         decisions_lost_ += ring->lost.get();
     }
     log_->settle();
@@ -64,7 +50,7 @@ void Observation::drain_microbursts(Switch& device) {
     std::vector<Microburst> ended;
     for (unsigned w = 0; w < device.worker_count(); ++w)
         if (auto& ring = device.worker(static_cast<WorkerId>(w)).microbursts)
-            empty_ring(*ring, [&](const Microburst& burst) { ended.push_back(burst); });
+            ring->drain([&](const Microburst& burst) { ended.push_back(burst); });
     if (!ended.empty()) keep(device, ended, true);
 }
 

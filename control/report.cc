@@ -225,6 +225,22 @@ Json port_json(RunningSwitch& running, PortId id) {
     return json;
 }
 
+// What the switch has of the kernel.
+Json kernel_json(const KernelControl& kernel, Switch& device) {
+    const KernelMirror& mirror = kernel.mirror();
+    std::uint64_t lost = 0;
+    for (unsigned w = 0; w < device.worker_count(); ++w)
+        if (const auto& ring = device.worker(static_cast<WorkerId>(w)).unresolved) lost += ring->lost.get();
+    return {{"routes", mirror.tables().routes()},
+            {"routes_elsewhere", mirror.tables().routes_elsewhere()},
+            {"neighbors", mirror.tables().neighbors()},
+            {"refused", kernel.refused()},
+            {"asks", kernel.asks()},
+            {"asks_lost", lost},
+            {"overruns", mirror.overruns()},
+            {"resyncs", mirror.resyncs()}};
+}
+
 Json pools_json(RunningSwitch& running) {
     Json json = Json::object();
     const Cells bytes{running.config().cell_bytes};
@@ -345,6 +361,7 @@ Json make_report(RunningSwitch& running) {
     report["microbursts"] = microbursts_json(running.observation());
     report["microbursts_left_out"] = running.observation().microbursts_left_out();
     report["ecmp"] = ecmp_json(running);
+    if (running.kernel() != nullptr) report["kernel"] = kernel_json(*running.kernel(), device);
     report["events"] = Json::array();
     for (const SwitchEvent& event : running.event_log())
         report["events"].push_back(event_json(running, event));

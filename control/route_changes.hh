@@ -1,5 +1,6 @@
-// What becomes of routes, neighbours and interface addresses: the difference between two configurations, or
-// what a client asks for. Every change of them is one of these, and costs what it changes.
+// What becomes of routes, neighbours and interface addresses: the difference between two configurations, what
+// a client asks for, or what the kernel says. Every change of them is one of these, and costs what it
+// changes.
 #pragma once
 
 #include <optional>
@@ -9,10 +10,16 @@
 
 namespace sluice {
 
+// Whose they are, whose counts first: what the configuration says of a prefix or a neighbour comes before
+// what the kernel says of the same.
+enum class RouteOrigin : std::uint8_t { configuration, kernel };
+constexpr unsigned route_origins = 2;
+
 struct RouteChanges {
     struct Route {
         IpPrefix prefix;
         std::optional<RouteConfig> now;  // nothing: deleted
+        bool elsewhere = false;          // by no port of ours: dropped as no_route
     };
     struct Neighbor {
         IpAddress address;
@@ -22,6 +29,7 @@ struct RouteChanges {
         IpPrefix prefix;  // of an interface: the address itself, or its subnet
         bool there;
     };
+    RouteOrigin origin = RouteOrigin::configuration;
     std::vector<Route> routes;
     std::vector<Neighbor> neighbors;
     std::vector<Own> addresses, subnets;

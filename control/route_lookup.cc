@@ -41,10 +41,10 @@ std::uint32_t hash_of(const FlowQuestion& question, const HashKey& key) {
 FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
     const Policy& policy = running.device().policy();
     FlowAnswer answer;
-    answer.prefix = running.routes().match(question.destination);
+    answer.match = running.routes().match(question.destination);
     answer.group = group_of(*policy.fib, question.destination);
     const Group& group = policy.groups[answer.group];
-    const std::string route = answer.prefix ? print_prefix(*answer.prefix) : "no route";
+    const std::string route = answer.match ? print_prefix(answer.match->prefix) : "no route";
     answer.drop = group.drop;
     if (group.drop != DropReason::none) {
         answer.why = fmt::format("{}: dropped as {}", route, to_string(group.drop));

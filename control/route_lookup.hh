@@ -18,7 +18,7 @@ struct FlowQuestion {
 };
 
 struct FlowAnswer {
-    std::optional<IpPrefix> prefix;  // the longest that matches
+    std::optional<Routes::Match> match;  // of the longest prefix
     DropReason drop = DropReason::none;
     std::uint32_t group = 0;
     std::uint32_t hash = 0;

@@ -84,7 +84,7 @@ Fib::Size fib_size(const Config& config, bool v6) {
     const bool real = config.clock == ClockKind::real_time;
     const std::optional<std::uint32_t> said = v6 ? config.fib.ipv6_tables : config.fib.ipv4_tables;
     const std::size_t prefixes = demand_of(config, v6, 24).prefixes;
-    const bool many = prefixes >= (real && v6 ? real_v6_large_from : large_from);
+    const bool many = prefixes >= (real && v6 ? real_v6_large_from : large_from) || config.kernel.routes;
     Fib::Size size;
     size.large = many || said.value_or(0) >= large_from || (real && !v6);
     if (said)
@@ -122,8 +122,7 @@ std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes) {
 
 std::string Routes::account() const {
     std::array<std::size_t, 2> by_family{};
-    for (const auto& [prefix, entry] : prefixes_)
-        by_family[prefix.address.is_v6 ? 1 : 0] += entry.groups[route] != none ? 1 : 0;
+    for (const Listed& each : list()) ++by_family[each.prefix.address.is_v6 ? 1 : 0];
     const auto tables = [this](bool v6) {
         return fmt::format("{} of {}", fib().tables(v6).tables_used(), fib().tables(v6).tables());
     };
@@ -134,30 +133,32 @@ std::string Routes::account() const {
         static_cast<double>(table_bytes_) / 1e6);
 }
 
-std::uint32_t Routes::Prefix::wanted() const {
-    const auto* const first =
+unsigned Routes::Prefix::first() const {
+    const auto* const found =
         std::find_if(groups.begin(), groups.end(), [](std::uint32_t group) { return group != none; });
-    return first != groups.end() ? *first : none;
+    return static_cast<unsigned>(found - groups.begin());
 }
 
 std::uint32_t Routes::exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group) {
-    const std::uint32_t before = std::exchange(entry.groups[source], group);
-    if (group != none) groups_.use(group, prefix, source == route);
-    if (before != none) groups_.disuse(before, prefix, source == route);
+    const std::uint32_t before = std::exchange(entry.groups[index(source)], group);
+    const bool is_route = source.kind == Kind::route;
+    if (group != none) groups_.use(group, prefix, source.origin, is_route);
+    if (before != none) groups_.disuse(before, prefix, source.origin, is_route);
     return before;
 }
 
 void Routes::put(const IpPrefix& prefix, Source source, std::uint32_t group) {
     const auto at = group == none ? prefixes_.find(prefix) : prefixes_.try_emplace(prefix).first;
-    if (at != prefixes_.end() && at->second.groups[source] != group)
+    if (at != prefixes_.end() && at->second.groups[index(source)] != group)
         steps_.push_back({prefix, source, exchange(at->second, prefix, source, group)});
 }
 
-std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, const Ports& ports) {
+std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, RouteOrigin origin,
+                                 const Ports& ports) {
     const IpPrefix prefix = host_prefix(change.address);
     const auto port = change.now ? ports.find(change.now->port) : ports.end();
     const bool there = port != ports.end();
-    if (!groups_.set_neighbor(change.address,
+    if (!groups_.set_neighbor(change.address, origin,
                               there ? std::optional(next_hop_of(*change.now, port->second)) : std::nullopt))
         return fmt::format("neighbor {}: there are {} next hops already, which is the most",
                            print_address(change.address), max_next_hops);
@@ -165,17 +166,19 @@ std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, const Por
     if (!group)
         return fmt::format("neighbor {}: there are {} groups of next hops already, which is the most",
                            print_address(change.address), NextHopGroups::max_groups);
-    put(prefix, neighbor, *group);
+    put(prefix, {origin, Kind::neighbor}, *group);
     return {};
 }
 
-std::string Routes::set_route(const RouteChanges::Route& change) {
+std::string Routes::set_route(const RouteChanges::Route& change, RouteOrigin origin) {
+    const Source source{origin, Kind::route};
     std::uint32_t group = none;
     if (change.now) {
-        group = group_blackhole;
+        group = change.elsewhere ? group_elsewhere : group_blackhole;
         if (!change.now->via.empty()) {
             const auto there = prefixes_.find(change.prefix);
-            const std::uint32_t before = there != prefixes_.end() ? there->second.groups[route] : none;
+            const std::uint32_t before =
+                there != prefixes_.end() ? there->second.groups[index(source)] : none;
             const auto found = groups_.group_of(change.now->via, before != none ? before : group_no_route);
             if (!found)
                 return fmt::format("route {}: there are {} groups of next hops already, which is the most",
@@ -183,27 +186,34 @@ std::string Routes::set_route(const RouteChanges::Route& change) {
             group = *found;
         }
     }
-    put(change.prefix, route, group);
+    put(change.prefix, source, group);
     return {};
 }
 
 std::string Routes::change_tables(const RouteChanges& changes, const Ports& ports) {
     for (const RouteChanges::Own& own : changes.addresses)
-        put(own.prefix, own_address, own.there ? std::uint32_t{group_local} : none);
+        put(own.prefix, {changes.origin, Kind::own_address}, own.there ? std::uint32_t{group_local} : none);
     for (const RouteChanges::Own& own : changes.subnets)
-        put(own.prefix, subnet, own.there ? std::uint32_t{group_unresolved} : none);
-    std::string error;
+        put(own.prefix, {changes.origin, Kind::subnet}, own.there ? std::uint32_t{group_unresolved} : none);
     for (const RouteChanges::Neighbor& each : changes.neighbors)
-        if (error = set_neighbor(each, ports); !error.empty()) return error;
+        if (std::string error = set_neighbor(each, changes.origin, ports); !goes_on(changes.origin, error))
+            return error;
     for (const RouteChanges::Route& each : changes.routes)
-        if (error = set_route(each); !error.empty()) return error;
-    Side& side = sides_[idle()];
-    groups_.write(side.tables);
-    if (const auto rest = synchronise(idle())) return full(*rest, *side.fib);
-    return {};
+        if (std::string error = set_route(each, changes.origin); !goes_on(changes.origin, error))
+            return error;
+    groups_.write(sides_[idle()].tables);
+    return synchronise(idle());
+}
+
+bool Routes::goes_on(RouteOrigin origin, const std::string& error) {
+    if (error.empty()) return true;
+    if (origin == RouteOrigin::configuration) return false;
+    if (left_out_.count++ == 0) left_out_.first = error;
+    return true;
 }
 
 std::string Routes::change(const RouteChanges& changes, const Ports& ports) {
+    left_out_ = {};
     if (changes.empty()) return {};
     std::string error = change_tables(changes, ports);
     if (error.empty())
@@ -214,7 +224,7 @@ std::string Routes::change(const RouteChanges& changes, const Ports& ports) {
 }
 
 // Removals first, so that what they free can be taken.
-std::optional<IpPrefix> Routes::synchronise(unsigned side) {
+std::string Routes::synchronise(unsigned side) {
     Fib& fib = *sides_[side].fib;
     for (const Step& step : steps_) {
         Prefix& entry = prefixes_.at(step.prefix);
@@ -234,10 +244,16 @@ std::optional<IpPrefix> Routes::synchronise(unsigned side) {
         const std::uint32_t wanted = entry.wanted();
         if (wanted == none || wanted == installed) continue;
         const IpAddress& address = step.prefix.address;
-        if (!fib.set(address.is_v6, address.bytes.data(), step.prefix.length, wanted)) return step.prefix;
-        installed = wanted;
+        if (fib.set(address.is_v6, address.bytes.data(), step.prefix.length, wanted)) {
+            installed = wanted;
+            continue;
+        }
+        std::string error = full(step.prefix, fib);
+        if (!goes_on(step.source.origin, error)) return error;
+        // It is not in the tables, so nothing else stood at this prefix.
+        exchange(entry, step.prefix, step.source, none);
     }
-    return std::nullopt;
+    return {};
 }
 
 void Routes::roll_back() {
@@ -295,9 +311,28 @@ Routes::Prefixes::const_iterator Routes::longest(const IpAddress& address, int l
     return prefixes_.end();
 }
 
-std::optional<IpPrefix> Routes::match(const IpAddress& address) const {
+std::optional<Routes::Match> Routes::match(const IpAddress& address) const {
     const auto found = longest(address, host_prefix(address).length, active_);
-    return found != prefixes_.end() ? std::optional(found->first) : std::nullopt;
+    if (found == prefixes_.end()) return std::nullopt;
+    const unsigned first = found->second.first();
+    return Match{found->first, {static_cast<RouteOrigin>(first / kinds), static_cast<Kind>(first % kinds)}};
+}
+
+std::vector<Routes::Listed> Routes::list() const {
+    std::vector<Listed> all;
+    for (const auto& [prefix, entry] : prefixes_)
+        for (const RouteOrigin origin : {RouteOrigin::configuration, RouteOrigin::kernel}) {
+            const unsigned source = index({origin, Kind::route});
+            const std::uint32_t group = entry.groups[source];
+            if (group == none) continue;
+            Listed& listed =
+                all.emplace_back(Listed{prefix, origin, DropReason::none, nullptr, entry.first() == source});
+            if (group >= first_free_group)
+                listed.via = &groups_.via(group);
+            else
+                listed.drop = group == group_blackhole ? DropReason::blackhole : DropReason::no_route;
+        }
+    return all;
 }
 
 }  // namespace sluice

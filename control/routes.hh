@@ -34,16 +34,46 @@ class Routes {
     // Null when memory did not suffice.
     static std::unique_ptr<Routes> create(const Fib::Sizes& sizes);
 
-    // Whole or not at all: an error is one line that names what does not fit. Then, or when a policy that
-    // names the tables runs everywhere, comes the next change.
+    // Of the configuration: whole or not at all; an error is one line that names what does not fit. Of the
+    // kernel, which does not ask: what fits, and the rest is left out. Then, or when a policy that names the
+    // tables runs everywhere, comes the next change.
     std::string change(const RouteChanges& changes, const Ports& ports);
+    // By the last change of the kernel's: how many, and the first one's error.
+    struct LeftOut {
+        std::size_t count = 0;
+        std::string first;
+    };
+    const LeftOut& left_out() const { return left_out_; }
     // The routing part of a policy: the tables with what was changed last.
     void name_in(Policy& policy) const;
     // Every worker runs that policy: the other side follows.
     void published();
 
-    // The longest prefix that covers the address in the tables that workers use.
-    std::optional<IpPrefix> match(const IpAddress& address) const;
+    // What one prefix can stand for, the most important first; of two origins' the first's comes before.
+    enum class Kind : std::uint8_t { own_address, neighbor, route, subnet };
+    struct Source {
+        RouteOrigin origin;
+        Kind kind;
+    };
+    // The longest prefix that covers the address in the tables that workers use, and what it stands for.
+    struct Match {
+        IpPrefix prefix;
+        Source source;
+    };
+    std::optional<Match> match(const IpAddress& address) const;
+    // Every route, in the order of prefixes and origins.
+    struct Listed {
+        IpPrefix prefix;
+        RouteOrigin origin;
+        DropReason drop;      // of a route without next hops
+        const NextHops* via;  // null: none
+        bool used;            // else what comes before it is
+    };
+    std::vector<Listed> list() const;
+    template <class What>  // NextHopGroups::for_each_neighbor
+    void for_each_neighbor(RouteOrigin origin, What what) const {
+        groups_.for_each_neighbor(origin, what);
+    }
     std::optional<IpPrefix> route_by(const IpAddress& hop) const { return groups_.route_by(hop); }
     std::vector<EcmpGroup> ecmp() const { return groups_.ecmp(); }
     std::size_t prefixes() const { return prefixes_.size(); }
@@ -53,14 +83,19 @@ class Routes {
     const Fib& fib() const { return *sides_[active_].fib; }
 
   private:
-    // What one prefix can stand for, the most important first.
-    enum Source : unsigned { own_address, neighbor, route, subnet, sources };
+    static constexpr unsigned kinds = 4;
+    static constexpr unsigned sources = route_origins * kinds;
     static constexpr std::uint32_t none = ~0U;
+    static unsigned index(const Source& source) {
+        return static_cast<unsigned>(source.origin) * kinds + static_cast<unsigned>(source.kind);
+    }
 
     struct Prefix {
-        std::array<std::uint32_t, sources> groups{none, none, none, none};
+        Prefix() { groups.fill(none); }
+        std::array<std::uint32_t, sources> groups;           // by index(source)
         std::array<std::uint32_t, 2> installed{none, none};  // by side
-        std::uint32_t wanted() const;
+        unsigned first() const;                              // index of what it stands for; sources: nothing
+        std::uint32_t wanted() const { return first() < sources ? groups[first()] : none; }
     };
     struct Step {
         IpPrefix prefix;
@@ -76,12 +111,15 @@ class Routes {
     Routes() = default;
     unsigned idle() const { return 1 - active_; }
     std::string change_tables(const RouteChanges& changes, const Ports& ports);
-    std::string set_neighbor(const RouteChanges::Neighbor& change, const Ports& ports);
-    std::string set_route(const RouteChanges::Route& change);
+    // False: the change is to be taken back for this error.
+    bool goes_on(RouteOrigin origin, const std::string& error);
+    std::string set_neighbor(const RouteChanges::Neighbor& change, RouteOrigin origin, const Ports& ports);
+    std::string set_route(const RouteChanges::Route& change, RouteOrigin origin);
     void put(const IpPrefix& prefix, Source source, std::uint32_t group);
     std::uint32_t exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group);
-    // Brings a side to what is wanted of the prefixes in `steps_`; the one that does not fit.
-    std::optional<IpPrefix> synchronise(unsigned side);
+    // Brings a side to what is wanted of the prefixes in `steps_`. An error when one does not fit that is not
+    // to be left out.
+    std::string synchronise(unsigned side);
     void roll_back();
     void forget_unused();
     Prefixes::const_iterator longest(const IpAddress& address, int length, unsigned side) const;
@@ -93,6 +131,7 @@ class Routes {
     Prefixes prefixes_;
     NextHopGroups groups_;
     std::vector<Step> steps_;  // of the change under way
+    LeftOut left_out_;
 };
 
 }  // namespace sluice

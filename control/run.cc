@@ -259,6 +259,7 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
         events.run_due(running, now);
         running.finish_change();
         running.watch();
+        running.poll_kernel();
         if (duration && now - Time{} >= *duration) break;
         if (++rounds % 16 == 0) running.poll_links();
         outside.serve(std::chrono::milliseconds(1));

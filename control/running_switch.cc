@@ -9,7 +9,6 @@
 #include "control/compile.hh"
 #include "control/decision_filter.hh"
 #include "control/force.hh"
-#include "control/machine_addresses.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
 #include "dataplane/device.hh"
@@ -18,6 +17,9 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t longest_span_ns = std::uint64_t{100} * 24 * 3600 * 1'000'000'000;
+
+// Of a worker: destinations whose neighbours are to be found out, between two rounds of control.
+constexpr std::size_t unresolved_ring = 1024;
 
 MacAddress default_mac(std::size_t index) {
     return {
@@ -63,7 +65,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     if (error.empty()) error = made->find_origin();
     std::vector<PortSpec> specs;
     if (error.empty()) error = made->open_ports(specs);
-    if (error.empty()) error = made->steer_machine_addresses();
+    if (error.empty()) error = made->open_kernel();
     if (!error.empty()) return tl::unexpected(error);
 
     made->qos_ = effective_qos(made->config_);
@@ -80,7 +82,8 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     made->switch_ = std::make_unique<Switch>(
         config.workers, std::move(policy), std::move(specs),
         Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time,
-                          decision_ring(config), microburst_ring});
+                          decision_ring(config), microburst_ring,
+                          config.kernel.routes ? unresolved_ring : 0});
     made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
     made->fault_ports_.resize(config.ports.size());
     if (config.clock == ClockKind::virtual_time) {
@@ -289,7 +292,7 @@ std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const st
 
 std::string RunningSwitch::change_routes(const RouteChanges& changes) {
     std::string error = publish(config_, state_, changes);
-    if (error.empty()) sluice::apply(changes, config_);
+    if (error.empty() && changes.origin == RouteOrigin::configuration) sluice::apply(changes, config_);
     return error;
 }
 
@@ -305,6 +308,7 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
         if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
             fault != before.ports.at(names_[id]).fault)
             take_up_fault(id, fault);
+    if (kernel_) steer_addresses(kernel_->mirror().tables().addresses());  // and those of the ports
     return {};
 }
 
@@ -413,27 +417,37 @@ void RunningSwitch::note_drops(PortId id) {
 }
 
 void RunningSwitch::poll_links() {
-    constexpr unsigned polls_an_address = 64;
     for (EthdevPort* port : ethdevs_) port->poll_link();
-    if (++link_polls_ % polls_an_address != 0) return;
-    if (std::string error = steer_machine_addresses(); !error.empty())
-        note_once("steering", std::move(error));
 }
 
-std::string RunningSwitch::steer_machine_addresses() {
-    if (std::none_of(ethdevs_.begin(), ethdevs_.end(),
-                     [](EthdevPort* port) { return port->steering() != nullptr; }))
-        return {};
-    std::set<Steering::Address> addresses = machine_addresses();
+std::string RunningSwitch::open_kernel() {
+    bool needed = config_.kernel.routes;
+    KernelTables::Ports interfaces;
+    for (PortId id = 0; id < ethdevs_.size(); ++id) {
+        if (ethdevs_[id]->steering() != nullptr) needed = true;
+        if (const auto& interface = ethdevs_[id]->interface()) interfaces[interface->index()] = names_[id];
+    }
+    if (!needed) return {};
+    auto opened = KernelControl::open(config_.kernel, std::move(interfaces));
+    if (!opened) return opened.error();
+    kernel_ = std::move(*opened);
+    // From the first frame on.
+    steer_addresses(kernel_->mirror().tables().addresses());
+    return {};
+}
+
+void RunningSwitch::steer_addresses(const std::set<IpAddress>& of_machine) {
+    std::set<Steering::Address> addresses;
+    const auto add = [&](const IpAddress& own) {
+        addresses.insert(own.is_v6 ? own.bytes : Steering::mapped(own.bytes.data()));
+    };
+    for (const IpAddress& own : of_machine) add(own);
     for (const auto& [name, port] : config_.ports)
-        for (const IpPrefix& own : port.address)
-            addresses.insert(own.address.is_v6 ? own.address.bytes
-                                               : Steering::mapped(own.address.bytes.data()));
+        for (const IpPrefix& own : port.address) add(own.address);
     for (PortId id = 0; id < ethdevs_.size(); ++id)
         if (Steering* steering = ethdevs_[id]->steering())
             if (std::string error = steering->set_local(addresses); !error.empty())
-                return "port " + names_[id] + ": " + error;
-    return {};
+                note_once("steering", "port " + names_[id] + ": " + error);
 }
 
 unsigned RunningSwitch::packets_missing() const {

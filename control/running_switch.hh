@@ -15,6 +15,7 @@
 #include "control/compile.hh"
 #include "control/config.hh"
 #include "control/event_log.hh"
+#include "control/kernel_control.hh"
 #include "control/limit_change.hh"
 #include "control/observation.hh"
 #include "control/routes.hh"
@@ -56,7 +57,7 @@ class RunningSwitch {
     // `forced`: what it is not lossless for, and which is wanted.
     std::string apply(Config config, std::vector<std::string> forced);
     const std::vector<std::string>& forced() const { return state_.forced; }
-    // Routes and neighbours alone; costs what it changes.
+    // Routes and neighbours alone, the configuration's or the kernel's; costs what it changes.
     std::string change_routes(const RouteChanges& changes);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
@@ -99,9 +100,16 @@ class RunningSwitch {
     // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
     // fell behind.
     void watch();
-    // Control, now and then, under the real clock: asks drivers for their links, and the kernel for the
-    // machine's addresses.
+    // Control, now and then, under the real clock: asks drivers for their links.
     void poll_links();
+    // Control, once a round under the real clock: what the kernel has said.
+    void poll_kernel() {
+        if (kernel_) kernel_->poll(*this);
+    }
+    // Null: no port is an interface of the kernel's that would need it.
+    const KernelControl* kernel() const { return kernel_.get(); }
+    // The machine's addresses from now on: what goes to them on an XDP port stays with the kernel.
+    void steer_addresses(const std::set<IpAddress>& of_machine);
     // Of an XDP port, what its steering program decided; null otherwise.
     const Steering* steering(PortId id) const {
         return id < ethdevs_.size() ? ethdevs_[id]->steering() : nullptr;
@@ -123,7 +131,7 @@ class RunningSwitch {
     tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
-    std::string steer_machine_addresses();
+    std::string open_kernel();
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
                                     const OperatorState& state) const;
@@ -142,8 +150,7 @@ class RunningSwitch {
     std::vector<std::string> names_;
     Routes::Ports port_info_;
     std::vector<MacAddress> macs_;
-    std::vector<EthdevPort*> ethdevs_;  // real clock: by port
-    unsigned link_polls_ = 0;
+    std::vector<EthdevPort*> ethdevs_;     // real clock: by port
     std::vector<FaultPort*> fault_ports_;  // by port; null: not wrapped
     std::map<std::string, std::set<std::string_view>, NaturalOrder>
         broken_by_fault_;  // at any time of the run
@@ -154,6 +161,7 @@ class RunningSwitch {
     WatchdogWatch watchdog_;
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;
+    std::unique_ptr<KernelControl> kernel_;
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;

@@ -279,6 +279,17 @@ Rows<FibConfig> fib_rows() {
     };
 }
 
+Rows<KernelConfig> kernel_rows() {
+    using K = KernelConfig;
+    return {
+        at_start(key<K>("routes", &K::routes, boolean(),
+                        "Routes, neighbours and addresses that the kernel has at the ports' interfaces are "
+                        "the switch's too, behind those of the configuration.")),
+        at_start(key<K>("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
+                        "News of the kernel that may wait to be read; beyond it all is asked for anew.")),
+    };
+}
+
 Rows<NeighborConfig> neighbor_rows() {
     using N = NeighborConfig;
     return {
@@ -449,6 +460,7 @@ Rows<Config> make_config_rows() {
             },
             "The shared buffer."),
         nested<C>("fib", &C::fib, fib_rows(), "The forwarding tables."),
+        nested<C>("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane."),
         nested<C>("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports."),
         nested<C>("decisions", &C::decisions, decision_rows(), "Decision records."),
         default_row(),

@@ -40,6 +40,8 @@ class EthdevPort final : public Port {
     std::uint32_t kept_at_close() const override { return steering_ ? 2 * xdp_packets : 0; }
     // Control, now and then: asks the driver, or the kernel for an interface of its, for the link.
     void poll_link();
+    // Nothing: it is no interface of the kernel's.
+    const std::optional<KernelInterface>& interface() const { return interface_; }
     // Of an XDP port; null otherwise.
     Steering* steering() { return steering_.get(); }
     const Steering* steering() const { return steering_.get(); }

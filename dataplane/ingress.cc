@@ -157,12 +157,27 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
     }
 }
 
+// Control has the kernel find the neighbour out. Who sends more than the ring holds is heard next time.
+[[gnu::cold]] void report_unresolved(EventRing<Unresolved>& ring, Packet* packet, const Parsed& parsed) {
+    const std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
+    Unresolved event{{}, parsed.kind == FrameKind::ipv6};
+    if (event.is_v6)
+        std::memcpy(event.destination.data(), l3 + offsetof(Ipv6Header, destination), 16);
+    else
+        std::memcpy(event.destination.data(), l3 + offsetof(Ipv4Header, destination), 4);
+    ring.post(event);
+}
+
 // Group and hash to next hop; `none` when the packet may leave.
 DropReason choose_next_hop(WorkerContext& worker, Packet* packet, const Parsed& parsed,
                            std::uint32_t number) {
     const Policy& policy = *worker.policy;
     const Group& group = policy.groups[number];
-    if (group.drop != DropReason::none) return group.drop;
+    if (group.drop != DropReason::none) [[unlikely]] {
+        if (group.drop == DropReason::unresolved_next_hop && worker.unresolved)
+            report_unresolved(*worker.unresolved, packet, parsed);
+        return group.drop;
+    }
     PacketMeta& info = meta(packet);
     const auto is_up = [&](std::uint32_t hop) {
         return worker.shared.link_up[policy.next_hops[hop].port].load(std::memory_order_relaxed);

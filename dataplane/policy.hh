@@ -44,7 +44,14 @@ struct alignas(16) Group {
 };
 
 // Groups with a fixed number, in front of all others.
-enum : std::uint32_t { group_no_route, group_local, group_blackhole, group_unresolved, first_free_group };
+enum : std::uint32_t {
+    group_no_route,  // no prefix matches
+    group_local,
+    group_blackhole,
+    group_unresolved,
+    group_elsewhere,  // a prefix matches that leaves by no port of ours: dropped as no_route, too
+    first_free_group
+};
 
 // What the PFC watchdog looks after at a port.
 struct WatchdogPolicy {

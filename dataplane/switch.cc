@@ -32,6 +32,8 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
             worker->decisions = std::make_unique<EventRing<DecisionEvent>>(resources.decision_ring);
         if (resources.microburst_ring != 0)
             worker->microbursts = std::make_unique<EventRing<Microburst>>(resources.microburst_ring);
+        if (resources.unresolved_ring != 0)
+            worker->unresolved = std::make_unique<EventRing<Unresolved>>(resources.unresolved_ring);
     }
 }
 

@@ -35,6 +35,7 @@ class Switch {
         // Events that each worker can have under way to control; 0: none of the kind.
         std::size_t decision_ring = 0;
         std::size_t microburst_ring = 0;
+        std::size_t unresolved_ring = 0;
     };
     Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
            const Resources& resources);

@@ -1,9 +1,11 @@
 // The state of a worker and of the ports it owns, and what workers share. Plain data: the stages work on it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dataplane/policy.hh"
@@ -156,8 +158,24 @@ struct EventRing {
         lost.add(1);
         return false;
     }
+    // Reader: calls take(event) for all that it holds now, and no more than it can hold.
+    template <class Take>
+    void drain(Take take) {
+        std::array<Event, 64> some;
+        for (std::size_t left = events.size(); left != 0;) {
+            const std::size_t count = events.collect(std::span(some).first(std::min(left, some.size())));
+            for (std::size_t i = 0; i < count; ++i) take(some[i]);
+            left -= count;
+        }
+    }
     Mailbox<Event> events;
     Counter lost;
+};
+
+// A packet that was dropped because nobody knows its next hop's MAC address.
+struct Unresolved {
+    std::array<std::uint8_t, 16> destination;  // IPv4 in the first 4
+    bool is_v6;
 };
 
 struct alignas(64) WorkerContext {
@@ -179,6 +197,7 @@ struct alignas(64) WorkerContext {
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
     TurnCounters turns;
     StageMeter meter;
+    std::unique_ptr<EventRing<Unresolved>> unresolved;    // null: nobody resolves
 };
 
 constexpr unsigned max_next_hops = 65536;

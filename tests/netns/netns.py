@@ -18,8 +18,10 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "loopback"))
+for beside in ("loopback", "control"):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / beside))
 
+import control  # noqa: E402
 import loopback  # noqa: E402
 from frames import ethernet, plain, plain6, raw_mac, routed  # noqa: E402
 from loopback import Programs, flow, gateway_mac, mac  # noqa: E402
@@ -39,11 +41,11 @@ def why_not():
     return None if done.returncode == 0 else "no network namespace with veth pairs: " + done.stderr.strip()
 
 
-def main():
+def main(with_sluicectl=False):
     if MARK not in os.environ and (reason := why_not()) is None:
         os.execvpe("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv], {**os.environ, MARK: "1"})
     Case.missing = None if MARK in os.environ else reason
-    loopback.main()
+    (control if with_sluicectl else loopback).main()
 
 
 def sh(*words, namespace=None):
@@ -158,9 +160,10 @@ class Case(loopback.Case):
         config, report = switch.folder / "sluice.toml", switch.folder / "report.json"
         config.write_text(switch.text())
         events = switch.folder / "events.jsonl"
-        process = subprocess.Popen([Programs.sluiced, "--config", config, "--report", report, "--events", events], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        run = Run(process, events)
+        path = switch.folder / "sluice.sock"
+        process = subprocess.Popen([Programs.sluiced, "--config", config, "--report", report, "--events", events, "--socket", path],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = Run(process, events, path)
         try:
             yield run
             self.assertIsNone(process.poll(), "it has ended by itself")
@@ -216,11 +219,19 @@ class Case(loopback.Case):
         self.assertEqual(run.outcome.drops(), {})
         return run.outcome
 
-    def ping_each_other(self, hosts):
-        """Waits until the first of two hosts reaches the second; then every ping of either has its answer."""
+    def reaches(self, host, address):
+        """Waits until it does."""
         end = time.monotonic() + PATIENCE_S
-        while hosts[0].ping("10.0.1.2", count=1)[0] == 0:
-            self.assertLess(time.monotonic(), end, "no answer")
+        while host.ping(address, count=1)[0] == 0:
+            self.assertLess(time.monotonic(), end, f"no answer of {address}")
+
+    def ping_each_other(self, hosts, resolved=True):
+        """Waits until the first of two hosts reaches the second; then every ping of either has its answer.
+
+        Not `resolved`: the first packets of IPv6 may be lost, too, because the switch knows no neighbours."""
+        self.reaches(hosts[0], "10.0.1.2")
+        if not resolved:
+            self.reaches(hosts[0], "2001:db8:1::2")
         for sender, address in ((0, "10.0.1.2"), (1, "10.0.0.2"), (0, "2001:db8:1::2"), (1, "2001:db8:0::2")):
             self.assertEqual(hosts[sender].ping(address), (5, 63), address)
 
@@ -270,13 +281,30 @@ class FrameTests:
 
 
 class Run:
-    def __init__(self, process, events):
-        self.process, self.events, self.outcome, self.probes = process, events, None, 0
+    def __init__(self, process, events, path=None):
+        self.process, self.events, self.path, self.outcome, self.probes = process, events, path, None, 0
 
     def wait_for_event(self, kind):
+        """Its text."""
+        def told():
+            lines = self.events.read_text().splitlines() if self.events.exists() else []
+            return [event["text"] for event in map(json.loads, lines) if event["kind"] == kind]
+
+        return self.wait_for(told, bool)[-1]
+
+    def wait_for(self, what, holds):
+        """Asks until `holds` of what it gives, which it returns."""
         end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            if self.events.exists() and f'"{kind}"' in self.events.read_text():
-                return
+        while not holds(value := what()):
+            assert time.monotonic() < end and self.process.poll() is None, str(value)[:2000]
             time.sleep(0.01)
-        raise AssertionError(f"no event {kind}")
+        return value
+
+    def call(self, method, **parameters):
+        """What the control socket answers, once there is one."""
+        self.wait_for(self.path.exists, bool)
+        client = control.Client(self.path)
+        try:
+            return client.call(method, **parameters)
+        finally:
+            client.close()

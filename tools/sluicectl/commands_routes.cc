@@ -78,12 +78,16 @@ Answer route_show(Context& context, const Said& said) {
     for (Json& route : context.call("route.list")) {
         if (said.has("PREFIX") && route["prefix"] != prefix_of(said.value("PREFIX"), route["via"])) continue;
         text += word_text(route["prefix"]);
+        // Of the configuration's own nothing need be said.
+        const std::string source = route["source"] == "static" ? ""
+                                                               : " source " + word_text(route["source"]) +
+                                                                     (route["used"] == true ? "" : " unused");
         if (route["via"].is_string())
-            text += " blackhole\n";
+            text += " " + word_text(route["via"]) + source + "\n";
         else if (route["via"].size() == 1)
-            text += " via " + word_text(route["via"][0]["address"]) + "\n";
+            text += " via " + word_text(route["via"][0]["address"]) + source + "\n";
         else {
-            text += "\n";
+            text += source + "\n";
             for (const Json& hop : route["via"])
                 text += fmt::format("    nexthop via {} weight {}\n", word_text(hop["address"]),
                                     hop["weight"].dump());
@@ -112,7 +116,8 @@ Answer route_get(Context& context, const Said& said) {
     if (json.contains("drop"))
         text += ": dropped, " + word_text(json["drop"]) + "\n";
     else
-        text += fmt::format(" by {} dev {}\n", word_text(json["prefix"]), word_text(json["port"]));
+        text += fmt::format(" by {} dev {} source {}\n", word_text(json["prefix"]), word_text(json["port"]),
+                            word_text(json["source"]));
     if (json["buckets"] != 1)
         text += fmt::format("    group {} hash {} bucket {} of {}\n", json["group"].dump(),
                             json["hash"].dump(), json["bucket"].dump(), json["buckets"].dump());
@@ -124,9 +129,12 @@ Answer neigh_show(Context& context, const Said&) {
     Json json = context.call("neighbor.list");
     std::string text;
     for (const Json& neighbor : json)
-        text += fmt::format("{} dev {} lladdr {}{}\n", word_text(neighbor["address"]),
+        text += fmt::format("{} dev {} lladdr {}{}{}\n", word_text(neighbor["address"]),
                             word_text(neighbor["port"]), word_text(neighbor["mac"]),
-                            neighbor.contains("vlan") ? " vlan " + neighbor["vlan"].dump() : "");
+                            neighbor.contains("vlan") ? " vlan " + neighbor["vlan"].dump() : "",
+                            neighbor["source"] == "static" ? ""
+                            : neighbor["used"] == true     ? " source kernel"
+                                                           : " source kernel unused");
     return {std::move(json), text.empty() ? "no neighbours\n" : std::move(text)};
 }
 
@@ -154,7 +162,7 @@ Answer neigh_delete(Context& context, const Said& said) {
 }
 
 constexpr std::array table{
-    Command{"route show [PREFIX]", "all routes of the configuration, or one", route_show},
+    Command{"route show [PREFIX]", "all routes, of the configuration and of the kernel, or one", route_show},
     Command{"route add PREFIX HOPS...",
             "HOPS: via A [weight N] [via ...], nexthop via A dev P weight N ..., blackhole", route_add},
     Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops", route_replace},

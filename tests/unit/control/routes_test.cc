@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -63,21 +65,48 @@ Answer answer_of(const Policy& policy, const IpAddress& asked) {
 
 // What there is, each by what it is for, and what becomes of an address by looking at every length.
 struct Model {
-    std::map<IpPrefix, NextHops> routes;
-    std::map<IpAddress, NeighborConfig> neighbors;
-    std::map<IpPrefix, bool> addresses, subnets;
+    struct Route {
+        NextHops via;
+        bool elsewhere;
+    };
+    struct Said {
+        std::map<IpPrefix, Route> routes;
+        std::map<IpAddress, NeighborConfig> neighbors;
+        std::map<IpPrefix, bool> addresses, subnets;
+    };
+    std::array<Said, route_origins> said;  // the configuration first
 
     void apply(const RouteChanges& changes) {
-        for (const auto& change : changes.addresses) put(addresses, change.prefix, change.there);
-        for (const auto& change : changes.subnets) put(subnets, change.prefix, change.there);
+        Said& by = said[static_cast<unsigned>(changes.origin)];
+        for (const auto& change : changes.addresses) put(by.addresses, change.prefix, change.there);
+        for (const auto& change : changes.subnets) put(by.subnets, change.prefix, change.there);
         for (const auto& change : changes.neighbors) {
-            neighbors.erase(change.address);
-            if (change.now) neighbors[change.address] = *change.now;
+            by.neighbors.erase(change.address);
+            if (change.now) by.neighbors[change.address] = *change.now;
         }
         for (const auto& change : changes.routes) {
-            routes.erase(change.prefix);
-            if (change.now) routes[change.prefix] = change.now->via;
+            by.routes.erase(change.prefix);
+            if (change.now) by.routes[change.prefix] = {change.now->via, change.elsewhere};
         }
+    }
+    const NeighborConfig* neighbor(const IpAddress& asked) const {
+        for (const Said& by : said)
+            if (const auto found = by.neighbors.find(asked); found != by.neighbors.end())
+                return &found->second;
+        return nullptr;
+    }
+    // What takes it back: addresses and subnets, and of routes and neighbours those that `goes` says.
+    RouteChanges without(RouteOrigin origin, const std::function<bool()>& goes) const {
+        const Said& by = said[static_cast<unsigned>(origin)];
+        RouteChanges less;
+        less.origin = origin;
+        for (const auto& [key, there] : by.routes)
+            if (goes()) less.routes.push_back({key, {}});
+        for (const auto& [key, there] : by.neighbors)
+            if (goes()) less.neighbors.push_back({key, {}});
+        for (const auto& [key, there] : by.addresses) less.addresses.push_back({key, false});
+        for (const auto& [key, there] : by.subnets) less.subnets.push_back({key, false});
+        return less;
     }
     static void put(std::map<IpPrefix, bool>& map, const IpPrefix& key, bool there) {
         map.erase(key);
@@ -86,11 +115,10 @@ struct Model {
     Answer by(const NextHops& via) const {
         Answer answer;
         double sum = 0;
-        for (const NextHopConfig& hop : via) sum += neighbors.contains(hop.address) ? hop.weight : 0;
+        for (const NextHopConfig& hop : via) sum += neighbor(hop.address) != nullptr ? hop.weight : 0;
         for (const NextHopConfig& hop : via)
-            if (const auto found = neighbors.find(hop.address); found != neighbors.end())
-                answer.shares[{ports.at(found->second.port).id, header_of(found->second.mac)}] +=
-                    hop.weight / sum;
+            if (const NeighborConfig* found = neighbor(hop.address))
+                answer.shares[{ports.at(found->port).id, header_of(found->mac)}] += hop.weight / sum;
         if (via.empty())
             answer.drop = DropReason::blackhole;
         else if (answer.shares.empty())
@@ -100,10 +128,14 @@ struct Model {
     std::pair<std::optional<IpPrefix>, Answer> look_up(const IpAddress& asked) const {
         for (int bits = asked.is_v6 ? 128 : 32; bits >= 0; --bits) {
             const IpPrefix at = network_of({asked, static_cast<std::uint8_t>(bits)});
-            if (addresses.contains(at)) return {at, {DropReason::local_address, {}}};
-            if (at == host_prefix(asked) && neighbors.contains(asked)) return {at, by({{asked, 1}})};
-            if (const auto found = routes.find(at); found != routes.end()) return {at, by(found->second)};
-            if (subnets.contains(at)) return {at, {DropReason::unresolved_next_hop, {}}};
+            for (const Said& says : said) {
+                if (says.addresses.contains(at)) return {at, {DropReason::local_address, {}}};
+                if (at == host_prefix(asked) && says.neighbors.contains(asked)) return {at, by({{asked, 1}})};
+                if (const auto found = says.routes.find(at); found != says.routes.end())
+                    return {at, found->second.elsewhere ? Answer{DropReason::no_route, {}}
+                                                        : by(found->second.via)};
+                if (says.subnets.contains(at)) return {at, {DropReason::unresolved_next_hop, {}}};
+            }
         }
         return {std::nullopt, {DropReason::no_route, {}}};
     }
@@ -220,12 +252,15 @@ class Random {
         const auto length = static_cast<std::uint8_t>(one_in(3) ? longest - below(9) : below(longest + 1));
         return network_of({any_address(v6), length});
     }
-    RouteChanges::Route any_route(const Model& model) {
-        if (one_in(3) && !model.routes.empty()) {
-            const auto near = model.routes.lower_bound(any_prefix());
-            return {near != model.routes.end() ? near->first : model.routes.begin()->first, {}};
-        }
-        RouteConfig made{any_prefix(), {}, {}};
+    RouteChanges::Route any_route(const Model& model, RouteOrigin origin) {
+        // What one says and the other does too.
+        const auto& routes = model.said[one_in(2) ? 0 : static_cast<unsigned>(origin)].routes;
+        const bool known = one_in(3) && !routes.empty();
+        const auto near = known ? routes.lower_bound(any_prefix()) : routes.end();
+        const std::optional<IpPrefix> there =
+            known ? std::optional(near != routes.end() ? near->first : routes.begin()->first) : std::nullopt;
+        if (there && !one_in(4)) return {*there, {}};
+        RouteConfig made{there.value_or(any_prefix()), {}, {}};
         if (!one_in(8))
             for (std::uint64_t hops = 1 + below(4); hops > 0; --hops) {
                 const NextHopConfig hop{any_hop(), static_cast<std::uint32_t>(1 + below(3))};
@@ -234,7 +269,7 @@ class Random {
                     made.via.push_back(hop);
             }
         std::sort(made.via.begin(), made.via.end());
-        return {made.prefix, made};
+        return {made.prefix, made, made.via.empty() && origin == RouteOrigin::kernel && one_in(2)};
     }
     RouteChanges::Neighbor any_neighbor() {
         const IpAddress at = one_in(8) ? any_address(false) : any_hop();
@@ -242,10 +277,12 @@ class Random {
         return {at, NeighborConfig{
                         at, fmt::format("p{}", below(4)), mac(static_cast<std::uint8_t>(below(9))), {}, {}}};
     }
-    RouteChanges any_changes(const Model& model) {
+    RouteChanges any_changes(const Model& model, bool two_origins) {
         RouteChanges changes;
+        if (two_origins && one_in(2)) changes.origin = RouteOrigin::kernel;
         const std::uint64_t most = one_in(10) ? 200 : 20;
-        for (std::uint64_t n = below(most + 1); n > 0; --n) changes.routes.push_back(any_route(model));
+        for (std::uint64_t n = below(most + 1); n > 0; --n)
+            changes.routes.push_back(any_route(model, changes.origin));
         if (one_in(2)) changes.neighbors.push_back(any_neighbor());
         if (one_in(5)) {
             const IpPrefix at = any_prefix();
@@ -290,7 +327,71 @@ TEST(Routes, precedenceAtOnePrefix) {
     holds(DropReason::no_route, 0);
     CHECK_FALSE(tables.routes->match(asked).has_value());
     tables.must(neighbors(four));
-    CHECK_TRUE(tables.routes->match(asked) == prefix("10.0.0.2/32"));
+    CHECK_TRUE(tables.routes->match(asked)->prefix == prefix("10.0.0.2/32"));
+}
+
+RouteChanges of_kernel(RouteChanges changes) {
+    changes.origin = RouteOrigin::kernel;
+    return changes;
+}
+
+TEST(Routes, whatTheConfigurationSaysOfAPrefixComesBeforeTheKernel) {
+    Tables tables;
+    tables.must(neighbors(four));
+    const auto by = [&](const char* asked) { return members(tables.running, asked).front(); };
+    tables.must(of_kernel(route("10.9.0.0/16", {"10.0.1.2"})));
+    LONGS_EQUAL(2, by("10.9.1.1"));
+    tables.must(route("10.9.0.0/16", {"10.0.2.2"}));
+    LONGS_EQUAL(3, by("10.9.1.1"));
+    // The longest prefix comes first, whosever it is.
+    tables.must(of_kernel(route("10.9.1.0/24", {"10.0.3.2"})));
+    LONGS_EQUAL(4, by("10.9.1.1"));
+    LONGS_EQUAL(3, by("10.9.2.1"));
+    const auto listed = tables.routes->list();
+    LONGS_EQUAL(3, listed.size());
+    CHECK_TRUE(listed[0].origin == RouteOrigin::configuration && listed[0].used);
+    CHECK_TRUE(listed[1].origin == RouteOrigin::kernel && !listed[1].used);
+    CHECK_TRUE(listed[2].origin == RouteOrigin::kernel && listed[2].used);
+    CHECK_TRUE(tables.routes->match(address("10.9.2.1"))->source.origin == RouteOrigin::configuration);
+    CHECK_TRUE(tables.routes->match(address("10.9.1.1"))->source.origin == RouteOrigin::kernel);
+
+    // The kernel's route to the same list of next hops stays when the other goes, and the other way round.
+    tables.must(of_kernel(route("10.9.0.0/16", {"10.0.2.2"})));
+    tables.must(no_route("10.9.0.0/16"));
+    LONGS_EQUAL(3, by("10.9.2.1"));
+    CHECK_FALSE(tables.routes->route_by(address("10.0.2.2")).has_value());  // none of the configuration
+    tables.must(of_kernel(no_route("10.9.0.0/16")));
+    tables.must(of_kernel(no_route("10.9.1.0/24")));
+    CHECK_FALSE(tables.routes->match(address("10.9.1.1")).has_value());
+}
+
+TEST(Routes, aNeighbourOfTheKernelWaitsBehindTheConfigurations) {
+    Tables tables;
+    tables.must(of_kernel(neighbors({neighbor("10.0.0.2", "p0", 1)})));
+    tables.must(route("10.9.0.0/16", {"10.0.0.2"}));
+    LONGS_EQUAL(1, members(tables.running, "10.9.1.1").front());
+    tables.must(neighbors({neighbor("10.0.0.2", "p1", 5)}));
+    LONGS_EQUAL(5, members(tables.running, "10.9.1.1").front());
+    tables.must(of_kernel(neighbors({neighbor("10.0.0.2", "p0", 6)})));
+    LONGS_EQUAL(5, members(tables.running, "10.9.1.1").front());
+    LONGS_EQUAL(5, members(tables.running, "10.0.0.2").front());
+    tables.must(gone("10.0.0.2"));
+    LONGS_EQUAL(6, members(tables.running, "10.9.1.1").front());
+    tables.must(of_kernel(gone("10.0.0.2")));
+    CHECK_TRUE(answer_of(tables.running, address("10.9.1.1")).drop == DropReason::unresolved_next_hop);
+}
+
+TEST(Routes, aRouteByNoPortOfOursHidesShorterOnes) {
+    Tables tables;
+    tables.must(neighbors(four));
+    tables.must(route("10.0.0.0/8", {"10.0.1.2"}));
+    RouteChanges other = of_kernel(route("10.9.0.0/16", {}));
+    other.routes[0].elsewhere = true;
+    tables.must(other);
+    CHECK_TRUE(answer_of(tables.running, address("10.9.1.1")).drop == DropReason::no_route);
+    CHECK_TRUE(tables.routes->list()[1].via == nullptr);
+    tables.must(of_kernel(no_route("10.9.0.0/16")));
+    LONGS_EQUAL(2, members(tables.running, "10.9.1.1").front());
 }
 
 TEST(Routes, aNeighbourThatChangesMovesNoOtherFlow) {
@@ -391,12 +492,39 @@ TEST(Routes, aTableThatIsFullInTheMiddleChangesNothing) {
     tables.must(route("10.7.0.0/30", {"10.0.3.2"}));
 }
 
-// SLUICE_LONG=1: a million changes.
-TEST(Routes, answerAsAModelDoesAndLoseNothing) {
+TEST(Routes, ofTheKernelsRoutesThoseThatDoNotFitAreLeftOut) {
+    Tables tables({{true, 4}, {false, 4}});
+    tables.must(neighbors({neighbor("10.0.0.2", "p0", 1)}));
+    RouteChanges many = of_kernel({});
+    for (const char* to :
+         {"20.0.0.0/30", "20.0.1.0/30", "20.0.2.0/30", "20.0.3.0/30", "20.0.4.0/30", "30.0.0.0/8"})
+        many.routes.push_back(route(to, {"10.0.0.2"}).routes[0]);
+    STRCMP_EQUAL("", tables.change(many).c_str());
+    LONGS_EQUAL(2, tables.routes->left_out().count);
+    STRCMP_CONTAINS("route 20.0.3.0/30: the forwarding table is full",
+                    tables.routes->left_out().first.c_str());
+    LONGS_EQUAL(1, members(tables.running, "20.0.2.1").front());
+    LONGS_EQUAL(1, members(tables.running, "30.0.2.1").front());
+    CHECK_FALSE(tables.routes->match(address("20.0.3.1")).has_value());
+    LONGS_EQUAL(4, tables.routes->list().size());
+    // What goes makes room for what comes with it, and for what is tried again.
+    RouteChanges less = of_kernel(no_route("20.0.0.0/30"));
+    less.routes.push_back(many.routes[3]);
+    less.routes.push_back(many.routes[4]);
+    STRCMP_EQUAL("", tables.change(less).c_str());
+    LONGS_EQUAL(1, tables.routes->left_out().count);
+    LONGS_EQUAL(1, members(tables.running, "20.0.3.1").front());
+    for (const auto& each : many.routes) tables.must(of_kernel(no_route(print_prefix(each.prefix))));
+    LONGS_EQUAL(1, tables.routes->prefixes());
+    LONGS_EQUAL(0, tables.routes->left_out().count);
+}
+
+// SLUICE_LONG=1: a million changes. Of two origins: in tables where all fits, because of the kernel's routes
+// what does not is left out. Else some are refused.
+void answer_as_a_model_does(Tables& tables, bool two_origins) {
     const char* is_long = std::getenv("SLUICE_LONG");
     const std::uint64_t most = is_long != nullptr && std::string_view(is_long) == "1" ? 1'000'000 : 60'000;
     Random random(17);
-    Tables tables({{true, 600}, {false, 3000}});
     Model model;
     std::uint64_t done = 0;
     unsigned refused = 0, number = 0;
@@ -404,16 +532,18 @@ TEST(Routes, answerAsAModelDoesAndLoseNothing) {
         const auto [at, wanted] = model.look_up(asked);
         const Answer found = answer_of(tables.running, asked);
         if (!agree(wanted, found))
-            FAIL(fmt::format("after {} changes, {}: wanted {}, found {}", done, print_address(asked),
-                             text_of(wanted), text_of(found))
+            FAIL(fmt::format("after {} changes, {}: wanted {} of {}, found {}", done, print_address(asked),
+                             text_of(wanted), at ? print_prefix(*at) : "none", text_of(found))
                      .c_str());
-        CHECK_TRUE(at == tables.routes->match(asked));
+        const auto match = tables.routes->match(asked);
+        CHECK_TRUE(at == (match ? std::optional(match->prefix) : std::nullopt));
     };
     while (done < most) {
-        RouteChanges changes = random.any_changes(model);
+        RouteChanges changes = random.any_changes(model, two_origins);
         tables.watched.clear();
         for (unsigned i = 0; i < 8; ++i) tables.watched.push_back(random.any_address(random.one_in(3)));
         const std::string error = tables.change(changes);
+        LONGS_EQUAL(0, tables.routes->left_out().count);
         if (error.empty()) {
             model.apply(changes);
             done += changes.routes.size() + changes.neighbors.size();
@@ -425,29 +555,34 @@ TEST(Routes, answerAsAModelDoesAndLoseNothing) {
         for (std::size_t i = 0; i < changes.routes.size(); i += 3) check(changes.routes[i].prefix.address);
         for (const auto& each : changes.neighbors) check(each.address);
         if (++number % 400 != 0) continue;  // now and then nearly all of it goes
-        RouteChanges less;
-        for (const auto& [key, via] : model.routes)
-            if (!random.one_in(20)) less.routes.push_back({key, {}});
-        for (const auto& [key, there] : model.neighbors)
-            if (!random.one_in(20)) less.neighbors.push_back({key, {}});
-        for (const auto& [key, there] : model.addresses) less.addresses.push_back({key, false});
-        for (const auto& [key, there] : model.subnets) less.subnets.push_back({key, false});
-        model.apply(less);
-        tables.must(less);
+        for (const RouteOrigin origin : {RouteOrigin::configuration, RouteOrigin::kernel}) {
+            const RouteChanges less = model.without(origin, [&] { return !random.one_in(20); });
+            model.apply(less);
+            tables.must(less);
+        }
     }
-    CHECK_TRUE(refused > number / 100 && refused < number / 2);
+    if (two_origins)
+        LONGS_EQUAL(0, refused);
+    else
+        CHECK_TRUE(refused > number / 100 && refused < number / 2);
     // At most some thousand routes were there at once, and never more groups.
     CHECK_TRUE(tables.running.groups.size() < 8000);
     CHECK_TRUE(tables.running.buckets.size() < tables.running.groups.size() * 2 * 256);
-    RouteChanges all;
-    for (const auto& [key, via] : model.routes) all.routes.push_back({key, {}});
-    for (const auto& [key, there] : model.neighbors) all.neighbors.push_back({key, {}});
-    for (const auto& [key, there] : model.addresses) all.addresses.push_back({key, false});
-    for (const auto& [key, there] : model.subnets) all.subnets.push_back({key, false});
-    tables.must(all);
+    for (const RouteOrigin origin : {RouteOrigin::kernel, RouteOrigin::configuration})
+        tables.must(model.without(origin, [] { return true; }));
     LONGS_EQUAL(0, tables.routes->prefixes());
     LONGS_EQUAL(0, tables.routes->groups());
     for (const bool v6 : {false, true}) LONGS_EQUAL(0, tables.routes->fib().tables(v6).tables_used());
+}
+
+TEST(Routes, answerAsAModelDoesAndLoseNothing) {
+    Tables tables({{true, 600}, {false, 3000}});
+    answer_as_a_model_does(tables, false);
+}
+
+TEST(Routes, ofTwoOriginsAnswerAsAModelDoesAndLoseNothing) {
+    Tables tables({{true, 4000}, {false, 20'000}});
+    answer_as_a_model_does(tables, true);
 }
 
 TEST(Routes, numbersOfNextHopsAreGivenUpWhenThereAreNoOthers) {

@@ -1,0 +1,98 @@
+#include "control/kernel_control.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control/running_switch.hh"
+#include "control/values.hh"
+
+namespace sluice {
+namespace {
+
+constexpr std::chrono::seconds between_asks{1};  // for one destination
+constexpr std::size_t most_asked = 4096;         // destinations at once: as many as most kernels resolve
+
+}  // namespace
+
+tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(const KernelConfig& config,
+                                                                              KernelTables::Ports ports) {
+    auto mirror = KernelMirror::open(std::move(ports), {config.routes, config.receive_buffer_bytes});
+    if (!mirror) return tl::unexpected(mirror.error());
+    return std::unique_ptr<KernelControl>(new KernelControl(std::move(*mirror), config.routes));
+}
+
+void KernelControl::want_neighbors(RunningSwitch& running) {
+    const auto now = Clock::now();
+    if (asked_.size() == most_asked)
+        std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_asks; });
+    for (unsigned w = 0; w < running.device().worker_count(); ++w)
+        running.device().worker(static_cast<WorkerId>(w)).unresolved->drain([&](const Unresolved& packet) {
+            const IpAddress destination{packet.destination, packet.is_v6};
+            if (asked_.size() == most_asked && !asked_.contains(destination)) return;
+            const auto [asked, is_new] = asked_.try_emplace(destination, now);
+            if (!is_new && now - asked->second < between_asks) return;
+            asked->second = now;
+            ++asks_;
+            mirror_->tables().want(destination);
+        });
+}
+
+void KernelControl::note_links(RunningSwitch& running) {
+    for (const auto& news : mirror_->tables().take_link_news())
+        if (news.now.empty())
+            running.note(
+                "interface_gone",
+                fmt::format("port {}: its interface {} has gone; do: start the switch anew when there "
+                            "is one again",
+                            news.port, news.before));
+        else
+            running.note("interface_renamed", fmt::format("port {}: its interface {} is called {} now",
+                                                          news.port, news.before, news.now));
+}
+
+void KernelControl::note_overruns(RunningSwitch& running) {
+    if (mirror_->overruns() == overruns_) return;
+    overruns_ = mirror_->overruns();
+    if (!overrun_at_)
+        running.note(
+            "kernel_overrun",
+            "the kernel had more news than kernel.receive_buffer holds: everything is asked for anew");
+    overrun_at_ = mirror_->resyncs();
+}
+
+void KernelControl::poll(RunningSwitch& running) {
+    if (routes_) want_neighbors(running);
+    const bool whole = mirror_->poll();
+    note_overruns(running);
+    if (!whole) return;
+    KernelTables& tables = mirror_->tables();
+    note_links(running);
+    if (tables.take_addresses_changed()) running.steer_addresses(tables.addresses());
+    if (routes_) give_changes(running);
+    if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
+        overrun_at_.reset();
+        running.note("kernel_resynced", fmt::format("{} routes and {} neighbours of the kernel",
+                                                    tables.routes(), tables.neighbors()));
+    }
+}
+
+void KernelControl::give_changes(RunningSwitch& running) {
+    KernelTables& tables = mirror_->tables();
+    if (refused_at_ && mirror_->resyncs() > *refused_at_) {
+        refused_at_.reset();
+        tables.repeat();
+    }
+    const RouteChanges changes = tables.take_changes();
+    if (changes.empty()) return;
+    std::string refusal = running.change_routes(changes);
+    const Routes::LeftOut& left_out = running.routes().left_out();
+    refused_ += left_out.count;
+    if (refusal.empty()) refusal = left_out.first;
+    if (refusal.empty()) return;
+    refused_at_ = mirror_->resyncs();
+    if (refusal != std::exchange(noted_refusal_, refusal)) running.note("kernel_refused", refusal);
+}
+
+}  // namespace sluice

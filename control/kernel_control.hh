@@ -1,0 +1,51 @@
+// The kernel as control plane of a running switch: its addresses stay with it at XDP ports; with
+// `kernel.routes` its routes and neighbours are the switch's, behind those of the configuration, and it
+// resolves the neighbours that packets want.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "control/kernel_mirror.hh"
+
+namespace sluice {
+
+class RunningSwitch;
+
+class KernelControl {
+  public:
+    // Knows all that the kernel has; gives nothing of it to the switch yet.
+    static tl::expected<std::unique_ptr<KernelControl>, std::string> open(const KernelConfig& config,
+                                                                          KernelTables::Ports ports);
+
+    // Once a round: brings the switch up to what the kernel says by now. Does not wait for the kernel.
+    void poll(RunningSwitch& running);
+
+    const KernelMirror& mirror() const { return *mirror_; }
+    std::uint64_t refused() const { return refused_; }  // changes that did not fit our tables
+    std::uint64_t asks() const { return asks_; }        // for the neighbour that a packet wanted
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    KernelControl(std::unique_ptr<KernelMirror> mirror, bool routes)
+        : mirror_(std::move(mirror)), routes_(routes) {}
+    void want_neighbors(RunningSwitch& running);
+    void give_changes(RunningSwitch& running);
+    void note_links(RunningSwitch& running);
+    void note_overruns(RunningSwitch& running);
+
+    std::unique_ptr<KernelMirror> mirror_;
+    bool routes_;
+    std::map<IpAddress, Clock::time_point> asked_;  // destinations, lately
+    std::uint64_t asks_ = 0;
+    std::uint64_t refused_ = 0;
+    std::string noted_refusal_;
+    std::uint64_t overruns_ = 0;
+    // Resyncs there had been when a change was refused, and when news were lost; the next one mends both.
+    std::optional<std::uint64_t> refused_at_, overrun_at_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,295 @@
+#!/usr/bin/python3
+"""The kernel as control plane: what `ip` says in the switch's namespace is what the switch does."""
+
+import contextlib
+import signal
+import struct
+import subprocess
+
+import netns
+from frames import plain, raw_mac
+from loopback import Programs, mac
+from netns import KernelHost, sh
+
+ROUTES = 12_000  # of the overrun: many times what its socket holds
+FLOWS = struct.pack(">H", 9)  # their destination port, which is not the kernel's nor a probe's
+
+
+def ip(line, **keys):
+    return sh("ip", *line.split(), **keys)
+
+
+class KernelCase(netns.Case):
+    cable = {"mtu": 1500, "own_mac": True}
+    silent = ()  # hosts that are raw sockets
+
+    def switch(self, hosts=2, **keys):
+        """Ports, and nothing else of the network."""
+        switch = super().switch(hosts=0, **{"kernel.routes": True, **keys})
+        for n in range(hosts):
+            switch.port(f"h{n}")
+        return switch
+
+    def cables(self, hosts=2, **keys):
+        """The kernel has an address on each."""
+        cables = super().cables(hosts, **keys)
+        for n in range(hosts):
+            ip(f"address add 10.0.{n}.1/24 dev sw{n}")
+        self.silent = range(hosts)
+        return cables
+
+    @contextlib.contextmanager
+    def running(self, switch, **keys):
+        with super().running(switch, **keys) as run:
+            run.wait_for(run.path.exists, bool)
+            # The hosts do not speak for themselves. Not before: the driver sets the interface's MAC to what it was, for
+            # which the kernel forgets its neighbours.
+            for n in self.silent:
+                ip(f"neighbor replace 10.0.{n}.2 lladdr {mac(n)} dev sw{n}")
+            run.wait_for(lambda: {entry["address"] for entry in run.call("neighbor.list") if entry["source"] == "kernel"},
+                         lambda known: known >= {f"10.0.{n}.2" for n in self.silent})
+            yield run
+
+    def routes(self, run):
+        """{prefix: (next hops with weights, source, used)} of routes by gateways."""
+        return {(route["prefix"], route["source"]): (route["via"] if isinstance(route["via"], str) else
+                                                     {hop["address"]: hop["weight"] for hop in route["via"]}, route["used"])
+                for route in run.call("route.list")}
+
+    def wait_for_route(self, run, prefix, via, source="kernel", used=True):
+        """via: {address: weight}, "elsewhere", ..., or None."""
+        wanted = None if via is None else (via, used)
+        run.wait_for(lambda: self.routes(run).get((prefix, source)), lambda found: found == wanted)
+
+    def arrived(self, cables, frames):
+        """Sends them into the first cable; how many came out of each of the others."""
+        cables[0].send(*frames)
+        counts = {}
+        for cable in cables[1:]:
+            counts[cable.n] = 0
+            while (frame := cable.receive(wait_s=0.3)) is not None:
+                counts[cable.n] += frame[36:38] == FLOWS
+        return counts
+
+
+def flows(to, count=64):
+    return [plain(to=to, sport=1000 + n, dport=9) for n in range(count)]
+
+
+class Routes(KernelCase):
+    def test_a_route_of_several_next_hops_comes_changes_and_goes(self):
+        cables, switch = self.cables(3), self.switch(3)
+        with self.running(switch) as run:
+            self.comes_through(*cables[:2], run)
+            ip("route add 10.9.0.0/16 nexthop via 10.0.1.2 weight 3 nexthop via 10.0.2.2")
+            self.wait_for_route(run, "10.9.0.0/16", {"10.0.1.2": 3, "10.0.2.2": 1})
+            found = run.call("route.lookup", destination="10.9.7.7")
+            self.assertEqual((found["prefix"], found["source"]), ("10.9.0.0/16", "kernel"))
+            counts = self.arrived(cables, flows("10.9.7.7"))
+            self.assertEqual(sum(counts.values()), 64)
+            self.assertGreater(counts[1], counts[2])
+            self.assertGreater(counts[2], 0)
+
+            ip("route replace 10.9.0.0/16 via 10.0.2.2")
+            self.wait_for_route(run, "10.9.0.0/16", {"10.0.2.2": 1})
+            self.assertEqual(self.arrived(cables, flows("10.9.7.7")), {1: 0, 2: 64})
+
+            ip("route add blackhole 10.9.7.0/24")
+            self.addCleanup(ip, "route delete blackhole 10.9.7.0/24")
+            self.wait_for_route(run, "10.9.7.0/24", "blackhole")
+            ip("route delete 10.9.0.0/16")
+            self.wait_for_route(run, "10.9.0.0/16", None)
+            self.assertEqual(self.arrived(cables, flows("10.9.7.7", 5) + flows("10.9.8.8", 3)), {1: 0, 2: 0})
+        self.assertEqual(run.outcome.drops(), {"blackhole": 5, "no_route": 3})
+
+    def test_ipv6_legs_come_and_go_one_by_one(self):
+        self.cables(3)
+        for n in range(3):
+            ip(f"address add 2001:db8:{n}::1/64 dev sw{n} nodad")
+        with self.running(self.switch(3)) as run:
+            ip("-6 route add 2001:db8:9::/48 nexthop via 2001:db8:1::2 weight 2 nexthop via 2001:db8:2::2")
+            self.wait_for_route(run, "2001:db8:9::/48", {"2001:db8:1::2": 2, "2001:db8:2::2": 1})
+            ip("-6 route delete 2001:db8:9::/48 via 2001:db8:2::2")
+            self.wait_for_route(run, "2001:db8:9::/48", {"2001:db8:1::2": 2})
+            ip("-6 route append 2001:db8:9::/48 via 2001:db8:2::9")
+            run.wait_for(lambda: self.routes(run)[("2001:db8:9::/48", "kernel")][0], lambda via: "2001:db8:2::9" in via)
+
+    def test_next_hop_objects(self):
+        self.cables(3)
+        with self.running(self.switch(3)) as run:
+            for line in ("add id 1 via 10.0.1.2 dev sw1", "add id 2 via 10.0.2.2 dev sw2", "add id 10 group 1/2,2"):
+                ip("nexthop " + line)
+            ip("route add 10.9.0.0/16 nhid 10")
+            self.wait_for_route(run, "10.9.0.0/16", {"10.0.1.2": 1, "10.0.2.2": 2})
+            ip("nexthop replace id 1 via 10.0.1.3 dev sw1")
+            self.wait_for_route(run, "10.9.0.0/16", {"10.0.1.3": 1, "10.0.2.2": 2})
+            ip("nexthop delete id 10")  # takes the route with it, without a word
+            self.wait_for_route(run, "10.9.0.0/16", None)
+
+    def test_a_neighbour_that_changes_its_mac(self):
+        cables, switch = self.cables(), self.switch()
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            ip("neighbor replace 10.0.1.2 lladdr 02:00:00:00:00:77 dev sw1")
+            run.wait_for(lambda: run.call("neighbor.list"), lambda known: "02:00:00:00:00:77" in str(known))
+            cables[0].send(plain(dport=9))
+            frame = cables[1].receive()
+            while frame[36:38] != FLOWS:
+                frame = cables[1].receive()
+            self.assertEqual(frame[:6], raw_mac("02:00:00:00:00:77"))
+            ip("neighbor delete 10.0.1.2 dev sw1")
+            run.wait_for(lambda: run.call("neighbor.list"), lambda known: "10.0.1.2" not in str(known))
+            self.assertEqual(self.arrived(cables, flows("10.0.1.2", 2)), {1: 0})
+        self.assertEqual(run.outcome.drops()["unresolved_next_hop"], 2)
+        self.assertGreaterEqual(run.outcome.report["kernel"]["asks"], 1)
+
+    def test_static_routes_come_before_the_kernels(self):
+        cables, switch = self.cables(3), self.switch(3)
+        switch.neighbor("10.0.1.2", "h1", mac(1))
+        switch.route("10.9.0.0/16", "10.0.1.2")
+        with self.running(switch) as run:
+            self.comes_through(*cables[:2], run)
+            ip("route add 10.9.0.0/16 via 10.0.2.2")
+            ip("route add 10.9.7.0/24 via 10.0.2.2")
+            self.wait_for_route(run, "10.9.0.0/16", {"10.0.2.2": 1}, used=False)
+            self.wait_for_route(run, "10.9.7.0/24", {"10.0.2.2": 1})
+            self.assertEqual(run.call("route.lookup", destination="10.9.1.1")["source"], "static")
+            self.assertEqual(run.call("route.lookup", destination="10.9.7.7")["source"], "kernel")
+            self.assertEqual(self.arrived(cables, flows("10.9.1.1", 8)), {1: 8, 2: 0})
+            done = subprocess.run([Programs.sluicectl, "--socket", run.path, "route", "show"], capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.splitlines(), ["10.9.0.0/16 via 10.0.1.2", "10.9.0.0/16 via 10.0.2.2 source kernel unused",
+                                                        "10.9.7.0/24 via 10.0.2.2 source kernel"])
+            run.call("route.delete", routes=["10.9.0.0/16"])
+            self.wait_for_route(run, "10.9.0.0/16", {"10.0.2.2": 1})
+            self.assertEqual(self.arrived(cables, flows("10.9.1.1", 8)), {1: 0, 2: 8})
+
+    def test_a_route_by_another_interface_is_counted_and_hides_shorter_ones(self):
+        cables = self.cables()
+        ip("link add other0 type veth peer name other1")
+        self.addCleanup(ip, "link delete other0")
+        ip("link set other0 up")
+        with self.running(self.switch()) as run:
+            self.comes_through(*cables, run)
+            ip("route add 10.9.0.0/16 via 10.0.1.2")
+            ip("route add 10.9.7.0/24 dev other0")
+            self.wait_for_route(run, "10.9.7.0/24", "elsewhere")
+            self.assertEqual(self.arrived(cables, flows("10.9.1.1", 4) + flows("10.9.7.7", 3)), {1: 4})
+            self.assertEqual(run.call("stats.show")["kernel"]["routes_elsewhere"], 1)
+        self.assertEqual(run.outcome.drops(), {"no_route": 3})
+
+    def test_lost_news_are_asked_for_anew(self):
+        cables, switch = self.cables(), self.switch(**{"kernel.receive_buffer": 4096})
+        prefixes = [f"20.{n >> 8}.{n & 255}.0/24" for n in range(ROUTES)]
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            for verb in ("add", "delete"):
+                before = run.call("stats.show")["kernel"]
+                run.process.send_signal(signal.SIGSTOP)  # so that it cannot read in time
+                subprocess.run(["ip", "-batch", "-"], check=True, text=True,
+                               input="".join(f"route {verb} {prefix} via 10.0.1.2\n" for prefix in prefixes))
+                run.process.send_signal(signal.SIGCONT)
+                found = run.wait_for(lambda: self.routes(run), lambda found: len(found) == (ROUTES if verb == "add" else 0))
+                self.assertEqual({prefix for prefix, _ in found}, set(prefixes if verb == "add" else []))
+                self.assertGreater(run.call("stats.show")["kernel"]["overruns"], before["overruns"])
+            self.assertIn("asked for anew", run.wait_for_event("kernel_overrun"))
+            self.assertIn("routes", run.wait_for_event("kernel_resynced"))
+            self.comes_through(*cables, run)
+        self.assertEqual(run.outcome.drops(), {})
+
+    def test_routes_that_do_not_fit_keep_nothing_else_out(self):
+        self.cables()
+        with self.running(self.switch(fib={"ipv4_tables": 256})) as run:
+            subprocess.run(["ip", "-batch", "-"], check=True, text=True,
+                           input="".join(f"route add 20.{n >> 8}.{n & 255}.1/32 via 10.0.1.2\n" for n in range(400)))
+            ip("route add 30.0.0.0/8 via 10.0.1.2")
+            self.wait_for_route(run, "30.0.0.0/8", {"10.0.1.2": 1})
+            self.assertIn("the forwarding table is full", run.wait_for_event("kernel_refused"))
+            self.assertGreater(len(self.routes(run)), 240)
+
+
+class Interfaces(KernelCase):
+    def test_a_new_name_is_told_and_is_the_same_port(self):
+        cables = self.cables()
+        with self.running(self.switch()) as run:
+            self.comes_through(*cables, run)
+            ip("link set sw1 down")
+            ip("link set sw1 name swp1")
+            self.addCleanup(ip, "link set swp1 name sw1")  # before the cable's own
+            ip("link set swp1 up")
+            ip(f"neighbor replace 10.0.1.2 lladdr {mac(1)} dev swp1")
+            self.assertEqual(run.wait_for_event("interface_renamed"), "port h1: its interface sw1 is called swp1 now")
+            self.comes_through(*cables, run)
+            ip("link set swp1 down")
+
+    def test_one_that_goes_is_told_and_takes_its_routes_along(self):
+        cables = self.cables(3)
+        with self.running(self.switch(3)) as run:
+            self.comes_through(*cables[:2], run)
+            ip("route add 10.9.0.0/16 via 10.0.2.2")
+            self.wait_for_route(run, "10.9.0.0/16", {"10.0.2.2": 1})
+            ip("link delete sw2")
+            self.assertIn("port h2: its interface sw2 has gone", run.wait_for_event("interface_gone"))
+            self.wait_for_route(run, "10.9.0.0/16", None)
+            self.assertIsNone(run.call("route.lookup", destination="10.0.2.2")["prefix"])
+            ip("link add sw2 type veth peer name other1")  # of the same name, yet another; the cable's cleanup takes it away
+            self.comes_through(*cables[:2], run)
+
+
+class Kernels:
+    """Hosts, kernels and routers between them, and not a word in the switch's configuration."""
+
+    def hosts(self):
+        hosts = [KernelHost(self, n, resolves=True) for n in range(2)]
+        for n, host in enumerate(hosts):  # without a link-local address a kernel solicits no neighbour
+            ip(f"address add fe80::1/64 dev sw{n} nodad")
+            host.run("ip", "address", "add", "fe80::2/64", "dev", "eth0", "nodad")
+        return hosts
+
+    def test_ping_with_nothing_but_what_ip_says(self):
+        hosts = self.hosts()
+        with self.running(self.switch()) as run:
+            self.ping_each_other(hosts, resolved=False)
+            for sender, address in ((0, "10.0.0.1"), (0, "10.0.1.1"), (1, "2001:db8:1::1")):
+                self.reaches(hosts[sender], address)
+        self.assertGreaterEqual(min(run.outcome.port(f"h{n}")["queues"][0]["tx_packets"] for n in range(2)), 20)
+        self.assertLessEqual(set(run.outcome.drops()), {"unresolved_next_hop", "multicast", "local_address", "link_local", "not_ip", "not_for_us"})
+
+    def test_a_gateway_is_resolved_before_a_packet_wants_it(self):
+        hosts = self.hosts()
+        for line in ("link set lo up", "address add 10.9.0.1/32 dev lo", "address add 2001:db8:9::1/128 dev lo"):
+            hosts[1].run("ip", *line.split())
+        with self.running(self.switch()) as run:
+            ip("route add 10.9.0.0/16 via 10.0.1.2")
+            ip("-6 route add 2001:db8:9::/48 via 2001:db8:1::2")
+            known = run.wait_for(lambda: [(entry["address"], entry["mac"]) for entry in run.call("neighbor.list")],
+                                 lambda known: {"10.0.1.2", "2001:db8:1::2"} <= {address for address, _ in known})
+            self.assertEqual(dict(known)["10.0.1.2"], mac(1))
+            self.reaches(hosts[0], "10.9.0.1")
+            self.reaches(hosts[0], "2001:db8:9::1")
+            self.assertEqual(hosts[0].ping("10.9.0.1"), (5, 63))
+            self.assertIn("managed", ip("neighbor show 10.0.1.2"))
+        # What the kernel kept for us it need not any more.
+        self.assertNotIn("managed", ip("neighbor show 10.0.1.2"))
+
+    def test_addresses_come_and_go_while_it_runs(self):
+        hosts = self.hosts()
+        with self.running(self.switch()) as run:
+            self.reaches(hosts[0], "10.0.1.2")
+            self.assertEqual(run.call("route.lookup", destination="10.0.0.77").get("source"), "kernel subnet")
+            ip("address add 10.0.0.77/32 dev sw0")
+            run.wait_for(lambda: run.call("route.lookup", destination="10.0.0.77"), lambda found: found["source"] == "kernel address")
+            self.reaches(hosts[0], "10.0.0.77")
+            ip("address delete 10.0.0.77/32 dev sw0")
+            run.wait_for(lambda: run.call("route.lookup", destination="10.0.0.77"), lambda found: found["source"] == "kernel subnet")
+
+
+class KernelsOfPackets(Kernels, KernelCase):
+    pass
+
+
+class KernelsOfXdp(Kernels, KernelCase):
+    device = "xdp:sw{n}"
+
+
+if __name__ == "__main__":
+    netns.main(with_sluicectl=True)
