@@ -219,7 +219,8 @@ std::string metrics_reference() {
         std::string labels;
         for_each_segment(metric.path, [&](std::string_view segment) {
             if (!is_label(segment)) return;
-            labels += (labels.empty() ? "" : ", ") + std::string(segment.substr(1, segment.size() - 2));
+            if (!labels.empty()) labels += ", ";
+            labels += segment.substr(1, segment.size() - 2);
         });
         out +=
             fmt::format("| `{}` | {} | {} | {} |\n", name_of(metric), kind_of(metric), labels, metric.help);

@@ -212,7 +212,7 @@ void prefetch(const QueueEntry& entry) {
             out.packet[count] = static_cast<Packet*>(entry.packet);
             out.bytes[count] = entry.frame_bytes;
             out.queue[count++] = queue;
-        } while (room() && left != 0 && port.scheduler.again(queue, head(queue)));
+        } while (left != 0 && room() && port.scheduler.again(queue, head(queue)));
         use.release(pools[policy.queue[queue].pool], cells);
         ready = static_cast<std::uint8_t>(ready & port.backlog);
     }
