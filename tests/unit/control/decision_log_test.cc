@@ -181,6 +181,18 @@ TEST(DecisionLog, onlyWantedVerdictsAreKept) {
                  why.second.sentence.c_str());
 }
 
+TEST(DecisionLog, theLastRecordsAreKeptAndNoMore) {
+    Fixture it;
+    for (std::uint64_t n = 0; n < DecisionLog::most_latest + 7; ++n) {
+        it.begin({0, n}, at(n));
+        it.end({0, n}, at(n));
+        it.log.settle();
+    }
+    LONGS_EQUAL(DecisionLog::most_latest, it.log.latest().size());
+    LONGS_EQUAL(7, it.log.latest().front().key.sequence);
+    LONGS_EQUAL(DecisionLog::most_latest + 6, it.log.latest().back().key.sequence);
+}
+
 TEST(DecisionLog, equalDecisionsAreCountedAndTheFirstExplained) {
     Fixture it;
     for (std::uint64_t n = 0; n < 4; ++n) {
