@@ -99,7 +99,7 @@ class Running:
         arguments = [*arguments, "--interactive"] if interactive else arguments
         self.process = subprocess.Popen(
             [Programs.sluiced, "--config", self.config, "--report", self.report_path, "--socket", self.path, *arguments],
-            stdout=self.log, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
+            stdout=self.log, stderr=subprocess.STDOUT, cwd=self.folder, env={**os.environ, **(environment or {})})
         self.test.addCleanup(self.kill)
         self.first = self.connect()
 
