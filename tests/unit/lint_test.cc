@@ -117,6 +117,15 @@ TEST(Lint, refusesDevicesInEachOthersWay) {
     finds("[port.p1]\ndevice = \",\"", {"f:2:10: error: port.p1.device: devices of this kind"});
 }
 
+TEST(Lint, findsWhereTheKernelsRoutesHaveNoEffect) {
+    finds("[kernel]\nroutes = true\n[port.p1]\ndevice = \"net_pcap0\"",
+          {"f:2:10: error: kernel.routes: the kernel's routes change in real time [kernel-clock]"});
+    finds(
+        "clock = \"real\"\n[kernel]\nroutes = true\n[port.p1]\ndevice = \"xdp:eth1\"\n"
+        "[port.p2]\ndevice = \"net_af_packet0,iface=eth2\"\n[port.p3]\ndevice = \"net_null0\"",
+        {"f:9:10: note: port.p3.device: the kernel has no interface of this port"});
+}
+
 TEST(Lint, refusesAddressesThatClash) {
     finds("[port.p1]\nmac = \"02:00:00:00:00:01\"\n[port.p2]\nmac = \"02:00:00:00:00:01\"",
           {"f:4:7: error: port.p2.mac: 02:00:00:00:00:01 is the MAC address of port p1 too [mac-twice]"});

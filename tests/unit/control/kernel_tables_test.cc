@@ -350,8 +350,8 @@ TEST(KernelTables, losesNothingForGood) {
     std::map<IpAddress, KernelNeighbor> known;
     const auto all = [&] {
         std::vector<KernelMessage> list;
-        for (const auto& [key, each] : known) list.push_back(each);
-        for (const auto& [key, each] : kernel) list.push_back(listed(each));
+        for (const auto& [key, each] : known) list.emplace_back(each);
+        for (const auto& [key, each] : kernel) list.emplace_back(listed(each));
         return list;
     };
     Mirror mirror;
