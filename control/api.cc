@@ -171,6 +171,7 @@ void Api::reload() {
         for (const ConfigError& error : config.error()) running_.note("reload_refused", error.text());
         return;
     }
+    options_.overrides.apply(*config);
     try {
         const Applied done = apply(std::move(*config), {std::nullopt, options_.force});
         running_.note("reloaded",

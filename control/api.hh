@@ -10,6 +10,7 @@
 #include "control/config_paths.hh"
 #include "control/force.hh"
 #include "control/lint.hh"
+#include "control/options.hh"
 #include "control/rpc.hh"
 #include "control/running_switch.hh"
 
@@ -31,6 +32,7 @@ class Api {
 
     struct Options {
         std::string config_file;
+        Overrides overrides;
         bool interactive = false;  // a virtual clock that moves only when it is told to
         bool force = false;        // what the file says is forced, as at the start
     };

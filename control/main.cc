@@ -57,11 +57,7 @@ std::optional<Judged> read_config(const Arguments& arguments) {
         return std::nullopt;
     }
     Config config = std::move(*loaded);
-    if (arguments.seed) config.seed = *arguments.seed;
-    if (!arguments.decisions.empty()) {
-        config.decisions.file = arguments.decisions;
-        if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
-    }
+    arguments.overrides.apply(config);
     auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
     if (arguments.force) force(findings);
     // A run is told what is wrong with it; notes are for who asks.
@@ -134,9 +130,10 @@ int run_main(int argc, char** argv) {
         fmt::print(stderr, "sluiced: {}\n", running.error());
         return exit_failed;
     }
-    const std::string error = run(**running, {arguments.duration, arguments.config, arguments.socket,
-                                              arguments.interactive, arguments.metrics, arguments.events,
-                                              arguments.log, arguments.force, arguments.telemetry});
+    const std::string error =
+        run(**running, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
+                        arguments.interactive, arguments.metrics, arguments.events, arguments.log,
+                        arguments.force, arguments.telemetry});
     if (!error.empty()) {
         fmt::print(stderr, "sluiced: {}\n", error);
         running->reset();

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> log_levels{"error", "warning", "notice
 std::string set_seed(Arguments& out, std::string_view text) {
     const auto seed = parse_integer(text);
     if (!seed) return seed.error().wrong;
-    out.seed = *seed;
+    out.overrides.seed = *seed;
     return {};
 }
 
@@ -75,7 +75,10 @@ constexpr std::array options{
            text<&Arguments::trace>},
     Option{"decisions", "FILE",
            "write what was decided of every packet, one JSON object a line, as [decisions] chooses",
-           text<&Arguments::decisions>},
+           [](Arguments& out, std::string_view file) {
+               out.overrides.decisions = file;
+               return std::string{};
+           }},
     Option{"events", "FILE", "write every event, one JSON object a line, as it happens",
            text<&Arguments::events>},
     Option{"log", "LEVEL",
@@ -127,6 +130,13 @@ std::string wrapped(std::string_view sentence, std::size_t indent, std::size_t w
 }
 
 }  // namespace
+
+void Overrides::apply(Config& config) const {
+    if (seed) config.seed = *seed;
+    if (decisions.empty()) return;
+    config.decisions.file = decisions;
+    if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
+}
 
 tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
     std::vector<option> known;

@@ -9,13 +9,24 @@
 
 namespace sluice {
 
+struct Config;
+
 enum class LogLevel : std::uint8_t { error, warning, notice, info };
+
+// What the command line says over the configuration's own words, at the start and whenever the file is read
+// anew.
+struct Overrides {
+    std::optional<std::uint64_t> seed;
+    std::string decisions;  // [decisions] file; with it they are recorded
+
+    void apply(Config& config) const;
+};
 
 struct Arguments {
     std::string config;
     std::string report;
     std::string trace;
-    std::string decisions;
+    Overrides overrides;
     std::string events;
     std::string socket;
     std::string metrics;
@@ -25,7 +36,6 @@ struct Arguments {
     bool check = false;
     bool force = false;
     std::string print;  // "help", "reference", "metrics" or "man": say that and end
-    std::optional<std::uint64_t> seed;
     std::optional<Duration> duration;
 };
 

@@ -149,7 +149,7 @@ class Outside {
   public:
     Outside(RunningSwitch& running, const RunOptions& options)
         : running_(running),
-          api_(running, {options.config_file, options.interactive, options.force}),
+          api_(running, {options.config_file, options.overrides, options.interactive, options.force}),
           writer_(level_of(options)) {}
 
     // An error's text, or empty.

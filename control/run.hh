@@ -12,6 +12,7 @@ namespace sluice {
 struct RunOptions {
     std::optional<Duration> duration;
     std::string config_file;   // what SIGHUP reads anew, and a client saves to
+    Overrides overrides;       // of that file's words
     std::string socket;        // path of the control socket; empty: none
     bool interactive = false;  // a virtual clock that moves only when a client tells it to
     std::string metrics;       // where to serve them; empty: nowhere

@@ -340,18 +340,19 @@ Rows<DecisionsConfig> decision_rows() {
     using D = DecisionsConfig;
     const auto some_ports = list_of(name("a port's name"), max_ports);
     return {
-        key<D>(
+        at_start(key<D>(
             "record", &D::record,
             optional_or(word<RecordMode>(
                             {{"off", RecordMode::off}, {"ready", RecordMode::ready}, {"on", RecordMode::on}}),
                         "auto"),
             "Ready: waits for the command \"decisions on\"; \"auto\": on with a file, ready when an event "
-            "may switch it on."),
-        key<D>("file", &D::file, text("a file", 0, 1024, "out/decisions.jsonl"),
-               "Where records go, one JSON object a line; empty: only the report says why."),
-        key<D>("ring", &D::ring, optional_or(integer<std::uint32_t>(2, 1U << 24), "auto"),
-               "Events of a worker on their way to control; what does not fit is lost and counted; \"auto\": "
-               "two for every packet the buffer holds, 65536 at least."),
+            "may switch it on.")),
+        at_start(key<D>("file", &D::file, text("a file", 0, 1024, "out/decisions.jsonl"),
+                        "Where records go, one JSON object a line; empty: only the report says why.")),
+        at_start(key<D>(
+            "ring", &D::ring, optional_or(integer<std::uint32_t>(2, 1U << 24), "auto"),
+            "Events of a worker on their way to control; what does not fit is lost and counted; \"auto\": "
+            "two for every packet the buffer holds, 65536 at least.")),
         key<D>("port", &D::ports, some_ports, "Record what comes in by these ports; empty: all."),
         key<D>("egress", &D::egress, some_ports, "Record what is routed to these ports; empty: all."),
         key<D>("class", &D::classes, list_of(class_id(), classes), "Traffic classes to record; empty: all."),

@@ -197,7 +197,7 @@ struct alignas(64) WorkerContext {
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
     TurnCounters turns;
     StageMeter meter;
-    std::unique_ptr<EventRing<Unresolved>> unresolved;    // null: nobody resolves
+    std::unique_ptr<EventRing<Unresolved>> unresolved;  // null: nobody resolves
 };
 
 constexpr unsigned max_next_hops = 65536;

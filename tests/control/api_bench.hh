@@ -42,8 +42,8 @@ record = "ready"
 
     // A client's own view: no history yet. Nothing is ever written, because there is no such folder.
     std::unique_ptr<Api> api() {
-        auto made =
-            std::make_unique<Api>(*running, Api::Options{"no folder of that name/bench.toml", true, false});
+        auto made = std::make_unique<Api>(*running,
+                                          Api::Options{"no folder of that name/bench.toml", {}, true, false});
         made->advance = [this](std::optional<Duration> asked) { advance(asked.value_or(microseconds(1))); };
         return made;
     }

@@ -35,6 +35,15 @@ class Signals(Case):
         out = running.stop(accounts=True)
         self.assertEqual([frame.bytes[15] & 3 for frame in out.frames["h1"]], [2] * 10 + [3] * 30)
 
+    def test_what_the_command_line_says_goes_on_being_said(self):
+        switch = self.running().switch
+        running = Running(switch, "--decisions", switch.folder / "decisions.jsonl", "--seed", "7", path=switch.folder / "other.sock")
+        self.assertIn("0 values changed", self.reload(running, running.config.read_text(), "reloaded")[0])
+        self.assertEqual(running.call("config.get", path="seed")["value"], "7")
+        for key, value in (("file", "elsewhere"), ("ring", 4096), ("record", "off")):
+            error = running.refused("config.set", path=f"decisions.{key}", value=value)
+            self.assertIn("cannot change while the switch runs", error.message)
+
     def test_a_bad_file_changes_nothing(self):
         running = self.running()
         text = running.config.read_text()

@@ -230,7 +230,7 @@ def run():
         sys.exit(__doc__)
     Captures.sluice_traffic = pathlib.Path(sys.argv[1]).resolve()
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
-    done = unittest.TextTestRunner().run(suite)
+    done = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(suite)
     failed = len(done.failures) + len(done.errors)
     print(f"{done.testsRun - failed} passed, {failed} failed", flush=True)
     sys.exit(1 if failed else 0)

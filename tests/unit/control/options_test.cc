@@ -47,7 +47,8 @@ TEST(Options, rightOnesAreTaken) {
         parsed({"--config", "a.toml", "--seed", "7", "--duration", "5ms", "--log", "notice", "--socket", "s",
                 "--interactive", "--metrics", "9464", "--events", "e"});
     CHECK(arguments.has_value());
-    CHECK(arguments->config == "a.toml" && arguments->seed == 7 && arguments->duration == milliseconds(5));
+    CHECK(arguments->config == "a.toml" && arguments->overrides.seed == 7 &&
+          arguments->duration == milliseconds(5));
     CHECK(arguments->log == LogLevel::notice && arguments->interactive && arguments->metrics == "9464");
     CHECK(parsed({"--config", "a", "--duration", "0"})->duration == Duration{});
 }

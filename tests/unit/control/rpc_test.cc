@@ -10,7 +10,7 @@
 using namespace sluice;
 
 TEST_GROUP(Rpc){std::string answer(std::string_view line, bool interactive = true){
-    Api api(*ApiBench::get().running, {"rpc_test.toml", interactive});
+    Api api(*ApiBench::get().running, {"rpc_test.toml", {}, interactive});
 RpcClient client;
 return answer_line(api, client, line);
 }
