@@ -21,8 +21,8 @@ class Client:
 
     def __init__(self, path):
         self.socket = control.socket.socket(control.socket.AF_UNIX, control.socket.SOCK_SEQPACKET)
+        self.socket.connect(str(path))  # waits: DPDK lets five stand in line, and with a time limit the sixth is turned away
         self.socket.settimeout(control.PATIENCE_S)
-        self.socket.connect(str(path))
         self.info = json.loads(self.socket.recv(1 << 16))
 
     def ask(self, command):
