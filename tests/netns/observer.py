@@ -2,10 +2,9 @@
 
 import contextlib
 import json
-import pathlib
 import subprocess
 
-PROGRAM = None  # the path of `observe`; set by the test's main
+from loopback import Programs
 
 
 @contextlib.contextmanager
@@ -15,7 +14,8 @@ def observing(test, *interfaces):
     A frame: ns, at (interface), sent (by the interface's owner, not to it), bytes; of IP dscp, ecn, udp_port; of PFC
     classes (bits) and quanta (8)."""
     frames = []
-    process = subprocess.Popen([PROGRAM, *interfaces], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    program = Programs.sluiced.parent / "tests/netns/observe"
+    process = subprocess.Popen([program, *interfaces], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         test.assertEqual(process.stdout.readline(), '{"listens": true}\n')
         yield frames
@@ -24,9 +24,3 @@ def observing(test, *interfaces):
     *seen, last = [json.loads(line) for line in said.splitlines()]
     test.assertEqual((process.returncode, last), (0, {"lost": 0}))
     frames.extend(sorted(seen, key=lambda frame: frame["ns"]))
-
-
-def locate(sluiced):
-    """Beside the switch's own build."""
-    global PROGRAM
-    PROGRAM = pathlib.Path(sluiced).parent / "tests/netns/observe"

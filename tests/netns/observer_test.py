@@ -2,11 +2,10 @@
 """What hosts see of PFC and ECN, by a clock that is not the switch's: the observer (observe.bpf.c) at their interfaces."""
 
 import struct
-import sys
 
 import netns
-import observer
 from frames import ethernet, plain
+from observer import observing
 
 AF31, CE, ECT0 = 26, 3, 2
 RULE, FREE, MARKER = 4001, 4002, 4003  # UDP ports of the class in question, of another one, of the marker
@@ -21,10 +20,6 @@ class Observed(netns.Case):
     # A quantum is 512 bit times: the longest pause lasts 33 ms.
     speed, quantum_ns = "1G", 512
 
-    def setUp(self):
-        super().setUp()
-        observer.locate(sys.argv[1])
-
     def slow(self, hosts):
         made = self.switch(hosts=hosts)
         made.default(mtu=1500, speed=self.speed)
@@ -33,7 +28,7 @@ class Observed(netns.Case):
 
     def test_a_host_that_floods_pfc_pauses_exactly_that_priority(self):
         cables, switch = self.cables(3), self.slow(3)
-        with self.running(switch) as run, observer.observing(self, "host1", "host2") as seen:
+        with self.running(switch) as run, observing(self, "host1", "host2") as seen:
             self.comes_through(*cables[:2], run)
             for turn in range(50):
                 # What the switch reads behind a pause tells, once it has come out, that the pause was read.
@@ -42,12 +37,16 @@ class Observed(netns.Case):
                 cables[0].send(plain(300, dscp=AF31, dport=RULE), plain(300, dport=FREE))
             cables[1].send(pfc(1, 0))
             self.comes_through(*cables[:2], run, dscp=AF31)
-        rules = [frame["ns"] for frame in seen if frame.get("udp_port") == RULE and frame["at"] == "host1" and not frame["sent"]]
-        free = [frame["ns"] for frame in seen if frame.get("udp_port") == FREE and frame["at"] == "host1" and not frame["sent"]]
+        rules, free = ([frame["ns"] for frame in seen
+                        if frame.get("udp_port") == port and frame["at"] == "host1" and not frame["sent"]] for port in (RULE, FREE))
         paused = self.pauses(seen)
         self.assertEqual((len(rules), len(free)), (50, 50))
-        self.assertEqual([at for at in rules if any(begin <= at < end for begin, end in paused)], [])
-        self.assertGreater(sum(any(begin <= at < end for begin, end in paused) for at in free), 0)
+
+        def within(times):
+            return [at for at in times if any(begin <= at < end for begin, end in paused)]
+
+        self.assertEqual(within(rules), [])
+        self.assertGreater(len(within(free)), 0)
 
     def pauses(self, seen):
         """(begin, end) for certain of what host 1 asked for: from a marker's coming out to the end of what the quanta before
@@ -62,7 +61,7 @@ class Observed(netns.Case):
         switch.port("h2", shaper="10M")
         for source in (0, 1, 3):  # room for more than a burst, then XOFF, then room for all the rest: these hosts do not obey
             switch.section(f"port.h{source}.priority_group.3", static_th="100KB", xoff="500KB")
-        with self.running(switch) as run, observer.observing(self, "host0", "host1", "host3") as seen:
+        with self.running(switch) as run, observing(self, "host0", "host1", "host3") as seen:
             self.comes_through(cables[3], cables[0], run)
             for turn in range(300):
                 for source in (0, 1):
@@ -81,7 +80,7 @@ class Observed(netns.Case):
     def test_congestion_is_marked_on_what_is_ect(self):
         cables, switch = self.cables(2), self.slow(2)
         switch.port("h1", shaper="100M")
-        with self.running(switch) as run, observer.observing(self, "host1") as seen:
+        with self.running(switch) as run, observing(self, "host1") as seen:
             self.comes_through(*cables, run)
             for turn in range(600):
                 cables[0].send(plain(1400, dscp=AF31, ecn=ECT0, dport=RULE, identification=turn),

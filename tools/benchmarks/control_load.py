@@ -17,28 +17,17 @@ WATCH_EVERY_S = 0.1
 KEPT_UP = 0.98  # of what was to be asked; with less there is no figure
 
 
-class Load:
-    """A thread with a connection of its own that asks at its pace, for as long as the context is open. `requests` are asked
-    one after the other, again and again; `answer_s`: how long each took from when it was due, late ones included."""
+class Attached:
+    """A connection of its own and a thread that works on it, on the control core, for as long as the context is open."""
 
-    def __init__(self, bench, switch, requests, per_second):
-        self.core, self.requests, self.interval = bench.control_core, requests, 1 / per_second
-        self.client, self.answers, self.answer_s = switch.connect(), 0, []
-        self.ending, self.failure = threading.Event(), None
+    def __init__(self, bench, switch):
+        self.core, self.client = bench.control_core, switch.connect()
+        self.ending = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
 
     def run(self):
         os.sched_setaffinity(0, {self.core})  # of this thread alone
-        try:
-            due = time.monotonic()
-            while not self.ending.wait(max(0.0, due - time.monotonic())):
-                self.client.send(self.requests[self.answers % len(self.requests)])
-                self.client.read_answer()
-                self.answer_s.append(time.monotonic() - due)
-                self.answers += 1
-                due += self.interval
-        except (OSError, RuntimeError) as error:
-            self.failure = error
+        self.work()
 
     def __enter__(self):
         self.start = time.monotonic()
@@ -50,41 +39,56 @@ class Load:
         self.ending.set()
         self.thread.join()
         self.client.close()
-        if kind is None and self.failure is not None:
+        if kind is None:
+            self.judge(seconds)
+
+
+class Load(Attached):
+    """Asks at its pace: `requests`, one after the other, again and again; `answer_s`: how long each took from when it was due,
+    late ones included."""
+
+    def __init__(self, bench, switch, requests, per_second):
+        super().__init__(bench, switch)
+        self.requests, self.interval = requests, 1 / per_second
+        self.answers, self.answer_s, self.failure = 0, [], None
+
+    def work(self):
+        try:
+            due = time.monotonic()
+            while not self.ending.wait(max(0.0, due - time.monotonic())):
+                self.client.send(self.requests[self.answers % len(self.requests)])
+                self.client.read_answer()
+                self.answer_s.append(time.monotonic() - due)
+                self.answers += 1
+                due += self.interval
+        except (OSError, RuntimeError) as error:
+            self.failure = error
+
+    def judge(self, seconds):
+        if self.failure is not None:
             raise self.failure
-        if kind is None and self.answers < KEPT_UP * seconds / self.interval - 1:
+        if self.answers < KEPT_UP * seconds / self.interval - 1:
             raise RuntimeError(f'{self.answers} requests in {seconds:.1f} s, {seconds / self.interval:.0f} were to be, so there is '
                                'no figure')
 
 
-class Watcher:
-    """A client that takes whatever it is sent: the whole report ten times a second, and all events."""
+class Watcher(Attached):
+    """Takes whatever it is sent: the whole report ten times a second, and all events."""
 
     def __init__(self, bench, switch):
-        self.core, self.client, self.lines = bench.control_core, switch.connect(), 0
+        super().__init__(bench, switch)
+        self.lines = 0
         self.client.call('events.subscribe')
         self.client.call('stats.watch', every=f'{WATCH_EVERY_S * 1000:.0f}ms')
-        self.ending = False
-        self.thread = threading.Thread(target=self.run, daemon=True)
 
-    def run(self):
-        os.sched_setaffinity(0, {self.core})
+    def work(self):
         with contextlib.suppress(OSError, RuntimeError):
-            while not self.ending:
+            while not self.ending.is_set():  # the next line ends it
                 self.client.read_line()
                 self.lines += 1
 
-    def __enter__(self):
-        self.start = time.monotonic()
-        self.thread.start()
-        return self
-
-    def __exit__(self, kind, *_):
-        seconds = time.monotonic() - self.start
-        self.ending = True
-        self.thread.join()  # the next line ends it
-        self.client.close()
-        if kind is None and self.lines < 0.9 * seconds / WATCH_EVERY_S - 1:
+    def judge(self, seconds):
+        if self.lines < 0.9 * seconds / WATCH_EVERY_S - 1:
             raise RuntimeError(f'a watcher was sent {self.lines} reports in {seconds:.1f} s, so there is no figure')
 
 

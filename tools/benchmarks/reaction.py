@@ -27,26 +27,17 @@ flows = 64
 rate = "60G"
 duration = "{RUN_US}us"
 
+""" + ''.join(f"""
 [[flow]]                   # 95 % of what p0 and p2 can send, of another class: XOFFs find their rings in use
 kind = "roce"
 from = ["h1", "h3"]
-to = "{traffic.remote(0)}"
+to = "{traffic.remote(port)}"
 dscp = 0
 size = 1082
 flows = 64
 rate = "47500M"
 duration = "{RUN_US}us"
-
-[[flow]]
-kind = "roce"
-from = ["h1", "h3"]
-to = "{traffic.remote(2)}"
-dscp = 0
-size = 1082
-flows = 64
-rate = "47500M"
-duration = "{RUN_US}us"
-""" + ''.join(f"""
+""" for port in (0, 2)) + ''.join(f"""
 [[flow]]
 kind = "pfc"
 from = "h1"
