@@ -1,4 +1,4 @@
-// Longest-prefix match for both families, in EAL's memory: addresses of a burst in, group numbers out.
+// Longest-prefix match for both families, in EAL's memory: an address in, a group's number out.
 // Written by control while no worker reads it (left-right: control keeps two and publishes the one it has
 // changed).
 //
