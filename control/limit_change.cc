@@ -84,7 +84,7 @@ std::int64_t LimitChange::pending_cells() const {
             PoolUse::Coming& next = ingress[awaited_->ports[id].group[n].pool];
             next.shared += group.shared_cells();
             next.headroom += group.headroom_cells();
-            const std::int64_t queued = device_.port(id).queue_use[n].shared_cells();
+            const std::int64_t queued = device_.port(id).queue[n].use.shared_cells();
             egress[policy.ports[id].queue[n].pool].shared -= queued;
             egress[awaited_->ports[id].queue[n].pool].shared += queued;
         }

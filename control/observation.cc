@@ -84,7 +84,7 @@ std::string Observation::finish(Switch& device, Time now) {
     std::vector<Microburst> running;
     for (PortId id = 0; id < device.port_count(); ++id) {
         for (unsigned n = 0; n < classes; ++n) {
-            auto burst = device.port(id).microburst[n].running(now);
+            auto burst = device.port(id).queue[n].microburst.running(now);
             if (!burst) continue;
             burst->port = id;
             burst->queue = static_cast<ClassId>(n);

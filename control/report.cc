@@ -85,7 +85,7 @@ std::uint64_t sum(const std::array<Counter, colours>& counters) {
 
 Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
     const QueueCounters& counters = port.counters.queue[n];
-    const EgressQueueUse& use = port.queue_use[n];
+    const EgressQueueUse& use = port.queue[n].use;
     return {{"tx_packets", counters.tx.packets.get()},
             {"tx_bytes", counters.tx.bytes.get()},
             {"dropped_packets", counters.dropped.get()},
@@ -94,7 +94,7 @@ Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
             {"ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() != Ecn::not_ect; })},
             {"non_ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; })},
             {"colours", colours_json(counters)},
-            {"occupancy_packets", port.queue[n].packets()},
+            {"occupancy_packets", port.queue[n].packets.packets()},
             {"occupancy_bytes", bytes(use.used_cells())},
             {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
             {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},

@@ -21,7 +21,7 @@ inline void mark(PortContext& port, Packet* packet) {
     const PacketMeta& info = meta(packet);
     set_ce(frame_bytes(packet) + info.l3_offset);
     port.counters.queue[info.queue].marked[static_cast<unsigned>(info.ecn.colour())].add(1);
-    port.microburst[info.queue].marked();
+    port.queue[info.queue].microburst.marked();
 }
 
 // A 64-byte frame's time on this link: what an idle queue's average falls by.
@@ -42,10 +42,10 @@ inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& por
                                          const PacketMeta& info, Time now) {
     const Policy& policy = *worker.policy;
     const WredProfile& profile = policy.wred[own.wred[info.queue] - 1U];
-    const std::uint64_t length = std::uint64_t{port.queue_use[info.queue].used_cells()} * policy.cell.bytes();
+    const std::uint64_t length = std::uint64_t{port.queue[info.queue].use.used_cells()} * policy.cell.bytes();
     const WredDecision decision =
-        port.wred[info.queue].arrival(profile, info.ecn, own.queue[info.queue].lossless, length, now,
-                                      idle_packet(own), [&] { return wred_draw(policy.seed, info); });
+        port.queue[info.queue].wred.arrival(profile, info.ecn, own.queue[info.queue].lossless, length, now,
+                                            idle_packet(own), [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
         record_decision(worker, info, MarkPlace::enqueue, length, {}, decision);
     if (decision.verdict == WredVerdict::drop) [[unlikely]]
@@ -118,7 +118,7 @@ inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsi
     const PacketMeta& info = meta(packet);
     const WredProfile& profile = policy.wred[number - 1];
     const std::uint64_t behind = std::uint64_t{behind_cells} * policy.cell.bytes();
-    const WredDecision decision = port.wred[info.queue].departure(
+    const WredDecision decision = port.queue[info.queue].wred.departure(
         profile, info.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
         record_decision(worker, info,

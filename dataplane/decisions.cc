@@ -117,12 +117,12 @@ void record_enqueue(WorkerContext& worker, const PortContext& port, const Packet
     if (!is_recorded(info) || !port.link_up) return;
     const Policy& policy = *worker.policy;
     const QueueLimits& limits = policy.ports[port.id].queue[info.queue];
-    const EgressQueueUse& use = port.queue_use[info.queue];
+    const EgressQueueUse& use = port.queue[info.queue].use;
     const std::int64_t free = pools[limits.pool].view().free_cells;
     Enqueued enqueued;
     enqueued.limited = !limits.lossless;
     enqueued.cells = info.cells;
-    enqueued.packets = port.queue[info.queue].packets();
+    enqueued.packets = port.queue[info.queue].packets.packets();
     enqueued.used = use.used_cells();
     enqueued.limit =
         limits.threshold.limit_cells(free - info.cells, std::int64_t{use.shared_cells()} + info.cells);

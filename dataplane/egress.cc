@@ -15,14 +15,12 @@ namespace sluice {
 namespace {
 
 void trace(PortContext& port, ClassId queue, Time now) {
-    if (port.trace) port.trace->queue[queue].record(now, port.queue_use[queue].used_cells());
+    if (port.trace) port.trace->queue[queue].record(now, port.queue[queue].use.used_cells());
 }
 
-// One of the two ends of a packet's stay: the queue takes it, or says why not.
-inline DropReason admit(PortContext& port, const PortPolicy& own, PoolBurst& pool, const PacketMeta& info) {
-    return is_admitted(port.queue_use[info.queue].admit(own.queue[info.queue], pool, info.cells))
-               ? DropReason::none
-               : DropReason::queue_limit;
+// The queue takes a packet of so many cells, or says why not.
+inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
+    return is_admitted(queue.use.admit(limits, pool, cells)) ? DropReason::none : DropReason::queue_limit;
 }
 
 // The same, through all that may stand before the queue's limit: the link, the watchdog, WRED.
@@ -35,7 +33,7 @@ DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPol
                                     ? WredVerdict::pass
                                     : congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
-    const DropReason reason = admit(port, own, pool, info);
+    const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pool, info.cells);
     if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
     return reason;
 }
@@ -44,15 +42,15 @@ DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPol
 void became_empty(PortContext& port, ClassId queue, Time now) {
     port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
     port.scheduler.became_empty(queue);
-    port.wred[queue].became_empty(now);
+    port.queue[queue].wred.became_empty(now);
 }
 
-// The other end: takes the packet from the front of a queue. Its ingress charge is still to be given back,
-// and the depth's meter to be told.
+// Takes the packet from the front of a queue. Its ingress charge is still to be given back, and the depth's
+// meter to be told.
 QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue, Time now) {
-    const QueueEntry entry = port.queue[queue].pop(worker.chunks);
-    port.queue_use[queue].release(pool, entry.cells);
-    if (port.queue[queue].empty()) became_empty(port, queue, now);
+    const QueueEntry entry = port.queue[queue].packets.pop(worker.chunks);
+    port.queue[queue].use.release(pool, entry.cells);
+    if (port.queue[queue].packets.empty()) became_empty(port, queue, now);
     trace(port, queue, now);
     return entry;
 }
@@ -126,41 +124,12 @@ void put_pfc(WorkerContext& worker, PortContext& port, Time now) {
 }
 
 void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
+    if ((port.want_xoff | port.want_xon | port.generator.asserted()) == 0) [[likely]]
+        return;
     // Into a ring it goes whenever it must; on a bare wire it waits for the end of the frame under way.
     if (port.out.count == burst_size || !(port.link.has_ring() || port.link.can_start(now))) return;
     put_pfc(worker, port, now);
 }
-
-// Cells that packets taken one after the other give back to the group they have in common, posted together.
-class ReleaseTally {
-  public:
-    explicit ReleaseTally(WorkerContext& worker) : worker_(worker) {}
-    ~ReleaseTally() { post(); }
-    ReleaseTally(const ReleaseTally&) = delete;
-    ReleaseTally& operator=(const ReleaseTally&) = delete;
-
-    void add(const QueueEntry& entry) {
-        // One number, as loads that span several stores wait for them.
-        const std::uint32_t place = std::uint32_t{entry.ingress_port} << 8 | entry.priority_group;
-        if (place != place_) {
-            post();
-            place_ = place;
-            cells_ = 0;
-        }
-        cells_ += entry.cells;
-    }
-
-  private:
-    void post() {
-        if (cells_ == 0) return;
-        worker_.shared.releases.post(worker_.id, static_cast<PortId>(place_ >> 8),
-                                     static_cast<ClassId>(place_ & 0xFF), cells_);
-    }
-
-    WorkerContext& worker_;
-    std::uint32_t cells_ = 0;
-    std::uint32_t place_ = 0;  // port and group
-};
 
 // What the wire and the queue were when a frame of the out-batch left its queue.
 struct Picked {
@@ -181,39 +150,48 @@ void prefetch(const QueueEntry& entry) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    ReleaseTally releases(worker);
+    const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);
     OutBatch& out = port.out;
     unsigned count = out.count;
     LinkTransmitter link = port.link;  // of our own, which no store below can be part of
-    const auto head = [&](unsigned queue) { return wire_bytes(port.queue[queue].front().frame_bytes); };
+    PortTrace* const traced = port.trace.get();
+    const auto head = [&](unsigned queue) {
+        return wire_bytes(port.queue[queue].packets.front().frame_bytes);
+    };
     const auto room = [&] { return count < burst_size && link.can_start(now); };
     while (room()) {
         const int next = port.scheduler.pick(ready, head, now);
         if (next < 0) break;
-        const auto queue = static_cast<ClassId>(next);
-        PacketQueue& packets = port.queue[queue];
-        EgressQueueUse& use = port.queue_use[queue];
-        std::uint32_t left = packets.packets();
-        std::uint32_t behind = use.used_cells();
-        std::uint32_t cells = 0;  // of this queue's packets, which go back to its pool together
+        const auto number = static_cast<ClassId>(next);
+        EgressQueue& queue = port.queue[number];
+        // A run of its packets, within its credit. One that goes on in the next chunk is picked once more.
+        const std::span<const QueueEntry> run = queue.packets.run();
+        std::int32_t credit = port.scheduler.credit(next);
+        std::uint32_t behind = queue.use.used_cells();
+        std::uint32_t cells = 0;
+        std::uint32_t bytes = 0;  // on the wire
+        std::uint32_t taken = 0;
         do {
-            const QueueEntry entry = packets.pop(worker.chunks);
+            const QueueEntry entry = run[taken++];
             prefetch(entry);
             cells += entry.cells;
             behind -= entry.cells;
-            if (port.trace) [[unlikely]]
-                port.trace->queue[queue].record(now, behind);
+            if (traced != nullptr) [[unlikely]]
+                traced->queue[number].record(now, behind);
             if (entry.flags != 0) [[unlikely]]
-                observe_dequeue(worker, port, queue, entry);
-            releases.add(entry);
-            port.scheduler.sent(queue, wire_bytes(entry.frame_bytes), now);
-            if (--left == 0) became_empty(port, queue, now);
+                observe_dequeue(worker, port, number, entry);
+            releases.post(entry.ingress_port, entry.priority_group, entry.cells);
+            bytes += wire_bytes(entry.frame_bytes);
             picked[count] = {link.start(now, entry.frame_bytes), behind};
             out.packet[count] = static_cast<Packet*>(entry.packet);
             out.bytes[count] = entry.frame_bytes;
-            out.queue[count++] = queue;
-        } while (left != 0 && room() && port.scheduler.again(queue, head(queue)));
-        use.release(pools[policy.queue[queue].pool], cells);
+            out.queue[count++] = number;
+        } while (taken != run.size() && room() &&
+                 credit >= static_cast<std::int32_t>(bytes + wire_bytes(run[taken].frame_bytes)));
+        queue.packets.pop(worker.chunks, taken);
+        port.scheduler.sent(next, bytes, now);
+        if (queue.packets.empty()) became_empty(port, number, now);
+        queue.use.release(pools[policy.queue[number].pool], cells);
         ready = static_cast<std::uint8_t>(ready & port.backlog);
     }
     port.link = link;
@@ -271,12 +249,15 @@ void earlier(std::optional<Time>& best, Time candidate) {
 
 [[gnu::noinline]] void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
     std::uint32_t bound = 0;
-    for (Packet* packet : packets) bound += meta(packet).cells;
+    if (!worker.shared.exclusive)
+        for (Packet* packet : packets) bound += meta(packet).cells;
     const Policy& policy = *worker.policy;
     PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
     // Packets for one queue often follow each other: what stands behind its number is looked up once.
     PortContext* port = nullptr;
+    EgressQueue* queue = nullptr;
     const PortPolicy* own = nullptr;
+    const QueueLimits* limits = nullptr;
     PoolBurst* pool = nullptr;
     bool open = false;          // nothing but the queue's own limit is to be asked
     std::uint32_t place = ~0U;  // port, queue and ECN
@@ -286,29 +267,35 @@ void earlier(std::optional<Time>& best, Time candidate) {
             std::uint32_t{info.egress_port} << 16 | std::uint32_t{info.queue} << 8 | info.ecn.bits;
         if (wanted != place) {
             place = wanted;
+            const ClassId number = info.queue;
             port = worker.shared.ports[info.egress_port].get();
             own = &policy.ports[info.egress_port];
-            pool = &pools[own->queue[info.queue].pool];
-            open = port->link_up && (port->watchdog.discards >> info.queue & 1U) == 0 &&
-                   is_calm_at_arrival(policy, *own, info.queue, info.ecn);
+            queue = &port->queue[number];
+            limits = &own->queue[number];
+            pool = &pools[limits->pool];
+            open = port->link_up && (port->watchdog.discards >> number & 1U) == 0 &&
+                   is_calm_at_arrival(policy, *own, number, info.ecn);
         }
-        if (info.observed != 0) [[unlikely]]
+        const std::uint16_t cells = info.cells;
+        const PortId from = info.ingress_port;
+        const ClassId group = info.priority_group;
+        const std::uint8_t observed = info.observed;
+        if (observed != 0) [[unlikely]]
             record_enqueue(worker, *port, info, pools);
-        const DropReason reason =
-            open ? admit(*port, *own, *pool, info) : admit_through(worker, *port, *own, *pool, packet, now);
+        const DropReason reason = open ? admit(*queue, *limits, *pool, cells)
+                                       : admit_through(worker, *port, *own, *pool, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port->counters.queue[info.queue].dropped.add(1);
-            port->microburst[info.queue].dropped();
+            queue->microburst.dropped();
             drop(worker, packet, reason);
             continue;
         }
         info.enqueued = now;
-        port->queue[info.queue].push(worker.chunks,
-                                     {packet, static_cast<std::uint16_t>(packet->pkt_len), info.cells,
-                                      info.ingress_port, info.priority_group, info.observed});
-        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << info.queue);
-        depth_rose(*port, info, now);
-        trace(*port, info.queue, now);
+        queue->packets.push(worker.chunks, {packet, static_cast<std::uint16_t>(packet->pkt_len), cells, from,
+                                            group, observed});
+        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << (place >> 8 & 0xFF));
+        queue->microburst.rose(now, queue->use.used_cells(), from);
+        trace(*port, static_cast<ClassId>(place >> 8), now);
     }
 }
 
@@ -377,11 +364,11 @@ void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
 unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now) {
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
     PoolBurst& pool = pools[worker.policy->ports[port.id].queue[queue].pool];
-    const unsigned packets = port.queue[queue].packets();
-    while (!port.queue[queue].empty()) {
-        port.microburst[queue].dropped();
+    const unsigned packets = port.queue[queue].packets.packets();
+    while (!port.queue[queue].packets.empty()) {
+        port.queue[queue].microburst.dropped();
         const QueueEntry entry = release(worker, port, pool, queue, now);
-        depth_fell(worker, port, queue, port.queue_use[queue].used_cells(), now);
+        depth_fell(worker, port, queue, port.queue[queue].use.used_cells(), now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet), reason);
     }

@@ -30,7 +30,7 @@ struct Batch {
     };
     std::array<std::uint32_t, burst_size> group;
     std::array<std::uint32_t, burst_size> cells;
-    std::uint32_t all_cells;  // of all that was parsed
+    std::uint32_t all_cells;  // of all that was classified
 };
 
 // Frames of one burst and their bytes, by class: one addition a packet, counted when the burst has ended.
@@ -49,7 +49,8 @@ class TrafficSums {
     std::array<std::uint64_t, classes> sum_{};
 };
 
-void parse_packet(Packet* packet, const Station& station, Parsed& out) {
+[[gnu::always_inline]] inline void parse_packet(Packet* packet, const Station& station,
+                                                const UsualOctets& addresses, Parsed& out) {
     std::array<std::uint8_t, parse_view_bytes> copy;
     auto view = first_bytes(packet, copy);
 #ifdef SLUICE_EXACT_VIEWS
@@ -57,7 +58,7 @@ void parse_packet(Packet* packet, const Station& station, Parsed& out) {
     const std::vector<std::uint8_t> exact(view.begin(), view.end());
     view = exact;
 #endif
-    if (!parse_usual(view, packet->pkt_len, station, out)) [[unlikely]]
+    if (!parse_usual(view, packet->pkt_len, addresses, out)) [[unlikely]]
         out = parse_any(view, packet->pkt_len, station);
 }
 
@@ -78,66 +79,120 @@ void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
     rte_pktmbuf_free(packet);
 }
 
-void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const Parsed& parsed) {
+// The class that the packet is of, and all that is known of it on arrival; its priority group.
+inline ClassId describe(const PortPolicy& policy, PortId port, std::uint64_t sequence, Packet* packet,
+                        const Parsed& parsed) {
     // All is read before anything is written: a byte that is written could be part of what is read.
+    const std::uint32_t bytes = packet->pkt_len;
     const ClassId tc = traffic_class(parsed, policy.map);
     const ClassId group = policy.map.tc_to_priority_group[tc];
     const EcnBits ecn = EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp);
     // A frame that is refused as malformed belongs to no class.
     const bool lossless = parsed.drop == DropReason::none && policy.group[group].lossless;
     PacketMeta& info = meta(packet);
-    info.sequence = port.next_sequence++;
-    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
+    info.sequence = sequence;
+    info.frame_bytes = static_cast<std::uint16_t>(bytes);
     info.cells = 0;
-    info.ingress_port = port.id;
-    info.traffic_class = tc;
+    info.ingress_port = port;
     info.priority_group = group;
-    info.lossless = lossless;
-    info.ecn = ecn;
     info.observed = 0;
+    info.ecn = ecn;
+    info.traffic_class = tc;
+    info.lossless = lossless;
+    return group;
 }
 
-// Parse and classify. What is left in the batch is IP to be routed.
+// Packets of a batch that are to be dropped, and why.
+struct Refused {
+    std::uint32_t which = 0;  // bit i: packet i
+    std::array<DropReason, burst_size> why;
+};
+static_assert(burst_size <= 32);
+
+[[gnu::noinline, gnu::cold]] void drop_refused(WorkerContext& worker, Batch& batch, const Refused& refused) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < batch.count; ++i) {
+        if ((refused.which >> i & 1U) != 0) {
+            drop(worker, batch.packet[i], refused.why[i]);
+            continue;
+        }
+        batch.packet[kept] = batch.packet[i];
+        batch.parsed[kept] = batch.parsed[i];
+        batch.cells[kept++] = batch.cells[i];
+    }
+    batch.count = kept;
+}
+
+// Keeps the packets for which `judge` finds no reason to drop.
+template <class Judge>
+[[gnu::always_inline]] inline void filter(WorkerContext& worker, Batch& batch, Judge judge) {
+    Refused refused;
+    for (unsigned i = 0, count = batch.count; i < count; ++i) {
+        const DropReason reason = judge(i, batch.packet[i]);
+        if (reason == DropReason::none) [[likely]]
+            continue;
+        refused.which |= 1U << i;
+        refused.why[i] = reason;
+    }
+    if (refused.which != 0) [[unlikely]]
+        drop_refused(worker, batch, refused);
+}
+
+// MAC control is taken in; what is left in the batch is data.
 [[gnu::noinline]] void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst,
                                    Batch& batch) {
     const PortPolicy& policy = worker.policy->ports[port.id];
-    auto& counters = port.counters;
-    const bool recording = is_recording(worker);
-    const CellSize cell = worker.policy->cell;
+    const UsualOctets addresses = usual_addresses(policy.station);
     std::uint64_t bytes = 0;
-    std::uint32_t cells = 0;
-    std::uint32_t kinds = 0;  // RoCE, CNP and CE, a byte each: a burst has at most 32
-    static_assert(burst_size < 256);
     unsigned kept = 0;
-    TrafficSums groups;
     for (Packet* packet : burst) {
-        const std::uint32_t frame = packet->pkt_len;
-        bytes += frame;
+        bytes += packet->pkt_len;
         // Made where it stays: a copy of what was written byte by byte would wait for the stores.
         Parsed& parsed = batch.parsed[kept];
-        parse_packet(packet, policy.station, parsed);
-        if (parsed.kind == FrameKind::mac_control) {
+        parse_packet(packet, policy.station, addresses, parsed);
+        if (parsed.kind == FrameKind::mac_control) [[unlikely]] {
             consume(policy, port, packet);
             continue;
         }
-        if (packet->packet_type == packet_type_truncated) parsed.drop = DropReason::truncated_capture;
-        describe(policy, port, packet, parsed);
-        if (recording) [[unlikely]]
-            record_arrival(worker, packet, parsed);
-        if (parsed.drop != DropReason::none) [[unlikely]] {
-            drop(worker, packet, parsed.drop);
-            continue;
-        }
-        groups.add(meta(packet).priority_group, frame);
-        batch.cells[kept] = cell.cells(frame);
-        cells += batch.cells[kept];
-        kinds += std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
-                 std::uint32_t{parsed.ecn == Ecn::ce} << 16;
+        if (packet->packet_type == packet_type_truncated) [[unlikely]]
+            parsed.drop = DropReason::truncated_capture;
         batch.packet[kept++] = packet;
     }
     batch.count = kept;
-    batch.all_cells = cells;
-    counters.rx.add(burst.size(), bytes);
+    port.counters.rx.add(burst.size(), bytes);
+}
+
+// Class and priority group. What is left in the batch is IP to be routed.
+[[gnu::noinline]] void classify_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    auto& counters = port.counters;
+    const PortId id = port.id;
+    const bool recording = is_recording(worker);
+    const CellSize cell = worker.policy->cell;
+    std::uint64_t sequence = port.next_sequence;
+    std::uint32_t all_cells = 0;
+    std::uint32_t kinds = 0;  // RoCE, CNP and CE, a byte each: a burst has at most 32
+    static_assert(burst_size < 256);
+    TrafficSums groups;
+    filter(worker, batch, [&](unsigned i, Packet* packet) {
+        const Parsed& parsed = batch.parsed[i];
+        const ClassId group = describe(policy, id, sequence++, packet, parsed);
+        if (recording) [[unlikely]]
+            record_arrival(worker, packet, parsed);
+        const DropReason reason = parsed.drop;
+        if (reason != DropReason::none) [[unlikely]]
+            return reason;
+        const std::uint32_t bytes = packet->pkt_len;
+        const std::uint32_t cells = cell.cells(bytes);
+        groups.add(group, bytes);
+        batch.cells[i] = cells;
+        all_cells += cells;
+        kinds += std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
+                 std::uint32_t{parsed.ecn == Ecn::ce} << 16;
+        return reason;
+    });
+    batch.all_cells = all_cells;
+    port.next_sequence = sequence;
     groups.for_each(
         [&](unsigned n, std::uint64_t frames, std::uint64_t sum) { counters.group[n].rx.add(frames, sum); });
     counters.roce.add(kinds & 0xFF);
@@ -167,32 +222,54 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
     ring.post(event);
 }
 
+// What routing a packet reads, at hand: behind each store the compiler would load it again.
+struct RouteTables {
+    RouteTables(const Policy& policy, const Shared& shared)
+        : groups(policy.groups.data()),
+          buckets(policy.buckets.data()),
+          next_hops(policy.next_hops.data()),
+          ports(policy.ports.data()),
+          link_up(shared.link_up.data()),
+          hash(policy.hash) {}
+    bool is_up(std::uint32_t hop) const {
+        return link_up[next_hops[hop].port].load(std::memory_order_relaxed);
+    }
+
+    const Group* groups;
+    const std::uint32_t* buckets;
+    const NextHop* next_hops;
+    const PortPolicy* ports;
+    const std::atomic<bool>* link_up;
+    FlowHash hash;
+};
+
 // Group and hash to next hop; `none` when the packet may leave.
-DropReason choose_next_hop(WorkerContext& worker, Packet* packet, const Parsed& parsed,
-                           std::uint32_t number) {
-    const Policy& policy = *worker.policy;
-    const Group& group = policy.groups[number];
+[[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
+                                                         Packet* packet, const Parsed& parsed,
+                                                         std::uint32_t number) {
+    const Group group = tables.groups[number];
     if (group.drop != DropReason::none) [[unlikely]] {
         if (group.drop == DropReason::unresolved_next_hop && worker.unresolved)
             report_unresolved(*worker.unresolved, packet, parsed);
         return group.drop;
     }
     PacketMeta& info = meta(packet);
-    const auto is_up = [&](std::uint32_t hop) {
-        return worker.shared.link_up[policy.next_hops[hop].port].load(std::memory_order_relaxed);
-    };
-    const std::uint32_t* table = policy.buckets.data() + group.first_bucket;
+    const auto is_up = [&](std::uint32_t hop) { return tables.is_up(hop); };
+    const std::uint32_t* table = tables.buckets + group.first_bucket;
+    std::uint32_t hop;
     if (group.log2_buckets == 0) {
-        info.next_hop = *table;
-        if (!is_up(info.next_hop)) return DropReason::link_down;
+        hop = *table;
+        if (!is_up(hop)) return DropReason::link_down;
     } else {
-        const std::uint32_t hash = flow_hash(parsed, frame_bytes(packet) + parsed.l3_offset, policy.hash);
-        info.next_hop = pick_member(table, group.log2_buckets, hash, is_up);
-        if (info.next_hop == no_member) return DropReason::link_down;
-        if (group.counted) worker.next_hop_use[info.next_hop].add(packet->pkt_len);
+        const std::uint32_t hash = tables.hash(parsed, frame_bytes(packet) + parsed.l3_offset);
+        hop = pick_member(table, group.log2_buckets, hash, is_up);
+        if (hop == no_member) return DropReason::link_down;
+        if (group.counted) worker.next_hop_use[hop].add(packet->pkt_len);
     }
-    info.egress_port = policy.next_hops[info.next_hop].port;
-    const PortPolicy& egress = policy.ports[info.egress_port];
+    const PortId port = tables.next_hops[hop].port;
+    const PortPolicy& egress = tables.ports[port];
+    info.next_hop = hop;
+    info.egress_port = port;
     if (parsed.ip_bytes > egress.mtu) return DropReason::mtu_exceeded;
     info.queue = egress.map.tc_to_queue[info.traffic_class];
     return DropReason::none;
@@ -202,73 +279,50 @@ DropReason choose_next_hop(WorkerContext& worker, Packet* packet, const Parsed& 
 // segments.
 bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
     const bool v4 = parsed.kind == FrameKind::ipv4;
-    const std::uint32_t header_end = parsed.l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
+    const std::uint32_t l3_offset = parsed.l3_offset;
+    const std::uint32_t header_end = l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
     if (packet->data_len < header_end && !make_contiguous(packet, header_end)) [[unlikely]]
         return false;
-    std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
+    std::uint8_t* frame = frame_bytes(packet);
+    std::uint8_t* l3 = frame + l3_offset;
     if (v4)
         decrement_ttl(*reinterpret_cast<Ipv4Header*>(l3));
     else
         --reinterpret_cast<Ipv6Header*>(l3)->hop_limit;
-    const int shift = parsed.l3_offset - hop.header_bytes;
-    if (shift > 0)
-        rte_pktmbuf_adj(packet, static_cast<std::uint16_t>(shift));
-    else if (shift < 0)
-        rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(-shift));
-    meta(packet).l3_offset = hop.header_bytes;
-    std::uint8_t* frame = frame_bytes(packet);
+    const std::uint32_t header_bytes = hop.header_bytes;
+    meta(packet).l3_offset = static_cast<std::uint8_t>(header_bytes);
+    if (header_bytes != l3_offset) [[unlikely]] {
+        if (l3_offset > header_bytes)
+            rte_pktmbuf_adj(packet, static_cast<std::uint16_t>(l3_offset - header_bytes));
+        else
+            rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(header_bytes - l3_offset));
+        frame = frame_bytes(packet);
+    }
     std::memcpy(frame, hop.header.data(), 12);
-    store_be<std::uint16_t>(frame + hop.header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
-    if (hop.tagged) {  // PCP from the traffic class
+    store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
+    if (hop.tagged) [[unlikely]] {  // PCP from the traffic class
         std::memcpy(frame + 12, hop.header.data() + 12, 4);
         frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).traffic_class << 5);
     }
     return true;
 }
 
-// Keeps the packets for which `judge` finds no reason to drop.
-template <class Judge>
-void filter(WorkerContext& worker, Batch& batch, Judge judge) {
-    unsigned kept = 0;
-    for (unsigned i = 0; i < batch.count; ++i) {
-        Packet* packet = batch.packet[i];
-        const DropReason reason = judge(i, packet);
-        if (reason != DropReason::none) [[unlikely]] {
-            drop(worker, packet, reason);
-            continue;
-        }
-        batch.packet[kept] = packet;
-        if (kept != i) [[unlikely]] {
-            batch.parsed[kept] = batch.parsed[i];
-            batch.cells[kept] = batch.cells[i];
-        }
-        ++kept;
-    }
-    batch.count = kept;
-}
-
 [[gnu::noinline]] void route_stage(WorkerContext& worker, Batch& batch) {
+    const RouteTables tables(*worker.policy, worker.shared);
     filter(worker, batch, [&](unsigned i, Packet* packet) {
-        const DropReason reason = choose_next_hop(worker, packet, batch.parsed[i], batch.group[i]);
+        const DropReason reason = choose_next_hop(worker, tables, packet, batch.parsed[i], batch.group[i]);
         if (meta(packet).observed != 0) [[unlikely]]
             record_route(worker, packet, batch.parsed[i], batch.group[i], reason);
         return reason;
     });
 }
 
-inline DropReason admit(const GroupLimits& limits, PortContext& port, PoolBurst& pool, std::uint32_t cells,
-                        PacketMeta& info) {
-    const ClassId number = info.priority_group;
-    const Admission admission = port.group[number].admit(limits, pool, cells);
-    if (is_admitted(admission)) [[likely]] {
-        info.cells = static_cast<std::uint16_t>(cells);
-        port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | 1U << number);
-        return DropReason::none;
-    }
-    GroupCounters& counters = port.counters.group[number];
+// Why the buffer has no place for a packet.
+[[gnu::cold]] DropReason refuse(PortContext& port, ClassId group, Admission admission) {
+    GroupCounters& counters = port.counters.group[group];
     counters.dropped.add(1);
     if (admission == Admission::ingress_limit) return DropReason::ingress_limit;
-    if (port.watchdog.takes_overrun(number)) return DropReason::watchdog_drop;
+    if (port.watchdog.takes_overrun(group)) return DropReason::watchdog_drop;
     counters.headroom_overruns.add(1);
     return DropReason::headroom_overrun;
 }
@@ -279,23 +333,38 @@ inline DropReason admit(const GroupLimits& limits, PortContext& port, PoolBurst&
     const PortPolicy& own = policy.ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, batch.all_cells);
     const bool recording = is_recording(worker);
+    unsigned in_use = port.groups_in_use;
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         PacketMeta& info = meta(packet);
-        const GroupLimits& limits = own.group[info.priority_group];
+        const ClassId number = info.priority_group;
+        const GroupLimits& limits = own.group[number];
+        PriorityGroup& group = port.group[number];
         PoolBurst& pool = pools[limits.pool];
-        if (!recording) [[likely]]
-            return admit(limits, port, pool, batch.cells[i], info);
-        const AdmissionRecord record(port.group[info.priority_group], limits, pool.view(), batch.cells[i]);
-        const DropReason reason = admit(limits, port, pool, batch.cells[i], info);
-        record.post(worker, port, info);
+        const std::uint32_t cells = batch.cells[i];
+        std::optional<AdmissionRecord> record;
+        if (recording) [[unlikely]]
+            record.emplace(group, limits, pool.view(), cells);
+        const Admission admission = group.admit(limits, pool, cells);
+        DropReason reason = DropReason::none;
+        if (is_admitted(admission)) [[likely]] {
+            info.cells = static_cast<std::uint16_t>(cells);
+            in_use |= 1U << number;
+        } else {
+            reason = refuse(port, number, admission);
+        }
+        if (recording) [[unlikely]]
+            record->post(worker, port, info);
         return reason;
     });
+    port.groups_in_use = static_cast<std::uint8_t>(in_use);
 }
 
 [[gnu::noinline]] void rewrite_stage(WorkerContext& worker, Batch& batch) {
+    const NextHop* const next_hops = worker.policy->next_hops.data();
     filter(worker, batch, [&](unsigned i, Packet* packet) {
-        const NextHop& hop = worker.policy->next_hops[meta(packet).next_hop];
-        return rewrite(hop, packet, batch.parsed[i]) ? DropReason::none : DropReason::headers_too_long;
+        return rewrite(next_hops[meta(packet).next_hop], packet, batch.parsed[i])
+                   ? DropReason::none
+                   : DropReason::headers_too_long;
     });
 }
 
@@ -396,6 +465,7 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
     Batch batch;
     parse_stage(worker, port, std::span(burst).first(received), batch);
+    classify_stage(worker, port, batch);
     meter.lap(Stage::parse, received);
     if (batch.count == 0) return received;
     lookup_stage(*worker.policy->fib, batch);

@@ -93,7 +93,7 @@ Ledger Switch::ledger() const {
     sum.queued = in_hand_off();
     for (const auto& port : shared_.ports) {
         sum.queued += port->out.count;
-        for (const PacketQueue& queue : port->queue) sum.queued += queue.packets();
+        for (const EgressQueue& queue : port->queue) sum.queued += queue.packets.packets();
     }
     return sum;
 }
@@ -108,9 +108,9 @@ void Switch::empty() {
         for (; mailbox && !mailbox->empty(); mailbox->pop()) rte_pktmbuf_free(mailbox->front());
     for (const auto& port : shared_.ports) {
         while (port->out.count != 0) rte_pktmbuf_free(port->out.packet[--port->out.count]);
-        for (PacketQueue& queue : port->queue)
-            while (!queue.empty())
-                rte_pktmbuf_free(static_cast<Packet*>(queue.pop(owner(*port).chunks).packet));
+        for (EgressQueue& queue : port->queue)
+            while (!queue.packets.empty())
+                rte_pktmbuf_free(static_cast<Packet*>(queue.packets.pop(owner(*port).chunks).packet));
     }
 }
 

@@ -27,7 +27,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
         if (before == nullptr || before->ports[port->id].schedule != own.schedule)
             port->scheduler.configure(own.schedule);
         port->generator.configure(own.pfc_send);
-        for (unsigned n = 0; n < classes; ++n) port->microburst[n].configure(own.microburst_cells[n]);
+        for (unsigned n = 0; n < classes; ++n) port->queue[n].microburst.configure(own.microburst_cells[n]);
         port->groups_in_use = 0xFF;  // limits may have moved: judge every group once
         port->watchdog.settings_changed |=
             before == nullptr || before->ports[port->id].watchdog != own.watchdog;
@@ -38,7 +38,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
                 port->group[n].move(worker.shared.ingress_use[was.group[n].pool],
                                     worker.shared.ingress_use[own.group[n].pool]);
             if (was.queue[n].pool != own.queue[n].pool)
-                port->queue_use[n].move(worker.shared.egress_use[was.queue[n].pool],
+                port->queue[n].use.move(worker.shared.egress_use[was.queue[n].pool],
                                         worker.shared.egress_use[own.queue[n].pool]);
         }
     }
@@ -47,7 +47,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
 void clear_user_watermarks(WorkerContext& worker) {
     for (PortContext* port : worker.own_ports) {
         for (PriorityGroup& group : port->group) group.clear_user_watermarks();
-        for (EgressQueueUse& queue : port->queue_use) queue.clear_user_watermarks();
+        for (EgressQueue& queue : port->queue) queue.use.clear_user_watermarks();
     }
     if (worker.id != 0) return;  // a pool's are nobody's alone
     for (PoolUse& pool : worker.shared.ingress_use) pool.clear_user_watermarks();
@@ -70,10 +70,13 @@ void PortTrace::changed(std::vector<Pause>& list, Time now, std::uint8_t priorit
 }
 
 Shared::Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
-               bool exclusive)
-    : workers(worker_count), policy(worker_count, std::move(first)), releases(worker_count, port_count) {
+               bool exclusive_pools)
+    : workers(worker_count),
+      exclusive(exclusive_pools),
+      policy(worker_count, std::move(first)),
+      releases(worker_count, port_count) {
     for (auto* uses : {&ingress_use, &egress_use})
-        for (PoolUse& use : *uses) use.exclusive = exclusive;
+        for (PoolUse& use : *uses) use.exclusive = exclusive_pools;
 }
 
 void begin_turn(WorkerContext& worker) {

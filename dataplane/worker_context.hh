@@ -63,6 +63,14 @@ struct PortTrace {
     static void changed(std::vector<Pause>& list, Time now, std::uint8_t priorities);
 };
 
+// One of a port's queues as its owner sees it; what every packet asks of it comes first.
+struct alignas(64) EgressQueue {
+    PacketQueue packets;
+    EgressQueueUse use;
+    MicroburstMeter microburst;
+    WredQueue wred;
+};
+
 // A port as its owner sees it. Other threads read `counters` and nothing else while workers run.
 struct alignas(64) PortContext {
     Port* io = nullptr;
@@ -78,10 +86,7 @@ struct alignas(64) PortContext {
     PortWatchdog watchdog;  // what each packet asks of it comes first
     LinkTransmitter link;
     OutBatch out;
-    std::array<PacketQueue, classes> queue;
-    std::array<EgressQueueUse, classes> queue_use;
-    std::array<WredQueue, classes> wred;
-    std::array<MicroburstMeter, classes> microburst;  // by queue
+    std::array<EgressQueue, classes> queue;
     std::array<PriorityGroup, classes> group;
     Scheduler scheduler;
     PfcHonor honor;
@@ -97,10 +102,12 @@ struct alignas(64) DropCounters {
 };
 
 struct Shared {
-    // `exclusive`: one thread runs all workers.
-    Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first, bool exclusive);
+    // `exclusive_pools`: one thread runs all workers.
+    Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
+           bool exclusive_pools);
 
     unsigned workers;
+    bool exclusive;  // the pools are: see PoolUse
     Snapshot<Policy> policy;
     std::vector<std::unique_ptr<PortContext>> ports;
     // By port, set at start. Not in the context, whose first lines its owner writes for every packet while

@@ -75,7 +75,7 @@ struct PoolLimits {
 };
 
 // Of a priority group: (ingress port, 0-7).
-struct GroupLimits {
+struct alignas(32) GroupLimits {                  // its index is a shift
     Threshold threshold = Threshold::dynamic(0);  // of shared use
     std::uint32_t reserved_cells = 0;
     std::uint32_t headroom_cells = 0;  // `xoff`; only a lossless group has any
@@ -97,7 +97,7 @@ struct QueueLimits {
     constexpr bool operator==(const QueueLimits&) const = default;
 };
 
-static_assert(sizeof(Threshold) == 8 && sizeof(GroupLimits) <= 32,
+static_assert(sizeof(Threshold) == 8 && sizeof(GroupLimits) == 32,
               "the limits of two groups to a cache line");
 
 // What satisfies both: the first step of a change. The pool is that of `to`. What becomes lossless promises

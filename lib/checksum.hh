@@ -46,11 +46,12 @@ constexpr std::uint16_t updated_checksum(std::uint16_t checksum, std::uint16_t b
     return static_cast<std::uint16_t>(~sum);
 }
 
-// TTL minus one; the caller has seen that TTL > 1. TTL is the upper byte of its word, so the word falls by
-// 0x100.
+// TTL minus one; the caller has seen that TTL > 1. TTL is the upper octet of its word, so the word falls by
+// 0x100 and the checksum rises by as much, with end-around carry; 0xFFFF becomes 0, as equation 3 has it.
 inline void decrement_ttl(Ipv4Header& ip) {
     --ip.ttl;
-    ip.checksum.set(updated_checksum(ip.checksum.get(), 0x100, 0));  // only the difference matters
+    const std::uint32_t sum = ip.checksum.get() + 0x100U;
+    ip.checksum.set(static_cast<std::uint16_t>(sum + (sum >= 0xFFFF)));
 }
 
 // ECT to CE in the IP header at `l3`, IPv4 or IPv6; the caller has seen ECT. CE is 3, so ECT(0) = 2 adds 1 to

@@ -23,26 +23,43 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// `l3` points at the IP header that `parse` accepted.
-inline std::uint32_t flow_hash(const Parsed& parsed, const std::uint8_t* l3, const HashKey& key) {
-    constexpr std::uint64_t c0 = 0xA076'1D64'78BD'642F;  // odd constants with balanced bits, as in wyhash
-    constexpr std::uint64_t c1 = 0xE703'7ED1'A0B4'28DB;
-    constexpr std::uint64_t c2 = 0x8EBC'6AF0'9C88'C6E3;
-    const std::uint64_t qp = key.roce_qp && parsed.roce ? parsed.destination_qp : 0;
-    // All fragments of a packet take one path; of IPv6 only the first tells what stands behind its options.
-    const std::uint64_t protocol = parsed.fragment ? 0 : parsed.protocol;
-    const std::uint64_t ports = std::uint64_t{parsed.source_port} << 48 |
-                                std::uint64_t{parsed.destination_port} << 32 | qp << 8 | protocol;
-    const std::uint64_t seed = key.seed * c0;  // small seeds differ in a few low bits: spread them first
-    std::uint64_t hash = 0;
-    if (parsed.kind == FrameKind::ipv4) {
-        hash = mix(load_be<std::uint64_t>(l3 + 12) ^ c1, ports ^ seed);  // source and destination
-    } else {
-        hash = mix(load_be<std::uint64_t>(l3 + 8) ^ c1, load_be<std::uint64_t>(l3 + 16) ^ ports ^ seed);
-        hash = mix(load_be<std::uint64_t>(l3 + 24) ^ c2, load_be<std::uint64_t>(l3 + 32) ^ hash);
+// The hash under one key, for many packets.
+class FlowHash {
+  public:
+    // Small seeds differ in a few low bits: spread them first.
+    explicit FlowHash(const HashKey& key) : seed_(key.seed * c0), qp_mask_(key.roce_qp ? 0xFF'FFFF : 0) {}
+
+    // `l3` points at the IP header that `parse` accepted.
+    std::uint32_t operator()(const Parsed& parsed, const std::uint8_t* l3) const {
+        const std::uint64_t qp = parsed.roce ? parsed.destination_qp & qp_mask_ : 0;
+        // All fragments of a packet take one path; of IPv6 only the first tells what stands behind its
+        // options.
+        const std::uint64_t protocol = parsed.fragment ? 0 : parsed.protocol;
+        const std::uint32_t both_ports = std::uint32_t{parsed.source_port} << 16 | parsed.destination_port;
+        const std::uint64_t ports = std::uint64_t{both_ports} << 32 | qp << 8 | protocol;
+        std::uint64_t hash = 0;
+        if (parsed.kind == FrameKind::ipv4) {
+            hash = mix(load_be<std::uint64_t>(l3 + 12) ^ c1, ports ^ seed_);  // source and destination
+        } else {
+            hash = mix(load_be<std::uint64_t>(l3 + 8) ^ c1, load_be<std::uint64_t>(l3 + 16) ^ ports ^ seed_);
+            hash = mix(load_be<std::uint64_t>(l3 + 24) ^ c2, load_be<std::uint64_t>(l3 + 32) ^ hash);
+        }
+        hash = mix(hash ^ c0, seed_ ^ c2);  // nothing that flows differ in goes through one round only
+        return static_cast<std::uint32_t>(hash >> 32 ^ hash);
     }
-    hash = mix(hash ^ c0, seed ^ c2);  // nothing that flows differ in goes through one round only
-    return static_cast<std::uint32_t>(hash >> 32 ^ hash);
+
+  private:
+    static constexpr std::uint64_t c0 =
+        0xA076'1D64'78BD'642F;  // odd constants with balanced bits, as in wyhash
+    static constexpr std::uint64_t c1 = 0xE703'7ED1'A0B4'28DB;
+    static constexpr std::uint64_t c2 = 0x8EBC'6AF0'9C88'C6E3;
+
+    std::uint64_t seed_;
+    std::uint32_t qp_mask_;
+};
+
+inline std::uint32_t flow_hash(const Parsed& parsed, const std::uint8_t* l3, const HashKey& key) {
+    return FlowHash(key)(parsed, l3);
 }
 
 }  // namespace sluice

@@ -3,10 +3,12 @@
 // worst-case memory for every queue. One thread only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "lib/gauge.hh"
@@ -61,11 +63,6 @@ class PacketQueue {
     bool empty() const { return packets_.get() == 0; }
     std::uint32_t packets() const { return packets_.get(); }  // any thread may ask
     const QueueEntry& front() const { return head_->entries[head_index_]; }
-    // Entry `ahead` places behind the front when it lies in the same chunk, else the front: for prefetching.
-    const QueueEntry& peek(unsigned ahead) const {
-        const unsigned index = head_index_ + ahead;
-        return head_->entries[index < QueueChunk::capacity && ahead < packets_.get() ? index : head_index_];
-    }
 
     void push(ChunkPool& pool, const QueueEntry& entry) {
         if (tail_ == nullptr || tail_index_ == QueueChunk::capacity) grow(pool);
@@ -73,9 +70,17 @@ class PacketQueue {
         packets_.set(packets_.get() + 1);
     }
 
-    QueueEntry pop(ChunkPool& pool) {
-        const QueueEntry entry = head_->entries[head_index_++];
-        const std::uint32_t left = packets_.get() - 1;
+    // The packets at the front that lie in one piece, at least one while it is not empty. Valid until the
+    // next `push` or `pop`.
+    std::span<const QueueEntry> run() const {
+        const std::uint32_t in_chunk = QueueChunk::capacity - head_index_;
+        return {head_->entries.data() + head_index_, std::min(in_chunk, packets_.get())};
+    }
+
+    // Takes `count` packets off the front, at most as many as the run has.
+    void pop(ChunkPool& pool, std::uint32_t count) {
+        head_index_ += count;
+        const std::uint32_t left = packets_.get() - count;
         packets_.set(left);
         if (left == 0) {
             head_index_ = tail_index_ = 0;  // keep the chunk: a queue that is busy again soon stays warm
@@ -85,6 +90,10 @@ class PacketQueue {
             head_index_ = 0;
             pool.put(used);
         }
+    }
+    QueueEntry pop(ChunkPool& pool) {
+        const QueueEntry entry = front();
+        pop(pool, 1);
         return entry;
     }
 

@@ -242,7 +242,9 @@ Parsed parse_any(Bytes view, std::uint32_t frame_bytes, const Station& station) 
 
 Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
     Parsed out;
-    return parse_usual(view, frame_bytes, station, out) ? out : parse_any(view, frame_bytes, station);
+    return parse_usual(view, frame_bytes, usual_addresses(station), out)
+               ? out
+               : parse_any(view, frame_bytes, station);
 }
 
 }  // namespace sluice

@@ -40,9 +40,9 @@ struct Parsed {
     bool cnp = false;               // RoCEv2 opcode 0x81
     std::uint8_t opcode = 0;        // BTH opcode
     std::uint16_t ip_bytes = 0;     // IP packet, header included; never beyond the frame
-    std::uint16_t source_port = 0;  // TCP and UDP, 0 in a fragment
-    std::uint16_t destination_port = 0;
-    std::uint32_t destination_qp = 0;  // 24 bits
+    std::uint16_t destination_port = 0;  // TCP and UDP, 0 in a fragment
+    std::uint16_t source_port = 0;
+    std::uint32_t destination_qp = 0;  // 24 bits; 0 without a BTH
 };
 
 Parsed parse(std::span<const std::uint8_t> view, std::uint32_t frame_bytes, const Station& station);

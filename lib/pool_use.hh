@@ -129,7 +129,6 @@ class PoolBurst {
         use_ = &use;
         limits_ = &limits;
         bound_ = bound_cells;
-        taken_ = 0;
         // An exclusive pool needs no bound: nobody else looks before the burst ends.
         before_ = use.exclusive || bound_cells == 0 ? use.shared.get() : use.shared.add(bound_cells, false);
         free_ = free_at_start();
@@ -140,6 +139,9 @@ class PoolBurst {
     // Gives back what was not needed; nothing may be taken afterwards. Once is enough.
     void close() {
         if (!is_open()) return;
+        lowest_free_ = std::min(lowest_free_, free_);
+        assert((use_->exclusive || free_at_start() - lowest_free_ <= bound_) &&
+               "the bound covers the whole burst");
         const std::int64_t change = net_cells() - (use_->exclusive ? 0 : bound_);
         if (change != 0) {
             [[maybe_unused]] const std::int64_t before = use_->shared.add(change, use_->exclusive);
@@ -157,13 +159,11 @@ class PoolBurst {
         const std::int64_t used = std::int64_t{used_cells} + cells;
         return free >= 0 && used <= threshold.limit_cells(free, used);
     }
-    void take(std::uint32_t cells) {
-        taken_ += cells;
-        assert(taken_ <= bound_ && "the bound covers the whole burst");
-        free_ -= cells;
-        lowest_free_ = std::min(lowest_free_, free_);
+    void take(std::uint32_t cells) { free_ -= cells; }
+    void give(std::uint32_t cells) {
+        lowest_free_ = std::min(lowest_free_, free_);  // it falls between two of these only
+        free_ += cells;
     }
-    void give(std::uint32_t cells) { free_ += cells; }
 
     // Headroom is the exception, so it goes to the shared counter packet by packet.
     bool take_headroom(std::uint32_t cells) {
@@ -188,10 +188,9 @@ class PoolBurst {
     PoolUse* use_ = nullptr;
     const PoolLimits* limits_ = nullptr;
     std::int64_t bound_ = 0;
-    std::int64_t before_ = 0;  // in use when the burst began
-    std::int64_t taken_ = 0;   // by this burst, gross
-    std::int64_t free_ = 0;    // S less what is in use as this burst sees it
-    std::int64_t lowest_free_ = 0;
+    std::int64_t before_ = 0;       // in use when the burst began
+    std::int64_t free_ = 0;         // S less what is in use as this burst sees it
+    std::int64_t lowest_free_ = 0;  // up to the last `give`
 };
 
 }  // namespace sluice

@@ -18,6 +18,10 @@
 namespace sluice {
 
 class ReleaseBoard {
+    struct alignas(64) Posted {
+        std::array<std::atomic<std::uint64_t>, classes> cells{};
+    };
+
   public:
     ReleaseBoard(unsigned workers, unsigned ports)
         : workers_(workers), ports_(ports), posted_(std::size_t{workers} * ports), seen_(posted_.size()) {
@@ -26,11 +30,28 @@ class ReleaseBoard {
 
     // Egress worker `worker`: cells of a packet that `group` of `port` had admitted.
     void post(WorkerId worker, PortId port, ClassId group, std::uint32_t cells) {
-        std::atomic<std::uint64_t>& counter = posted_[index(worker, port)].cells[group];
-        // relaxed load: we are the only writer. release store: what this worker did first (its queue and
-        // egress pool are lower, the packet is gone) is visible to the owner that admits into these cells.
-        counter.store(counter.load(std::memory_order_relaxed) + cells, std::memory_order_release);
+        assert(port < ports_ && group < classes);
+        poster(worker).post(port, group, cells);
     }
+
+    // What egress worker `worker` has at hand to post for many packets; ports and groups are those that
+    // `post` takes.
+    class Poster {
+      public:
+        void post(PortId port, ClassId group, std::uint32_t cells) const {
+            std::atomic<std::uint64_t>& counter = ports_[port].cells[group];
+            // relaxed load: we are the only writer. release store: what this worker did first (its queue and
+            // egress pool are lower, the packet is gone) is visible to the owner that admits into these
+            // cells.
+            counter.store(counter.load(std::memory_order_relaxed) + cells, std::memory_order_release);
+        }
+
+      private:
+        friend class ReleaseBoard;
+        explicit Poster(Posted* ports) : ports_(ports) {}
+        Posted* ports_;
+    };
+    Poster poster(WorkerId worker) { return Poster(posted_.data() + index(worker, 0)); }
 
     // Owner of `port`: calls take(group, cells) for what has come since the last time, cells > 0. `groups`:
     // those that hold cells, at least; nothing can have come for others.
@@ -50,9 +71,6 @@ class ReleaseBoard {
     }
 
   private:
-    struct alignas(64) Posted {
-        std::array<std::atomic<std::uint64_t>, classes> cells{};
-    };
     struct alignas(64) Seen {
         std::array<std::uint64_t, classes> cells{};
     };

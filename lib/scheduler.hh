@@ -63,15 +63,15 @@ class alignas(64) Scheduler {
         return pick_by_deficit(eligible, head);
     }
 
-    // Whether `queue`, which `pick` gave and which has sent since, may send its next frame too without
-    // another `pick`. Only while `ready` is as it was.
-    bool again(int queue, std::uint32_t head_wire_bytes) const {
-        if (limited_) return false;
-        return is_strict(queue) ||
-               deficit_[static_cast<unsigned>(queue)] >= static_cast<std::int32_t>(head_wire_bytes);
+    // Wire bytes that `queue`, which `pick` gave, may send before `pick` is asked again, its head aside,
+    // which it may send in any case. Only while `ready` is as it was.
+    std::int32_t credit(int queue) const {
+        if (limited_) return 0;
+        return is_strict(queue) ? INT32_MAX : deficit_[static_cast<unsigned>(queue)];
     }
 
-    // A frame of the queue that `pick` (or `again`) gave has left; `now` as it was then.
+    // Frames of the queue that `pick` gave have left: its head, and others within its credit; `now` as it was
+    // then.
     void sent(int queue, std::uint32_t wire_bytes, Time now) {
         if (limited_ && charge_rates(queue, wire_bytes, now)) return;
         if (!is_strict(queue))

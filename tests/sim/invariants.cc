@@ -60,8 +60,8 @@ std::string broken_deficit(const PortContext& port, const PortPolicy& policy, un
     const std::int32_t deficit = port.scheduler.deficit(static_cast<int>(n));
     const auto most = static_cast<std::int32_t>(policy.schedule.queue[n].weight * quantum_bytes_per_weight +
                                                 wire_bytes(max_frame_bytes));
-    const bool good = port.queue[n].empty() ? deficit == 0 : deficit >= 0 && deficit < most;
-    return good ? "" : fmt::format("deficit {} with {} packets", deficit, port.queue[n].packets());
+    const bool good = port.queue[n].packets.empty() ? deficit == 0 : deficit >= 0 && deficit < most;
+    return good ? "" : fmt::format("deficit {} with {} packets", deficit, port.queue[n].packets.packets());
 }
 
 std::string broken_pool(std::string_view direction, unsigned index, const PoolUse& use,
@@ -160,7 +160,7 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
         PortContext& port = device.port(id);
         for (unsigned n = 0; n < classes; ++n) {
             const PriorityGroup& group = port.group[n];
-            const EgressQueueUse& queue = port.queue_use[n];
+            const EgressQueueUse& queue = port.queue[n].use;
             const unsigned pool = policy.ports[id].group[n].pool;
             ingress.shared[pool] += group.shared_cells();
             ingress.headroom[pool] += group.headroom_cells();
@@ -170,10 +170,10 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
             std::string wrong = broken_group(device, port, n, cut_pending);
             if (wrong.empty()) wrong = broken_overrun(device, port, n);
             if (!wrong.empty()) return fmt::format("group {}.{}: {}", id, n, wrong);
-            if (port.queue[n].empty() != (queue.used_cells() == 0) ||
-                port.queue[n].empty() != ((port.backlog >> n & 1U) == 0))
+            if (port.queue[n].packets.empty() != (queue.used_cells() == 0) ||
+                port.queue[n].packets.empty() != ((port.backlog >> n & 1U) == 0))
                 return fmt::format("queue {}.{}: {} packets in {} cells, backlog {:x}", id, n,
-                                   port.queue[n].packets(), queue.used_cells(), port.backlog);
+                                   port.queue[n].packets.packets(), queue.used_cells(), port.backlog);
             wrong = broken_deficit(port, policy.ports[id], n);
             if (!wrong.empty()) return fmt::format("queue {}.{}: {}", id, n, wrong);
         }
@@ -203,7 +203,7 @@ std::string broken_after_drain(Switch& device) {
     for (PortId id = 0; id < device.port_count(); ++id) {
         const PortContext& port = device.port(id);
         for (unsigned n = 0; n < classes; ++n) {
-            if (port.group[n].used_cells() != 0 || port.queue_use[n].used_cells() != 0)
+            if (port.group[n].used_cells() != 0 || port.queue[n].use.used_cells() != 0)
                 return fmt::format("class {}.{} holds cells after the drain", id, n);
             if (port.group[n].in_xoff() || asserted(port, n))
                 return fmt::format("group {}.{} pauses its peer after the drain", id, n);

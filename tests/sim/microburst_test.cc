@@ -57,7 +57,7 @@ TEST(Microbursts, ofABlockedQueueAreExact) {
         one(sim, 0, at(2'000));
         one(sim, 1, at(3'000));
         LONGS_EQUAL(0, bursts_of(sim).size());
-        CHECK_FALSE(sim.device().port(3).microburst[0].running(sim.now()).has_value());
+        CHECK_FALSE(sim.device().port(3).queue[0].microburst.running(sim.now()).has_value());
         one(sim, 2, at(4'000));  // the fourth is above three
         one(sim, 1, at(5'000));
         one(sim, 2, at(6'000));
@@ -108,7 +108,7 @@ TEST(Microbursts, offThereAreNone) {
     SimSwitch sim(config);
     sim.hold(3, 0, true);
     for (int n = 1; n <= 200; ++n) one(sim, 0, at(n * 1'000));
-    CHECK_FALSE(sim.device().port(3).microburst[0].running(sim.now()).has_value());
+    CHECK_FALSE(sim.device().port(3).queue[0].microburst.running(sim.now()).has_value());
     sim.hold(3, 0, false);
     sim.drain(at(1'000'000));
     LONGS_EQUAL(0, bursts_of(sim).size());

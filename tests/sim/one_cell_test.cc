@@ -29,7 +29,7 @@ State state_of(SimSwitch& sim, ClassId n) {
              group.shared_watermark.persistent.get()},
             {pool.shared.get(), pool.headroom.get(), pool.shared_watermark.persistent(),
              pool.headroom_watermark.persistent()},
-            sim.device().port(1).queue_use[n].used_cells(),
+            sim.device().port(1).queue[n].use.used_cells(),
             group.in_xoff(),
             sim.port(0).pauses().size()};
 }
@@ -55,7 +55,7 @@ TEST(OneCell, inGroupQueueAndPool) {
             LONGS_EQUAL(i, sim.group(0, n).shared_cells());
             LONGS_EQUAL(i, sim.use_of(0, n).shared.get());
             const QueueLimits& queue = sim.policy().ports[1].queue[n];
-            LONGS_EQUAL(i, sim.device().port(1).queue_use[n].used_cells());
+            LONGS_EQUAL(i, sim.device().port(1).queue[n].use.used_cells());
             LONGS_EQUAL(i, sim.device().shared().egress_use[queue.pool].shared.get());
         }
         sim.hold(1, n, false);

@@ -84,7 +84,7 @@ TEST(WatchdogAction, afterRestorationTheQueueIsLosslessAgain) {
     sim.add(2, flow_of(3, 1, Duration{}));
     Storm{sim.now(), sim.now() + ms(50)}.send(sim.port(1));
     sim.run_until(at_ms(300));
-    CHECK(sim.device().port(1).queue[3].packets() > 1'000);
+    CHECK(sim.device().port(1).queue[3].packets.packets() > 1'000);
     sim.run_until(at_ms(450));
     CHECK(sim.device().port(0).counters.group[3].xoff.get() > 0);
     drain(sim);

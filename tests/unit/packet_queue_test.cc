@@ -65,17 +65,26 @@ TEST(PacketQueue, aWindowThatMovesThroughItsChunks) {
     }
 }
 
-TEST(PacketQueue, peekStaysWithinTheChunk) {
-    ChunkPool pool(100, 1);
-    PacketQueue queue;
-    for (std::uint16_t n = 0; n < 70; ++n) queue.push(pool, entry(n));
-    for (std::uint16_t front = 0; front < 70; ++front) {
-        for (unsigned ahead = 0; ahead < 40; ++ahead) {
-            const unsigned index = front + ahead;
-            const bool there = index < 70 && index / QueueChunk::capacity == front / QueueChunk::capacity;
-            LONGS_EQUAL(there ? index : front, queue.peek(ahead).frame_bytes);
+TEST(PacketQueue, aRunIsWhatLiesInOnePiece) {
+    constexpr std::uint16_t depth = 70;
+    for (const std::uint32_t most : {1U, 3U, 31U, 32U}) {
+        ChunkPool pool(100, 1);
+        PacketQueue queue;
+        for (std::uint16_t n = 0; n < depth; ++n) queue.push(pool, entry(n));
+        for (std::uint32_t front = 0; front < depth;) {
+            const std::span<const QueueEntry> run = queue.run();
+            const std::uint32_t to_chunk_end = QueueChunk::capacity - front % QueueChunk::capacity;
+            LONGS_EQUAL(std::min(to_chunk_end, depth - front), run.size());
+            for (std::uint32_t n = 0; n < run.size(); ++n) LONGS_EQUAL(front + n, run[n].frame_bytes);
+            const std::uint32_t taken = std::min(most, static_cast<std::uint32_t>(run.size()));
+            queue.pop(pool, taken);
+            front += taken;
+            LONGS_EQUAL(depth - front, queue.packets());
         }
-        queue.pop(pool);
+        CHECK_TRUE(queue.empty());
+        LONGS_EQUAL(0, queue.run().size());
+        queue.push(pool, entry(7));
+        LONGS_EQUAL(7, queue.run()[0].frame_bytes);
     }
 }
 

@@ -235,7 +235,7 @@ TEST(Scheduler, pickIsRepeatable) {
     }
 }
 
-TEST(Scheduler, againSaysWhatPickWouldSay) {
+TEST(Scheduler, creditSaysWhatPickWouldSay) {
     PortSchedule settings = dwrr({1, 5, 9, 40});
     settings.queue[7].strict = true;
     Link link(settings);
@@ -243,14 +243,16 @@ TEST(Scheduler, againSaysWhatPickWouldSay) {
     for (std::uint64_t n = 0; n < 10'000; ++n) {
         const std::uint8_t ready = n % 100 < 10 ? 0b1000'1111 : 0b1111;
         const int queue = link.send_one(ready);
-        if (!link.scheduler.again(queue, link.head(static_cast<unsigned>(queue)))) continue;
+        // What has been sent of the credit before is taken off it already.
+        const auto head = static_cast<std::int32_t>(link.head(static_cast<unsigned>(queue)));
+        if (link.scheduler.credit(queue) < head) continue;
         ++yes;
         CHECK_EQUAL(queue, link.scheduler.pick(ready, link.head, link.now));
     }
     CHECK(yes > 5'000);
     settings.shaper = gigabits(5);
     link.scheduler.configure(settings);
-    CHECK(!link.scheduler.again(link.send_one(0xFF), 1));
+    CHECK_EQUAL(0, link.scheduler.credit(link.send_one(0xFF)));
 }
 
 TEST(Scheduler, weightsChangeLive) {
