@@ -136,8 +136,9 @@ void record_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& dra
 }
 
 void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId queue, const QueueEntry& entry) {
-    if ((entry.flags & observed_fill) != 0)
-        worker.shared.fill->left({entry.ingress_port, entry.priority_group, port.id, queue}, entry.cells);
+    if ((entry.flags() & observed_fill) != 0)
+        worker.shared.fill->left({entry.ingress_port(), entry.priority_group(), port.id, queue},
+                                 entry.cells());
 }
 
 void observe_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason) {

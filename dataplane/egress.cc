@@ -49,7 +49,7 @@ void became_empty(PortContext& port, ClassId queue, Time now) {
 // meter to be told.
 QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue, Time now) {
     const QueueEntry entry = port.queue[queue].packets.pop(worker.chunks);
-    port.queue[queue].use.release(pool, entry.cells);
+    port.queue[queue].use.release(pool, entry.cells());
     if (port.queue[queue].packets.empty()) became_empty(port, queue, now);
     trace(port, queue, now);
     return entry;
@@ -131,104 +131,147 @@ void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
     put_pfc(worker, port, now);
 }
 
-// What the wire and the queue were when a frame of the out-batch left its queue.
+// A frame taken from its queue, and what the wire and the queue were then.
 struct Picked {
+    QueueEntry entry;
     Time departure;
     std::uint32_t behind_cells;  // that stayed in the queue
+    ClassId queue;
+};
+
+// Left uninitialised: only the frames that are picked mean something.
+struct PickedFrames {
+    PickedFrames() {}  // NOLINT(modernize-use-equals-default): the union has no default
+    union {
+        std::array<Picked, burst_size> frame;
+    };
+};
+
+// Where the next frame goes, and when.
+struct Picking {
+    Picked* next;
+    Picked* end;
+    LinkTransmitter link;
+
+    bool has_room(Time now) const { return next != end && link.can_start(now); }
 };
 
 // A packet that has stood in a long queue is in no cache any more.
 void prefetch(const QueueEntry& entry) {
-    auto* packet = static_cast<std::uint8_t*>(entry.packet);
+    auto* packet = static_cast<std::uint8_t*>(entry.packet());
     for (unsigned line = 0; line < 3; ++line) rte_prefetch0(packet + line * 64);  // the mbuf and its meta
 }
 
+// Takes frames from the front of a queue of `cells`, which has room for its head: as many as there is room
+// and credit for. Returns what is left of the credit. A function of its own, so that all of it stays in
+// registers.
+[[gnu::noinline]] std::int32_t take_run(std::span<const QueueEntry> run, ClassId queue, std::uint32_t cells,
+                                        std::int32_t credit, Picking& picking, Time now) {
+    Picked* next = picking.next;
+    Picked* const end = picking.end;
+    LinkTransmitter link = picking.link;
+    for (const QueueEntry& entry : run) {
+        const std::uint32_t frame = entry.frame_bytes();
+        const auto wire = static_cast<std::int32_t>(wire_bytes(frame));
+        if (next != picking.next && (next == end || !link.can_start(now) || credit < wire)) break;
+        prefetch(entry);
+        cells -= entry.cells();
+        credit -= wire;
+        // Written part by part: put together first, it would be copied by loads that wait for the stores.
+        next->entry = entry;
+        next->departure = link.start(now, frame);
+        next->behind_cells = cells;
+        next->queue = queue;
+        ++next;
+    }
+    picking.next = next;
+    picking.link = link;
+    return credit;
+}
+
 // Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
-// while the later ones are picked, the first packets come into the cache.
-[[gnu::noinline]] void pick_frames(WorkerContext& worker, PortContext& port,
-                                   std::array<Picked, burst_size>& picked, Time now) {
+// while the later ones are picked, the first packets come into the cache. Returns how many.
+[[gnu::noinline]] unsigned pick_frames(WorkerContext& worker, PortContext& port,
+                                       std::array<Picked, burst_size>& picked, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);
-    OutBatch& out = port.out;
-    unsigned count = out.count;
-    LinkTransmitter link = port.link;  // of our own, which no store below can be part of
-    PortTrace* const traced = port.trace.get();
+    Picking picking{picked.data(), picked.data() + (burst_size - port.out.count), port.link};
     const auto head = [&](unsigned queue) {
-        return wire_bytes(port.queue[queue].packets.front().frame_bytes);
+        return wire_bytes(port.queue[queue].packets.front().frame_bytes());
     };
-    const auto room = [&] { return count < burst_size && link.can_start(now); };
-    while (room()) {
+    while (picking.has_room(now)) {
         const int next = port.scheduler.pick(ready, head, now);
         if (next < 0) break;
         const auto number = static_cast<ClassId>(next);
         EgressQueue& queue = port.queue[number];
-        // A run of its packets, within its credit. One that goes on in the next chunk is picked once more.
-        const std::span<const QueueEntry> run = queue.packets.run();
-        std::int32_t credit = port.scheduler.credit(next);
-        std::uint32_t behind = queue.use.used_cells();
-        std::uint32_t cells = 0;
-        std::uint32_t bytes = 0;  // on the wire
-        std::uint32_t taken = 0;
-        do {
-            const QueueEntry entry = run[taken++];
-            prefetch(entry);
-            cells += entry.cells;
-            behind -= entry.cells;
-            if (traced != nullptr) [[unlikely]]
-                traced->queue[number].record(now, behind);
-            if (entry.flags != 0) [[unlikely]]
-                observe_dequeue(worker, port, number, entry);
-            releases.post(entry.ingress_port, entry.priority_group, entry.cells);
-            bytes += wire_bytes(entry.frame_bytes);
-            picked[count] = {link.start(now, entry.frame_bytes), behind};
-            out.packet[count] = static_cast<Packet*>(entry.packet);
-            out.bytes[count] = entry.frame_bytes;
-            out.queue[count++] = number;
-        } while (taken != run.size() && room() &&
-                 credit >= static_cast<std::int32_t>(bytes + wire_bytes(run[taken].frame_bytes)));
-        queue.packets.pop(worker.chunks, taken);
-        port.scheduler.sent(next, bytes, now);
+        const std::uint32_t used = queue.use.used_cells();
+        const std::int32_t credit = port.scheduler.credit(next);
+        const Picked* const first = picking.next;
+        // A run that goes on in the queue's next chunk is picked once more.
+        const std::int32_t left = take_run(queue.packets.run(), number, used, credit, picking, now);
+        queue.packets.pop(worker.chunks, static_cast<std::uint32_t>(picking.next - first));
+        port.scheduler.sent(next, static_cast<std::uint32_t>(credit - left), now);
         if (queue.packets.empty()) became_empty(port, number, now);
-        queue.use.release(pools[policy.queue[number].pool], cells);
+        queue.use.release(pools[policy.queue[number].pool], used - picking.next[-1].behind_cells);
         ready = static_cast<std::uint8_t>(ready & port.backlog);
     }
-    port.link = link;
-    out.count = count;
+    port.link = picking.link;
+    return static_cast<unsigned>(picking.next - picked.data());
 }
 
-// What becomes of the frames picked, from `first` on: the time they waited, and their marks.
-[[gnu::noinline]] void depart_stage(WorkerContext& worker, PortContext& port, unsigned first,
-                                    const std::array<Picked, burst_size>& picked, Time now) {
-    const OutBatch& out = port.out;
+// Gives back what the frames picked were charged on ingress, and puts them into the out-batch.
+[[gnu::noinline]] void release_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
+                                     Time now) {
+    const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);
+    OutBatch& out = port.out;
+    unsigned count = out.count;
+    for (const Picked& frame : picked) {
+        const QueueEntry& entry = frame.entry;
+        if (entry.flags() != 0) [[unlikely]]
+            observe_dequeue(worker, port, frame.queue, entry);
+        releases.post(entry.ingress_port(), entry.priority_group(), entry.cells());
+        out.packet[count] = static_cast<Packet*>(entry.packet());
+        out.bytes[count] = static_cast<std::uint16_t>(entry.frame_bytes());
+        out.queue[count++] = frame.queue;
+    }
+    out.count = count;
+    if (!port.trace) [[likely]]
+        return;
+    for (const Picked& frame : picked) port.trace->queue[frame.queue].record(now, frame.behind_cells);
+}
+
+// What becomes of the frames picked: the time they waited, and their marks.
+[[gnu::noinline]] void depart_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
+                                    Time now) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
+    const std::uint64_t cell_bytes = policy.cell.bytes();
     DequeueTally tally(port.counters);
     std::uint64_t calm = 0;  // of the kind of packet that the tally counts
-    for (unsigned i = first; i < out.count; ++i) {
-        const auto queue = static_cast<ClassId>(out.queue[i]);
-        PacketMeta& info = meta(out.packet[i]);
-        info.departure = picked[i].departure;
+    for (const Picked& frame : picked) {
+        auto* packet = static_cast<Packet*>(frame.entry.packet());
+        PacketMeta& info = meta(packet);
+        info.departure = frame.departure;
         const Duration sojourn = now - info.enqueued;
-        if (tally.add(queue, info.ecn, sojourn)) calm = calm_bytes(policy, own.wred[queue], info.ecn);
-        depth_fell(worker, port, queue, picked[i].behind_cells, now);
-        if (info.observed == 0 && std::uint64_t{picked[i].behind_cells} * policy.cell.bytes() < calm)
-            [[likely]]
+        if (tally.add(frame.queue, info.ecn, sojourn))
+            calm = calm_bytes(policy, own.wred[frame.queue], info.ecn);
+        depth_fell(worker, port, frame.queue, frame.behind_cells, now);
+        if (info.observed == 0 && frame.behind_cells * cell_bytes < calm) [[likely]]
             continue;
-        congestion_at_dequeue(worker, port, own.wred[queue], out.packet[i], picked[i].behind_cells, sojourn);
+        congestion_at_dequeue(worker, port, own.wred[frame.queue], packet, frame.behind_cells, sojourn);
     }
 }
 
 template <class Meter>
 void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     if (port.backlog == 0) return;
-    std::array<Picked, burst_size> picked;
-    const unsigned first = port.out.count;
-    pick_frames(worker, port, picked, now);
-    meter.lap(Stage::schedule, port.out.count - first);
-    depart_stage(worker, port, first, picked, now);
-    meter.lap(Stage::congestion, port.out.count - first);
+    PickedFrames frames;
+    const std::span picked = std::span(frames.frame).first(pick_frames(worker, port, frames.frame, now));
+    release_stage(worker, port, picked, now);
+    meter.lap(Stage::schedule, static_cast<unsigned>(picked.size()));
+    depart_stage(worker, port, picked, now);
+    meter.lap(Stage::congestion, static_cast<unsigned>(picked.size()));
 }
 
 // Charges of the out-batch went back when its frames left their queues.
@@ -253,36 +296,36 @@ void earlier(std::optional<Time>& best, Time candidate) {
         for (Packet* packet : packets) bound += meta(packet).cells;
     const Policy& policy = *worker.policy;
     PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
-    // Packets for one queue often follow each other: what stands behind its number is looked up once.
+    // Packets for one port, and for one queue, often follow each other: what stands behind their numbers is
+    // looked up once.
     PortContext* port = nullptr;
-    EgressQueue* queue = nullptr;
     const PortPolicy* own = nullptr;
+    EgressQueue* queue = nullptr;
     const QueueLimits* limits = nullptr;
     PoolBurst* pool = nullptr;
     bool open = false;          // nothing but the queue's own limit is to be asked
     std::uint32_t place = ~0U;  // port, queue and ECN
+    constexpr std::uint32_t port_mask = 0xFFFF;
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
-        const std::uint32_t wanted =
-            std::uint32_t{info.egress_port} << 16 | std::uint32_t{info.queue} << 8 | info.ecn.bits;
+        const std::uint32_t wanted = std::uint32_t{info.egress_port} | std::uint32_t{info.queue} << 16 |
+                                     std::uint32_t{info.ecn.bits} << 24;
         if (wanted != place) {
+            if (((wanted ^ place) & port_mask) != 0) {
+                port = worker.shared.ports[wanted & port_mask].get();
+                own = &policy.ports[wanted & port_mask];
+            }
             place = wanted;
-            const ClassId number = info.queue;
-            port = worker.shared.ports[info.egress_port].get();
-            own = &policy.ports[info.egress_port];
+            const auto number = static_cast<ClassId>(wanted >> 16);
             queue = &port->queue[number];
             limits = &own->queue[number];
             pool = &pools[limits->pool];
             open = port->link_up && (port->watchdog.discards >> number & 1U) == 0 &&
-                   is_calm_at_arrival(policy, *own, number, info.ecn);
+                   is_calm_at_arrival(policy, *own, number, {static_cast<std::uint8_t>(wanted >> 24)});
         }
-        const std::uint16_t cells = info.cells;
-        const PortId from = info.ingress_port;
-        const ClassId group = info.priority_group;
-        const std::uint8_t observed = info.observed;
-        if (observed != 0) [[unlikely]]
+        if (info.observed != 0) [[unlikely]]
             record_enqueue(worker, *port, info, pools);
-        const DropReason reason = open ? admit(*queue, *limits, *pool, cells)
+        const DropReason reason = open ? admit(*queue, *limits, *pool, info.cells)
                                        : admit_through(worker, *port, *own, *pool, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port->counters.queue[info.queue].dropped.add(1);
@@ -290,12 +333,14 @@ void earlier(std::optional<Time>& best, Time candidate) {
             drop(worker, packet, reason);
             continue;
         }
+        queue->packets.push(worker.chunks, {packet, info.frame_bytes, info.cells, info.ingress_port,
+                                            info.priority_group, info.observed});
         info.enqueued = now;
-        queue->packets.push(worker.chunks, {packet, static_cast<std::uint16_t>(packet->pkt_len), cells, from,
-                                            group, observed});
-        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << (place >> 8 & 0xFF));
-        queue->microburst.rose(now, queue->use.used_cells(), from);
-        trace(*port, static_cast<ClassId>(place >> 8), now);
+        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << (place >> 16 & 7U));
+        const std::uint32_t used = queue->use.used_cells();
+        queue->microburst.rose(now, used, info.ingress_port);
+        if (port->trace) [[unlikely]]
+            port->trace->queue[info.queue].record(now, used);
     }
 }
 
@@ -370,7 +415,7 @@ unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, 
         const QueueEntry entry = release(worker, port, pool, queue, now);
         depth_fell(worker, port, queue, port.queue[queue].use.used_cells(), now);
         port.counters.queue[queue].dropped.add(1);
-        drop(worker, static_cast<Packet*>(entry.packet), reason);
+        drop(worker, static_cast<Packet*>(entry.packet()), reason);
     }
     return packets;
 }

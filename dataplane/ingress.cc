@@ -297,6 +297,7 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
         else
             rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(header_bytes - l3_offset));
         frame = frame_bytes(packet);
+        meta(packet).frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     }
     std::memcpy(frame, hop.header.data(), 12);
     store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
@@ -327,12 +328,11 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
     return DropReason::headroom_overrun;
 }
 
-// Ingress admission: from here on the packet has its place in the buffer.
-[[gnu::noinline]] void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
+template <bool recording>
+[[gnu::always_inline]] inline void admit_all(WorkerContext& worker, PortContext& port, Batch& batch) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, batch.all_cells);
-    const bool recording = is_recording(worker);
     unsigned in_use = port.groups_in_use;
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         PacketMeta& info = meta(packet);
@@ -341,9 +341,8 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
         PriorityGroup& group = port.group[number];
         PoolBurst& pool = pools[limits.pool];
         const std::uint32_t cells = batch.cells[i];
-        std::optional<AdmissionRecord> record;
-        if (recording) [[unlikely]]
-            record.emplace(group, limits, pool.view(), cells);
+        std::conditional_t<recording, std::optional<AdmissionRecord>, std::nullptr_t> record{};
+        if constexpr (recording) record.emplace(group, limits, pool.view(), cells);
         const Admission admission = group.admit(limits, pool, cells);
         DropReason reason = DropReason::none;
         if (is_admitted(admission)) [[likely]] {
@@ -352,11 +351,18 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
         } else {
             reason = refuse(port, number, admission);
         }
-        if (recording) [[unlikely]]
-            record->post(worker, port, info);
+        if constexpr (recording) record->post(worker, port, info);
         return reason;
     });
     port.groups_in_use = static_cast<std::uint8_t>(in_use);
+}
+
+// Ingress admission: from here on the packet has its place in the buffer.
+[[gnu::noinline]] void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
+    if (is_recording(worker)) [[unlikely]]
+        admit_all<true>(worker, port, batch);
+    else
+        admit_all<false>(worker, port, batch);
 }
 
 [[gnu::noinline]] void rewrite_stage(WorkerContext& worker, Batch& batch) {

@@ -22,7 +22,7 @@ struct alignas(64) PacketMeta {
     Time departure;  // start of serialisation; valid in the out-batch
     Time enqueued;   // valid from then on
     // Fields that are read together lie together: loads and stores of a packet are half of its cost.
-    std::uint16_t frame_bytes;  // as it arrived
+    std::uint16_t frame_bytes;  // as it arrived; from its rewrite on, as it leaves
     std::uint16_t cells;        // charged; 0: no charge
     PortId ingress_port;
     ClassId priority_group;

@@ -110,7 +110,7 @@ void Switch::empty() {
         while (port->out.count != 0) rte_pktmbuf_free(port->out.packet[--port->out.count]);
         for (EgressQueue& queue : port->queue)
             while (!queue.packets.empty())
-                rte_pktmbuf_free(static_cast<Packet*>(queue.packets.pop(owner(*port).chunks).packet));
+                rte_pktmbuf_free(static_cast<Packet*>(queue.packets.pop(owner(*port).chunks).packet()));
     }
 }
 

@@ -13,14 +13,15 @@ namespace sluice {
 class LinkTransmitter {
   public:
     LinkTransmitter() = default;
-    LinkTransmitter(Duration byte_time, Duration horizon) : byte_time_(byte_time), horizon_(horizon) {}
+    LinkTransmitter(Duration byte_time, Duration horizon)
+        : byte_time_(byte_time), horizon_(horizon.ps == 0 ? no_ring : horizon) {}
 
-    bool can_start(Time now) const { return busy_until_ <= now || busy_until_ < now + horizon_; }
+    bool can_start(Time now) const { return busy_until_ < now + horizon_; }
     // When can_start will next be true, if it is not now.
-    Time next_start() const { return horizon_.ps == 0 ? busy_until_ : busy_until_ - horizon_ + Duration{1}; }
+    Time next_start() const { return busy_until_ - horizon_ + Duration{1}; }
     Time busy_until() const { return busy_until_; }
     // Whether frames wait in a ring ahead of the wire.
-    bool has_ring() const { return horizon_.ps != 0; }
+    bool has_ring() const { return horizon_ != no_ring; }
 
     // Forgets when the wire became free, once it is: a moment long past is never compared (Time wraps). Every
     // turn.
@@ -34,8 +35,10 @@ class LinkTransmitter {
     }
 
   private:
+    static constexpr Duration no_ring{1};  // a wire that is free now is free before a picosecond has passed
+
     Duration byte_time_{};
-    Duration horizon_{};
+    Duration horizon_ = no_ring;
     Time busy_until_{};
 };
 

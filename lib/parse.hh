@@ -36,10 +36,10 @@ struct Parsed {
     std::uint16_t l3_offset = 0;  // bytes from the start of the frame
     std::uint8_t dscp = 0;        // 0..63
     Ecn ecn = Ecn::not_ect;
-    bool roce = false;              // UDP 4791 with a whole BTH
-    bool cnp = false;               // RoCEv2 opcode 0x81
-    std::uint8_t opcode = 0;        // BTH opcode
-    std::uint16_t ip_bytes = 0;     // IP packet, header included; never beyond the frame
+    bool roce = false;                   // UDP 4791 with a whole BTH
+    bool cnp = false;                    // RoCEv2 opcode 0x81
+    std::uint8_t opcode = 0;             // BTH opcode
+    std::uint16_t ip_bytes = 0;          // IP packet, header included; never beyond the frame
     std::uint16_t destination_port = 0;  // TCP and UDP, 0 in a fragment
     std::uint16_t source_port = 0;
     std::uint32_t destination_qp = 0;  // 24 bits; 0 without a BTH

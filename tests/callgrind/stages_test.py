@@ -33,7 +33,7 @@ STAGES = {
     "hand_off": ["hand_off_stage"],
     "judge": ["judge_groups_in_use", "collect_releases"],
     "enqueue": ["enqueue"],
-    "schedule": ["pick_frames"],
+    "schedule": ["pick_frames", "release_stage"],
     "congestion": ["depart_stage"],
     "send": ["settle"],
 }

@@ -13,19 +13,21 @@ namespace {
 using namespace sluice;
 
 QueueEntry entry(std::uint16_t number) {
-    return {nullptr,
+    return {reinterpret_cast<void*>(std::uintptr_t{number} * 64),
             number,
             static_cast<std::uint16_t>(number * 3),
             static_cast<std::uint16_t>(number + 1),
             static_cast<std::uint8_t>(number % 8),
-            1};
+            static_cast<std::uint8_t>(number * 5)};
 }
 
 void equal(const QueueEntry& wanted, const QueueEntry& got) {
-    LONGS_EQUAL(wanted.frame_bytes, got.frame_bytes);
-    LONGS_EQUAL(wanted.cells, got.cells);
-    LONGS_EQUAL(wanted.ingress_port, got.ingress_port);
-    LONGS_EQUAL(wanted.priority_group, got.priority_group);
+    POINTERS_EQUAL(wanted.packet(), got.packet());
+    LONGS_EQUAL(wanted.frame_bytes(), got.frame_bytes());
+    LONGS_EQUAL(wanted.flags(), got.flags());
+    LONGS_EQUAL(wanted.cells(), got.cells());
+    LONGS_EQUAL(wanted.ingress_port(), got.ingress_port());
+    LONGS_EQUAL(wanted.priority_group(), got.priority_group());
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ TEST(PacketQueue, aRunIsWhatLiesInOnePiece) {
             const std::span<const QueueEntry> run = queue.run();
             const std::uint32_t to_chunk_end = QueueChunk::capacity - front % QueueChunk::capacity;
             LONGS_EQUAL(std::min(to_chunk_end, depth - front), run.size());
-            for (std::uint32_t n = 0; n < run.size(); ++n) LONGS_EQUAL(front + n, run[n].frame_bytes);
+            for (std::uint32_t n = 0; n < run.size(); ++n) LONGS_EQUAL(front + n, run[n].frame_bytes());
             const std::uint32_t taken = std::min(most, static_cast<std::uint32_t>(run.size()));
             queue.pop(pool, taken);
             front += taken;
@@ -84,7 +86,7 @@ TEST(PacketQueue, aRunIsWhatLiesInOnePiece) {
         CHECK_TRUE(queue.empty());
         LONGS_EQUAL(0, queue.run().size());
         queue.push(pool, entry(7));
-        LONGS_EQUAL(7, queue.run()[0].frame_bytes);
+        LONGS_EQUAL(7, queue.run()[0].frame_bytes());
     }
 }
 
