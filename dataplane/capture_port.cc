@@ -56,9 +56,12 @@ std::optional<CapturePort::Next> CapturePort::next_start() const {
 }
 
 std::optional<Time> CapturePort::next_arrival() const {
-    const auto next = next_start();
-    if (!next) return std::nullopt;
-    return sender_.next_step(next->at);
+    if (!next_is_known_) {
+        const auto next = next_start();
+        next_arrival_ = next ? std::optional(sender_.next_step(next->at)) : std::nullopt;
+        next_is_known_ = true;
+    }
+    return next_arrival_;
 }
 
 bool CapturePort::expects_frames() const {
@@ -78,6 +81,7 @@ Packet* CapturePort::start(const CaptureReader::Frame& frame, ClassId priority, 
 bool CapturePort::step(Time now, Packet*& started, bool& lost) {
     started = nullptr;
     lost = false;
+    next_is_known_ = false;
     const auto next = next_start();
     const auto step = sender_.step(now, next ? std::optional(next->at) : std::nullopt);
     if (step != PauseSender::Step::frame) return step == PauseSender::Step::heard;
@@ -133,6 +137,7 @@ std::uint64_t CapturePort::waiting() const {
 
 std::uint64_t CapturePort::lose_until(Time now) {
     sender_.forget();
+    next_is_known_ = false;
     std::uint64_t frames = 0;
     Packet* packet = nullptr;
     bool lost = false;
@@ -156,9 +161,11 @@ unsigned CapturePort::transmit(std::span<Packet* const> frames) {
         }
         if (spec_.obeys && packet->pkt_len == pfc_frame_bytes) {
             const MacControl control = decode_mac_control({frame_bytes(packet), packet->pkt_len}, {});
-            if (control.kind == MacControl::Kind::pfc)
+            if (control.kind == MacControl::Kind::pfc) {
                 sender_.receive(control.map,
                                 departure + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes));
+                next_is_known_ = false;
+            }
         }
         rte_pktmbuf_free(packet);
     }

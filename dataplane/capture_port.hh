@@ -45,7 +45,10 @@ class CapturePort final : public Port {
     std::uint64_t moved() const override { return moved_; }
     std::uint64_t held() const override { return held_count_; }
     std::uint64_t waiting() const override;
-    void set_overshoot(std::uint64_t bytes) override { sender_.set_overshoot(bytes); }
+    void set_overshoot(std::uint64_t bytes) override {
+        sender_.set_overshoot(bytes);
+        next_is_known_ = false;
+    }
     std::uint64_t overshot_bytes() const override { return sender_.overshot_bytes(); }
     std::uint64_t lose_until(Time now) override;
     std::string close() override;
@@ -78,6 +81,9 @@ class CapturePort final : public Port {
     Time stamp_{};  // of next_
     ClassId next_class_ = PauseSender::no_class;
     PauseSender sender_;
+    // Asked for every port at every instant, and changed by what the sender, its frames or its pauses do.
+    mutable bool next_is_known_ = false;
+    mutable std::optional<Time> next_arrival_;
     std::array<std::deque<HeldFrame>, classes> held_;
     std::uint8_t holds_ = 0;  // bit n: held_[n] is not empty
     std::uint64_t held_count_ = 0;

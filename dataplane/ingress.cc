@@ -421,9 +421,14 @@ void watch_load(PortContext& port, unsigned received, Time now) {
 [[gnu::noinline]] void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
+    unsigned idle = 0;
     for_each_class(port.groups_in_use, [&](ClassId n) {
         const GroupLimits& limits = own.group[n];
         PriorityGroup& group = port.group[n];
+        if (!limits.lossless && !group.in_xoff() && !port.trace) {  // nobody is paused for it
+            if (group.used_cells() == 0) idle |= 1U << n;
+            return;
+        }
         const PoolView pool(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
         const auto bit = static_cast<std::uint8_t>(1U << n);
         const XoffSignal signal = group.update_xoff(limits, pool, port.hold_peer);
@@ -446,9 +451,9 @@ void watch_load(PortContext& port, unsigned received, Time now) {
             port.trace->group[n].record(now, group.used_cells());
             port.trace->limit[n].record(now, static_cast<std::uint32_t>(group.limit_cells(limits, pool)));
         }
-        if (group.used_cells() == 0 && !group.in_xoff())
-            port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~bit);
+        if (group.used_cells() == 0 && !group.in_xoff()) idle |= bit;
     });
+    port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
 }
 
 [[gnu::noinline]] void collect_releases(WorkerContext& worker, PortContext& port, Time now) {

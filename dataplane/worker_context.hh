@@ -168,8 +168,10 @@ struct EventRing {
     // Reader: calls take(event) for all that it holds now, and no more than it can hold.
     template <class Take>
     void drain(Take take) {
+        std::size_t left = events.size();
+        if (left == 0) return;  // before 64 of them are made
         std::array<Event, 64> some;
-        for (std::size_t left = events.size(); left != 0;) {
+        while (left != 0) {
             const std::size_t count = events.collect(std::span(some).first(std::min(left, some.size())));
             for (std::size_t i = 0; i < count; ++i) take(some[i]);
             left -= count;
