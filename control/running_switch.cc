@@ -165,7 +165,9 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
         if (!opened) return failed(opened.error());
         return std::move(*opened);
     }
-    auto started = EthdevPort::start({port.device, static_cast<std::uint16_t>(port.mtu), pool_->pool()});
+    auto started = EthdevPort::start({port.device,
+                                      {static_cast<std::uint16_t>(port.mtu), pool_->pool(), port.speed,
+                                       config_.turn_max, modelled_ring, port.mac}});
     if (!started) return failed(started.error());
     ethdevs_.push_back(started->get());
     if (!port.mac) macs_.back() = (*started)->mac();
