@@ -125,6 +125,7 @@ int run_main(int argc, char** argv) {
     RunningOptions options;
     if (!arguments.trace.empty()) options.trace_slots = 4096;
     options.forced = judged->forced;
+    options.force = arguments.force;
     auto running = RunningSwitch::create(config, options);
     if (!running) {
         fmt::print(stderr, "sluiced: {}\n", running.error());

@@ -175,7 +175,10 @@ std::string EthdevPort::open_nic() {
     if (!started)
         return started.error().error == 0 ? ": " + started.error().what
                                           : failed(mark, ": " + started.error().what, started.error().error);
+    if (needs_software_pfc_ && started->pfc.tx != PfcTx::software)
+        return ": another card is there: " + started->pfc.why;
     can_ = std::move(*started);
+    needs_software_pfc_ = can_.pfc.tx == PfcTx::software;
     half_ring_ = can_.tells_ring_fill ? static_cast<std::uint16_t>(can_.receive_ring / 2) : std::uint16_t{0};
     reader_ = PhysicalReader(id_);
     can_.module = reader_.has_module();

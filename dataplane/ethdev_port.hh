@@ -93,6 +93,7 @@ class EthdevPort final : public Port {
     PortCapabilities can_;
     std::uint16_t half_ring_ = 0;       // of its receive ring, descriptors; 0: it does not tell
     bool last_burst_was_full_ = false;  // the owner's
+    bool needs_software_pfc_ = false;   // the card that was here first had it
     std::string pci_address_;           // empty: no NIC
     std::unique_ptr<Steering> steering_;
     std::optional<KernelInterface> interface_;  // drivers of kernel interfaces say that every link is up

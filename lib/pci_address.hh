@@ -3,8 +3,7 @@
 
 #include <array>
 #include <charconv>
-#include <cstdint>
-#include <cstdio>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,9 +28,13 @@ inline std::optional<std::string> full_pci_address(std::string_view text) {
         text.remove_prefix(1);
     }
     if (!text.empty()) return std::nullopt;
-    std::array<char, 16> full{};
-    std::snprintf(full.data(), full.size(), "%04x:%02x:%02x.%x", number[0], number[1], number[2], number[3]);
-    return full.data();
+    const auto hexadecimal = [](unsigned value, unsigned digits) {
+        std::string out(digits, '0');
+        for (; digits != 0; value /= 16) out[--digits] = "0123456789abcdef"[value % 16];
+        return out;
+    };
+    return hexadecimal(number[0], 4) + ":" + hexadecimal(number[1], 2) + ":" + hexadecimal(number[2], 2) +
+           "." + hexadecimal(number[3], 1);
 }
 
 }  // namespace sluice
