@@ -28,7 +28,7 @@ void check_pfc(const std::string& name, const PortConfig& port, const EffectiveP
     findings.error("nic-pfc", port_path(name, "qos"),
                    fmt::format("PFC of priority {} needs pfc_tx software, and it is {} here: {}",
                                list_text(wanted), to_string(can.pfc.tx), can.pfc.why),
-                   "write qos = \"lossy\", or take another card, or the card by AF_XDP", port.place);
+                   "write qos = \"lossy\", or take another card", port.place);
 }
 
 void check_receive_ring(const std::string& name, const PortConfig& port, const Config& config,

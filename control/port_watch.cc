@@ -54,9 +54,9 @@ void PortWatch::look_for_device(Watched& watched, bool owner_sees_link, Time now
         news.push_back(
             {"device_gone",
              fmt::format("port {}: its card is gone; it is taken again when it is back", watched.name)});
-    }
-    // Its owner asks nothing of the device any more.
-    if (watched.place == Place::going && !owner_sees_link) {
+    } else if (watched.place == Place::going && !owner_sees_link) {
+        // Its owner asks nothing of the device any more. Not at the first look: an owner that saw the link
+        // come up a moment before is then in its last turn with it.
         port.release();
         watched.place = Place::gone;
         watched.next_try = now + return_period;

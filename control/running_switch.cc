@@ -55,6 +55,17 @@ EalOptions RunningSwitch::eal_options(const Config& config) {
     return options;
 }
 
+std::string RunningSwitch::unusable_cards(const Config& config, const std::string& pci_folder) {
+    std::string errors;
+    for (const auto& [name, port] : config.ports) {
+        const DeviceText device = parse_device(port.device);
+        if (config.clock != ClockKind::real_time || !device.has("pci")) continue;
+        if (const std::string why = PciDevice(device.pci_address, pci_folder).obstacle(); !why.empty())
+            append_item(errors, "\n", fmt::format("port {}: device {}: {}", name, quoted(port.device), why));
+    }
+    return errors;
+}
+
 RunningSwitch::RunningSwitch(Config config, RunningOptions options)
     : config_(std::move(config)), options_(std::move(options)) {}
 

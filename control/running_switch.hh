@@ -44,6 +44,9 @@ class RunningSwitch {
   public:
     // EAL arguments that this configuration needs.
     static EalOptions eal_options(const Config& config);
+    // Network cards that cannot be had, before EAL is started for them: an error's text, or empty.
+    static std::string unusable_cards(const Config& config,
+                                      const std::string& pci_folder = PciDevice::usual_folder);
     // EAL runs. An error is one line that names the port.
     static tl::expected<std::unique_ptr<RunningSwitch>, std::string> create(const Config& config,
                                                                             const RunningOptions& options);

@@ -147,6 +147,9 @@ std::string EthdevPort::open_software_device() {
     can_.receive_ring = can_.transmit_ring = ring_descriptors;
     if (const int configured = configure(id_, spec_, can_); configured != 0)
         return failed(mark, " does not start", configured);
+    if (interface_ && KernelInterface::is_card(text.interface))
+        can_.pfc.why = "made and obeyed by software; whether the card behind " + text.interface +
+                       " hands MAC control frames over is not known";
     if (steering) {
         if (std::string error = steering->find_maps(); !error.empty()) return ": " + error;
         steering_ = std::move(steering);
@@ -294,7 +297,7 @@ void EthdevPort::poll_link() {
     rte_eth_link link{};
     if (rte_eth_link_get_nowait(id_, &link) != 0) return;  // a device without link state is always up
     const bool up = link.link_status == RTE_ETH_LINK_UP;
-    const bool known = up && !can_.is_virtual && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+    const bool known = up && !pci_address_.empty() && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
     link_mbps_.store(known ? link.link_speed : 0, std::memory_order_relaxed);
     link_up_ = up && ready_ && !removed_;
     if (removed_) link_up_ = false;

@@ -362,7 +362,9 @@ int rte_eth_dev_flow_ctrl_set(uint16_t id, struct rte_eth_fc_conf* conf) {
     // As igb does: what was not asked about stays.
     if (conf->autoneg != card->flow_control.autoneg || conf->high_water != card->flow_control.high_water)
         return -ENOTSUP;
+    const rte_eth_fc_mode before = card->flow_control.mode;
     card->flow_control = *conf;
+    if (card->keeps_pausing) card->flow_control.mode = before;
     if (card->forwarding == Forwarding::ignores) card->flow_control.mac_ctrl_frame_fwd = 0;
     return 0;
 }

@@ -39,6 +39,7 @@ struct Card {
     rte_eth_desc_lim tx_limits{4096, 32, 8, 40, 40};
     std::uint32_t flags = RTE_ETH_DEV_INTR_LSC;
     Forwarding forwarding = Forwarding::reads_back;
+    bool keeps_pausing = false;            // its own flow control stays on
     std::uint8_t pfc_traffic_classes = 0;  // by queue
     bool tells_ring_fill = true;
     std::array<std::uint8_t, 6> mac{0x02, 0xAA, 0, 0, 0, 0x01};

@@ -134,6 +134,25 @@ TEST(NicPort, isRefusedAMacThatTheCardNeitherTakesNorOverlooks) {
         refused().c_str());
 }
 
+TEST(NicPort, countsOnWholeKilobytesOfABufferAlone) {
+    const PacketPool odd("nic_test_odd", 1023, 0, 3000);
+    card.rx_limits.nb_max = card.tx_limits.nb_max = 64;
+    spec.nic.pool = odd.pool();
+    spec.nic.mtu = 2027;  // 2049 bytes, and NICs fill 2048 of the 3000
+    auto port = open();
+    LONGS_EQUAL(RTE_ETH_RX_OFFLOAD_SCATTER, card.conf.rxmode.offloads);
+    port.reset();
+    spec.nic.mtu = 2026;
+    port = open();
+    LONGS_EQUAL(0, card.conf.rxmode.offloads);
+    port.reset();
+    const PacketPool small("nic_test_small", 1023, 0, 1000);
+    spec.nic.pool = small.pool();
+    spec.nic.mtu = 978;
+    port = open();
+    LONGS_EQUAL(0, card.conf.rxmode.offloads);
+}
+
 // What a card is told.
 
 TEST(NicPort, asksForNoOffloadButWhatItsFramesNeed) {
@@ -251,6 +270,12 @@ TEST(NicPort, turnsFlowControlOfTheCardOffAndAsksForMacControlFrames) {
         LONGS_EQUAL(forwarded, card.flow_control.mac_ctrl_frame_fwd);
         CHECK_TRUE(port->capabilities().pfc.tx == pfc);
     }
+    card.keeps_pausing = true;  // and says that it does
+    card.forwarding = Forwarding::reads_back;
+    card.flow_control = {};
+    card.flow_control.mode = RTE_ETH_FC_FULL;
+    CHECK_TRUE(open()->capabilities().pfc.tx == PfcTx::hardware);
+    card.keeps_pausing = false;
     card.driver = "net_igc";  // whose driver does not read it back
     card.forwarding = Forwarding::grants;
     CHECK_TRUE(open()->capabilities().pfc.tx == PfcTx::software);
@@ -383,6 +408,7 @@ TEST(NicPort, startsDownWithoutACable) {
 
 TEST(NicPort, goesDownWhenTheCardGoesAndAsksItNothingMore) {
     card.flags = RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
+    card.xstats = {{"rx_crc_errors", 1}};
     const auto port = open();
     card.imissed = 3;
     LONGS_EQUAL(3, port->missed());
@@ -410,7 +436,11 @@ TEST(NicPort, goesDownWhenTheKernelAsksForTheCard) {
 TEST(NicPort, isReleasedOnceAndGivesBackItsFrames) {
     card.flags = RTE_ETH_DEV_INTR_RMV;
     const auto port = open();
-    arrive(40);
+    arrive(2500);
+    std::array<Packet*, 32> burst{};
+    LONGS_EQUAL(32, port->receive(burst, Time{}));
+    CHECK_TRUE(port->falls_behind(Time{}).value());
+    for (Packet* packet : burst) rte_pktmbuf_free(packet);
     card.pull();
     CHECK_FALSE(port->has_returned());
     port->release();

@@ -159,6 +159,16 @@ TEST(NicSwitch, refusesLosslessClassesWhereACardCannotDoPfc) {
     CHECK_FALSE(p1.started);
 }
 
+TEST(NicSwitch, namesEveryCardThatCannotBeHadBeforeDpdkStarts) {
+    const Config config = config_of({}, {});
+    const auto cards = [&] { return RunningSwitch::unusable_cards(config, machine.folder()); };
+    STRCMP_EQUAL("", cards().c_str());
+    machine.bind("0000:03:00.0", "ixgbe");
+    machine.unplug("0000:04:00.0");
+    STRCMP_CONTAINS("port p0: device \"03:00.0\": the kernel's driver ixgbe has it; do: ", cards().c_str());
+    STRCMP_CONTAINS("\nport p1: device \"0000:04:00.0\": there is no such device; do: ", cards().c_str());
+}
+
 TEST(NicSwitch, refusesThemWhereOnlyTheNicCanDoPfc) {
     p0.driver = p1.driver = "net_i40e";
     const std::string error = start();
@@ -191,14 +201,16 @@ TEST(NicSwitch, refusesAChangeToLosslessWhileItRuns) {
     Api api(*running, Api::Options{"no folder of that name/f.toml", {}, true, false});
     Config config = running->config();
     config.ports.at("p0").qos = config.ports.at("p1").qos;
+    bool taken = false;
     try {
         static_cast<void>(api.apply(config, {}));
-        FAIL("taken");
+        taken = true;
     } catch (const RpcError& error) {
         STRCMP_CONTAINS("port.p0.qos: PFC of priority 3 needs pfc_tx software", error.message.c_str());
         CHECK_TRUE(error.data["may_be_forced"].get<bool>());
         STRCMP_EQUAL("nic-pfc", error.data["id"].get<std::string>().c_str());
     }
+    CHECK_FALSE(taken);
     CHECK_TRUE(running->config().ports.at("p0").qos != config.ports.at("p1").qos);
 }
 
@@ -300,6 +312,14 @@ TEST(NicSwitch, saysOnceThatTheLinkHasAnotherSpeed) {
     p1.set_link(true, 1'000);
     round();
     LONGS_EQUAL(3, events("link_speed").size());
+}
+
+TEST(NicSwitch, saysNothingOfTheSpeedOfALinkThatIsDown) {
+    p1.link.link_status = 0;
+    p1.link.link_speed = 0;
+    starts();
+    round();
+    LONGS_EQUAL(0, events("nic_warning").size() + events("link_speed").size());
 }
 
 TEST(NicSwitch, warnsOfAReceiveRingThatATurnOverruns) {
@@ -406,6 +426,17 @@ TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
     LONGS_EQUAL(0, p1.polls_when_gone.load());
 }
 
+TEST(NicSwitch, asksNothingOfACardThatIsPulledWhileItFallsBehind) {
+    starts();
+    arrive(p0, 1000);
+    worker_turn();
+    LONGS_EQUAL(1, report("p0")["fell_behind"].get<int>());
+    p0.pull();
+    for (unsigned n = 0; n < 3; ++n) worker_turn();
+    LONGS_EQUAL(0, p0.polls_when_gone.load());
+    CHECK_FALSE(report("p0")["priority_groups"][3]["xoff"].get<bool>());
+}
+
 TEST(NicSwitch, saysOnceWhyACardThatIsBackIsNotTaken) {
     starts();
     round();
@@ -417,7 +448,11 @@ TEST(NicSwitch, saysOnceWhyACardThatIsBackIsNotTaken) {
     LONGS_EQUAL(0, events("device_refused").size());
     machine.bind("0000:04:00.0", "vfio-pci");
     p1.fails = {{"rte_eth_dev_start", -EIO}};
+    const auto starts_before = p1.count("rte_eth_dev_start");
     for (unsigned n = 0; n < 3; ++n) round(seconds(1));
+    LONGS_EQUAL(starts_before + 3, p1.count("rte_eth_dev_start"));
+    for (unsigned n = 0; n < 30; ++n) round();  // half a second
+    LONGS_EQUAL(starts_before + 3, p1.count("rte_eth_dev_start"));
     LONGS_EQUAL(1, events("device_refused").size());
     STRCMP_CONTAINS("port p1: device \"0000:04:00.0\": it does not start: Input/output error",
                     events("device_refused")[0].c_str());

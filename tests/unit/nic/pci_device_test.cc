@@ -1,6 +1,7 @@
 #include "dataplane/pci_device.hh"
 
 #include "dataplane/device.hh"
+#include "dataplane/kernel_interface.hh"
 
 #include "tests/unit/nic/fake_ethdev.hh"
 
@@ -53,6 +54,14 @@ TEST(PciDevice, canBeTriedWhereTheKernelHandsItOverOrStaysBeside) {
         machine.bind(address, driver, driver[0] == 'm' ? "enp3s0np0" : "");
         STRCMP_EQUAL_TEXT("", obstacle().c_str(), driver);
     }
+}
+
+TEST(PciDevice, isBehindAnInterfaceOfTheKernelOrNot) {
+    std::filesystem::create_directories(machine.folder() + "/enp3s0/device");
+    std::filesystem::create_directories(machine.folder() + "/veth0");
+    CHECK_TRUE(KernelInterface::is_card("enp3s0", machine.folder()));
+    CHECK_FALSE(KernelInterface::is_card("veth0", machine.folder()));
+    CHECK_FALSE(KernelInterface::is_card("none", machine.folder()));
 }
 
 TEST(PciDevice, isNamedInFullByADeviceString) {
