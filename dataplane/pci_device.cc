@@ -40,9 +40,18 @@ std::string PciDevice::driver() const {
 }
 
 std::string PciDevice::interface() const {
+    const auto first_in = [](const fs::path& folder) {
+        std::error_code error;
+        const fs::directory_iterator first(folder, error);
+        return error || first == fs::directory_iterator() ? std::string() : first->path().filename().string();
+    };
+    std::string name = first_in(folder_ + "/net");
+    // A virtio device is between the card and its interface.
     std::error_code error;
-    const fs::directory_iterator first(folder_ + "/net", error);
-    return error || first == fs::directory_iterator() ? std::string() : first->path().filename().string();
+    for (fs::directory_iterator at(folder_, error); name.empty() && !error && at != fs::directory_iterator();
+         at.increment(error))
+        if (at->path().filename().string().starts_with("virtio")) name = first_in(at->path() / "net");
+    return name;
 }
 
 std::string PciDevice::obstacle() const {

@@ -385,7 +385,7 @@ TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
     for (unsigned n = 0; n < 3; ++n) worker_turn();
     p1.pull();
     arrive(p0, 5);
-    running->poll_links(now);  // before its owner has seen it, it is not let go of
+    for (unsigned n = 0; n < 3; ++n) running->poll_links(now);  // its owner has not seen it yet
     LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
     LONGS_EQUAL(1, events("device_gone").size());
     STRCMP_EQUAL("port p1: its card is gone; it is taken again when it is back",
@@ -424,6 +424,17 @@ TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
     for (unsigned n = 0; n < 3; ++n) round();
     LONGS_EQUAL(2, events("device_gone").size());
     LONGS_EQUAL(0, p1.polls_when_gone.load());
+}
+
+TEST(NicSwitch, letsGoOfACardAtTheSecondLookAtTheEarliest) {
+    starts();
+    worker_turn();
+    p1.pull();
+    worker_turn();  // its owner has seen it
+    running->poll_links(now);
+    LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
+    running->poll_links(now);
+    LONGS_EQUAL(1, p1.count("rte_eth_dev_close"));
 }
 
 TEST(NicSwitch, asksNothingOfACardThatIsPulledWhileItFallsBehind) {

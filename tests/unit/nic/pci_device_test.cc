@@ -49,6 +49,13 @@ TEST(PciDevice, saysWhoHasItAndWhatToDo) {
                     obstacle().c_str());
 }
 
+TEST(PciDevice, findsTheInterfaceBehindAVirtioDevice) {
+    machine.bind(address, "virtio-pci");
+    std::filesystem::create_directories(machine.folder() + "/" + address + "/virtio2/net/eth0");
+    STRCMP_CONTAINS("the kernel's driver virtio-pci has it, as interface eth0, which will be gone",
+                    obstacle().c_str());
+}
+
 TEST(PciDevice, canBeTriedWhereTheKernelHandsItOverOrStaysBeside) {
     for (const char* driver : {"vfio-pci", "uio_pci_generic", "igb_uio", "mlx4_core", "mlx5_core"}) {
         machine.bind(address, driver, driver[0] == 'm' ? "enp3s0np0" : "");
