@@ -46,6 +46,7 @@ Api::Applied Api::change(Config config, const std::vector<std::string>& forced, 
                             {"value", change.to},
                             {"do", "save the file and start sluiced anew"}}};
     done.findings = judge(config, Machine{std::thread::hardware_concurrency()}, &running_.config());
+    for (Finding& finding : running_.nic_findings(config)) done.findings.push_back(std::move(finding));
     force_again(done.findings, forced);
     if (force) sluice::force(done.findings);
     refuse_errors(done.findings);

@@ -7,6 +7,7 @@
 #include "dataplane/capture_file.hh"
 #include "dataplane/device.hh"
 #include "dataplane/ethdev_port.hh"
+#include "dataplane/ring_size.hh"
 
 namespace sluice {
 namespace {
@@ -113,8 +114,15 @@ PacketDemand packet_demand(const Config& config) {
     // dry.
     demand.buffer = config.buffer_size_bytes / config.cell_bytes;
     for (const auto& [name, port] : config.ports) {
-        demand.rings += 2 * burst_size + (config.clock == ClockKind::real_time ? 2 * ring_descriptors : 0);
         const DeviceText device = parse_device(port.device);
+        demand.rings += 2 * burst_size;
+        if (device.has("pci")) {
+            const RingSizes sizes =
+                ring_sizes(port.speed, config.turn_max, modelled_ring, config.packet_buffer_bytes);
+            demand.rings += sizes.receive + std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
+        } else if (config.clock == ClockKind::real_time) {
+            demand.rings += 2 * ring_descriptors;
+        }
         if (device.has("xdp")) demand.rings += xdp_packets;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
         // A file that cannot be read is the port's own error a little later.

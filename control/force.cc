@@ -7,10 +7,11 @@ namespace sluice {
 namespace {
 
 // All other errors are of what cannot be. The table in README.md says the same, and a test compares them.
-constexpr std::array<std::string_view, 5> of_judgement{
+constexpr std::array<std::string_view, 6> of_judgement{
     "headroom-small",        // packets that still arrive after XOFF may be lost
     "headroom-pool",         // the same of a shared headroom that serves no group whole
     "lossless-without-pfc",  // nothing stops the sender
+    "nic-pfc",               // a card that can neither be paused nor pause by our hand
     "pause-time",            // a pause may end before its refresh
     "workers-cpus",          // turns take longer than headroom reckons with
 };

@@ -7,6 +7,7 @@
 
 #include "control/lint_findings.hh"
 #include "control/values.hh"
+#include "lib/pci_address.hh"
 
 namespace sluice::lint {
 namespace {
@@ -147,7 +148,8 @@ void check_devices(const Config& config, Findings& findings) {
             continue;
         }
         const Device& device = devices.emplace(name, split_device(port.device)).first->second;
-        const auto [owner, is_new] = owners.emplace(device.name, Owner{name, port.place});
+        const auto [owner, is_new] = owners.emplace(
+            full_pci_address(device.name).value_or(std::string(device.name)), Owner{name, port.place});
         if (!is_new)
             findings.error(
                 "device-twice", port_path(name, "device"),

@@ -7,7 +7,9 @@
 #include "control/compile.hh"
 #include "control/lint_qos_parts.hh"
 #include "control/values.hh"
+#include "dataplane/device.hh"
 #include "dataplane/ethdev_port.hh"
+#include "dataplane/ring_size.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice {
@@ -123,7 +125,11 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
         return print_time(port.speed.byte_time() * static_cast<std::int64_t>(ring) / 1000 * 1000);
     };
     if (real) {
-        const std::uint64_t real_ring_bytes = std::uint64_t{ring_descriptors} * config.packet_buffer_bytes;
+        const bool is_nic = parse_device(port.device).has("pci");
+        const std::uint64_t descriptors =
+            is_nic ? ring_sizes(port.speed, turn, modelled_ring, config.packet_buffer_bytes).receive
+                   : ring_descriptors;
+        const std::uint64_t real_ring_bytes = descriptors * config.packet_buffer_bytes;
         if (real_ring_bytes < bytes)
             findings.warn("receive-ring", name, "speed",
                           fmt::format("{} bytes arrive in a turn of {}, the receive ring takes {}", bytes,

@@ -115,6 +115,10 @@ int run_main(int argc, char** argv) {
         fmt::print(stderr, "sluiced: {}: {}\n", arguments.socket, why);
         return exit_failed;
     }
+    if (const std::string cards = RunningSwitch::unusable_cards(config); !cards.empty()) {
+        fmt::print(stderr, "sluiced: {}\n", cards);
+        return exit_failed;
+    }
     EalOptions eal_options = RunningSwitch::eal_options(config);
     eal_options.telemetry = arguments.telemetry;
     const auto eal = Eal::start(eal_options);
@@ -125,6 +129,7 @@ int run_main(int argc, char** argv) {
     RunningOptions options;
     if (!arguments.trace.empty()) options.trace_slots = 4096;
     options.forced = judged->forced;
+    options.force = arguments.force;
     auto running = RunningSwitch::create(config, options);
     if (!running) {
         fmt::print(stderr, "sluiced: {}\n", running.error());

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum class Kind : std::uint8_t { counter, gauge, seconds_counter, seconds_gauge, flag };
+enum class Kind : std::uint8_t { counter, gauge, seconds_counter, seconds_gauge, celsius_gauge, flag };
 
 // `path` in the report; {label} stands for any key or index, whose text is the label's value.
 struct Metric {
@@ -38,6 +38,28 @@ constexpr std::array metrics{
     Metric{"ports.{port}.flaps", Kind::counter, "Times the link went down."},
     Metric{"ports.{port}.steering.{verdict}", Kind::counter,
            "Frames by what the steering program of an XDP port decided; no_socket counts beside a verdict."},
+    Metric{"ports.{port}.link_speed_bps", Kind::gauge, "Speed of the link of a network card; 0: unknown."},
+    Metric{"ports.{port}.physical.crc_errors", Kind::counter, "Frames with a bad check sequence."},
+    Metric{"ports.{port}.physical.symbol_errors", Kind::counter, "Symbols or bytes that are none."},
+    Metric{"ports.{port}.physical.alignment_errors", Kind::counter, "Frames that end within a byte."},
+    Metric{"ports.{port}.physical.length_errors", Kind::counter, "Frames of another length than they say."},
+    Metric{"ports.{port}.physical.undersize_frames", Kind::counter, "Frames below 64 bytes."},
+    Metric{"ports.{port}.physical.oversize_frames", Kind::counter, "Frames above what the card takes."},
+    Metric{"ports.{port}.physical.fragments", Kind::counter,
+           "Frames below 64 bytes with a bad check sequence."},
+    Metric{"ports.{port}.physical.jabbers", Kind::counter, "Oversize frames with a bad check sequence."},
+    Metric{"ports.{port}.physical.local_faults", Kind::counter, "Faults of the link found here."},
+    Metric{"ports.{port}.physical.remote_faults", Kind::counter, "Faults of the link found by the peer."},
+    Metric{"ports.{port}.physical.mac_discards", Kind::counter, "Frames that the card's MAC discarded."},
+    Metric{"ports.{port}.physical.no_buffer", Kind::counter, "Frames for which the card had no buffer."},
+    Metric{"ports.{port}.physical.rx_pause", Kind::counter, "PAUSE frames that the MAC received."},
+    Metric{"ports.{port}.physical.tx_pause", Kind::counter, "PAUSE frames that the MAC sent."},
+    Metric{"ports.{port}.physical.rx_pfc.{priority}", Kind::counter, "PFC frames that the MAC received."},
+    Metric{"ports.{port}.physical.tx_pfc.{priority}", Kind::counter, "PFC frames that the MAC sent."},
+    Metric{"ports.{port}.physical.rx_discards.{priority}", Kind::counter,
+           "Frames of the priority that the card's buffer had no room for."},
+    Metric{"ports.{port}.physical.module_temperature_mc", Kind::celsius_gauge,
+           "Temperature of the pluggable module."},
     Metric{"kernel.routes", Kind::gauge, "Routes of the kernel."},
     Metric{"kernel.routes_elsewhere", Kind::gauge, "Routes of the kernel by no port of the switch."},
     Metric{"kernel.neighbors", Kind::gauge, "Neighbours of the kernel at the ports."},
@@ -129,6 +151,7 @@ std::string name_of(const Metric& metric) {
     });
     if (metric.kind == Kind::seconds_counter || metric.kind == Kind::seconds_gauge)
         name.replace(name.rfind("_ns"), 3, "_seconds");
+    if (metric.kind == Kind::celsius_gauge) name.replace(name.rfind("_mc"), 3, "_celsius");
     if (metric.kind == Kind::counter || metric.kind == Kind::seconds_counter) name += "_total";
     return name;
 }
@@ -151,6 +174,7 @@ std::string escaped(std::string_view value) {
 
 std::string value_text(Kind kind, const Json& value) {
     if (kind == Kind::flag) return value.get<bool>() ? "1" : "0";
+    if (kind == Kind::celsius_gauge) return fmt::format("{:.3f}", value.get<double>() / 1000);
     const auto number = value.get<std::uint64_t>();
     constexpr std::uint64_t ns_per_s = 1'000'000'000;
     if (kind == Kind::seconds_counter || kind == Kind::seconds_gauge)

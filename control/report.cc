@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "control/report_nic.hh"
 #include "control/report_observation.hh"
 #include "control/values.hh"
 #include "control/workers.hh"
@@ -183,6 +184,14 @@ Json steering_json(const Steering& steering) {
     return json;
 }
 
+// Who sends the port's PFC frames.
+std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
+    if (const EthdevPort* device = running.ethdev(id);
+        device != nullptr && device->capabilities().pfc.tx != PfcTx::software)
+        return to_string(device->capabilities().pfc.tx);
+    return running.qos().ports.at(running.port_names()[id]).masks.may_send != 0 ? "software" : "none";
+}
+
 Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     const PortContext& port = device.port(id);
@@ -210,8 +219,13 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["fell_behind"] = counters.behind.get();
     json["flaps"] = counters.flaps.get();
     json["link_up"] = device.link_up(id);
-    json["pfc_tx"] = running.qos().ports.at(name).masks.may_send != 0 ? "software" : "none";
+    json["pfc_tx"] = pfc_tx_text(running, id);
     json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
+    if (const EthdevPort* device_of = running.ethdev(id)) {
+        json["link_speed_bps"] = std::uint64_t{device_of->link_mbps()} * 1'000'000;
+        json["capabilities"] = capabilities_json(device_of->capabilities());
+        if (!device_of->physical().empty()) json["physical"] = physical_json(device_of->physical());
+    }
     if (const Steering* steering = running.steering(id)) json["steering"] = steering_json(*steering);
     if (const FaultPort* faults = running.fault_port(id)) json["faults"] = faults_json(*faults);
     json["pfc"] = pfc_json(port, running.is_live() ? std::nullopt : std::optional(running.now()));

@@ -17,6 +17,7 @@
 #include "control/metrics.hh"
 #include "control/notify.hh"
 #include "control/report.hh"
+#include "control/report_nic.hh"
 #include "control/socket.hh"
 
 namespace sluice {
@@ -156,6 +157,10 @@ class Outside {
     std::string open(const RunOptions& options) {
         if (std::string error = writer_.open(options.events); !error.empty()) return error;
         writer_.say(LogLevel::info, running_.now() - Time{}, "routes", running_.routes().account());
+        for (PortId id = 0; id < running_.port_names().size(); ++id)
+            if (const EthdevPort* port = running_.ethdev(id))
+                writer_.say(LogLevel::info, running_.now() - Time{}, "port",
+                            running_.port_names()[id] + ": " + capabilities_text(port->capabilities()));
         if (!options.metrics.empty()) {
             auto metrics = MetricsServer::open(io_, options.metrics,
                                                [this] { return metrics_text(make_report(running_)); });
@@ -261,7 +266,7 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
         running.watch();
         running.poll_kernel();
         if (duration && now - Time{} >= *duration) break;
-        if (++rounds % 16 == 0) running.poll_links();
+        if (++rounds % 16 == 0) running.poll_links(now);
         outside.serve(std::chrono::milliseconds(1));
     }
     notify_service_manager("STOPPING=1");

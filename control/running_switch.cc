@@ -9,6 +9,7 @@
 #include "control/compile.hh"
 #include "control/decision_filter.hh"
 #include "control/force.hh"
+#include "control/lint_nic.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
 #include "dataplane/device.hh"
@@ -45,10 +46,24 @@ EalOptions RunningSwitch::eal_options(const Config& config) {
     options.memory_bytes = demand.total() * (PacketPool::bytes_each(config.packet_buffer_bytes) + 64) +
                            2 * Fib::bytes(fib_sizes(config));
     for (const auto& [name, port] : config.ports)
-        if (parse_device(port.device).has("pci")) options.pci = options.physical_needs_hugepages = true;
+        if (const DeviceText device = parse_device(port.device); device.has("pci")) {
+            options.physical_needs_hugepages = true;
+            options.pci.push_back(port.device);
+        }
     options.allow_hugepages = config.clock == ClockKind::real_time;
     options.extra = config.eal;
     return options;
+}
+
+std::string RunningSwitch::unusable_cards(const Config& config, const std::string& pci_folder) {
+    std::string errors;
+    for (const auto& [name, port] : config.ports) {
+        const DeviceText device = parse_device(port.device);
+        if (config.clock != ClockKind::real_time || !device.has("pci")) continue;
+        if (const std::string why = PciDevice(device.pci_address, pci_folder).obstacle(); !why.empty())
+            append_item(errors, "\n", fmt::format("port {}: device {}: {}", name, quoted(port.device), why));
+    }
+    return errors;
 }
 
 RunningSwitch::RunningSwitch(Config config, RunningOptions options)
@@ -70,6 +85,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
 
     made->qos_ = effective_qos(made->config_);
     made->state_.forced = options.forced;
+    if (error = made->judge_nics(); !error.empty()) return tl::unexpected(error);
     if (const QosProblem* problem = unusable(made->qos_, made->state_))
         return tl::unexpected(problem->path + ": " + problem->wrong);
     error = made->routes_->change(route_changes({}, made->config_), made->port_info_);
@@ -97,6 +113,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
              cores.empty() && w < config.workers && std::thread::hardware_concurrency() > config.workers;)
             cores.resize(config.workers), std::generate(cores.begin(), cores.end(), [&w] { return ++w; });
         made->real_ = std::make_unique<RealRunner>(*made->switch_, cores);
+        made->port_watch_.emplace(made->ethdevs_, made->names_);
     }
     made->note_forced({});
     return made;
@@ -165,7 +182,10 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
         if (!opened) return failed(opened.error());
         return std::move(*opened);
     }
-    auto started = EthdevPort::start({port.device, static_cast<std::uint16_t>(port.mtu), pool_->pool()});
+    auto started = EthdevPort::start({port.device,
+                                      {static_cast<std::uint16_t>(port.mtu), pool_->pool(), port.speed,
+                                       config_.turn_max, modelled_ring, port.mac},
+                                      options_.pci_folder});
     if (!started) return failed(started.error());
     ethdevs_.push_back(started->get());
     if (!port.mac) macs_.back() = (*started)->mac();
@@ -344,6 +364,8 @@ std::vector<std::string> RunningSwitch::broken_promises() const {
         if (config_.clock == ClockKind::virtual_time && port.peer == PeerKind::ignore &&
             qos_.ports.at(name).lossless != 0)
             broken.push_back("not promised by the peer of " + name);
+    if (port_watch_)
+        for (const std::string& promise : port_watch_->broken_promises()) broken.push_back(promise);
     for (const auto& [name, faults] : broken_by_fault_) {
         std::string list;
         for (const std::string_view fault : faults) append_item(list, ", ", fault);
@@ -416,8 +438,35 @@ void RunningSwitch::note_drops(PortId id) {
     }
 }
 
-void RunningSwitch::poll_links() {
-    for (EthdevPort* port : ethdevs_) port->poll_link();
+void RunningSwitch::poll_links(Time now) {
+    for (PortNews& news : port_watch_->look(config_, *switch_, now)) note(news.kind, std::move(news.text));
+}
+
+std::vector<Finding> RunningSwitch::nic_findings(const Config& config) const {
+    if (std::all_of(ethdevs_.begin(), ethdevs_.end(),
+                    [](const EthdevPort* port) { return port->capabilities().is_virtual; }))
+        return {};
+    return lint_nics(config, effective_qos(config), [this](const std::string& name) {
+        const auto found = std::find(names_.begin(), names_.end(), name);
+        const EthdevPort* port = ethdev(static_cast<PortId>(found - names_.begin()));
+        return port != nullptr ? NicState{&port->capabilities(), port->link_mbps()} : NicState{};
+    });
+}
+
+// What the cards do not allow: an error's text, or empty. What they make doubtful is noted.
+std::string RunningSwitch::judge_nics() {
+    auto findings = nic_findings(config_);
+    if (options_.force) force(findings);
+    std::string errors;
+    for (const Finding& finding : findings) {
+        if (finding.severity == Severity::error)
+            append_item(errors, "; ", finding.path + ": " + finding.message + "; do: " + finding.fix);
+        else if (!finding.forced)
+            note("nic_warning", finding.path + ": " + finding.message + "; do: " + finding.fix);
+    }
+    if (!errors.empty() && force_helps(findings)) errors += "; or run it so, not lossless: --force";
+    for (std::string& reason : forced_reasons(findings)) state_.forced.push_back(std::move(reason));
+    return errors;
 }
 
 std::string RunningSwitch::open_kernel() {

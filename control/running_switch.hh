@@ -17,7 +17,9 @@
 #include "control/event_log.hh"
 #include "control/kernel_control.hh"
 #include "control/limit_change.hh"
+#include "control/lint.hh"
 #include "control/observation.hh"
+#include "control/port_watch.hh"
 #include "control/routes.hh"
 #include "control/watchdog.hh"
 #include "dataplane/eal.hh"
@@ -34,12 +36,17 @@ struct RunningOptions {
     std::string name = "sluice";        // unique in the process
     unsigned trace_slots = 0;           // per queue; 0: no depth trace
     std::vector<std::string> forced{};  // force.hh: what the configuration is not lossless for
+    bool force = false;                 // likewise what its network cards make of it
+    std::string pci_folder = PciDevice::usual_folder;
 };
 
 class RunningSwitch {
   public:
     // EAL arguments that this configuration needs.
     static EalOptions eal_options(const Config& config);
+    // Network cards that cannot be had, before EAL is started for them: an error's text, or empty.
+    static std::string unusable_cards(const Config& config,
+                                      const std::string& pci_folder = PciDevice::usual_folder);
     // EAL runs. An error is one line that names the port.
     static tl::expected<std::unique_ptr<RunningSwitch>, std::string> create(const Config& config,
                                                                             const RunningOptions& options);
@@ -100,8 +107,12 @@ class RunningSwitch {
     // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
     // fell behind.
     void watch();
-    // Control, now and then, under the real clock: asks drivers for their links.
-    void poll_links();
+    // Control, now and then, under the real clock: asks drivers for their links, and looks after cards.
+    void poll_links(Time now);
+    // What the ports' cards make of a configuration.
+    std::vector<Finding> nic_findings(const Config& config) const;
+    // Real clock only; null otherwise.
+    const EthdevPort* ethdev(PortId id) const { return id < ethdevs_.size() ? ethdevs_[id] : nullptr; }
     // Control, once a round under the real clock: what the kernel has said.
     void poll_kernel() {
         if (kernel_) kernel_->poll(*this);
@@ -132,6 +143,7 @@ class RunningSwitch {
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
     std::string open_kernel();
+    std::string judge_nics();
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
                                     const OperatorState& state) const;
@@ -159,6 +171,7 @@ class RunningSwitch {
     EventLog events_;
     std::uint64_t watched_drops_ = 0;
     WatchdogWatch watchdog_;
+    std::optional<PortWatch> port_watch_;  // real clock
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;
     std::unique_ptr<KernelControl> kernel_;

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
+
+#include "lib/pci_address.hh"
 
 namespace sluice {
-namespace {
-
-bool is_pci_address(std::string_view name) {
-    // [domain:]bus:device.function in hexadecimal
-    if (name.find(':') == std::string_view::npos || name.find('.') == std::string_view::npos) return false;
-    for (const char c : name)
-        if (std::isxdigit(static_cast<unsigned char>(c)) == 0 && c != ':' && c != '.') return false;
-    return true;
-}
-
-}  // namespace
 
 DeviceText parse_device(std::string_view text) {
     DeviceText device;
@@ -28,7 +20,11 @@ DeviceText parse_device(std::string_view text) {
     std::string_view driver = name;
     while (!driver.empty() && std::isdigit(static_cast<unsigned char>(driver.back())) != 0)
         driver.remove_suffix(1);
-    device.driver = is_pci_address(name) ? "pci" : std::string(driver);
+    device.driver = driver;
+    if (auto address = full_pci_address(name)) {
+        device.driver = "pci";
+        device.pci_address = std::move(*address);
+    }
     std::string_view rest = name.size() < text.size() ? text.substr(name.size() + 1) : std::string_view{};
     while (!rest.empty()) {
         const std::string_view argument = rest.substr(0, rest.find(','));

@@ -13,7 +13,8 @@ struct DeviceText {
     std::string rx_pcap;  // net_pcap only
     std::string tx_pcap;
     bool infinite_rx = false;
-    std::string interface;  // of "xdp:NAME", and of net_af_packet's iface
+    std::string pci_address;  // in full; of "pci" only
+    std::string interface;    // of "xdp:NAME", and of net_af_packet's iface
     bool has(std::string_view name) const { return driver == name; }
 };
 

@@ -79,7 +79,8 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
         eal.note_ = "ordinary memory (no hugepages)";
     }
     if (!options.telemetry) args.emplace_back("--no-telemetry");
-    if (!options.pci) args.emplace_back("--no-pci");
+    if (options.pci.empty()) args.emplace_back("--no-pci");
+    for (const std::string& device : options.pci) args.insert(args.end(), {"-a", device});
     // One lcore, floating: workers are threads of our own that register themselves.
     args.emplace_back("--lcores");
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);

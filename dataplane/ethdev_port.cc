@@ -1,14 +1,14 @@
 #include "dataplane/ethdev_port.hh"
 
 #include <rte_bus.h>
-#include <rte_dev.h>
-#include <rte_ethdev.h>
+#include <rte_pause.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "dataplane/device.hh"
 #include "dataplane/eal.hh"
@@ -48,25 +48,25 @@ struct XdpRoom {
 
 // Empty where the device takes frames of this MTU.
 std::string too_long(const EthdevPort::Spec& spec, const DeviceText& device) {
-    const std::uint32_t data_bytes = data_bytes_of(spec.pool);
-    std::uint32_t most = spec.mtu;
+    const std::uint32_t data_bytes = data_bytes_of(spec.nic.pool);
+    std::uint32_t most = spec.nic.mtu;
     std::string remedy;
     if (device.has("net_af_packet")) {
         most = af_packet_frame_bytes(data_bytes) - af_packet_header_bytes;
         remedy = ", or buffer.packet_buffer to 16384";
     } else if (device.has("xdp")) {
-        const XdpRoom room(spec.pool);
+        const XdpRoom room(spec.nic.pool);
         const std::uint32_t largest = (XdpRoom::page - room.overhead) / 64 * 64;
         if (room.buffer > XdpRoom::page)
-            return "device \"" + spec.device + "\" needs a packet buffer within a page; do: set " +
-                   "buffer.packet_buffer to at most " + std::to_string(largest);
+            return " needs a packet buffer within a page; do: set buffer.packet_buffer to at most " +
+                   std::to_string(largest);
         most = room.mtu_of(room.buffer);
         remedy = ", or buffer.packet_buffer to " + std::to_string(largest) + " for an MTU of " +
                  std::to_string(room.mtu_of(XdpRoom::page));
     }
-    if (spec.mtu <= most) return {};
-    return "device \"" + spec.device + "\" takes no frame of MTU " + std::to_string(spec.mtu) +
-           "; do: set mtu to at most " + std::to_string(most) + remedy;
+    if (spec.nic.mtu <= most) return {};
+    return " takes no frame of MTU " + std::to_string(spec.nic.mtu) + "; do: set mtu to at most " +
+           std::to_string(most) + remedy;
 }
 
 std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
@@ -78,19 +78,22 @@ std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
 
 std::string name_of(const std::string& device) { return device.substr(0, device.find(',')); }
 
-tl::unexpected<std::string> failed(const Eal::LogMark& mark, const std::string& what, int error) {
+std::string failed(const Eal::LogMark& mark, const std::string& what, int error) {
     std::string text = what + ": " + (error != 0 ? std::strerror(std::abs(error)) : "failed");
     const std::string log = Eal::log_since(mark);
     if (!log.empty()) text += " (" + log + ")";
-    return tl::unexpected(text);
+    return text;
 }
 
-int configure(std::uint16_t id, const EthdevPort::Spec& spec) {
+int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& can) {
     rte_eth_conf conf{};
     rte_eth_dev_info info{};
     int result = rte_eth_dev_info_get(id, &info);
     if (result != 0) return result;
-    conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.mtu, info.min_mtu, info.max_mtu);
+    can.driver = info.driver_name != nullptr ? info.driver_name : "unknown";
+    can.pfc = pfc_ability(can.driver, {});
+    can.max_mtu = info.max_mtu;
+    conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.nic.mtu, info.min_mtu, info.max_mtu);
     // It says 1518 whatever its ring's frames are, and looks at those alone.
     if (spec.device.starts_with("net_af_packet"))
         conf.rxmode.mtu = std::min<std::uint32_t>(conf.rxmode.mtu,
@@ -103,49 +106,88 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec) {
     if ((result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0) return result;
     const int socket = rte_eth_dev_socket_id(id);
     const unsigned node = socket < 0 ? 0 : static_cast<unsigned>(socket);
-    if ((result = rte_eth_rx_queue_setup(id, 0, rx, node, nullptr, spec.pool)) != 0) return result;
+    if ((result = rte_eth_rx_queue_setup(id, 0, rx, node, nullptr, spec.nic.pool)) != 0) return result;
     if ((result = rte_eth_tx_queue_setup(id, 0, tx, node, nullptr)) != 0) return result;
     return rte_eth_dev_start(id);
 }
 
 }  // namespace
 
-tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(const Spec& spec) {
-    const std::uint32_t data_bytes = data_bytes_of(spec.pool);
-    const DeviceText text = parse_device(spec.device);
-    if (std::string error = too_long(spec, text); !error.empty()) return tl::unexpected(error);
-    if (null_frame_bytes(spec.device) > data_bytes)
-        return tl::unexpected("device \"" + spec.device +
-                              "\" makes frames larger than a packet buffer; do: set size to at most " +
-                              std::to_string(data_bytes) + ", or buffer.packet_buffer to more");
-    std::string device = with_defaults(spec.device, data_bytes);
+tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(Spec spec) {
+    std::unique_ptr<EthdevPort> port(new EthdevPort(std::move(spec)));
+    port->pci_address_ = parse_device(port->spec_.device).pci_address;
+    const std::string error = port->pci_address_.empty() ? port->open_software_device() : port->open_nic();
+    if (!error.empty()) return tl::unexpected("device \"" + port->spec_.device + "\"" + error);
+    return port;
+}
+
+std::string EthdevPort::open_software_device() {
+    const std::uint32_t data_bytes = data_bytes_of(spec_.nic.pool);
+    const DeviceText text = parse_device(spec_.device);
+    if (std::string error = too_long(spec_, text); !error.empty()) return error;
+    if (null_frame_bytes(spec_.device) > data_bytes)
+        return " makes frames larger than a packet buffer; do: set size to at most " +
+               std::to_string(data_bytes) + ", or buffer.packet_buffer to more";
+    std::string device = with_defaults(spec_.device, data_bytes);
     std::unique_ptr<Steering> steering;
     if (text.has("xdp")) {
         auto prepared = Steering::prepare(text.interface);
-        if (!prepared) return tl::unexpected("device \"" + spec.device + "\": " + prepared.error());
+        if (!prepared) return ": " + prepared.error();
         steering = std::make_unique<Steering>(std::move(*prepared));
         device = "net_af_xdp_" + text.interface + ",iface=" + text.interface +
                  ",start_queue=0,queue_count=1,xdp_prog=" + steering->object_path();
     }
     const auto mark = Eal::log_mark();
-    const int probed = rte_dev_probe(device.c_str());
-    if (probed != 0) return failed(mark, "device \"" + spec.device + "\" does not start", probed);
-    std::uint16_t id = 0;
-    if (rte_eth_dev_get_port_by_name(name_of(device).c_str(), &id) != 0)
-        return failed(mark, "device \"" + spec.device + "\" is not an Ethernet device", 0);
-    std::unique_ptr<EthdevPort> port(new EthdevPort(id, device.starts_with("net_")));
-    port->interface_ = KernelInterface::named(text.interface);
-    const int configured = configure(id, spec);
-    if (configured != 0) return failed(mark, "device \"" + spec.device + "\" does not start", configured);
+    if (const int probed = rte_dev_probe(device.c_str()); probed != 0)
+        return failed(mark, " does not start", probed);
+    if (rte_eth_dev_get_port_by_name(name_of(device).c_str(), &id_) != 0)
+        return failed(mark, " is not an Ethernet device", 0);
+    open_ = true;
+    interface_ = KernelInterface::named(text.interface);
+    can_.receive_ring = can_.transmit_ring = ring_descriptors;
+    if (const int configured = configure(id_, spec_, can_); configured != 0)
+        return failed(mark, " does not start", configured);
+    if (interface_ && KernelInterface::is_card(text.interface))
+        can_.pfc.why = "made and obeyed by software; whether the card behind " + text.interface +
+                       " hands MAC control frames over is not known";
     if (steering) {
-        if (std::string error = steering->find_maps(); !error.empty())
-            return tl::unexpected("device \"" + spec.device + "\": " + error);
-        port->steering_ = std::move(steering);
+        if (std::string error = steering->find_maps(); !error.empty()) return ": " + error;
+        steering_ = std::move(steering);
     }
     // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
-    static_cast<void>(rte_eth_promiscuous_enable(id));
-    port->poll_link();
-    return port;
+    static_cast<void>(rte_eth_promiscuous_enable(id_));
+    ready_ = true;
+    poll_link();
+    return {};
+}
+
+std::string EthdevPort::open_nic() {
+    if (std::string obstacle = PciDevice(pci_address_, spec_.pci_folder).obstacle(); !obstacle.empty())
+        return ": " + obstacle;
+    const auto mark = Eal::log_mark();
+    const std::string arguments = spec_.device.substr(std::min(spec_.device.find(','), spec_.device.size()));
+    const int probed = rte_dev_probe((pci_address_ + arguments).c_str());
+    if (probed != 0 && probed != -EEXIST)  // as DPDK probes every device that it may have when it starts
+        return failed(mark, ": DPDK has no driver for it, or it does not start", probed);
+    if (rte_eth_dev_get_port_by_name(pci_address_.c_str(), &id_) != 0)
+        return failed(mark, ": DPDK has no driver of Ethernet devices for it", 0);
+    open_ = true;
+    removed_ = false;
+    follow();  // what is told from here on counts, but the link stays down until all is ready
+    auto started = start_nic(id_, spec_.nic);
+    if (!started)
+        return started.error().error == 0 ? ": " + started.error().what
+                                          : failed(mark, ": " + started.error().what, started.error().error);
+    if (needs_software_pfc_ && started->pfc.tx != PfcTx::software)
+        return ": another card is there: " + started->pfc.why;
+    can_ = std::move(*started);
+    needs_software_pfc_ = can_.pfc.tx == PfcTx::software;
+    half_ring_ = can_.tells_ring_fill ? static_cast<std::uint16_t>(can_.receive_ring / 2) : std::uint16_t{0};
+    reader_ = PhysicalReader(id_);
+    can_.module = reader_.has_module();
+    ready_ = true;
+    poll_link();
+    return {};
 }
 
 EthdevPort::~EthdevPort() { close(); }
@@ -153,16 +195,85 @@ EthdevPort::~EthdevPort() { close(); }
 std::string EthdevPort::close() {
     if (!open_) return {};
     missed_ = missed();
+    missed_now_ = 0;
     open_ = false;
+    ready_ = false;
+    unfollow();
     static_cast<void>(rte_eth_dev_stop(id_));  // an error means that it was not started
     static_cast<void>(rte_eth_dev_close(id_));
     return {};
 }
 
+void EthdevPort::follow() {
+    for (const auto event : {RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_INTR_RMV})
+        static_cast<void>(rte_eth_dev_callback_register(id_, event, on_event, this));
+    // The kernel asks for a device that vfio has before it takes it away.
+    static_cast<void>(rte_dev_event_callback_register(pci_address_.c_str(), on_device_event, this));
+}
+
+void EthdevPort::unfollow() {
+    if (pci_address_.empty()) return;
+    for (const auto event : {RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_INTR_RMV})
+        while (rte_eth_dev_callback_unregister(id_, event, on_event, this) == -EAGAIN) rte_pause();
+    while (rte_dev_event_callback_unregister(pci_address_.c_str(), on_device_event, this) == -EAGAIN)
+        rte_pause();
+}
+
+int EthdevPort::on_event(std::uint16_t, rte_eth_event_type event, void* port, void*) {
+    auto& self = *static_cast<EthdevPort*>(port);
+    if (event == RTE_ETH_EVENT_INTR_RMV)
+        self.went();
+    else
+        self.poll_link();
+    return 0;
+}
+
+void EthdevPort::on_device_event(const char*, rte_dev_event_type event, void* port) {
+    if (event == RTE_DEV_EVENT_REMOVE) static_cast<EthdevPort*>(port)->went();
+}
+
+void EthdevPort::went() {
+    removed_ = true;
+    link_up_ = false;
+}
+
+void EthdevPort::release() {
+    if (!open_) return;
+    rte_eth_dev_info info{};
+    const bool known = rte_eth_dev_info_get(id_, &info) == 0;
+    close();
+    // What cannot be let go of is found when it is to be taken again.
+    if (known && info.device != nullptr) static_cast<void>(rte_dev_remove(info.device));
+    link_mbps_ = 0;
+    physical_ = {};
+    last_burst_was_full_ = false;
+}
+
+bool EthdevPort::has_returned() const {
+    return !open_ && PciDevice(pci_address_, spec_.pci_folder).obstacle().empty();
+}
+
+std::string EthdevPort::reopen() {
+    std::string error = open_nic();
+    if (error.empty()) return {};
+    removed_ = true;
+    link_up_ = false;
+    release();
+    return "device \"" + spec_.device + "\"" + error;
+}
+
 unsigned EthdevPort::receive(std::span<Packet*> out, Time now) {
     const unsigned count = rte_eth_rx_burst(id_, 0, out.data(), static_cast<std::uint16_t>(out.size()));
     for (unsigned i = 0; i < count; ++i) meta(out[i]).arrival = now;
+    last_burst_was_full_ = count == out.size();
     return count;
+}
+
+// One look at the descriptor in the middle, and only while bursts are full; rte_eth_rx_queue_count would walk
+// over all of them.
+std::optional<bool> EthdevPort::falls_behind(Time) const {
+    if (half_ring_ == 0) return std::nullopt;
+    return last_burst_was_full_ && rte_eth_rx_descriptor_status(id_, 0, half_ring_) == RTE_ETH_RX_DESC_DONE;
 }
 
 unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
@@ -171,20 +282,33 @@ unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
 }
 
 std::uint64_t EthdevPort::missed() const {
-    if (!open_) return missed_;
     rte_eth_stats stats{};
-    if (rte_eth_stats_get(id_, &stats) != 0) return 0;
-    return stats.imissed + stats.rx_nombuf;
+    if (open_ && !is_removed() && rte_eth_stats_get(id_, &stats) == 0)
+        missed_now_ = stats.imissed + stats.rx_nombuf;
+    return missed_ + missed_now_;
 }
 
 void EthdevPort::poll_link() {
+    if (!open_) return;
     if (interface_) {
-        link_up_.store(interface_->is_running(), std::memory_order_relaxed);
+        link_up_ = interface_->is_running();
         return;
     }
     rte_eth_link link{};
     if (rte_eth_link_get_nowait(id_, &link) != 0) return;  // a device without link state is always up
-    link_up_.store(link.link_status == RTE_ETH_LINK_UP, std::memory_order_relaxed);
+    const bool up = link.link_status == RTE_ETH_LINK_UP;
+    const bool known = up && !pci_address_.empty() && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+    link_mbps_.store(known ? link.link_speed : 0, std::memory_order_relaxed);
+    link_up_ = up && ready_ && !removed_;
+    if (removed_) link_up_ = false;
+}
+
+const PhysicalCounters& EthdevPort::read_physical(bool with_module) {
+    if (open_ && !is_removed() && !pci_address_.empty()) {
+        reader_.read_counters(physical_);
+        if (with_module) reader_.read_module(physical_);
+    }
+    return physical_;
 }
 
 MacAddress EthdevPort::mac() const {

@@ -1,5 +1,12 @@
 // A port that is a DPDK ethdev: a vdev or a NIC. One receive and one transmit queue.
+//
+// A NIC may go while the switch runs, and come back. From the moment that DPDK tells, its link is down; when
+// the owner has seen that, it asks nothing of the device any more, and control lets go of it and may take it
+// again.
 #pragma once
+
+#include <rte_dev.h>
+#include <rte_ethdev.h>
 
 #include <atomic>
 #include <memory>
@@ -9,12 +16,14 @@
 
 #include "dataplane/bpf/steer.hh"
 #include "dataplane/kernel_interface.hh"
+#include "dataplane/nic.hh"
+#include "dataplane/pci_device.hh"
+#include "dataplane/physical.hh"
 #include "dataplane/port.hh"
-#include "lib/headers.hh"
 
 namespace sluice {
 
-// Of a device's receive ring and of its transmit ring, each a packet.
+// Of a software device's receive ring and of its transmit ring, each a packet.
 constexpr std::uint16_t ring_descriptors = 512;
 // Packets that net_af_xdp keeps beside its rings: to be filled by the kernel, and sent but not yet given
 // back.
@@ -24,22 +33,41 @@ class EthdevPort final : public Port {
   public:
     struct Spec {
         std::string device;  // "net_pcap0,rx_pcap=...", "xdp:eth1" or a PCI address
-        std::uint16_t mtu = 9100;
-        rte_mempool* pool = nullptr;
+        NicSpec nic{};       // of other devices MTU and pool count alone
+        std::string pci_folder = PciDevice::usual_folder;
     };
     // Probes, configures and starts the device. An error is one line; what DPDK logged of it is part of it.
-    static tl::expected<std::unique_ptr<EthdevPort>, std::string> start(const Spec& spec);
+    static tl::expected<std::unique_ptr<EthdevPort>, std::string> start(Spec spec);
     ~EthdevPort() override;
 
     unsigned receive(std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override;
-    bool link_up() const override { return link_up_.load(std::memory_order_relaxed); }
-    bool has_own_ring() const override { return !is_virtual_; }
+    std::optional<bool> falls_behind(Time now) const override;
+    // acquire: the device behind an open port may be another than before.
+    bool link_up() const override { return link_up_.load(std::memory_order_acquire); }
+    bool has_own_ring() const override { return !can_.paced; }
     std::uint64_t missed() const override;
     // v22.11's net_af_xdp forgets what it gave the kernel to fill, and what the kernel has sent meanwhile.
     std::uint32_t kept_at_close() const override { return steering_ ? 2 * xdp_packets : 0; }
-    // Control, now and then: asks the driver, or the kernel for an interface of its, for the link.
+
+    // All below by control.
+    const PortCapabilities& capabilities() const { return can_; }
+    // Now and then: asks the driver, or the kernel for an interface of its, for the link.
     void poll_link();
+    // Of a NIC whose link is up; 0: unknown.
+    std::uint32_t link_mbps() const { return link_mbps_.load(std::memory_order_relaxed); }
+    // The MAC's counters; `with_module`: its module's temperature, too, which takes milliseconds.
+    const PhysicalCounters& read_physical(bool with_module);
+    const PhysicalCounters& physical() const { return physical_; }
+
+    // The device has gone. Then, once its owner has seen the link down, `release`; from then on it is not
+    // open, and `reopen` takes it again when it is there. An error's text, or empty.
+    bool is_removed() const { return removed_.load(std::memory_order_relaxed); }
+    bool is_open() const { return open_; }
+    void release();
+    bool has_returned() const;
+    std::string reopen();
+
     // Nothing: it is no interface of the kernel's.
     const std::optional<KernelInterface>& interface() const { return interface_; }
     // Of an XDP port; null otherwise.
@@ -50,14 +78,36 @@ class EthdevPort final : public Port {
     std::string close() override;
 
   private:
-    EthdevPort(std::uint16_t id, bool is_virtual) : id_(id), is_virtual_(is_virtual) {}
-    std::uint16_t id_;
+    explicit EthdevPort(Spec spec) : spec_(std::move(spec)) {}
+    std::string open_software_device();
+    std::string open_nic();
+    void follow();
+    void unfollow();
+    // DPDK's interrupt thread.
+    static int on_event(std::uint16_t, rte_eth_event_type event, void* port, void*);
+    static void on_device_event(const char*, rte_dev_event_type event, void* port);
+    void went();
+
+    Spec spec_;
+    std::uint16_t id_ = 0;
+    PortCapabilities can_;
+    std::uint16_t half_ring_ = 0;       // of its receive ring, descriptors; 0: it does not tell
+    bool last_burst_was_full_ = false;  // the owner's
+    bool needs_software_pfc_ = false;   // the card that was here first had it
+    std::string pci_address_;           // empty: no NIC
     std::unique_ptr<Steering> steering_;
     std::optional<KernelInterface> interface_;  // drivers of kernel interfaces say that every link is up
-    bool open_ = true;
-    std::uint64_t missed_ = 0;  // when it was closed
-    bool is_virtual_;           // a software device: swallows whatever it gets, so the link model paces it
-    std::atomic<bool> link_up_{true};  // written by control, read by the owner once a turn
+    bool open_ = false;
+    std::uint64_t missed_ = 0;              // by devices that are closed
+    mutable std::uint64_t missed_now_ = 0;  // by this one, when it was asked last
+    PhysicalReader reader_;
+    PhysicalCounters physical_;
+    // Written by control and DPDK's interrupt thread. seq_cst: a link that comes up at the moment when its
+    // device goes must end down, so each writes its own and then looks at the other's.
+    std::atomic<bool> removed_{false};
+    std::atomic<bool> ready_{false};   // to be received from
+    std::atomic<bool> link_up_{true};  // read by the owner once a turn
+    std::atomic<std::uint32_t> link_mbps_{0};
 };
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 
 #include "dataplane/file_descriptor.hh"
 
@@ -15,6 +16,11 @@ std::optional<KernelInterface> KernelInterface::named(const std::string& name) {
     const unsigned index = if_nametoindex(name.c_str());
     if (index == 0) return std::nullopt;
     return KernelInterface(static_cast<int>(index));
+}
+
+bool KernelInterface::is_card(const std::string& name, const std::string& folder) {
+    std::error_code error;
+    return std::filesystem::exists(folder + "/" + name + "/device", error);
 }
 
 std::string KernelInterface::name() const {

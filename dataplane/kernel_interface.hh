@@ -12,6 +12,9 @@ class KernelInterface {
     // Nothing where there is no such interface.
     static std::optional<KernelInterface> named(const std::string& name);
 
+    // A device of the machine is behind the name, not the kernel alone.
+    static bool is_card(const std::string& name, const std::string& folder = "/sys/class/net");
+
     int index() const { return index_; }
     // As it is called now; empty when it is gone.
     std::string name() const;

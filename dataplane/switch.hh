@@ -51,7 +51,8 @@ class Switch {
     std::size_t port_count() const { return shared_.ports.size(); }
     PortContext& port(PortId id) { return *shared_.ports[id]; }
     const PortContext& port(PortId id) const { return *shared_.ports[id]; }
-    bool link_up(PortId id) const { return shared_.link_up[id].load(std::memory_order_relaxed); }
+    // As its owner has seen it; acquire: see link_events.
+    bool link_up(PortId id) const { return shared_.link_up[id].load(std::memory_order_acquire); }
     unsigned worker_count() const { return shared_.workers; }
     WorkerContext& worker(WorkerId id) { return *workers_[id]; }
     WorkerContext& owner(const PortContext& port) { return *workers_[shared_.owner[port.id]]; }

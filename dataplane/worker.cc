@@ -96,7 +96,8 @@ void link_events(WorkerContext& worker, PortContext& port, Time now) {
     if (up == port.link_up) [[likely]]
         return;
     port.link_up = up;
-    worker.shared.link_up[port.id].store(up, std::memory_order_relaxed);
+    // release: of a link that is down nothing is asked of its device any more, and control may let go of it.
+    worker.shared.link_up[port.id].store(up, std::memory_order_release);
     if (up) return;
     port.counters.flaps.add(1);
     discard_queues(worker, port, now);
@@ -105,6 +106,8 @@ void link_events(WorkerContext& worker, PortContext& port, Time now) {
     port.honor.forget(now);
     port.generator.reset(now);
     port.want_xoff = port.want_xon = 0;
+    port.hold_peer = false;
+    port.full_bursts = 0;
     for (PriorityGroup& group : port.group) group.stop();
     watch_link_down(worker, port, now);
 }

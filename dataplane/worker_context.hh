@@ -113,8 +113,8 @@ struct Shared {
     // By port, set at start. Not in the context, whose first lines its owner writes for every packet while
     // the others ask here where theirs go.
     std::array<WorkerId, max_ports> owner{};
-    // By port: written by its owner, read by every worker once a packet. relaxed: a packet that sees the old
-    // state is a packet that came a moment earlier.
+    // By port: written by its owner, read by every worker once a packet. relaxed there: a packet that sees
+    // the old state is a packet that came a moment earlier.
     std::array<std::atomic<bool>, max_ports> link_up{};
     // The only thing that workers read-modify-write together, once a burst; see pool_use.hh.
     std::array<PoolUse, max_pools> ingress_use, egress_use;

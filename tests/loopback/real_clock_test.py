@@ -82,6 +82,9 @@ class RealClock(loopback.Case):
         self.assertGreater(out.report["ledger"]["rx"], 0)
         self.assertEqual(out.drops(), {"not_ip": out.report["ledger"]["dropped"]})
         self.assertEqual(sum(queue["tx_packets"] for n in (0, 1) for queue in out.port(f"h{n}")["queues"]), 0)
+        can = out.port("h0")["capabilities"]
+        self.assertEqual((can["driver"], can["pfc_tx"], can["receive_ring"], can["paced"]), ("net_null", "software", 512, True))
+        self.assertNotIn("physical", out.port("h0"))
 
     def test_infinite_input_is_switched_until_the_end(self):
         """Faster in than out: a queue is full, and still every frame is in the ledger and every buffer comes back."""

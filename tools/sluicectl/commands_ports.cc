@@ -56,6 +56,32 @@ std::string steering_table(const Json& steering) {
     return table.text();
 }
 
+// What the port's device can do.
+std::string capabilities_table(const Json& port) {
+    Table table({"<device", "<"});
+    for (const auto& [what, value] : port["capabilities"].items()) table.row({what, word_text(value)});
+    if (const Json& speed = port["link_speed_bps"]; speed != 0)
+        table.row({"link_speed", fmt::format("{:g} Gb/s", speed.get<double>() / 1e9)});
+    return table.text();
+}
+
+// What its MAC counted, but for zeros, and its module's temperature.
+std::string physical_table(const Json& physical) {
+    Table table({"<physical", "<"});
+    const auto row = [&](const std::string& name, const Json& count) {
+        if (count.is_number() && count != 0) table.row({name, count_text(count)});
+    };
+    for (const auto& [name, value] : physical.items()) {
+        if (name == "module_temperature_mc")
+            table.row({"module_temperature", fmt::format("{:.1f} C", value.get<double>() / 1000)});
+        else if (value.is_array())
+            for (std::size_t n = 0; n < value.size(); ++n) row(fmt::format("{}.{}", name, n), value[n]);
+        else
+            row(name, value);
+    }
+    return table.empty() ? "no physical errors\n" : table.text();
+}
+
 Answer port_show(Context& context, const Said& said) {
     Json ports = ports_of(context, said.value("PORT"));
     Table table({"<port", "<link", "in", "in bytes", "out", "out bytes", "dropped", "<why"});
@@ -66,7 +92,11 @@ Answer port_show(Context& context, const Said& said) {
                    drops_text(port["drops"])});
     if (!said.has("PORT")) return {ports, table.text()};
     const Json& port = ports[said.value("PORT")];
-    return {port, table.text() + (port.contains("steering") ? "\n" + steering_table(port["steering"]) : "")};
+    std::string text = table.text();
+    if (port.contains("capabilities")) text += "\n" + capabilities_table(port);
+    if (port.contains("physical")) text += "\n" + physical_table(port["physical"]);
+    if (port.contains("steering")) text += "\n" + steering_table(port["steering"]);
+    return {port, std::move(text)};
 }
 
 Answer set_port(Context& context, const Said& said) {

@@ -1,0 +1,29 @@
+// A PCI device as the kernel shows it, before DPDK is asked for it: whether it is there, and whose it is.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace sluice {
+
+class PciDevice {
+  public:
+    static constexpr const char* usual_folder = "/sys/bus/pci/devices";
+
+    // `address` in full: "0000:03:00.0".
+    explicit PciDevice(std::string address, const std::string& folder = usual_folder);
+
+    bool is_there() const;
+    // Of the kernel's driver that has it; empty: none.
+    std::string driver() const;
+    // Of the kernel, while a driver of its has the device; empty: none.
+    std::string interface() const;
+    // Why DPDK cannot take it, and what to do; empty when it can be tried.
+    std::string obstacle() const;
+
+  private:
+    std::string address_;
+    std::string folder_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,80 @@
+// What goes wrong below packets, as a NIC's MAC counts it, and how warm its module is. Drivers name their
+// counters each in its own way; a table says which of them mean the same. Read by control, never by a worker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/ids.hh"
+
+namespace sluice {
+
+enum class Physical : std::uint8_t {
+    crc_errors,
+    symbol_errors,
+    alignment_errors,
+    length_errors,
+    undersize_frames,
+    oversize_frames,
+    fragments,
+    jabbers,
+    local_faults,
+    remote_faults,
+    mac_discards,
+    no_buffer_drops,
+    rx_pause,  // 802.3x, or all kinds
+    tx_pause,
+    rx_pfc,  // by priority
+    tx_pfc,
+    rx_priority_discards,
+};
+constexpr std::size_t physical_kinds = 17;
+constexpr auto first_by_priority = Physical::rx_pfc;
+std::string_view to_string(Physical kind);
+constexpr bool is_by_priority(Physical kind) { return kind >= first_by_priority; }
+
+// Which of our counters a driver's is: nothing for those that say nothing of the wire.
+struct PhysicalPlace {
+    Physical kind;
+    ClassId priority = 0;
+    bool operator==(const PhysicalPlace&) const = default;
+};
+std::optional<PhysicalPlace> physical_place(std::string_view xstat);
+
+struct PhysicalCounters {
+    // Nothing where the driver does not count it.
+    std::array<std::array<std::optional<std::uint64_t>, classes>, physical_kinds> value{};
+    std::optional<std::int32_t> module_temperature;  // thousandths of a degree Celsius
+
+    std::optional<std::uint64_t> get(Physical kind, ClassId priority = 0) const {
+        return value[static_cast<std::size_t>(kind)][priority];
+    }
+    bool empty() const;
+};
+
+// Reads a device's; the names are looked up once.
+class PhysicalReader {
+  public:
+    PhysicalReader() = default;
+    explicit PhysicalReader(std::uint16_t device);
+
+    bool has_module() const { return module_bytes_ != 0; }
+    // What cannot be read now stays as it is.
+    void read_counters(PhysicalCounters& counters) const;
+    // Over the module's slow bus: now and then.
+    void read_module(PhysicalCounters& counters) const;
+
+  private:
+    std::uint16_t device_ = 0;
+    std::vector<std::uint64_t> ids_;
+    std::vector<PhysicalPlace> places_;  // of each
+    std::uint32_t module_bytes_ = 0;
+};
+
+}  // namespace sluice

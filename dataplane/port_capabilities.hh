@@ -1,0 +1,51 @@
+// What a port can do, found out once when it starts from what its driver answers, and shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+// Who sends and obeys PFC on a port. `hardware`: the NIC can, by the fill of its own receive buffers, which
+// say nothing of the switch's; no lossless class can be promised by that, nor without either.
+enum class PfcTx : std::uint8_t { software, hardware, none };
+std::string_view to_string(PfcTx pfc);
+
+struct PfcAbility {
+    PfcTx tx = PfcTx::software;
+    std::string why;  // a sentence
+};
+
+// What the driver of a port said when it was asked.
+struct PfcAnswers {
+    bool is_virtual = true;      // a software device: no MAC that could take a frame in
+    int forward_result = 0;      // of flow control off, MAC control frames to us: 0 or -errno
+    bool forward_is_on = false;  // read back from the driver
+    bool pfc_by_queue = false;   // it has rte_eth_dev_priority_flow_ctrl_queue_configure
+    int group_result = 0;        // of letting 01:80:C2:00:00:01 in: 0 or -errno
+};
+
+// By a table of what v22.11's drivers do, and by the answers.
+PfcAbility pfc_ability(std::string_view driver, const PfcAnswers& answers);
+
+struct PortCapabilities {
+    std::string driver;  // "net_ixgbe"
+    bool is_virtual = true;
+    PfcAbility pfc;
+    std::uint16_t max_mtu = 0;  // as this port is configured: by the device and by packet buffers
+    bool scattered_receive = false;
+    bool multi_segment_transmit = false;
+    std::uint16_t receive_queues = 1;  // that the device has; Sluice uses one
+    std::uint16_t transmit_queues = 1;
+    std::uint16_t receive_ring = 0;  // descriptors, each a packet buffer
+    std::uint16_t transmit_ring = 0;
+    bool paced = true;               // by the link model: the transmit ring would hold too much
+    bool tells_ring_fill = false;    // so the worker knows when it falls behind
+    bool link_interrupt = false;     // news of the link come at once, else they are asked for
+    bool removal_interrupt = false;  // DPDK's driver tells when the device is gone
+    std::string filter = "promiscuous";
+    bool module = false;  // pluggable, and its EEPROM can be read
+};
+
+}  // namespace sluice

@@ -1,0 +1,46 @@
+// How many descriptors the rings of a network card should have: many to receive, few to send.
+//
+// The receive ring holds what arrives in a turn, in the smallest frames. The transmit ring holds no more than
+// headroom reckons with: frames in it can be held back no longer, and a pause of ours waits behind them. Each
+// descriptor of it may hold a full packet buffer.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "lib/units.hh"
+
+namespace sluice {
+
+struct RingSizes {
+    std::uint32_t receive;
+    std::uint32_t transmit;
+};
+
+struct RingLimits {
+    static constexpr std::uint32_t least_receive = 512;
+    static constexpr std::uint32_t most_receive = 8192;  // what DPDK's drivers have at most, or half of it
+    // A burst, with some frames of several buffers and what a driver keeps free.
+    static constexpr std::uint32_t least_transmit = 64;
+    static constexpr std::uint32_t most_transmit = 1024;
+};
+
+// Wire bytes that a port sends or receives in this time.
+constexpr std::uint64_t bytes_in_time(Rate speed, Duration time) {
+    return static_cast<std::uint64_t>(time.ps / speed.byte_time().ps);
+}
+
+// `ring`: time that may wait in the transmit ring.
+constexpr RingSizes ring_sizes(Rate speed, Duration turn_max, Duration ring, std::uint32_t buffer_bytes) {
+    constexpr std::uint64_t least_wire_bytes = wire_bytes(60);
+    const std::uint64_t frames = bytes_in_time(speed, turn_max) / least_wire_bytes + 1;
+    const std::uint64_t buffers = bytes_in_time(speed, ring) / wire_bytes(buffer_bytes);
+    const auto bounded = [](std::uint64_t n, std::uint32_t least, std::uint32_t most) {
+        return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(n, least, most));
+    };
+    return {bounded(std::bit_ceil(frames), RingLimits::least_receive, RingLimits::most_receive),
+            bounded(buffers, RingLimits::least_transmit, RingLimits::most_transmit)};
+}
+
+}  // namespace sluice

@@ -1,0 +1,115 @@
+// Network cards that are not there: DPDK's functions for devices, defined here, so that a test program has
+// these instead of those of the library. A test says what its cards can do and answer, and which call fails;
+// afterwards it sees what they were told.
+//
+// The library has no driver SDK on Debian (ethdev_driver.h), so a driver of our own is not to be had; and
+// what the product calls is what is tested, without a table of functions between.
+#pragma once
+
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+// What a driver does with the wish for MAC control frames.
+enum class Forwarding { refuses, ignores, grants, reads_back };
+
+struct Card {
+    explicit Card(std::string pci_address) : address(std::move(pci_address)) {}
+    std::string address;
+    std::uint16_t id = 0;  // while probed
+
+    // What it can do.
+    std::string driver = "net_ixgbe";
+    std::uint16_t min_mtu = 68;
+    std::uint16_t max_mtu = 9702;
+    std::uint64_t rx_offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+    std::uint64_t tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+    rte_eth_desc_lim rx_limits{4096, 32, 8, 0, 0};
+    rte_eth_desc_lim tx_limits{4096, 32, 8, 40, 40};
+    std::uint32_t flags = RTE_ETH_DEV_INTR_LSC;
+    Forwarding forwarding = Forwarding::reads_back;
+    bool keeps_pausing = false;            // its own flow control stays on
+    std::uint8_t pfc_traffic_classes = 0;  // by queue
+    bool tells_ring_fill = true;
+    std::array<std::uint8_t, 6> mac{0x02, 0xAA, 0, 0, 0, 0x01};
+    rte_eth_link link{100'000, 1, 1, 1};
+    std::vector<std::pair<std::string, std::uint64_t>> xstats;
+    std::vector<std::uint8_t> module;  // EEPROM; empty: none
+    std::map<std::string, int> fails;  // "rte_eth_dev_start": -EIO
+
+    // What it was told.
+    std::vector<std::string> calls;  // in order
+    rte_eth_conf conf{};
+    std::uint16_t rx_ring = 0, tx_ring = 0;
+    rte_eth_fc_conf flow_control{};
+    std::string filter;
+    std::array<std::uint8_t, 6> new_mac{};
+    bool probed = false, configured = false, started = false, removed = false;
+
+    // Frames: those to be received, and what was sent. Only the switch's worker while it runs.
+    rte_mempool* pool = nullptr;
+    std::vector<rte_mbuf*> arrived;
+    std::vector<rte_mbuf*> sent;
+    std::uint16_t takes = 0xFFFF;  // frames of a burst to be sent
+    std::atomic<std::uint64_t> polls{0};
+    std::atomic<std::uint64_t> polls_when_gone{0};
+    std::uint64_t imissed = 0;
+
+    int answer(const char* function);  // records the call; 0 or what it fails with
+    std::size_t count(const std::string& function) const;
+    void set_link(bool up, std::uint32_t mbps = 100'000);  // and tells, where it can
+    void pull();                                           // out of its slot, and tells
+    void request();                                        // the kernel asks for it back
+
+    struct Callback {
+        rte_eth_event_type event;
+        rte_eth_dev_cb_fn function;
+        void* argument;
+    };
+    std::vector<Callback> callbacks;
+    std::vector<std::pair<rte_dev_event_cb_fn, void*>> device_callbacks;
+    void tell(rte_eth_event_type event);
+    void* queue_data[1]{};
+    void* no_callbacks[1]{};
+    std::array<char, 64> rte_device_bytes{};  // an address for info.device
+    mutable std::recursive_mutex mutex;
+};
+
+// The slots of one machine: cards, and a folder as the kernel shows them.
+class Machine {
+  public:
+    Machine();
+    ~Machine();
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+
+    // Bound to vfio-pci.
+    Card& plug(const std::string& address);
+    void unplug(const std::string& address);  // only what the kernel shows; see Card::pull
+    void replug(const std::string& address);
+    void bind(const std::string& address, const std::string& driver, const std::string& interface = {});
+    void set_class(const std::string& address, const std::string& value);
+    std::string folder() const { return folder_.string(); }
+
+    static Machine* current;
+    Card* find(const std::string& address);
+    Card* probed(std::uint16_t id);
+    std::uint16_t next_id = 20;
+
+  private:
+    std::filesystem::path folder_;
+    std::vector<std::unique_ptr<Card>> cards_;
+};
+
+}  // namespace fake

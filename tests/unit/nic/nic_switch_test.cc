@@ -1,0 +1,492 @@
+// A whole switch on two fake cards, its turns and rounds of control by the test's own hand: nothing happens
+// by itself, and no time passes but what the test says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/api.hh"
+#include "control/judge.hh"
+#include "control/report.hh"
+#include "control/running_switch.hh"
+#include "dataplane/worker.hh"
+#include "lib/checksum.hh"
+#include "lib/endian.hh"
+#include "lib/pfc_frame.hh"
+
+#include "tests/unit/nic/fake_ethdev.hh"
+
+// Last: it redefines `new`.
+#include "CppUTest/TestHarness.h"
+
+namespace {
+
+using namespace sluice;
+
+// With keys of each port.
+std::string text_of(const std::string& p0_keys, const std::string& p1_keys) {
+    return R"(clock = "real"
+[buffer]
+size = "4MB"
+[fib]
+ipv4_tables = 256
+ipv6_tables = 256
+[default]
+speed = "10G"
+mtu = 1500
+[port.p0]
+device = "03:00.0"
+address = ["10.0.0.1/24"]
+)" + p0_keys +
+           R"([port.p1]
+device = "0000:04:00.0"
+address = ["10.0.1.1/24"]
+)" + p1_keys +
+           R"([[neighbor]]
+address = "10.0.1.2"
+port = "p1"
+mac = "02:00:00:00:00:02"
+)";
+}
+
+const std::string lossy = "qos = \"lossy\"\n";
+
+}  // namespace
+
+TEST_GROUP(NicSwitch) {
+    fake::Machine machine;
+    fake::Card& p0 = machine.plug("0000:03:00.0");
+    fake::Card& p1 = machine.plug("0000:04:00.0");
+    std::unique_ptr<RunningSwitch> running;
+    Time now{1'000'000'000};
+
+    void setup() override {
+        for (fake::Card* card : {&p0, &p1}) {
+            card->link.link_speed = 10'000;
+            card->flags = RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
+        }
+    }
+    void teardown() override {
+        if (!running) return;
+        const Ledger ledger = running->device().ledger();
+        CHECK_TRUE(ledger.balanced());
+        static_cast<void>(running->close());
+        running->device().empty();
+        LONGS_EQUAL(0, running->packets_missing());
+    }
+
+    static Config config_of(const std::string& p0_keys, const std::string& p1_keys) {
+        const ConfigResult config = parse_config(text_of(p0_keys, p1_keys), "f");
+        if (!config) FAIL(config.error().front().text().c_str());
+        for (const Finding& finding : judge(*config, Machine{2}))
+            if (finding.severity == Severity::error) FAIL(finding.text("f").c_str());
+        return *config;
+    }
+    // An error's text, or empty.
+    std::string start(bool force = false, const std::string& p0_keys = {}, const std::string& p1_keys = {}) {
+        RunningOptions options;
+        options.name = "nic_switch";
+        options.force = force;
+        options.pci_folder = machine.folder();
+        auto made = RunningSwitch::create(config_of(p0_keys, p1_keys), options);
+        if (!made) return made.error();
+        running = std::move(*made);
+        return {};
+    }
+    void starts(bool force = false, const std::string& p0_keys = {}, const std::string& p1_keys = {}) {
+        STRCMP_EQUAL("", start(force, p0_keys, p1_keys).c_str());
+    }
+
+    void round(Duration passes = milliseconds(16)) {
+        now = now + passes;
+        worker_turn();
+        running->watch();
+        running->poll_links(now);
+    }
+    void worker_turn() { turn(running->device().worker(0), now); }
+    void arrive(fake::Card & card, unsigned frames) const {
+        for (unsigned n = 0; n < frames; ++n) {
+            std::array<std::uint8_t, 100> frame{};
+            std::copy_n(card.mac.begin(), 6, frame.begin());
+            frame[6] = 2;
+            frame[12] = 8;
+            frame[14] = 0x45;
+            frame[15] = 26 << 2;  // DSCP 26: lossless
+            frame[17] = 86;
+            frame[22] = 64;
+            frame[23] = 17;
+            frame[26] = 10;
+            frame[29] = 9;
+            frame[30] = 10;
+            frame[32] = 1;
+            frame[33] = 2;
+            store_be<std::uint16_t>(frame.data() + 24, internet_checksum(std::span(frame).subspan(14, 20)));
+            card.arrived.push_back(make_packet(card.pool, frame, false));
+        }
+    }
+    std::vector<std::string> events(const std::string& kind) const {
+        std::vector<std::string> texts;
+        for (const SwitchEvent& event : running->event_log())
+            if (event.kind == kind) texts.push_back(event.text);
+        return texts;
+    }
+    nlohmann::ordered_json report(const std::string& port) const {
+        return make_report(*running)["ports"][port];
+    }
+    std::string promises() const {
+        std::string all;
+        for (const std::string& promise : running->broken_promises()) all += promise + "\n";
+        return all;
+    }
+};
+
+// A lossless profile, and cards that cannot be paused.
+
+TEST(NicSwitch, refusesLosslessClassesWhereACardCannotDoPfc) {
+    p1.driver = "mlx5_pci";
+    p1.forwarding = fake::Forwarding::ignores;
+    const std::string error = start();
+    STRCMP_CONTAINS(
+        "port.p1.qos: PFC of priority 3 needs pfc_tx software, and it is none here: the driver mlx5_pci was "
+        "asked to hand MAC control frames over and does not say that it will; do: write qos = \"lossy\"",
+        error.c_str());
+    STRCMP_CONTAINS("or run it so, not lossless: --force", error.c_str());
+    CHECK_FALSE(error.find("port.p0") != std::string::npos);
+    CHECK_FALSE(p0.started);
+    CHECK_FALSE(p1.started);
+}
+
+TEST(NicSwitch, namesEveryCardThatCannotBeHadBeforeDpdkStarts) {
+    const Config config = config_of({}, {});
+    const auto cards = [&] { return RunningSwitch::unusable_cards(config, machine.folder()); };
+    STRCMP_EQUAL("", cards().c_str());
+    machine.bind("0000:03:00.0", "ixgbe");
+    machine.unplug("0000:04:00.0");
+    STRCMP_CONTAINS("port p0: device \"03:00.0\": the kernel's driver ixgbe has it; do: ", cards().c_str());
+    STRCMP_CONTAINS("\nport p1: device \"0000:04:00.0\": there is no such device; do: ", cards().c_str());
+}
+
+TEST(NicSwitch, refusesThemWhereOnlyTheNicCanDoPfc) {
+    p0.driver = p1.driver = "net_i40e";
+    const std::string error = start();
+    STRCMP_CONTAINS("port.p0.qos: PFC of priority 3 needs pfc_tx software, and it is hardware here",
+                    error.c_str());
+    STRCMP_CONTAINS("port.p1.qos: PFC", error.c_str());
+}
+
+TEST(NicSwitch, runsThemForcedAndSaysSo) {
+    p1.driver = "net_i40e";
+    starts(true);
+    STRCMP_CONTAINS("port.p1.qos: PFC of priority 3 needs pfc_tx software", promises().c_str());
+    LONGS_EQUAL(1, events("forced").size());
+    STRCMP_EQUAL("hardware", report("p1")["pfc_tx"].get<std::string>().c_str());
+    STRCMP_EQUAL("software", report("p0")["pfc_tx"].get<std::string>().c_str());
+}
+
+TEST(NicSwitch, runsLossyClassesOnAnyCard) {
+    p0.driver = p1.driver = "mlx5_pci";
+    p0.forwarding = p1.forwarding = fake::Forwarding::ignores;
+    starts(false, lossy, lossy);
+    STRCMP_EQUAL("none", report("p0")["pfc_tx"].get<std::string>().c_str());
+    STRCMP_EQUAL("", promises().c_str());
+}
+
+TEST(NicSwitch, refusesAChangeToLosslessWhileItRuns) {
+    p0.driver = "mlx5_pci";
+    p0.forwarding = fake::Forwarding::ignores;
+    starts(false, lossy);
+    Api api(*running, Api::Options{"no folder of that name/f.toml", {}, true, false});
+    Config config = running->config();
+    config.ports.at("p0").qos = config.ports.at("p1").qos;
+    bool taken = false;
+    try {
+        static_cast<void>(api.apply(config, {}));
+        taken = true;
+    } catch (const RpcError& error) {
+        STRCMP_CONTAINS("port.p0.qos: PFC of priority 3 needs pfc_tx software", error.message.c_str());
+        CHECK_TRUE(error.data["may_be_forced"].get<bool>());
+        STRCMP_EQUAL("nic-pfc", error.data["id"].get<std::string>().c_str());
+    }
+    CHECK_FALSE(taken);
+    CHECK_TRUE(running->config().ports.at("p0").qos != config.ports.at("p1").qos);
+}
+
+// What is shown.
+
+TEST(NicSwitch, showsWhatACardCanAndItsCounters) {
+    p0.xstats = {{"rx_crc_errors", 4}, {"rx_priority3_xoff_packets", 0}};
+    p0.module = std::vector<std::uint8_t>(256, 0);
+    p0.module[0] = 0x11;
+    p0.module[22] = 41;
+    starts();
+    round();
+    const auto port = report("p0");
+    STRCMP_EQUAL("software", port["pfc_tx"].get<std::string>().c_str());
+    STRCMP_EQUAL("unknown", port["pfc_peer"].get<std::string>().c_str());
+    STRCMP_EQUAL("net_ixgbe", port["capabilities"]["driver"].get<std::string>().c_str());
+    LONGS_EQUAL(1024, port["capabilities"]["receive_ring"].get<int>());
+    CHECK_TRUE(port["capabilities"]["paced"].get<bool>());
+    LONGS_EQUAL(10'000'000'000, port["link_speed_bps"].get<std::int64_t>());
+    LONGS_EQUAL(4, port["physical"]["crc_errors"].get<int>());
+    LONGS_EQUAL(0, port["physical"]["rx_pfc"][3].get<int>());
+    CHECK_TRUE(port["physical"]["rx_pfc"][4].is_null());
+    LONGS_EQUAL(41'000, port["physical"]["module_temperature_mc"].get<int>());
+    CHECK_FALSE(report("p1").contains("physical"));
+}
+
+TEST(NicSwitch, readsCountersOnceASecondAndModulesEveryTen) {
+    p0.xstats = {{"rx_crc_errors", 4}};
+    p0.module = std::vector<std::uint8_t>(256, 0);
+    starts();
+    for (unsigned n = 0; n < 50; ++n) round(milliseconds(10));  // half a second
+    LONGS_EQUAL(1, p0.count("rte_eth_xstats_get_by_id"));
+    for (unsigned n = 0; n < 51; ++n) round(milliseconds(10));
+    LONGS_EQUAL(2, p0.count("rte_eth_xstats_get_by_id"));
+    LONGS_EQUAL(1, p0.count("rte_eth_dev_get_module_eeprom"));
+    for (unsigned n = 0; n < 9; ++n) round(seconds(1));
+    LONGS_EQUAL(11, p0.count("rte_eth_xstats_get_by_id"));
+    LONGS_EQUAL(2, p0.count("rte_eth_dev_get_module_eeprom"));
+}
+
+TEST(NicSwitch, saysThatTheMacTakesPfcFramesIn) {
+    p0.xstats = {{"rx_priority3_xoff_packets", 100}};  // of before it started
+    p1.xstats = {{"rx_priority3_xoff_packets", 0}};
+    starts();
+    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
+    LONGS_EQUAL(0, events("pfc_swallowed").size());
+    p0.xstats[0].second = 107;
+    round(seconds(1));
+    LONGS_EQUAL(0, events("pfc_swallowed").size());  // they may be under way
+    round(seconds(1));
+    round(seconds(1));
+    LONGS_EQUAL(1, events("pfc_swallowed").size());
+    STRCMP_EQUAL("port p0: its MAC has counted 7 PFC frames and handed none over",
+                 events("pfc_swallowed")[0].c_str());
+    STRCMP_CONTAINS("not obeyed: the MAC of p0 counts PFC frames and hands none over", promises().c_str());
+}
+
+TEST(NicSwitch, saysNothingOfPfcFramesThatReachUs) {
+    p0.xstats = {{"rx_priority3_xoff_packets", 0}};
+    starts();
+    round(seconds(1));
+    p0.xstats[0].second = 1;
+    std::array<std::uint8_t, pfc_frame_bytes> frame{};
+    PauseMap map;
+    map.class_enable = 1U << 3;
+    map.quanta[3] = 1;
+    build_pfc_frame(frame, {{2, 0, 0, 0, 0, 9}}, map);
+    p0.arrived.push_back(make_packet(p0.pool, frame, false));
+    for (unsigned n = 0; n < 4; ++n) round(seconds(1));
+    LONGS_EQUAL(1, report("p0")["pfc"]["rx_xoff"][3].get<int>());
+    LONGS_EQUAL(0, events("pfc_swallowed").size());
+}
+
+// Links.
+
+TEST(NicSwitch, saysOnceThatTheLinkHasAnotherSpeed) {
+    p1.link.link_speed = 25'000;
+    starts();
+    LONGS_EQUAL(1, events("nic_warning").size());
+    STRCMP_CONTAINS("port.p1.speed: the link is of 25 Gb/s, and 10 Gb/s are configured",
+                    events("nic_warning")[0].c_str());
+    STRCMP_CONTAINS("do: write speed = \"25G\"", events("nic_warning")[0].c_str());
+    for (unsigned n = 0; n < 3; ++n) round();
+    LONGS_EQUAL(1, events("link_speed").size());
+    p1.set_link(false);
+    round();
+    p1.set_link(true, 25'000);  // as before
+    round();
+    LONGS_EQUAL(1, events("link_speed").size());
+    p1.set_link(true, 1'000);
+    round();
+    LONGS_EQUAL(2, events("link_speed").size());
+    STRCMP_EQUAL(
+        "port p1: the link is of 1 Gb/s, and 10 Gb/s are configured: pauses last another time than reckoned "
+        "with",
+        events("link_speed")[1].c_str());
+    p1.set_link(true, 10'000);
+    round();
+    p1.set_link(true, 1'000);
+    round();
+    LONGS_EQUAL(3, events("link_speed").size());
+}
+
+TEST(NicSwitch, saysNothingOfTheSpeedOfALinkThatIsDown) {
+    p1.link.link_status = 0;
+    p1.link.link_speed = 0;
+    starts();
+    round();
+    LONGS_EQUAL(0, events("nic_warning").size() + events("link_speed").size());
+}
+
+TEST(NicSwitch, warnsOfAReceiveRingThatATurnOverruns) {
+    p0.rx_limits.nb_max = 16;
+    p0.rx_limits.nb_min = 16;
+    starts();
+    LONGS_EQUAL(1, events("nic_warning").size());
+    STRCMP_CONTAINS(
+        "port.p0.device: 62500 bytes arrive in a turn of 50us, and the card's receive ring of 16 descriptors "
+        "takes 32768; do: write turn_max = ",
+        events("nic_warning")[0].c_str());
+}
+
+TEST(NicSwitch, countsFlapsAsTheInterruptTells) {
+    starts();
+    worker_turn();
+    p0.set_link(false);
+    worker_turn();
+    CHECK_FALSE(running->device().link_up(0));
+    p0.set_link(true);
+    worker_turn();
+    CHECK_TRUE(running->device().link_up(0));
+    LONGS_EQUAL(1, report("p0")["flaps"].get<int>());
+}
+
+// Frames.
+
+TEST(NicSwitch, forwardsFromCardToCard) {
+    starts();
+    arrive(p0, 20);
+    worker_turn();
+    LONGS_EQUAL(20, p1.sent.size());
+    CHECK_TRUE(
+        std::equal(p1.mac.begin(), p1.mac.end(), rte_pktmbuf_mtod_offset(p1.sent[0], std::uint8_t*, 6)));
+}
+
+TEST(NicSwitch, pausesThePeerWhenHalfTheReceiveRingIsFull) {
+    starts();
+    arrive(p0, 1000);
+    worker_turn();
+    LONGS_EQUAL(1, p0.sent.size());
+    LONGS_EQUAL(0x88, rte_pktmbuf_mtod(p0.sent[0], std::uint8_t*)[12]);
+    LONGS_EQUAL(1, report("p0")["fell_behind"].get<int>());
+    while (!p0.arrived.empty()) {
+        now = now + microseconds(50);
+        worker_turn();
+    }
+    for (unsigned n = 0; n < 100; ++n) {
+        now = now + microseconds(50);
+        worker_turn();
+    }
+    LONGS_EQUAL(1000, p1.sent.size());
+    LONGS_EQUAL(0, report("p0")["pfc"]["tx_refresh"][3].get<int>());
+    CHECK_FALSE(report("p0")["priority_groups"][3]["xoff"].get<bool>());
+}
+
+// Cards that go.
+
+TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
+    starts();
+    p1.takes = 0;  // what p1 is to send stays in its queue
+    arrive(p0, 50);
+    for (unsigned n = 0; n < 3; ++n) worker_turn();
+    p1.pull();
+    arrive(p0, 5);
+    for (unsigned n = 0; n < 3; ++n) running->poll_links(now);  // its owner has not seen it yet
+    LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
+    LONGS_EQUAL(1, events("device_gone").size());
+    STRCMP_EQUAL("port p1: its card is gone; it is taken again when it is back",
+                 events("device_gone")[0].c_str());
+    worker_turn();
+    CHECK_TRUE(running->device().ledger().balanced());
+    LONGS_EQUAL(0, running->device().ledger().queued);
+    LONGS_EQUAL(0, report("p0")["priority_groups"][3]["reserved_bytes"].get<int>());
+    for (unsigned n = 0; n < 5; ++n) round();
+    LONGS_EQUAL(1, p1.count("rte_eth_dev_close"));
+    LONGS_EQUAL(0, p1.polls_when_gone.load());
+    LONGS_EQUAL(1, report("p1")["flaps"].get<int>());
+    CHECK_FALSE(report("p1")["link_up"].get<bool>());
+    const auto drops = report("p0")["drops"];
+    LONGS_EQUAL(55,
+                drops["link_down"].get<int>() + drops.value("no_route", 0) + drops.value("no_next_hop", 0));
+
+    // The other port goes on: what comes in on it is received and accounted for.
+    arrive(p0, 5);
+    round();
+    LONGS_EQUAL(60, report("p0")["rx"]["packets"].get<int>());
+
+    const auto probes = p1.count("rte_dev_probe");
+    for (unsigned n = 0; n < 100; ++n) round();
+    LONGS_EQUAL(probes, p1.count("rte_dev_probe"));  // nothing is asked of an empty slot
+    machine.replug("0000:04:00.0");
+    p1.takes = 0xFFFF;
+    for (unsigned n = 0; n < 70; ++n) round();
+    LONGS_EQUAL(probes + 1, p1.count("rte_dev_probe"));
+    LONGS_EQUAL(1, events("device_back").size());
+    CHECK_TRUE(report("p1")["link_up"].get<bool>());
+    arrive(p0, 7);
+    round();
+    LONGS_EQUAL(7, p1.sent.size());
+    p1.pull();  // and once more
+    for (unsigned n = 0; n < 3; ++n) round();
+    LONGS_EQUAL(2, events("device_gone").size());
+    LONGS_EQUAL(0, p1.polls_when_gone.load());
+}
+
+TEST(NicSwitch, letsGoOfACardAtTheSecondLookAtTheEarliest) {
+    starts();
+    worker_turn();
+    p1.pull();
+    worker_turn();  // its owner has seen it
+    running->poll_links(now);
+    LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
+    running->poll_links(now);
+    LONGS_EQUAL(1, p1.count("rte_eth_dev_close"));
+}
+
+TEST(NicSwitch, asksNothingOfACardThatIsPulledWhileItFallsBehind) {
+    starts();
+    arrive(p0, 1000);
+    worker_turn();
+    LONGS_EQUAL(1, report("p0")["fell_behind"].get<int>());
+    p0.pull();
+    for (unsigned n = 0; n < 3; ++n) worker_turn();
+    LONGS_EQUAL(0, p0.polls_when_gone.load());
+    CHECK_FALSE(report("p0")["priority_groups"][3]["xoff"].get<bool>());
+}
+
+TEST(NicSwitch, saysOnceWhyACardThatIsBackIsNotTaken) {
+    starts();
+    round();
+    p1.pull();
+    for (unsigned n = 0; n < 3; ++n) round();
+    machine.replug("0000:04:00.0");
+    machine.bind("0000:04:00.0", "ixgbe");  // not ours, yet
+    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
+    LONGS_EQUAL(0, events("device_refused").size());
+    machine.bind("0000:04:00.0", "vfio-pci");
+    p1.fails = {{"rte_eth_dev_start", -EIO}};
+    const auto starts_before = p1.count("rte_eth_dev_start");
+    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
+    LONGS_EQUAL(starts_before + 3, p1.count("rte_eth_dev_start"));
+    for (unsigned n = 0; n < 30; ++n) round();  // half a second
+    LONGS_EQUAL(starts_before + 3, p1.count("rte_eth_dev_start"));
+    LONGS_EQUAL(1, events("device_refused").size());
+    STRCMP_CONTAINS("port p1: device \"0000:04:00.0\": it does not start: Input/output error",
+                    events("device_refused")[0].c_str());
+    p1.fails.clear();
+    p1.forwarding = fake::Forwarding::refuses;
+    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
+    LONGS_EQUAL(2, events("device_refused").size());
+    STRCMP_CONTAINS("another card is there: the driver net_ixgbe does not hand MAC control frames over",
+                    events("device_refused")[1].c_str());
+    CHECK_FALSE(running->device().link_up(1));
+    p1.forwarding = fake::Forwarding::reads_back;
+    round(seconds(1));
+    round();
+    CHECK_TRUE(running->device().link_up(1));
+    LONGS_EQUAL(1, events("device_back").size());
+}
+
+TEST(NicSwitch, endsWithACardMissing) {
+    starts();
+    arrive(p0, 3);
+    round();
+    p0.pull();
+    round();
+    round();
+    p1.pull();  // which nobody has looked at yet
+}
