@@ -183,6 +183,20 @@ Json steering_json(const Steering& steering) {
     return json;
 }
 
+// What control got of a port and sent by it; only where it does.
+void add_slow_path(Json& json, const PortCounters& counters, bool punts) {
+    Json punted = Json::object();
+    for (std::size_t n = 0; n < punt_class_count; ++n) {
+        const std::uint64_t count = counters.punted[n].get();
+        punts |= count != 0;
+        punted[std::string(punt_class_texts[n].name)] = count;
+    }
+    if (!punts && counters.injected.get() == 0) return;
+    json["punted"] = std::move(punted);
+    json["injected_packets"] = counters.injected.get();
+    json["replied_packets"] = counters.replied.get();
+}
+
 Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     const PortContext& port = device.port(id);
@@ -195,6 +209,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["drops"] = drops_json([&](DropReason reason) { return device.dropped(id, reason); });
     json["lossless_drops"] =
         drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
+    add_slow_path(json, counters, device.policy().ports[id].punts);
     json["moved_packets"] = port.io->moved();
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();

@@ -21,6 +21,9 @@ constexpr std::uint64_t longest_span_ns = std::uint64_t{100} * 24 * 3600 * 1'000
 // Of a worker: destinations whose neighbours are to be found out, between two rounds of control.
 constexpr std::size_t unresolved_ring = 1024;
 
+// Of a port, on their way to control, and from it.
+constexpr std::uint16_t control_slots = 64;
+
 MacAddress default_mac(std::size_t index) {
     return {
         {0x02, 0x53, 0x4C, 0x00, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index)}};
@@ -82,8 +85,8 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     made->switch_ = std::make_unique<Switch>(
         config.workers, std::move(policy), std::move(specs),
         Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time,
-                          decision_ring(config), microburst_ring,
-                          config.kernel.routes ? unresolved_ring : 0});
+                          decision_ring(config), microburst_ring, config.kernel.routes ? unresolved_ring : 0,
+                          control_slots});
     made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
     made->fault_ports_.resize(config.ports.size());
     if (config.clock == ClockKind::virtual_time) {

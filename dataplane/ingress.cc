@@ -7,8 +7,8 @@
 #include <new>
 
 #include "dataplane/decisions.hh"
-#include "dataplane/drop.hh"
 #include "dataplane/fib.hh"
+#include "dataplane/punt.hh"
 #include "lib/checksum.hh"
 #include "lib/class_mask.hh"
 #include "lib/ecmp.hh"
@@ -125,7 +125,7 @@ void describe(const PortPolicy& policy, PortContext& port, Packet* packet, const
         if (recording) [[unlikely]]
             record_arrival(worker, packet, parsed);
         if (parsed.drop != DropReason::none) [[unlikely]] {
-            drop(worker, packet, parsed.drop);
+            refuse(worker, packet, parsed.drop);
             continue;
         }
         groups.add(meta(packet).priority_group, frame);
@@ -234,7 +234,7 @@ void filter(WorkerContext& worker, Batch& batch, Judge judge) {
         Packet* packet = batch.packet[i];
         const DropReason reason = judge(i, packet);
         if (reason != DropReason::none) [[unlikely]] {
-            drop(worker, packet, reason);
+            refuse(worker, packet, reason);
             continue;
         }
         batch.packet[kept] = packet;

@@ -56,6 +56,14 @@ std::string steering_table(const Json& steering) {
     return table.text();
 }
 
+// What control got of the port, and sent by it.
+std::string slow_path_table(const Json& port) {
+    Table table({"<punted", "frames"});
+    for (const auto& [punt, frames] : port["punted"].items()) table.row({punt, count_text(frames)});
+    return table.text() + "\ninjected " + count_text(port["injected_packets"]) + ", replied " +
+           count_text(port["replied_packets"]) + "\n";
+}
+
 Answer port_show(Context& context, const Said& said) {
     Json ports = ports_of(context, said.value("PORT"));
     Table table({"<port", "<link", "in", "in bytes", "out", "out bytes", "dropped", "<why"});
@@ -66,7 +74,10 @@ Answer port_show(Context& context, const Said& said) {
                    drops_text(port["drops"])});
     if (!said.has("PORT")) return {ports, table.text()};
     const Json& port = ports[said.value("PORT")];
-    return {port, table.text() + (port.contains("steering") ? "\n" + steering_table(port["steering"]) : "")};
+    std::string text = table.text();
+    if (port.contains("steering")) text += "\n" + steering_table(port["steering"]);
+    if (port.contains("punted")) text += "\n" + slow_path_table(port);
+    return {port, text};
 }
 
 Answer set_port(Context& context, const Said& said) {
