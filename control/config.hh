@@ -244,9 +244,15 @@ struct FibConfig {
     bool operator==(const FibConfig&) const = default;
 };
 
+// What a port's TAP is called: as much of the port's name as the kernel takes.
+constexpr std::size_t tap_name_bytes = 15;
+inline std::string_view tap_name(std::string_view port) { return port.substr(0, tap_name_bytes); }
+
 struct KernelConfig {
     bool routes = false;  // the kernel's routes and neighbours are ours, behind those of the configuration
+    std::optional<bool> taps;  // an interface of the kernel for ports that are none; absent: as `routes`
     std::uint64_t receive_buffer_bytes = 8'000'000;  // of the netlink socket
+    bool has_taps() const { return taps.value_or(routes); }
     bool operator==(const KernelConfig&) const = default;
 };
 

@@ -40,6 +40,8 @@ constexpr std::array metrics{
     Metric{"ports.{port}.injected_packets", Kind::counter,
            "Frames of the control plane that were sent here."},
     Metric{"ports.{port}.replied_packets", Kind::counter, "Replies of the switch that were sent here."},
+    Metric{"ports.{port}.tap_refused_packets", Kind::counter,
+           "Punted frames that the port's TAP did not take."},
     Metric{"ports.{port}.imissed", Kind::counter, "Frames that the receive ring missed."},
     Metric{"ports.{port}.fell_behind", Kind::counter, "Times the worker fell behind and paused the peer."},
     Metric{"ports.{port}.flaps", Kind::counter, "Times the link went down."},

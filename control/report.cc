@@ -184,7 +184,8 @@ Json steering_json(const Steering& steering) {
 }
 
 // What control got of a port and sent by it; only where it does.
-void add_slow_path(Json& json, const PortCounters& counters, bool punts) {
+void add_slow_path(Json& json, const PortCounters& counters, bool punts, const Tap* tap,
+                   std::uint64_t refused) {
     Json punted = Json::object();
     for (std::size_t n = 0; n < punt_class_count; ++n) {
         const std::uint64_t count = counters.punted[n].get();
@@ -195,6 +196,7 @@ void add_slow_path(Json& json, const PortCounters& counters, bool punts) {
     json["punted"] = std::move(punted);
     json["injected_packets"] = counters.injected.get();
     json["replied_packets"] = counters.replied.get();
+    if (tap != nullptr) json["tap_refused_packets"] = refused;
 }
 
 Json port_json(RunningSwitch& running, PortId id) {
@@ -209,7 +211,8 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["drops"] = drops_json([&](DropReason reason) { return device.dropped(id, reason); });
     json["lossless_drops"] =
         drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
-    add_slow_path(json, counters, device.policy().ports[id].punts);
+    add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path().tap(id),
+                  running.slow_path().refused(id));
     json["moved_packets"] = port.io->moved();
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();

@@ -68,6 +68,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     if (error.empty()) error = made->find_origin();
     std::vector<PortSpec> specs;
     if (error.empty()) error = made->open_ports(specs);
+    if (error.empty()) error = made->open_taps();
     if (error.empty()) error = made->open_kernel();
     if (!error.empty()) return tl::unexpected(error);
 
@@ -200,6 +201,8 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
 std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
                                                const OperatorState& state) const {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
+    for (PortId id = 0; id < policy->ports.size(); ++id)
+        if (slow_path_.tap(id) != nullptr) policy->ports[id].punts = true;
     routes_->name_in(*policy);
     return policy;
 }
@@ -423,12 +426,24 @@ void RunningSwitch::poll_links() {
     for (EthdevPort* port : ethdevs_) port->poll_link();
 }
 
+std::string RunningSwitch::open_taps() {
+    if (!config_.kernel.has_taps()) return {};
+    for (PortId id = 0; id < ethdevs_.size(); ++id) {
+        if (ethdevs_[id]->interface()) continue;
+        const PortConfig& port = config_.ports.at(names_[id]);
+        if (std::string error = slow_path_.open_tap(id, names_[id], macs_[id], port.mtu); !error.empty())
+            return error;
+    }
+    return {};
+}
+
 std::string RunningSwitch::open_kernel() {
     bool needed = config_.kernel.routes;
     KernelTables::Ports interfaces;
     for (PortId id = 0; id < ethdevs_.size(); ++id) {
         if (ethdevs_[id]->steering() != nullptr) needed = true;
         if (const auto& interface = ethdevs_[id]->interface()) interfaces[interface->index()] = names_[id];
+        if (const Tap* tap = slow_path_.tap(id)) interfaces[tap->index()] = names_[id];
     }
     if (!needed) return {};
     auto opened = KernelControl::open(config_.kernel, std::move(interfaces));

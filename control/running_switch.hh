@@ -110,6 +110,7 @@ class RunningSwitch {
     // Control, once a round, and under the virtual clock after each instant: takes what ports have punted.
     // True when frames wait to be sent for it: under the virtual clock the instant is then to be run again.
     bool serve_slow_path() { return slow_path_.serve(*this); }
+    const SlowPath& slow_path() const { return slow_path_; }
     const std::vector<MacAddress>& macs() const { return macs_; }
     // Null: no port is an interface of the kernel's that would need it.
     const KernelControl* kernel() const { return kernel_.get(); }
@@ -136,6 +137,7 @@ class RunningSwitch {
     tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
+    std::string open_taps();
     std::string open_kernel();
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,

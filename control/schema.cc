@@ -310,6 +310,9 @@ Rows<KernelConfig> kernel_rows() {
         at_start(key<K>("routes", &K::routes, boolean(),
                         "Routes, neighbours and addresses that the kernel has at the ports' interfaces are "
                         "the switch's too, behind those of the configuration.")),
+        at_start(key<K>("taps", &K::taps, optional_or(boolean(), "auto"),
+                        "A TAP, of the port's name, MAC and MTU, for each port that is no interface of the "
+                        "kernel: it gets what the port punts; \"auto\": with routes.")),
         at_start(key<K>("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
                         "News of the kernel that may wait to be read; beyond it all is asked for anew.")),
     };

@@ -72,6 +72,9 @@ std::string slow_path_table(const Json& ports) {
     std::string text;
     for (const auto& [name, port] : ports.items()) {
         if (!port.contains("punted")) continue;
+        std::uint64_t all = number(port["injected_packets"]) + number(port["replied_packets"]);
+        for (const Json& count : port["punted"]) all += number(count);
+        if (all == 0) continue;
         if (text.empty()) {
             text = fmt::format("\n{:<12}", "punted");
             for (const auto& [punt, count] : port["punted"].items()) text += fmt::format("{:>12}", punt);
