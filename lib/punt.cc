@@ -53,8 +53,6 @@ std::optional<PuntClass> punt_class(DropReason reason, std::span<const std::uint
         case DropReason::multicast:
             return of_group(layers->type, packet, to);
         case DropReason::link_local:
-            return layers->type == ether_type::ipv6 && is_neighbor_discovery(packet) ? PuntClass::arp_nd
-                                                                                     : PuntClass::local;
         case DropReason::local_address:
             return layers->type == ether_type::ipv6 && is_neighbor_discovery(packet) ? PuntClass::arp_nd
                                                                                      : PuntClass::local;
