@@ -245,8 +245,18 @@ class Responder(loopback.Case):
         outcome = self.answers((who_has("10.0.0.1"), is_at("10.0.0.1")), (frame, about(frame, 11, 0)),
                                (ping("10.0.0.1", dscp=26), pong("10.0.0.1", dscp=26)), (ping("10.0.0.1"), pong("10.0.0.1")), switch=switch)
         self.assertEqual([queue["tx_packets"] for queue in outcome.port("h0")["queues"]], [1, 0, 0, 1, 0, 0, 0, 2])
-        self.assertEqual([max(group["shared_watermark_bytes"], group["headroom_watermark_bytes"])
-                          for group in outcome.port("h0")["priority_groups"]][3], 0)
+
+    def test_replies_of_a_lossless_class_pause_nobody(self):
+        switch = self.switch()
+        switch.event("0", "queue h0.3 hold")
+        switch.event("1ms", "queue h0.3 release")
+        switch.give("h0", [(n * 1000, ping("10.0.0.1", size=9000, dscp=26)) for n in range(60)])
+        outcome = switch.run()
+        self.frames_equal(outcome.frames["h0"], [pong("10.0.0.1", size=9000, dscp=26)] * 60)
+        groups, port = outcome.port("h0")["priority_groups"], outcome.port("h0")
+        self.assertEqual((groups[3]["shared_watermark_bytes"], groups[3]["headroom_watermark_bytes"]), (0, 0))
+        self.assertGreater(groups[7]["shared_watermark_bytes"], 400_000)
+        self.assertEqual(port["pfc"]["tx_xoff"], [0] * 8)
 
     def test_the_rate_of_a_class_is_limited_by_itself(self):
         switch = self.switch()
@@ -301,6 +311,19 @@ class Responder(loopback.Case):
                 self.assertEqual(first.raw.keys(), other.raw.keys())
                 for name, raw in first.raw.items():
                     self.assertEqual(raw, other.raw[name], f"{name} with {workers} workers, turn {turn}")
+
+    def test_ports_are_served_in_their_order_whoever_owns_them(self):
+        """At one instant all ports have more to send than the pool holds: who comes first gets it."""
+        switch = self.switch(hosts=5, **{"virtual.turn": "1ms", "buffer.size": "1MB"})
+        for n, name in enumerate(switch.ports):
+            switch.port(name, qos="lossy")
+            switch.give(name, [(10_000 + k * 1000, ping(f"10.0.{n}.1", n, size=9000)) for k in range(60)])
+        first = switch.run(workers=1)
+        self.assertGreater(first.drops().get("ingress_limit", 0), 50)
+        for workers in (2, 3):
+            other = switch.run(workers=workers)
+            for name, raw in first.raw.items():
+                self.assertEqual(raw, other.raw[name], f"{name} with {workers} workers")
 
     def test_decisions_say_that_a_packet_was_punted(self):
         switch = self.switch()
