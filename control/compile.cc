@@ -58,6 +58,14 @@ ClassMap class_map(const MapConfig& from, const PortConfig& port) {
     return map;
 }
 
+std::array<PuntLimit, punt_class_count> punt_limits(const PuntConfig& config) {
+    return {
+#define PUNT(name, rate, burst, sentence) config.name,
+#include "lib/punt_classes.def"
+#undef PUNT
+    };
+}
+
 Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
                      const OperatorState& state) {
     Policy policy;
@@ -90,6 +98,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
             out.microburst_cells[n] = microburst_cells(microburst_bytes(port, port.queue[n]), qos.cell);
         out.watchdog =
             watchdog_policy(config, effective, state.unwatched.contains(name), state.big_red_switch);
+        out.punts = port.responder;
+        out.punt_limit = punt_limits(config.punt);
         policy.ports.push_back(out);
     }
     return policy;

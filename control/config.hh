@@ -20,8 +20,10 @@
 #include "lib/faults.hh"
 #include "lib/headers.hh"
 #include "lib/ids.hh"
+#include "lib/ip_address.hh"
 #include "lib/pfc_mode.hh"
 #include "lib/pfc_watchdog.hh"
+#include "lib/punt.hh"
 #include "lib/units.hh"
 #include "lib/wred.hh"
 
@@ -34,23 +36,6 @@ enum class PeerKind : std::uint8_t { obey, ignore };
 struct NaturalOrder {
     bool operator()(std::string_view a, std::string_view b) const;
     using is_transparent = void;
-};
-
-// IPv4 in the first 4 bytes, or IPv6, which sorts after all IPv4.
-struct IpAddress {
-    std::array<std::uint8_t, 16> bytes{};
-    bool is_v6 = false;
-    bool operator==(const IpAddress&) const = default;
-    std::strong_ordering operator<=>(const IpAddress& other) const {
-        return is_v6 != other.is_v6 ? is_v6 <=> other.is_v6 : bytes <=> other.bytes;
-    }
-};
-
-// What contains a prefix sorts before it.
-struct IpPrefix {
-    IpAddress address;  // host bits kept for an interface address, zero for a route
-    std::uint8_t length = 0;
-    auto operator<=>(const IpPrefix&) const = default;
 };
 
 // Where a value stands in the file, for messages that come after parsing. Line 0: not from a file.
@@ -159,6 +144,8 @@ struct PortConfig {
     std::optional<MacAddress> mac;  // absent: the device's, or 02:53:4c:00:00:<index> for a device without
     std::vector<IpPrefix> address;
     bool promiscuous = false;      // route whatever unicast destination MAC a frame has
+    bool responder = false;        // we answer ARP, ND and ping, and say why packets cannot go on
+    bool proxy_arp = false;        // likewise ARP and ND for hosts behind other ports
     std::optional<PeerKind> peer;  // absent: obey under the virtual clock
     std::string qos = "lossless";
     std::optional<std::vector<ClassId>> pfc;  // absent: the preset's
@@ -257,10 +244,24 @@ struct FibConfig {
     bool operator==(const FibConfig&) const = default;
 };
 
+// What a port's TAP is called: as much of the port's name as the kernel takes.
+constexpr std::size_t tap_name_bytes = 15;
+inline std::string_view tap_name(std::string_view port) { return port.substr(0, tap_name_bytes); }
+
 struct KernelConfig {
     bool routes = false;  // the kernel's routes and neighbours are ours, behind those of the configuration
+    std::optional<bool> taps;  // an interface of the kernel for ports that are none; absent: as `routes`
     std::uint64_t receive_buffer_bytes = 8'000'000;  // of the netlink socket
+    bool has_taps() const { return taps.value_or(routes); }
     bool operator==(const KernelConfig&) const = default;
+};
+
+// How much of each class control gets from a port.
+struct PuntConfig {
+#define PUNT(name, rate, burst, sentence) PuntLimit name{rate, burst};
+#include "lib/punt_classes.def"
+#undef PUNT
+    bool operator==(const PuntConfig&) const = default;
 };
 
 struct WatchdogConfig {
@@ -292,6 +293,7 @@ struct Config {
     std::map<std::string, WredConfig> wred;
     std::map<std::string, MapConfig> maps{{"default", {}}};  // "default" is always there
     FibConfig fib;
+    PuntConfig punt;
     KernelConfig kernel;
     CopyOnWrite<NeighborSet> neighbors;
     CopyOnWrite<RouteSet> routes;

@@ -82,7 +82,7 @@ std::string read_pair(DecisionsConfig& out, const std::string& key, const std::s
     if (key == "verdict") {
         const auto* const name = std::find(verdict_names.begin(), verdict_names.end(), word);
         if (name == verdict_names.end())
-            return fmt::format("verdict {}: allowed: dropped, marked, paused, sent, unfinished",
+            return fmt::format("verdict {}: allowed: dropped, marked, paused, punted, sent, unfinished",
                                quoted(word));
         add(out.verdicts, static_cast<Verdict>(name - verdict_names.begin()));
         return {};

@@ -196,6 +196,10 @@ void DecisionRecord::note(const Dropped& what, Time at) {
     dropped = what;
     end = at;
 }
+void DecisionRecord::note(const Punted& what, Time at) {
+    punted = what;
+    end = at;
+}
 void DecisionRecord::note(const GroupPaused& what, Time at) {
     paused = what;
     end = at;
@@ -206,6 +210,7 @@ bool DecisionRecord::is_whole() const {
     if (!arrived) return false;
     const bool was_admitted = routed && routed->chosen && admitted && is_admitted(admitted->part);
     if (departed) return was_admitted && enqueued;
+    if (punted) return true;
     if (!dropped) return false;
     const bool at_group =
         dropped->reason == DropReason::ingress_limit || dropped->reason == DropReason::headroom_overrun;
@@ -217,6 +222,7 @@ bool DecisionRecord::is_whole() const {
 Verdict DecisionRecord::verdict() const {
     if (paused) return Verdict::paused;
     if (dropped) return Verdict::dropped;
+    if (punted) return Verdict::punted;
     if (!departed) return Verdict::unfinished;
     return drawn && drawn->outcome == MarkOutcome::marked ? Verdict::marked : Verdict::sent;
 }
@@ -231,6 +237,7 @@ DecisionRecord::Place DecisionRecord::place() const {
 std::string reason_of(const DecisionRecord& record) {
     if (record.paused) return record.paused->behind ? "behind" : "buffer";
     if (record.dropped) return std::string(to_string(record.dropped->reason));
+    if (record.punted) return std::string(to_string(record.punted->punt));
     if (record.verdict() == Verdict::marked) return std::string(place_name(record.drawn->place));
     return {};
 }
@@ -262,6 +269,8 @@ std::string json_line(const DecisionRecord& record, const PortNames& ports) {
     if (record.dropped)
         line.add(R"(,"drop":{{"at_ps":{},"reason":"{}","why":"{}"}})", record.end.ps,
                  to_string(record.dropped->reason), explain(record, ports, nullptr));
+    if (record.punted)
+        line.add(R"(,"punt":{{"at_ps":{},"class":"{}"}})", record.end.ps, to_string(record.punted->punt));
     line.add("}}");
     return line.take();
 }

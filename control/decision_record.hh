@@ -22,10 +22,11 @@ struct DecisionRecord {
     std::optional<Drawn> drawn;  // the last that did more than pass, else the last
     std::optional<Departed> departed;
     std::optional<Dropped> dropped;
+    std::optional<Punted> punted;
     std::optional<GroupPaused> paused;  // then the rest is absent and the key's sequence is the group
 
     void take(const DecisionEvent& event);
-    bool has_ended() const { return departed || dropped || paused; }
+    bool has_ended() const { return departed || dropped || punted || paused; }
     // False when an event that must have been there was lost, or is still on its way.
     bool is_whole() const;
     Verdict verdict() const;
@@ -48,6 +49,7 @@ struct DecisionRecord {
     void note(const Drawn& what, Time at);
     void note(const Departed& what, Time at);
     void note(const Dropped& what, Time at);
+    void note(const Punted& what, Time at);
     void note(const GroupPaused& what, Time at);
 };
 

@@ -8,7 +8,7 @@ void WhyTable::add(const DecisionRecord& record, const PortNames& ports) {
         last_pause_[{record.key.port, record.key.sequence}] = *record.paused;
     }
     const Verdict verdict = record.verdict();
-    if (verdict == Verdict::sent || verdict == Verdict::unfinished) return;
+    if (verdict == Verdict::sent || verdict == Verdict::unfinished || verdict == Verdict::punted) return;
     const auto place = record.place();
     const Key key{verdict, reason_of(record), place};
     const auto found = entries_.find(key);

@@ -271,6 +271,7 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
     }
     if (!same_neighbors || !good->routes.is_shared_with(config.routes)) lint::check_routes(config, findings);
     lint::check_watchdog(config, findings);
+    lint::check_slow_path(config, findings);
     for (const EventConfig& event : config.events) {
         if (event.at < Duration{})
             findings.error("event-time", "event", "an event before the run's origin",

@@ -107,25 +107,43 @@ void check_files(const Config& config, const std::map<std::string, Device, Natur
                     "read another file", config.ports.at(name).place);
 }
 
-// What `kernel.routes` has no use of.
+// What `kernel.routes` has no use of, and ports that are to be interfaces of the kernel.
 void check_kernel(const Config& config, const std::map<std::string, Device, NaturalOrder>& devices,
                   Findings& findings) {
-    if (!config.kernel.routes) return;
+    if (!config.kernel.routes && !config.kernel.has_taps()) return;
     if (config.clock != ClockKind::real_time) {
-        findings.error("kernel-clock", "kernel.routes", "the kernel's routes change in real time",
+        const bool routes = config.kernel.routes;
+        findings.error("kernel-clock", routes ? "kernel.routes" : "kernel.taps",
+                       routes ? "the kernel's routes change in real time" : "the kernel answers in real time",
                        "write clock = \"real\", or leave it out");
         return;
     }
+    std::map<std::string_view, std::string> taps;
     for (const auto& [name, device] : devices) {
         const bool has_interface =
             device.name.starts_with("xdp:") ||
             std::any_of(device.arguments.begin(), device.arguments.end(),
                         [](const auto& argument) { return argument.first == "iface"; });
-        if (!has_interface)
+        const PortConfig& port = config.ports.at(name);
+        const bool has_tap = !has_interface && config.kernel.has_taps();
+        if (!has_interface && !has_tap)
             findings.note("kernel-interface", port_path(name, "device"),
                           "the kernel has no interface of this port, so none of its routes goes by it",
-                          "device = \"xdp:NAME\", or routes in the configuration",
-                          config.ports.at(name).place);
+                          "kernel.taps = true, device = \"xdp:NAME\", or routes in the configuration",
+                          port.place);
+        if (port.responder && (has_interface || has_tap))
+            findings.warn("responder-kernel", port_path(name, "responder"),
+                          has_tap ? "no effect: the kernel answers at the port's TAP"
+                                  : "the kernel answers at this port's interface, too",
+                          "leave it out", port.place);
+        if (!has_tap) continue;
+        const auto [owner, is_new] = taps.emplace(tap_name(name), name);
+        if (!is_new)
+            findings.error(
+                "tap-twice", port_path(name),
+                fmt::format("its TAP would be called {}, as that of port {}", owner->first, owner->second),
+                fmt::format("give it a name that differs in the first {} characters", tap_name_bytes),
+                port.place);
     }
 }
 

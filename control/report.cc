@@ -192,6 +192,22 @@ std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
     return running.qos().ports.at(running.port_names()[id]).masks.may_send != 0 ? "software" : "none";
 }
 
+// What control got of a port and sent by it; only where it does.
+void add_slow_path(Json& json, const PortCounters& counters, bool punts, const Tap* tap,
+                   std::uint64_t refused) {
+    Json punted = Json::object();
+    for (std::size_t n = 0; n < punt_class_count; ++n) {
+        const std::uint64_t count = counters.punted[n].get();
+        punts |= count != 0;
+        punted[std::string(punt_class_texts[n].name)] = count;
+    }
+    if (!punts && counters.injected.get() == 0) return;
+    json["punted"] = std::move(punted);
+    json["injected_packets"] = counters.injected.get();
+    json["replied_packets"] = counters.replied.get();
+    if (tap != nullptr) json["tap_refused_packets"] = refused;
+}
+
 Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     const PortContext& port = device.port(id);
@@ -204,6 +220,8 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["drops"] = drops_json([&](DropReason reason) { return device.dropped(id, reason); });
     json["lossless_drops"] =
         drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
+    add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path().tap(id),
+                  running.slow_path().refused(id));
     json["moved_packets"] = port.io->moved();
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();

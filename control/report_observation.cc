@@ -24,6 +24,7 @@ Json decisions_json(const Observation& observation, const Switch& device) {
     for (const Verdict verdict :
          {Verdict::sent, Verdict::marked, Verdict::dropped, Verdict::paused, Verdict::unfinished})
         json["verdicts"][std::string(to_string(verdict))] = log->recorded(verdict);
+    if (const auto punted = log->recorded(Verdict::punted); punted != 0) json["verdicts"]["punted"] = punted;
     json["lost"] = observation.decisions_lost();
     json["given_up"] = log->given_up();
     json["why"] = Json::array();

@@ -121,6 +121,7 @@ class VirtualLoop {
             // Time passes to the end even when nothing happens in it.
             runner_.advance(*end);
             runner_.run();
+            while (running_.serve_slow_path()) runner_.run();
             running_.watch();
             return false;
         }
@@ -133,6 +134,7 @@ class VirtualLoop {
         runner_.advance(*instant);
         events_.run_due(running_, *instant);
         runner_.run();
+        while (running_.serve_slow_path()) runner_.run();
         if (running_.finish_change()) runner_.run();
         running_.watch();
         return true;
@@ -265,6 +267,7 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
         running.finish_change();
         running.watch();
         running.poll_kernel();
+        running.serve_slow_path();
         if (duration && now - Time{} >= *duration) break;
         if (++rounds % 16 == 0) running.poll_links(now);
         outside.serve(std::chrono::milliseconds(1));

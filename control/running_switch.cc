@@ -22,6 +22,9 @@ constexpr std::uint64_t longest_span_ns = std::uint64_t{100} * 24 * 3600 * 1'000
 // Of a worker: destinations whose neighbours are to be found out, between two rounds of control.
 constexpr std::size_t unresolved_ring = 1024;
 
+// Of a port, on their way to control, and from it.
+constexpr std::uint16_t control_slots = 64;
+
 MacAddress default_mac(std::size_t index) {
     return {
         {0x02, 0x53, 0x4C, 0x00, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index)}};
@@ -80,6 +83,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     if (error.empty()) error = made->find_origin();
     std::vector<PortSpec> specs;
     if (error.empty()) error = made->open_ports(specs);
+    if (error.empty()) error = made->open_taps();
     if (error.empty()) error = made->open_kernel();
     if (!error.empty()) return tl::unexpected(error);
 
@@ -98,8 +102,8 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     made->switch_ = std::make_unique<Switch>(
         config.workers, std::move(policy), std::move(specs),
         Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time,
-                          decision_ring(config), microburst_ring,
-                          config.kernel.routes ? unresolved_ring : 0});
+                          decision_ring(config), microburst_ring, config.kernel.routes ? unresolved_ring : 0,
+                          control_slots});
     made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
     made->fault_ports_.resize(config.ports.size());
     if (config.clock == ClockKind::virtual_time) {
@@ -217,6 +221,8 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
 std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
                                                const OperatorState& state) const {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
+    for (PortId id = 0; id < policy->ports.size(); ++id)
+        if (slow_path_.tap(id) != nullptr) policy->ports[id].punts = true;
     routes_->name_in(*policy);
     return policy;
 }
@@ -469,12 +475,24 @@ std::string RunningSwitch::judge_nics() {
     return errors;
 }
 
+std::string RunningSwitch::open_taps() {
+    if (!config_.kernel.has_taps()) return {};
+    for (PortId id = 0; id < ethdevs_.size(); ++id) {
+        if (ethdevs_[id]->interface()) continue;
+        const PortConfig& port = config_.ports.at(names_[id]);
+        if (std::string error = slow_path_.open_tap(id, names_[id], macs_[id], port.mtu); !error.empty())
+            return error;
+    }
+    return {};
+}
+
 std::string RunningSwitch::open_kernel() {
     bool needed = config_.kernel.routes;
     KernelTables::Ports interfaces;
     for (PortId id = 0; id < ethdevs_.size(); ++id) {
         if (ethdevs_[id]->steering() != nullptr) needed = true;
         if (const auto& interface = ethdevs_[id]->interface()) interfaces[interface->index()] = names_[id];
+        if (const Tap* tap = slow_path_.tap(id)) interfaces[tap->index()] = names_[id];
     }
     if (!needed) return {};
     auto opened = KernelControl::open(config_.kernel, std::move(interfaces));

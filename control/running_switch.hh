@@ -21,6 +21,7 @@
 #include "control/observation.hh"
 #include "control/port_watch.hh"
 #include "control/routes.hh"
+#include "control/slow_path.hh"
 #include "control/watchdog.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
@@ -117,6 +118,11 @@ class RunningSwitch {
     void poll_kernel() {
         if (kernel_) kernel_->poll(*this);
     }
+    // Control, once a round, and under the virtual clock after each instant: takes what ports have punted.
+    // True when frames wait to be sent for it: under the virtual clock the instant is then to be run again.
+    bool serve_slow_path() { return slow_path_.serve(*this); }
+    const SlowPath& slow_path() const { return slow_path_; }
+    const std::vector<MacAddress>& macs() const { return macs_; }
     // Null: no port is an interface of the kernel's that would need it.
     const KernelControl* kernel() const { return kernel_.get(); }
     // The machine's addresses from now on: what goes to them on an XDP port stays with the kernel.
@@ -142,6 +148,7 @@ class RunningSwitch {
     tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
+    std::string open_taps();
     std::string open_kernel();
     std::string judge_nics();
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
@@ -175,6 +182,7 @@ class RunningSwitch {
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;
     std::unique_ptr<KernelControl> kernel_;
+    SlowPath slow_path_;
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;

@@ -189,6 +189,11 @@ Rows<PortConfig> port_rows() {
                "The port's own IP addresses, each with the length of its subnet."),
         key<P>("promiscuous", &P::promiscuous, boolean(),
                "Route frames whatever unicast MAC address they are for."),
+        key<P>("responder", &P::responder, boolean(),
+               "Answer ARP, neighbour solicitations and echo requests for the port's addresses, and send "
+               "ICMP errors, where no kernel does."),
+        key<P>("proxy_arp", &P::proxy_arp, boolean(),
+               "The responder answers ARP and neighbour solicitations for hosts behind other ports, too."),
         at_start(key<P>(
             "peer", &P::peer,
             optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
@@ -279,12 +284,35 @@ Rows<FibConfig> fib_rows() {
     };
 }
 
+Rows<PuntConfig> punt_rows() {
+    const auto limits = [](const PuntLimit& fallback) {
+        using L = PuntLimit;
+        return Rows<L>{
+            key<L>("rate", &L::rate, integer<std::uint32_t>(0, 1'000'000),
+                   "Packets a second of the class that control gets from a port; 0: none, they are dropped.",
+                   std::to_string(fallback.rate)),
+            key<L>("burst", &L::burst, integer<std::uint32_t>(1, 4096), "As many of them may come at once.",
+                   std::to_string(fallback.burst)),
+        };
+    };
+    const PuntConfig defaults;
+    return {
+#define PUNT(name, rate, burst, sentence) \
+    nested<PuntConfig>(#name, &PuntConfig::name, limits(defaults.name), "Punt class: " sentence "."),
+#include "lib/punt_classes.def"
+#undef PUNT
+    };
+}
+
 Rows<KernelConfig> kernel_rows() {
     using K = KernelConfig;
     return {
         at_start(key<K>("routes", &K::routes, boolean(),
                         "Routes, neighbours and addresses that the kernel has at the ports' interfaces are "
                         "the switch's too, behind those of the configuration.")),
+        at_start(key<K>("taps", &K::taps, optional_or(boolean(), "auto"),
+                        "A TAP, of the port's name, MAC and MTU, for each port that is no interface of the "
+                        "kernel: it gets what the port punts; \"auto\": with routes.")),
         at_start(key<K>("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
                         "News of the kernel that may wait to be read; beyond it all is asked for anew.")),
     };
@@ -332,6 +360,7 @@ Type<Verdict> verdict() {
     return word<Verdict>({{"dropped", Verdict::dropped},
                           {"marked", Verdict::marked},
                           {"paused", Verdict::paused},
+                          {"punted", Verdict::punted},
                           {"sent", Verdict::sent},
                           {"unfinished", Verdict::unfinished}});
 }
@@ -461,6 +490,8 @@ Rows<Config> make_config_rows() {
             },
             "The shared buffer."),
         nested<C>("fib", &C::fib, fib_rows(), "The forwarding tables."),
+        nested<C>("punt", &C::punt, punt_rows(),
+                  "What control gets of the frames that are not for forwarding."),
         nested<C>("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane."),
         nested<C>("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports."),
         nested<C>("decisions", &C::decisions, decision_rows(), "Decision records."),

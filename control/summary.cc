@@ -67,6 +67,28 @@ std::string port_table(const Json& ports) {
     return text;
 }
 
+// What ports handed to control, and what came from it.
+std::string slow_path_table(const Json& ports) {
+    std::string text;
+    for (const auto& [name, port] : ports.items()) {
+        if (!port.contains("punted")) continue;
+        std::uint64_t all = number(port["injected_packets"]) + number(port["replied_packets"]);
+        for (const Json& count : port["punted"]) all += number(count);
+        if (all == 0) continue;
+        if (text.empty()) {
+            text = fmt::format("\n{:<12}", "punted");
+            for (const auto& [punt, count] : port["punted"].items()) text += fmt::format("{:>12}", punt);
+            text += fmt::format("{:>12}{:>12}\n", "injected", "replied");
+        }
+        text += fmt::format("{:<12}", name);
+        for (const auto& [punt, count] : port["punted"].items())
+            text += fmt::format("{:>12}", grouped(number(count)));
+        text += fmt::format("{:>12}{:>12}\n", grouped(number(port["injected_packets"])),
+                            grouped(number(port["replied_packets"])));
+    }
+    return text;
+}
+
 std::string size_text(std::uint64_t bytes) {
     if (bytes < 10'000) return fmt::format("{} B", bytes);
     if (bytes < 10'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
@@ -329,11 +351,12 @@ std::string microburst_table(const Json& report) {
 }  // namespace
 
 std::string summarise(const Json& report) {
-    return verdict(report) + port_table(report["ports"]) + class_table(report["ports"]) +
-           congestion_table(report["ports"]) + lossless_table(report["ports"]) +
-           watchdog_table(report["watchdog"]) + storm_list(report["events"]) + storm_cost(report) +
-           pool_table(report["pools"]) + ecmp_table(report["ecmp"]) + microburst_table(report) +
-           why_table(report["decisions"]) + event_list(report["events"]) + ledger_line(report["ledger"]);
+    return verdict(report) + port_table(report["ports"]) + slow_path_table(report["ports"]) +
+           class_table(report["ports"]) + congestion_table(report["ports"]) +
+           lossless_table(report["ports"]) + watchdog_table(report["watchdog"]) +
+           storm_list(report["events"]) + storm_cost(report) + pool_table(report["pools"]) +
+           ecmp_table(report["ecmp"]) + microburst_table(report) + why_table(report["decisions"]) +
+           event_list(report["events"]) + ledger_line(report["ledger"]);
 }
 
 }  // namespace sluice

@@ -152,6 +152,10 @@ void observe_drop(WorkerContext& worker, const PacketMeta& info, DropReason reas
     if (is_recorded(info)) post(worker, key_of(info), worker.now, Dropped{reason});
 }
 
+void observe_punt(WorkerContext& worker, const PacketMeta& info, PuntClass punt) {
+    if (is_recorded(info)) post(worker, key_of(info), worker.now, Punted{punt});
+}
+
 void record_pause(WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
                   XoffSignal signal) {
     const Policy& policy = *worker.policy;

@@ -42,6 +42,8 @@ void record_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& dra
 void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId queue, const QueueEntry& entry);
 // By drop(): before the packet's cells are posted as released.
 void observe_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason);
+// Control has been given the packet.
+void observe_punt(WorkerContext& worker, const PacketMeta& info, PuntClass punt);
 // A group went into XOFF or out of it.
 void record_pause(WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
                   XoffSignal signal);

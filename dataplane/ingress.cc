@@ -7,8 +7,8 @@
 #include <new>
 
 #include "dataplane/decisions.hh"
-#include "dataplane/drop.hh"
 #include "dataplane/fib.hh"
+#include "dataplane/punt.hh"
 #include "lib/checksum.hh"
 #include "lib/class_mask.hh"
 #include "lib/ecmp.hh"
@@ -113,7 +113,7 @@ static_assert(burst_size <= 32);
     unsigned kept = 0;
     for (unsigned i = 0; i < batch.count; ++i) {
         if ((refused.which >> i & 1U) != 0) {
-            drop(worker, batch.packet[i], refused.why[i]);
+            refuse(worker, batch.packet[i], refused.why[i]);
             continue;
         }
         batch.packet[kept] = batch.packet[i];
@@ -319,7 +319,7 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
 }
 
 // Why the buffer has no place for a packet.
-[[gnu::cold]] DropReason refuse(PortContext& port, ClassId group, Admission admission) {
+[[gnu::cold]] DropReason no_place(PortContext& port, ClassId group, Admission admission) {
     GroupCounters& counters = port.counters.group[group];
     counters.dropped.add(1);
     if (admission == Admission::ingress_limit) return DropReason::ingress_limit;
@@ -349,7 +349,7 @@ template <bool recording>
             info.cells = static_cast<std::uint16_t>(cells);
             in_use |= 1U << number;
         } else {
-            reason = refuse(port, number, admission);
+            reason = no_place(port, number, admission);
         }
         if constexpr (recording) record->post(worker, port, info);
         return reason;

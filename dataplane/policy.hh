@@ -19,6 +19,7 @@
 #include "lib/parse.hh"
 #include "lib/pfc_generator.hh"
 #include "lib/pfc_watchdog.hh"
+#include "lib/punt.hh"
 #include "lib/scheduler.hh"
 #include "lib/wred.hh"
 
@@ -78,6 +79,8 @@ struct PortPolicy {
     std::uint8_t held = 0;  // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
     WatchdogPolicy watchdog;
+    bool punts = false;  // somebody takes what is not for forwarding
+    std::array<PuntLimit, punt_class_count> punt_limit{};
 };
 
 struct Policy {

@@ -6,6 +6,7 @@
 #include "lib/counters.hh"
 #include "lib/histogram.hh"
 #include "lib/ids.hh"
+#include "lib/punt.hh"
 #include "lib/wred.hh"
 
 namespace sluice {
@@ -45,7 +46,7 @@ struct PfcCounters {
 struct alignas(64) PortCounters {
     Traffic rx, tx;
     Counter consumed;       // MAC control frames taken in
-    Counter generated;      // frames we made
+    Counter generated;      // frames the worker made: PFC
     Counter lost_on_wire;   // arrived while the link was down
     Counter flaps;          // times the link went down
     Counter cnp;            // CNPs received
@@ -56,6 +57,9 @@ struct alignas(64) PortCounters {
     std::array<QueueCounters, classes> queue;
     std::array<GroupCounters, classes> group;
     PfcCounters pfc;
+    std::array<Counter, punt_class_count> punted;  // handed to control
+    Counter injected;                              // frames of control's, sent out of this port
+    Counter replied;                               // frames that control made, likewise
 };
 
 }  // namespace sluice

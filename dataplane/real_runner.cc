@@ -34,7 +34,7 @@ void RealRunner::start() {
 // From counters alone, which any thread may read.
 bool RealRunner::drained() const {
     const Ledger ledger = device_.counted();
-    return ledger.rx + ledger.generated == ledger.tx + ledger.dropped + ledger.consumed;
+    return ledger.queued == 0 && ledger.balanced();
 }
 
 void RealRunner::stop() {

@@ -12,6 +12,8 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
         context->id = static_cast<PortId>(shared_.ports.size());
         shared_.owner[context->id] = spec.owner;
         context->link = spec.link;
+        if (resources.control_slots != 0)
+            context->control = std::make_unique<ControlPath>(resources.control_slots);
         if (spec.trace_slots != 0)
             context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);
         shared_.link_up[context->id].store(true, std::memory_order_relaxed);
@@ -34,6 +36,9 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
             worker->microbursts = std::make_unique<EventRing<Microburst>>(resources.microburst_ring);
         if (resources.unresolved_ring != 0)
             worker->unresolved = std::make_unique<EventRing<Unresolved>>(resources.unresolved_ring);
+        if (resources.control_slots != 0)  // a slot is in no more than one place
+            worker->injections =
+                std::make_unique<Mailbox<PortId>>(worker->own_ports.size() * resources.control_slots + 1);
     }
 }
 
@@ -78,12 +83,14 @@ Ledger Switch::counted() const {
         sum.rx += counters.rx.packets.get();
         sum.tx += counters.tx.packets.get();
         sum.consumed += counters.consumed.get();
-        sum.generated += counters.generated.get();
+        sum.generated += counters.generated.get() + counters.replied.get();
+        sum.injected += counters.injected.get();
+        for (const Counter& punted : counters.punted) sum.punted += punted.get();
         for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
             sum.dropped += dropped(port->id, static_cast<DropReason>(reason));
     }
-    const std::uint64_t in = sum.rx + sum.generated;
-    const std::uint64_t out = sum.tx + sum.dropped + sum.consumed;
+    const std::uint64_t in = sum.rx + sum.injected + sum.generated;
+    const std::uint64_t out = sum.tx + sum.dropped + sum.punted + sum.consumed;
     sum.queued = in > out ? in - out : 0;
     return sum;
 }

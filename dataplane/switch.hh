@@ -36,6 +36,8 @@ class Switch {
         std::size_t decision_ring = 0;
         std::size_t microburst_ring = 0;
         std::size_t unresolved_ring = 0;
+        // Frames of each port that can be under way to control, and from it.
+        std::uint16_t control_slots = 0;
     };
     Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
            const Resources& resources);

@@ -2,6 +2,7 @@
 
 #include "dataplane/egress.hh"
 #include "dataplane/ingress.hh"
+#include "dataplane/punt.hh"
 #include "dataplane/watchdog.hh"
 #include "dataplane/worker.hh"
 
@@ -96,6 +97,18 @@ void VirtualRunner::merge(Switch& device, Time now) {
     for (WorkerId w = 0; w < workers; ++w) device.worker(w).local.count = device.worker(w).local.taken = 0;
 }
 
+// Control's frames, in the order of ports whatever worker has them.
+unsigned VirtualRunner::inject(Switch& device, Time now) {
+    unsigned taken = 0;
+    bool any = false;
+    for (WorkerId w = 0; w < device.worker_count(); ++w) any |= has_injection(device.worker(w));
+    for (PortId id = 0; any && id < device.port_count(); ++id) {
+        WorkerContext& worker = device.owner(device.port(id));
+        while (has_injection(worker) && worker.injections->front() == id && inject_next(worker, now)) ++taken;
+    }
+    return taken;
+}
+
 void VirtualRunner::run(Switch& device) {
     NoLaps unmetered;  // cycles are never the same twice
     const auto for_each_port = [&](auto step) {
@@ -118,6 +131,7 @@ void VirtualRunner::run(Switch& device) {
             else if (const auto arrival = port.io->next_arrival(); arrival && *arrival <= now_)
                 work += ingress(worker, port, now_, unmetered);
         });
+        work += inject(device, now_);
         merge(device, now_);
         // A storm that begins or ends sets frames free: that is progress, too.
         for_each_port([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now_); });

@@ -34,6 +34,7 @@ class VirtualRunner {
 
   private:
     void run(Switch& device);
+    static unsigned inject(Switch& device, Time now);
     static void merge(Switch& device, Time now);
 
     std::vector<Switch*> switches_;

@@ -2,6 +2,7 @@
 
 #include "dataplane/egress.hh"
 #include "dataplane/ingress.hh"
+#include "dataplane/punt.hh"
 #include "dataplane/watchdog.hh"
 
 namespace sluice {
@@ -27,6 +28,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
         if (before == nullptr || before->ports[port->id].schedule != own.schedule)
             port->scheduler.configure(own.schedule);
         port->generator.configure(own.pfc_send);
+        if (port->control) port->control->configure(own.punt_limit);
         for (unsigned n = 0; n < classes; ++n) port->queue[n].microburst.configure(own.microburst_cells[n]);
         port->groups_in_use = 0xFF;  // limits may have moved: judge every group once
         port->watchdog.settings_changed |=
@@ -155,6 +157,7 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     meter.lap(Stage::judge, 0);
     for (PortContext* port : worker.own_ports)
         if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
+    for (unsigned n = 0; n < burst_size && has_injection(worker) && inject_next(worker, now); ++n) ++work;
     const unsigned collected = collect(worker, now);
     meter.lap(Stage::enqueue, collected);
     work += collected;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "dataplane/control_path.hh"
 #include "dataplane/policy.hh"
 #include "dataplane/port.hh"
 #include "dataplane/port_counters.hh"
@@ -92,7 +93,8 @@ struct alignas(64) PortContext {
     PfcHonor honor;
     PfcGenerator generator;
     PortCounters counters;
-    std::unique_ptr<PortTrace> trace;  // null: not traced
+    std::unique_ptr<PortTrace> trace;      // null: not traced
+    std::unique_ptr<ControlPath> control;  // null: nobody takes or gives frames
 };
 
 // Written by one worker, summed by control.
@@ -207,6 +209,9 @@ struct alignas(64) WorkerContext {
     TurnCounters turns;
     StageMeter meter;
     std::unique_ptr<EventRing<Unresolved>> unresolved;  // null: nobody resolves
+    // From control: one entry for each frame that waits in a port's ControlPath, in this order; null: none
+    // ever.
+    std::unique_ptr<Mailbox<PortId>> injections;
 };
 
 constexpr unsigned max_next_hops = 65536;

@@ -21,6 +21,7 @@
 #include "lib/parse.hh"
 #include "lib/port_mask.hh"
 #include "lib/priority_group.hh"
+#include "lib/punt.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -65,8 +66,9 @@ struct FlowFilter {
 };
 
 // What became of a packet, or of its sender. `unfinished`: still in the switch when the run ended.
-enum class Verdict : std::uint8_t { sent, marked, dropped, paused, unfinished };
-constexpr std::array<std::string_view, 5> verdict_names{"sent", "marked", "dropped", "paused", "unfinished"};
+enum class Verdict : std::uint8_t { sent, marked, dropped, paused, unfinished, punted };
+constexpr std::array<std::string_view, 6> verdict_names{"sent",   "marked",     "dropped",
+                                                        "paused", "unfinished", "punted"};
 constexpr std::string_view to_string(Verdict verdict) {
     return verdict_names[static_cast<std::size_t>(verdict)];
 }
@@ -164,6 +166,11 @@ struct Dropped {
     DropReason reason = DropReason::none;
 };
 
+// Handed to control instead of being forwarded.
+struct Punted {
+    PuntClass punt{};
+};
+
 // It was routed to a port that the filter leaves out: forget it.
 struct Unwanted {};
 
@@ -197,7 +204,8 @@ struct GroupPaused {
 struct DecisionEvent {
     DecisionKey key;
     Time at;
-    std::variant<Unwanted, Arrived, Routed, Admitted, Enqueued, Drawn, Departed, Dropped, GroupPaused> what;
+    std::variant<Unwanted, Arrived, Routed, Admitted, Enqueued, Drawn, Departed, Dropped, Punted, GroupPaused>
+        what;
 };
 static_assert(std::is_trivially_copyable_v<DecisionEvent> && sizeof(DecisionEvent) <= 192);
 

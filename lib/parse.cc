@@ -1,6 +1,7 @@
 #include "lib/parse.hh"
 
 #include "lib/checksum.hh"
+#include "lib/frame_layers.hh"
 #include "lib/parse_usual.hh"
 
 namespace sluice {
@@ -11,10 +12,6 @@ using Bytes = std::span<const std::uint8_t>;
 template <class Header>
 const Header& header_at(Bytes view, std::size_t offset) {
     return *reinterpret_cast<const Header*>(view.data() + offset);
-}
-
-bool is_tag(std::uint16_t type) {
-    return type == ether_type::vlan || type == ether_type::qinq || type == ether_type::qinq_old;
 }
 
 // Transport header at `offset`; the packet ends at `end`, which may lie beyond the view.
@@ -209,7 +206,7 @@ Parsed parse_any(Bytes view, std::uint32_t frame_bytes, const Station& station) 
         return out;
     }
     std::size_t offset = sizeof(EthernetHeader);
-    while (type != ether_type::ipv4 && is_tag(type)) {
+    while (type != ether_type::ipv4 && is_vlan_tag(type)) {
         if (out.tags == 2) {
             out.drop = DropReason::too_many_tags;
             return out;

@@ -250,14 +250,17 @@ class Switch:
         check(ledger["dropped"], sum(sum(port["drops"].values()) for port in ports.values()))
         ours = {name: port["tx"]["packets"] - sum(queue["tx_packets"] for queue in port["queues"]) for name, port in ports.items()}
         self.test.assertGreaterEqual(min(ours.values(), default=0), 0)  # frames that the switch itself has made
-        self.test.assertLessEqual(sum(ours.values()), ledger["generated"])
+        replied = sum(port.get("replied_packets", 0) for port in ports.values())
+        self.test.assertLessEqual(sum(ours.values()), ledger["generated"] - replied)
+        check(ledger["punted"], sum(sum(port.get("punted", {}).values()) for port in ports.values()))
+        check(ledger["injected"], sum(port.get("injected_packets", 0) for port in ports.values()))
         for name, frames in outcome.frames.items():
             check(ports[name]["tx"]["packets"], len(frames), name)
             check(ports[name]["tx"]["bytes"], sum(frame.wire for frame in frames), name)
             check(ours[name], sum(is_mac_control(frame.bytes) for frame in frames), name)
         if report["clock"] != "virtual":
             return
-        check(sum(ours.values()), ledger["generated"])
+        check(sum(ours.values()), ledger["generated"] - replied)
         for name, port in ports.items():
             sent = self.sent(name)
             elsewhere = port["lost_on_wire_packets"] + port["imissed"] + port["waiting_packets"]

@@ -123,7 +123,35 @@ TEST(Lint, findsWhereTheKernelsRoutesHaveNoEffect) {
     finds(
         "clock = \"real\"\n[kernel]\nroutes = true\n[port.p1]\ndevice = \"xdp:eth1\"\n"
         "[port.p2]\ndevice = \"net_af_packet0,iface=eth2\"\n[port.p3]\ndevice = \"net_null0\"",
-        {"f:9:10: note: port.p3.device: the kernel has no interface of this port"});
+        {});
+    finds("clock = \"real\"\n[kernel]\nroutes = true\ntaps = false\n[port.p3]\ndevice = \"net_null0\"",
+          {"f:6:10: note: port.p3.device: the kernel has no interface of this port"});
+}
+
+TEST(Lint, findsWhatTapsCannotBe) {
+    finds("[kernel]\ntaps = true\n[port.p1]\ndevice = \"net_pcap0\"",
+          {"f:2:8: error: kernel.taps: the kernel answers in real time [kernel-clock]"});
+    const std::string two =
+        "\n[port.a-name-of-fifteen]\ndevice = \"net_null0\"\n[port.a-name-of-fifteen2]\ndevice = ";
+    finds(real + "[kernel]\ntaps = true" + two + "\"net_null1\"",
+          {"f:6:1: error: port.a-name-of-fifteen2: its TAP would be called a-name-of-fifte, as that of port "
+           "a-name-of-fifteen [tap-twice]"});
+    finds(real + "[kernel]\ntaps = false" + two + "\"net_null1\"", {});
+    finds(real + "[kernel]\ntaps = true" + two + "\"xdp:eth1\"", {});  // it has its interface
+}
+
+TEST(Lint, findsRespondersThatHaveNothingToSay) {
+    const std::string own = "[port.p1]\ndevice = \"net_pcap0\"\naddress = [\"10.0.0.1/24\"]\n";
+    finds(own + "responder = true\nproxy_arp = true", {});
+    finds(own + "proxy_arp = true", {"f:4:13: warning: port.p1.proxy_arp: no effect"});
+    finds("[port.p1]\ndevice = \"net_pcap0\"\nresponder = true",
+          {"f:3:13: note: port.p1.responder: the port has no address"});
+    const std::string answers = "responder = true\naddress = [\"10.0.0.1/24\"]";
+    finds(real + "[port.p1]\ndevice = \"xdp:eth1\"\n" + answers, {});
+    finds(real + "[kernel]\nroutes = true\n[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
+          {"f:6:13: warning: port.p1.responder: the kernel answers at this port's interface, too"});
+    finds(real + "[kernel]\ntaps = true\n[port.p1]\ndevice = \"net_null0\"\n" + answers,
+          {"f:6:13: warning: port.p1.responder: no effect: the kernel answers at the port's TAP"});
 }
 
 TEST(Lint, refusesAddressesThatClash) {

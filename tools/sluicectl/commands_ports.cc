@@ -82,6 +82,14 @@ std::string physical_table(const Json& physical) {
     return table.empty() ? "no physical errors\n" : table.text();
 }
 
+// What control got of the port, and sent by it.
+std::string slow_path_table(const Json& port) {
+    Table table({"<punted", "frames"});
+    for (const auto& [punt, frames] : port["punted"].items()) table.row({punt, count_text(frames)});
+    return table.text() + "\ninjected " + count_text(port["injected_packets"]) + ", replied " +
+           count_text(port["replied_packets"]) + "\n";
+}
+
 Answer port_show(Context& context, const Said& said) {
     Json ports = ports_of(context, said.value("PORT"));
     Table table({"<port", "<link", "in", "in bytes", "out", "out bytes", "dropped", "<why"});
@@ -96,6 +104,7 @@ Answer port_show(Context& context, const Said& said) {
     if (port.contains("capabilities")) text += "\n" + capabilities_table(port);
     if (port.contains("physical")) text += "\n" + physical_table(port["physical"]);
     if (port.contains("steering")) text += "\n" + steering_table(port["steering"]);
+    if (port.contains("punted")) text += "\n" + slow_path_table(port);
     return {port, std::move(text)};
 }
 

@@ -1,0 +1,33 @@
+// The way of whole frames between a port's owner and control: what control is to see, and what it sends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "lib/frame_mailbox.hh"
+#include "lib/punt.hh"
+
+namespace sluice {
+
+struct PuntHead {
+    PuntClass punt;
+    std::uint16_t exceeded_mtu;  // of a frame too long for where it should have gone: that port's; else 0
+};
+
+struct InjectHead {
+    bool made;  // by the switch itself, as a reply; false: by somebody behind it
+};
+
+struct alignas(64) ControlPath {
+    explicit ControlPath(std::uint16_t slots) : punted(slots), injected(slots) {}
+
+    void configure(const std::array<PuntLimit, punt_class_count>& limits) {
+        for (std::size_t n = 0; n < punt_class_count; ++n) sluice::configure(bucket[n], limits[n]);
+    }
+
+    FrameMailbox<PuntHead> punted;      // the owner writes, control reads
+    FrameMailbox<InjectHead> injected;  // the other way; WorkerContext::injections says that there is one
+    std::array<TokenBucket, punt_class_count> bucket;  // the owner's
+};
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// Addresses and prefixes of both families, as configuration and control have them.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+
+namespace sluice {
+
+// IPv4 in the first 4 bytes, or IPv6, which sorts after all IPv4.
+struct IpAddress {
+    std::array<std::uint8_t, 16> bytes{};
+    bool is_v6 = false;
+    bool operator==(const IpAddress&) const = default;
+    std::strong_ordering operator<=>(const IpAddress& other) const {
+        return is_v6 != other.is_v6 ? is_v6 <=> other.is_v6 : bytes <=> other.bytes;
+    }
+};
+
+// What contains a prefix sorts before it.
+struct IpPrefix {
+    IpAddress address;  // host bits kept for an interface address, zero for a route
+    std::uint8_t length = 0;
+    auto operator<=>(const IpPrefix&) const = default;
+};
+
+}  // namespace sluice

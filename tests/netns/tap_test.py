@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+"""Ports that are no interface of the kernel: their TAPs make them ones, and ping, traceroute and `ip` work.
+
+The switch takes frames from a veth's end by libpcap; the kernel's own stack at that end is kept silent, so whoever answers
+is at the TAP."""
+
+import json
+import pathlib
+import re
+import signal
+import subprocess
+
+import netns
+from loopback import gateway_mac
+from netns import KernelHost, sh
+
+
+def set_sysctl(name, value):
+    pathlib.Path("/proc/sys", *name.split(".")).write_text(f"{value}\n")
+
+
+class TapHost(KernelHost):
+    """Host n, which resolves its gateway as any host does; nobody speaks at the switch's end of its cable."""
+
+    def __init__(self, test, n):
+        super().__init__(test, n)
+        sh("ip", "link", "set", f"sw{n}", "arp", "off")
+        set_sysctl(f"net.ipv6.conf.sw{n}.disable_ipv6", 1)
+        for gateway in (f"10.0.{n}.1", f"2001:db8:{n}::1"):
+            self.run("ip", "neighbor", "delete", gateway, "dev", "eth0")
+
+    def said(self, *words):
+        """What a command says that may fail."""
+        done = subprocess.run(["nsenter", "--target", str(self.process.pid), "--net", "--", *words], capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+
+class Taps(netns.Case):
+    device = "net_pcap{n},rx_iface_in=sw{n},tx_iface=sw{n}"
+
+    def switch(self, hosts=2, **keys):
+        switch = super().switch(hosts=0, **{"kernel.routes": True, **keys})
+        for n in range(hosts):
+            switch.port(f"h{n}", mac=gateway_mac(n))
+        return switch
+
+    def hosts(self):
+        for name in ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"):
+            set_sysctl(name, 1)
+        return [TapHost(self, n) for n in range(2)]
+
+    def interfaces(self):
+        """{name: it has a carrier}."""
+        return {link["ifname"]: "LOWER_UP" in link["flags"] for link in json.loads(sh("ip", "-json", "link", "show"))}
+
+    def start(self, run):
+        """The kernel has the gateways' addresses, at the TAPs."""
+        run.wait_for(run.path.exists, bool)
+        for n in range(2):
+            sh("ip", "address", "add", f"10.0.{n}.1/24", "dev", f"h{n}")
+            sh("ip", "-6", "address", "add", f"2001:db8:{n}::1/64", "dev", f"h{n}", "nodad")
+
+    def test_a_name_that_is_taken_is_refused(self):
+        sh("ip", "link", "add", "h1", "type", "veth", "peer", "name", "other")
+        self.addCleanup(sh, "ip", "link", "delete", "h1")
+        self.hosts()
+        said = self.switch().refused(1, "port h1: TAP h1", "rename the port")
+        self.assertNotIn("h0", self.interfaces(), said)
+
+    def test_names_that_are_cut_to_the_same_are_refused(self):
+        switch = self.switch(hosts=0)
+        for n in range(2):
+            switch.port(f"a-long-port-name{n}")
+        switch.refused(2, "tap-twice", "a-long-port-nam")
+
+    def test_ping_and_traceroute_to_the_switch_and_through_it(self):
+        hosts, switch = self.hosts(), self.switch()
+        with self.running(switch) as run:
+            self.start(run)
+            self.assertIn(gateway_mac(0), sh("ip", "link", "show", "h0"))
+            for address in ("10.0.0.1", "2001:db8:0::1", "10.0.1.1"):
+                self.reaches(hosts[0], address)
+                self.assertEqual(hosts[0].ping(address), (5, 64), address)
+            self.ping_each_other(hosts, resolved=False)
+            for family, to in (("-4", "10.0.1.2"), ("-6", "2001:db8:1::2")):
+                hops = re.findall(r"^ *\d+ +(\S+)", hosts[0].said("traceroute", family, "-I", "-n", "-q", "1", "-m", "4", "-w", "5", to), re.M)
+                self.assertEqual([hop.replace(":0:0:0", ":") for hop in hops], [to.replace("1.2", "0.1").replace(":1::2", "::1"), to])
+            known = {entry["address"]: entry["source"] for entry in run.call("neighbor.list")}
+            self.assertEqual({known.get(f"10.0.{n}.2") for n in range(2)}, {"kernel"})
+        port = run.outcome.port("h0")
+        self.assertGreater(port["punted"]["arp_nd"], 0)
+        self.assertGreaterEqual(port["punted"]["local"], 15)
+        self.assertEqual(port["punted"]["ttl"], 2)
+        self.assertGreaterEqual(port["injected_packets"], 17)
+        self.assertEqual(port["replied_packets"], 0)
+        self.assertFalse({"h0", "h1"} & self.interfaces().keys(), "left behind")
+
+    def test_a_route_of_the_kernels_and_what_is_too_long_for_it(self):
+        hosts, switch = self.hosts(), self.switch()
+        switch.port("h1", mtu=1450)
+        hosts[1].run("ip", "address", "add", "10.9.0.1/32", "dev", "eth0")
+        with self.running(switch) as run:
+            self.start(run)
+            sh("ip", "route", "add", "10.9.0.0/16", "via", "10.0.1.2")
+            self.reaches(hosts[0], "10.9.0.1")
+            self.assertEqual(hosts[0].ping("10.9.0.1", size=1422), (5, 63))
+            self.assertRegex(hosts[0].said("ping", "-n", "-c", "1", "-W", "5", "-M", "do", "-s", "1423", "10.9.0.1"),
+                             r"From 10\.0\.0\.1 .*mtu = 1450")
+            # The host knows better now; without DF the kernel makes fragments of it.
+            hosts[0].run("ip", "route", "flush", "cache")
+            self.assertIn("1 received", hosts[0].said("ping", "-n", "-c", "1", "-W", "5", "-M", "dont", "-s", "1472", "10.9.0.1"))
+            self.assertGreater(run.call("stats.show", path="ports.h0.punted.mtu"), 0)
+
+    def test_the_kernel_sees_the_cable(self):
+        self.hosts()
+        with self.running(self.switch()) as run:
+            self.start(run)
+            run.wait_for(lambda: self.interfaces()["h0"], bool)
+            run.call("port.set", port="h0", up=False)
+            run.wait_for(lambda: not self.interfaces()["h0"], bool)
+            run.call("port.set", port="h0", up=True)
+            run.wait_for(lambda: self.interfaces()["h0"], bool)
+
+    def test_nothing_is_left_when_it_is_killed(self):
+        self.hosts()
+        before = None
+        with self.assertRaisesRegex(AssertionError, "it has ended by itself"), self.running(self.switch()) as run:
+            self.start(run)
+            before = self.interfaces().keys()
+            run.process.send_signal(signal.SIGKILL)
+            run.process.wait(netns.PATIENCE_S)
+        self.assertLessEqual({"h0", "h1"}, before)
+        self.assertFalse({"h0", "h1"} & self.interfaces().keys())
+
+
+if __name__ == "__main__":
+    netns.main()
