@@ -1,0 +1,109 @@
+"""tools/lab: hosts in network namespaces around a switch or a fabric of four, on this machine; needs root.
+
+  tools/lab up one [--hosts N] [--mtu BYTES]   hosts h1 ... hN (4) around one switch, s1
+  tools/lab up fabric [--mtu BYTES]            h1 h2 on leaf1, h3 h4 on leaf2, spine1, spine2, with BGP (FRR)
+  tools/lab show                               what there is, and how it does
+  tools/lab exec NAME COMMAND...               runs a command on a host or a switch
+  tools/lab shell NAME                         a shell there
+  tools/lab ctl SWITCH [WORDS...]              sluicectl of that switch
+  tools/lab vtysh SWITCH [COMMAND]             FRR's shell of a switch of the fabric, or one command of it
+  tools/lab restart SWITCH                     ends its sluiced by kill -9 and starts another
+  tools/lab down                               ends and removes all of it
+
+Host n has 10.0.n.2 and 2001:db8:n::2, and the switch as its default route. An MTU is at most 3300 (RoCEv2 of 2048).
+While a switch's sluiced does not run, its kernel routes in its place, without PFC.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+
+from lab import Lab
+from network import NAMESPACES, Failed
+from switch import program
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def between(low, high):
+    def number(text):
+        if not text.isdigit() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text}: a number from {low} to {high}")
+        return int(text)
+    return number
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="tools/lab", usage="tools/lab up|down|show|exec|shell|ctl|vtysh|restart ...", add_help=False)
+    parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
+    verbs = parser.add_subparsers(dest="verb", required=True, prog="tools/lab")
+    up = verbs.add_parser("up", usage="tools/lab up one|fabric [--hosts N] [--mtu BYTES]")
+    up.add_argument("shape", choices=("one", "fabric"))
+    up.add_argument("--hosts", type=between(1, 32), default=4)
+    up.add_argument("--mtu", type=between(1280, 3300), default=1500)
+    for verb in ("down", "show"):
+        verbs.add_parser(verb)
+    for verb in ("exec", "shell", "ctl", "vtysh", "restart"):
+        one = verbs.add_parser(verb)
+        one.add_argument("name")
+        one.add_argument("words", nargs=argparse.REMAINDER)
+    return parser.parse_args()
+
+
+def replace_by(namespace, *words, **environment):
+    """This process goes on as that program."""
+    # `ip netns exec` shows a program the namespace's own /sys, too.
+    os.execvpe("ip", ["ip", "netns", "exec", namespace.name, *(str(word) for word in words)], {**os.environ, **environment})
+
+
+def run(given):
+    lab = Lab(ROOT / "out" / "lab", given.build)
+    if given.verb == "up":
+        lab.mtu = given.mtu
+        if given.shape == "one":
+            lab.one(given.hosts)
+        else:
+            lab.fabric()
+        print(*lab.show(), sep="\n")
+        return
+    if given.verb == "down":
+        print(f"{lab.down()} namespaces removed")
+        return
+    lab.find()
+    if given.verb == "show":
+        print(*(lab.show() or ["there is no lab"]), sep="\n")
+        return
+    namespace = lab.namespace(given.name)
+    if given.verb == "exec":
+        replace_by(namespace, *(given.words or ["true"]))
+    if given.verb == "shell":
+        replace_by(namespace, os.environ.get("SHELL", "bash"), debian_chroot=given.name)
+    if given.name not in lab.switches:
+        raise Failed(f"{given.name} is no switch; there is: {' '.join(lab.switches)}")
+    switch = lab.switches[given.name]
+    if given.verb == "ctl":
+        replace_by(namespace, program(switch.build, "sluicectl"), "--socket", switch.file("sock"), *given.words)
+    if given.verb == "vtysh":
+        command = ["-c", " ".join(given.words)] if given.words else []
+        replace_by(namespace, "vtysh", "--vty_socket", lab.folder / f"{given.name}.frr", *command)
+    if given.verb == "restart":
+        switch.restart()
+        print(*lab.show(), sep="\n")
+
+
+def main():
+    if "--help" in sys.argv[1:2] or "-h" in sys.argv[1:2]:
+        print(__doc__.strip())
+        return
+    given = arguments()
+    if os.geteuid() != 0:
+        sys.exit(f"tools/lab: needs root for {NAMESPACES}")
+    try:
+        run(given)
+    except Failed as error:
+        sys.exit(f"tools/lab: {error}")
+
+
+if __name__ == "__main__":
+    main()
