@@ -16,9 +16,8 @@ class Failed(Exception):
 
 
 def sh(*words, namespace=None, given=None):
-    """What a program prints. `namespace`: a name, or a process in it."""
-    place = NAMESPACES / str(namespace) if isinstance(namespace, str) else f"/proc/{namespace}/ns/net"
-    enter = ["nsenter", f"--net={place}", "--"] if namespace else []
+    """What a program prints."""
+    enter = ["nsenter", f"--net={NAMESPACES / namespace}", "--"] if namespace else []
     words = [str(word) for word in words]
     try:
         done = subprocess.run([*enter, *words], capture_output=True, text=True, check=False, input=given,
@@ -75,20 +74,13 @@ class Namespace:
 
     def kill_all(self, how=signal.SIGKILL, wait=True):
         """Ends every process in it."""
-        def left():
-            try:
-                os.waitpid(-1, os.WNOHANG)  # of ours: a zombie is in no namespace, but stays
-            except ChildProcessError:
-                pass
-            return self.processes()
-
         for pid in self.processes():
             try:
                 os.kill(pid, how)
             except ProcessLookupError:
                 pass
         if wait:
-            wait_for(left, lambda pids: not pids, f"processes in {self.name} do not end")
+            wait_for(self.processes, lambda pids: not pids, f"processes in {self.name} do not end")
 
     def delete(self):
         """With its processes, interfaces and their programs."""

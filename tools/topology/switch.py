@@ -95,11 +95,7 @@ class Switch:
             return
         os.kill(pid, how)
         if how in (signal.SIGTERM, signal.SIGKILL):
-            def gone():
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
-                return self.pid() is None
-            wait_for(gone, why=f"switch {self.name} does not end")
+            wait_for(lambda: self.pid() is None, why=f"switch {self.name} does not end")
 
     def stop(self):
         """Its last report."""
