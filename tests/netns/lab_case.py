@@ -2,12 +2,14 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import pathlib
 import shutil
 import socket
 import subprocess
 import tempfile
+import time
 
 import loopback
 import netns
@@ -35,6 +37,37 @@ def kernel_counters(namespace):
     lines = namespace.run("cat", "/proc/net/netstat", "/proc/net/snmp").splitlines()
     return {head.split(":")[0] + name: int(value) for head, row in zip(lines[::2], lines[1::2])
             for name, value in zip(head.split()[1:], row.split()[1:])}
+
+
+class Peer:
+    """sluice-peer on a host (tools/traffic)."""
+
+    def __init__(self, test, host, *words):
+        program = Programs.traffic.parent / "sluice-peer"
+        self.process = host.start(program, "--interface", "eth0", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=None, text=True)
+        test.background(self.process)
+        test.addCleanup(self.process.stdout.close)
+        test.addCleanup(self.process.stdin.close)
+        self.show()  # it listens
+
+    def tell(self, word):
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+
+    def show(self):
+        self.tell("show")
+        return json.loads(self.process.stdout.readline())
+
+    def until(self, holds):
+        """Its account when it `holds`, for which it may take as long as it goes on changing."""
+        last, end = None, 0
+        while not holds(account := self.show()):
+            if account != last:
+                last, end = account, time.monotonic() + netns.PATIENCE_S
+            assert time.monotonic() < end, f"stands still: {account}"
+            time.sleep(0.05)
+        return account
 
 
 class LabCase(netns.Case):
@@ -72,6 +105,16 @@ class LabCase(netns.Case):
 
     def listening(self, host, port):
         wait_for(lambda: f":{port} " in host.run("ss", "-Hltn") + " ", why=f"nobody listens at {port}")
+
+    def peer(self, lab, n, to=None, **options):
+        """On host n; sends to host `to` by the switch behind it. Options are sluice-peer's."""
+        words = [word for key, value in options.items() for word in ([f"--{key}"] + ([] if value is True else [value]))]
+        host = lab.hosts[f"h{n}"]
+        if to is not None:
+            switch = next(switch for switch in lab.switches.values() if f"h{n}" in switch.ports)
+            gateway = next(link["address"] for link in switch.namespace.links() if link["ifname"] == f"h{n}")
+            words += ["--from", f"10.0.{n}.2", "--to", f"10.0.{to}.2", "--gateway", gateway]
+        return Peer(self, host, *words)
 
     def tcp(self, sender, receiver, address, port=5001):
         """(socket of the sender, socket of the receiver), connected."""

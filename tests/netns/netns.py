@@ -25,7 +25,7 @@ import control  # noqa: E402
 import loopback  # noqa: E402
 from frames import ethernet, plain, plain6, raw_mac, routed  # noqa: E402
 from loopback import Programs, flow, gateway_mac, mac  # noqa: E402
-from network import NAMESPACES, PATIENCE_S, Failed, Namespace, sh  # noqa: E402
+from network import NAMESPACES, PATIENCE_S, Failed, Namespace, sh, wait_for  # noqa: E402,F401
 
 EVERY_PROTOCOL = 0x0003
 MARK = "SLUICE_IN_NAMESPACE"

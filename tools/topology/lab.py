@@ -1,6 +1,7 @@
-"""Hosts in network namespaces around one switch, or around a fabric of two leaves and two spines.
+"""Hosts in network namespaces around one switch, two of them, or a fabric of two leaves and two spines.
 
     one      h1 ... hN   host n has 10.0.n.2 and 2001:db8:n::2, the switch s1 has 10.0.n.1 and 2001:db8:n::1 at its port hn
+    pair     h1 on s1, h2 on s2, and a cable between the switches
     fabric   h1 h2 on leaf1, h3 h4 on leaf2, each leaf on spine1 and spine2: eBGP of both families, ECMP over the spines
 
 Namespaces are called PREFIX + name, so that they are told from everybody else's; files are in one folder.
@@ -24,7 +25,6 @@ class Lab:
         self.folder, self.build = pathlib.Path(folder), pathlib.Path(build)
         self.prefix, self.mtu, self.device = prefix, mtu, device
         self.hosts, self.switches = {}, {}
-        self.links = []  # ((switch, port), (switch, port))
 
     # --- up ---
 
@@ -51,6 +51,20 @@ class Lab:
                 self.add_host(n, switch)
             if start:
                 switch.start()
+        return self
+
+    def pair(self, more="", start=True):
+        with self.making():
+            s1, s2 = switches = [self.add_switch(f"s{n}", more=more) for n in (1, 2)]
+            for n, switch in enumerate(switches, 1):
+                self.add_host(n, switch)
+            self.connect(s1, s2, "10.1.12", "2001:db8:f:12")
+            for switch, n, end in ((s1, 2, 1), (s2, 1, 0)):
+                switch.namespace.ip(f"route add 10.0.{n}.0/24 via 10.1.12.{end}")
+                switch.namespace.ip(f"route add 2001:db8:{n}::/64 via 2001:db8:f:12::{end + 1}")
+            if start:
+                s1.start()
+                s2.start()
         return self
 
     def fabric(self, more=""):
@@ -92,10 +106,10 @@ class Lab:
             switch.namespace.ip(f"{family} address add {gateway}/{length} dev {name}")
             host.ip(f"{family} route add default via {gateway}")
 
-    def connect(self, leaf, spine, ipv4, ipv6):
-        cable((leaf.namespace, spine.name), (spine.namespace, leaf.name), self.mtu)
-        self.links.append(((leaf, spine.name), (spine, leaf.name)))
-        for switch, end, other in ((leaf, 0, spine), (spine, 1, leaf)):
+    def connect(self, one, another, ipv4, ipv6):
+        """Two switches, whose ports have each other's names."""
+        cable((one.namespace, another.name), (another.namespace, one.name), self.mtu)
+        for switch, end, other in ((one, 0, another), (another, 1, one)):
             switch.ports.append(other.name)
             switch.namespace.ip(f"address add {ipv4}.{end}/31 dev {other.name}")
             switch.namespace.ip(f"address add {ipv6}::{end + 1}/64 dev {other.name}")
@@ -139,7 +153,7 @@ class Lab:
         for namespace in there:
             namespace.delete()
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.hosts, self.switches, self.links = {}, {}, []
+        self.hosts, self.switches = {}, {}
         return len(there)
 
     def show(self):

@@ -1,6 +1,7 @@
 """tools/lab: hosts in network namespaces around a switch or a fabric of four, on this machine; needs root.
 
   tools/lab up one [--hosts N] [--mtu BYTES]   hosts h1 ... hN (4) around one switch, s1
+  tools/lab up pair [--mtu BYTES]              h1 on s1, h2 on s2, a cable between the switches
   tools/lab up fabric [--mtu BYTES]            h1 h2 on leaf1, h3 h4 on leaf2, spine1, spine2, with BGP (FRR)
   tools/lab show                               what there is, and how it does
   tools/lab exec NAME COMMAND...               runs a command on a host or a switch
@@ -38,8 +39,8 @@ def arguments():
     parser = argparse.ArgumentParser(prog="tools/lab", usage="tools/lab up|down|show|exec|shell|ctl|vtysh|restart ...", add_help=False)
     parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
     verbs = parser.add_subparsers(dest="verb", required=True, prog="tools/lab")
-    up = verbs.add_parser("up", usage="tools/lab up one|fabric [--hosts N] [--mtu BYTES]")
-    up.add_argument("shape", choices=("one", "fabric"))
+    up = verbs.add_parser("up", usage="tools/lab up one|pair|fabric [--hosts N] [--mtu BYTES]")
+    up.add_argument("shape", choices=("one", "pair", "fabric"))
     up.add_argument("--hosts", type=between(1, 32), default=4)
     up.add_argument("--mtu", type=between(1280, 3300), default=1500)
     for verb in ("down", "show"):
@@ -64,7 +65,7 @@ def run(given):
         if given.shape == "one":
             lab.one(given.hosts)
         else:
-            lab.fabric()
+            getattr(lab, given.shape)()
         print(*lab.show(), sep="\n")
         return
     if given.verb == "down":

@@ -45,6 +45,7 @@ class Switch:
         self.namespace, self.name, self.folder, self.build = namespace, name, pathlib.Path(folder), pathlib.Path(build)
         self.mtu, self.device, self.more = mtu, device, more
         self.ports = []
+        self.keys = {}  # lines of the configuration, by port
         self.as_number = None  # of BGP
         self.peers = []  # (address, AS number) of it
 
@@ -59,6 +60,7 @@ class Switch:
         text = CONFIGURATION.format(mtu=self.mtu, packet_buffer=packet_buffer, turn_max="8ms")
         for number, port in enumerate(self.ports):
             text += f'\n[port.{port}]\ndevice = "{self.device.format(interface=port, number=number)}"\n'
+            text += self.keys.get(port, "")
         return text + self.more
 
     def start(self):
@@ -154,7 +156,8 @@ class Switch:
         for address, as_number in self.peers:
             lines += [f" neighbor {address} remote-as {as_number}", f" neighbor {address} timers connect 1"]
         for family, mark in (("ipv4", "."), ("ipv6", ":")):
-            lines += [f" address-family {family} unicast", "  redistribute connected", "  maximum-paths 16"]
+            lines += [f" address-family {family} unicast", "  redistribute connected", "  redistribute kernel",
+                      "  maximum-paths 16"]
             lines += [f"  neighbor {address} activate" for address, _ in self.peers if mark in address]
             lines += [" exit-address-family"]
         return "\n".join(lines) + "\n"
