@@ -79,10 +79,10 @@ class LabCase(netns.Case):
             if shutil.which(program) is None and not pathlib.Path(program).exists():
                 self.skipTest(f"needs {program}; tools/setup test installs it")
 
-    def lab(self, **keys):
+    def lab(self, cleanup=None, **keys):
         folder = tempfile.mkdtemp(prefix="sluice-lab-")
         made = Lab(folder, Programs.sluiced.parent, **keys)
-        self.addCleanup(made.down)
+        (cleanup or self.addCleanup)(made.down)
         return made
 
     def stop(self, switch):

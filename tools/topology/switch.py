@@ -10,7 +10,8 @@ import subprocess
 from network import Failed, wait_for
 
 FRR = pathlib.Path("/usr/lib/frr")
-ROUTER = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1, "ipv4/icmp_ratelimit": 0, "ipv6/icmp/ratelimit": 0}
+ROUTER = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1, "ipv4/icmp_ratelimit": 0, "ipv6/icmp/ratelimit": 0,
+          "ipv6/conf/all/keep_addr_on_down": 1}
 
 CONFIGURATION = """# Written by the lab: every interface of this namespace is a port; the rest the kernel says.
 clock = "real"
@@ -134,7 +135,8 @@ class Switch:
         """zebra and bgpd: a session for each family with each peer, ECMP over all that are as good."""
         frr = self.folder / f"{self.name}.frr"
         frr.mkdir(exist_ok=True)
-        for daemon, text in (("zebra", "log file zebra.log\n"), ("bgpd", self.bgp())):
+        # FRR 8.4 does not give a group of next hops its members back that the kernel took out when their link went down.
+        for daemon, text in (("zebra", "no zebra nexthop kernel enable\n"), ("bgpd", self.bgp())):
             (frr / f"{daemon}.conf").write_text(f"hostname {self.name}\n" + text)
             # The group is one that they insist on; root is no other's member.
             process = self.namespace.start(FRR / daemon, "-f", frr / f"{daemon}.conf", "-i", frr / f"{daemon}.pid", "-z", frr / "zserv.api",

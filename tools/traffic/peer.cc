@@ -41,7 +41,9 @@ Sends RoCEv2 when told where to, holds it while PFC says so, and counts what com
   --priority N       the class of PFC that it obeys (3)       --deaf       obeys none
   --speed BITS       a second, by which pauses are timed (1000000000)
 
-Standard input: `show` prints an account as a line of JSON, `stop` ends the sending, the end of the input all.
+  --wait             to be told `start` before it sends
+
+Standard input: `start`, `stop` (sending), `show` (prints an account as a line of JSON); its end ends all.
 )";
 
 struct Options {
@@ -53,6 +55,7 @@ struct Options {
     unsigned priority = 3;
     std::uint64_t speed = 1'000'000'000;
     bool deaf = false;
+    bool wait = false;
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -140,7 +143,7 @@ class Peer {
           interface_(interface),
           sent_(options.shape),
           pause_(options.priority, options.speed),
-          sending_(options.to.has_value()) {}
+          sending_(options.to && !options.wait) {}
 
     void run() {
         due_ns_ = now_ns();
@@ -175,6 +178,7 @@ class Peer {
                 word_ += letter;
                 continue;
             }
+            if (word_ == "start") sending_ = options_.to.has_value();
             if (word_ == "stop") sending_ = false;
             if (word_ == "show") show();
             word_.clear();
@@ -261,6 +265,7 @@ enum Option {
     count,
     priority,
     deaf,
+    wait_for_start,
     speed,
     help
 };
@@ -305,6 +310,9 @@ void take(Options& options, int option, std::string_view text) {
         case priority:
             options.priority = small(0, 7);
             break;
+        case wait_for_start:
+            options.wait = true;
+            break;
         case deaf:
             options.deaf = true;
             break;
@@ -318,7 +326,7 @@ void take(Options& options, int option, std::string_view text) {
 
 Options parse(int argc, char** argv) {
     constexpr int value = required_argument;
-    static const std::array<option, 15> known{{{"interface", value, nullptr, interface_name},
+    static const std::array<option, 16> known{{{"interface", value, nullptr, interface_name},
                                                {"to", value, nullptr, to},
                                                {"from", value, nullptr, from},
                                                {"gateway", value, nullptr, gateway},
@@ -330,6 +338,7 @@ Options parse(int argc, char** argv) {
                                                {"count", value, nullptr, count},
                                                {"priority", value, nullptr, priority},
                                                {"deaf", no_argument, nullptr, deaf},
+                                               {"wait", no_argument, nullptr, wait_for_start},
                                                {"speed", value, nullptr, speed},
                                                {"help", no_argument, nullptr, help},
                                                {}}};
