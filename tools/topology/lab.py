@@ -95,11 +95,15 @@ class Lab:
 
     def add_host(self, n, switch):
         name = f"h{n}"
-        host = self.hosts[name] = Namespace(self.prefix + name).make({"ipv4/icmp_ratelimit": 0})
+        self.hosts[name] = Namespace(self.prefix + name).make({"ipv4/icmp_ratelimit": 0})
+        switch.ports.append(name)
+        self.plug_in(n, switch)
+
+    def plug_in(self, n, switch):
+        """Host n into the switch, with all addresses."""
+        name, host = f"h{n}", self.hosts[f"h{n}"]
         cable((host, "eth0"), (switch.namespace, name), self.mtu)
         host.ip(f"link set eth0 address 02:00:00:00:00:{n:02x}")
-        host.ip("link set eth0 up")
-        switch.ports.append(name)
         for family, address, gateway, length in (("-4", f"10.0.{n}.2", f"10.0.{n}.1", 24),
                                                  ("-6", f"2001:db8:{n}::2", f"2001:db8:{n}::1", 64)):
             host.ip(f"{family} address add {address}/{length} dev eth0")
