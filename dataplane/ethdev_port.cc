@@ -174,7 +174,7 @@ std::uint64_t EthdevPort::missed() const {
     if (!open_) return missed_;
     rte_eth_stats stats{};
     if (rte_eth_stats_get(id_, &stats) != 0) return 0;
-    return stats.imissed + stats.rx_nombuf;
+    return stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0);
 }
 
 void EthdevPort::poll_link() {

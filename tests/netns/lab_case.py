@@ -33,10 +33,11 @@ def inside(namespace):
 
 
 def kernel_counters(namespace):
-    """{name: count} of its TCP and IP, as `nstat` knows them."""
+    """{name: count} of its TCP, UDP and IP, as `nstat` knows them."""
     lines = namespace.run("cat", "/proc/net/netstat", "/proc/net/snmp").splitlines()
-    return {head.split(":")[0] + name: int(value) for head, row in zip(lines[::2], lines[1::2])
-            for name, value in zip(head.split()[1:], row.split()[1:])}
+    found = {head.split(":")[0] + name: int(value) for head, row in zip(lines[::2], lines[1::2])
+             for name, value in zip(head.split()[1:], row.split()[1:])}
+    return {**found, **{name: int(value) for name, value in map(str.split, namespace.run("cat", "/proc/net/snmp6").splitlines())}}
 
 
 class Peer:

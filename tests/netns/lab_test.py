@@ -51,8 +51,10 @@ class Programs(LabCase):
         h1, h2 = outcome.port("h1"), outcome.port("h2")
         self.assertGreaterEqual(h1["rx"]["bytes"], tcp)
         self.assertGreaterEqual(h2["queues"][0]["tx_bytes"], tcp)
-        # On a busy machine the kernel may have had no room for a frame; the switch has lost none.
-        self.assertLessEqual(sum(one["lost_packets"] for one in udp), h1["imissed"])
+        # On a busy machine the switch's ring or the receiver's socket may have had no room.
+        counters = kernel_counters(lab.hosts["h2"])
+        self.assertLessEqual(sum(one["lost_packets"] for one in udp),
+                             h1["imissed"] + counters["UdpRcvbufErrors"] + counters["Udp6RcvbufErrors"])
         self.assertGreater(sum(one["packets"] for one in udp), 3000)
         self.assertLessEqual(set(outcome.drops()), {"unresolved_next_hop"})
 

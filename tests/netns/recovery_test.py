@@ -62,6 +62,10 @@ class Recovery(LabCase):
         memory = next(int(line.split()[1]) for line in (process / "status").read_text().splitlines() if line.startswith("VmRSS"))
         return len(list((process / "fd").iterdir())), memory
 
+    def holds_no_more_than(self, descriptors):
+        # A client that has just gone may still have its own.
+        wait_for(lambda: self.held()[0], lambda count: count <= descriptors, f"more than {descriptors} descriptors")
+
     def works(self, *names):
         """Hosts reach each other through the switch, not through the kernel that would take its place."""
         before = self.switch.ask("stats", "show", f"ports.{names[0]}.steering")["no_socket"]
@@ -83,7 +87,7 @@ class Recovery(LabCase):
             self.assertEqual(len(self.attached()), 3)
             wait_for(lambda old=old, maps=maps: [exists(PROGRAM_BY_ID, number) for number in old] + [exists(MAP_BY_ID, number) for number in maps],
                      lambda there: not any(there), "programs or maps of a killed switch stay")
-        self.assertEqual(self.held()[0], descriptors)
+        self.holds_no_more_than(descriptors)
         self.assertLess(self.held()[1], memory * 1.2)
         self.stop(self.switch)
         self.assertEqual(self.attached(), set())
@@ -126,7 +130,7 @@ class Recovery(LabCase):
                          ["port h2: the MTU of its interface swp2 is 1400 now, the port's is 1500; what is longer is lost beyond the "
                           "port's counters; do: ip link set swp2 mtu 1500",
                           "port h2: the MTU of its interface swp2 is 1500 now, the port's is 1500"])
-        self.assertEqual(self.held()[0], warm[0])
+        self.holds_no_more_than(warm[0])
         self.assertLess(self.held()[1], warm[1] + 2048)
         self.assertEqual(len(self.attached()), 3)
 

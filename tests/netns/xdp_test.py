@@ -46,6 +46,25 @@ class RawFrames(netns.FrameTests, XdpCase):
         self.assertEqual(run.outcome.drops(), {"no_route": 1})
 
 
+    def test_what_its_ring_has_no_room_for_is_counted(self):
+        cables, switch = self.cables(3), self.switch(3)
+        with self.running(switch) as run:
+            self.comes_through(*cables[:2], run)
+            run.process.send_signal(signal.SIGSTOP)
+            for turn in range(1500):
+                cables[0].send(plain(200, dport=9, identification=turn))
+                if turn < 10:
+                    cables[2].send(plain(200, source=2, dport=9, identification=turn))
+            run.process.send_signal(signal.SIGCONT)
+            self.comes_through(*cables[:2], run)
+        for port, least in (("h0", 900), ("h2", 0)):
+            counters = run.outcome.port(port)
+            self.assertEqual(counters["rx"]["packets"] + counters["imissed"], self.steering(run, port)["routed"], port)
+            self.assertGreaterEqual(counters["imissed"], least)
+        self.assertEqual(run.outcome.port("h2")["imissed"], 0, "each port has its own")
+        self.assertIn("missed", str(run.outcome.report["lossless"]))
+
+
 class Kernels(XdpCase):
     def test_kernels_ping_each_other_and_the_switch(self):
         hosts, switch = [KernelHost(self, n, resolves=True) for n in range(2)], self.switch()
