@@ -2,14 +2,12 @@
 
 import contextlib
 import ctypes
-import json
 import os
 import pathlib
 import shutil
 import socket
 import subprocess
 import tempfile
-import time
 
 import loopback
 import netns
@@ -40,37 +38,6 @@ def kernel_counters(namespace):
     return {**found, **{name: int(value) for name, value in map(str.split, namespace.run("cat", "/proc/net/snmp6").splitlines())}}
 
 
-class Peer:
-    """sluice-peer on a host (tools/traffic)."""
-
-    def __init__(self, test, host, *words):
-        program = Programs.traffic.parent / "sluice-peer"
-        self.process = host.start(program, "--interface", "eth0", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  stderr=None, text=True)
-        test.background(self.process)
-        test.addCleanup(self.process.stdout.close)
-        test.addCleanup(self.process.stdin.close)
-        self.show()  # it listens
-
-    def tell(self, word):
-        self.process.stdin.write(word + "\n")
-        self.process.stdin.flush()
-
-    def show(self):
-        self.tell("show")
-        return json.loads(self.process.stdout.readline())
-
-    def until(self, holds):
-        """Its account when it `holds`, for which it may take as long as it goes on changing."""
-        last, end = None, 0
-        while not holds(account := self.show()):
-            if account != last:
-                last, end = account, time.monotonic() + netns.PATIENCE_S
-            assert time.monotonic() < end, f"stands still: {account}"
-            time.sleep(0.05)
-        return account
-
-
 class LabCase(netns.Case):
     programs = ()  # besides those of every test
 
@@ -93,10 +60,7 @@ class LabCase(netns.Case):
         loopback.Switch(self, hosts=0).check_accounts(outcome)
         return outcome
 
-    def reach(self, host, *addresses):
-        """Waits until it has reached each of them: then the switch knows these neighbours."""
-        for address in addresses:
-            wait_for(lambda: netns.ping(host, address, count=1, wait_s=1)[0], why=f"{host.name} does not reach {address}")
+    reach = staticmethod(Lab.reach)
 
     def background(self, process):
         """Ended with the test."""
@@ -108,14 +72,10 @@ class LabCase(netns.Case):
         wait_for(lambda: f":{port} " in host.run("ss", "-Hltn") + " ", why=f"nobody listens at {port}")
 
     def peer(self, lab, n, to=None, **options):
-        """On host n; sends to host `to` by the switch behind it. Options are sluice-peer's."""
-        words = [word for key, value in options.items() for word in ([f"--{key}"] + ([] if value is True else [value]))]
-        host = lab.hosts[f"h{n}"]
-        if to is not None:
-            switch = next(switch for switch in lab.switches.values() if f"h{n}" in switch.ports)
-            gateway = next(link["address"] for link in switch.namespace.links() if link["ifname"] == f"h{n}")
-            words += ["--from", f"10.0.{n}.2", "--to", f"10.0.{to}.2", "--gateway", gateway]
-        return Peer(self, host, *words)
+        """On host n, which sends to host `to`."""
+        made = lab.peer(n, to, **options)
+        self.addCleanup(made.end)
+        return made
 
     def tcp(self, sender, receiver, address, port=5001):
         """(socket of the sender, socket of the receiver), connected."""

@@ -13,7 +13,8 @@ import pathlib
 import shutil
 
 from network import Failed, Namespace, cable, namespaces, sh, wait_for
-from switch import ROUTER, Switch
+from peer import Peer
+from switch import ROUTER, Switch, program
 
 PREFIX = "sluice-lab-"
 LEAF_AS, SPINE_AS = 65100, 65000
@@ -148,6 +149,26 @@ class Lab:
         if name not in self.hosts and name not in self.switches:
             raise Failed(f"there is no {name} in the lab; there is: {' '.join([*self.hosts, *self.switches]) or 'nothing'}")
         return self.hosts.get(name) or self.switches[name].namespace
+
+    @staticmethod
+    def reach(host, *addresses):
+        """Waits until it has reached each of them: then the switches on the way know their neighbours."""
+        def answers(address):
+            with contextlib.suppress(Failed):
+                return host.run("ping", "-n", "-c", "1", "-W", "1", address)
+            return None
+
+        for address in addresses:
+            wait_for(lambda address=address: answers(address), why=f"{host.name} does not reach {address}")
+
+    def peer(self, n, to=None, **options):
+        """RoCEv2 of host n; to host `to`, or nothing but what comes to it."""
+        host = self.hosts[f"h{n}"]
+        if to is not None:
+            switch = next(switch for switch in self.switches.values() if f"h{n}" in switch.ports)
+            gateway = next(link["address"] for link in switch.namespace.links() if link["ifname"] == f"h{n}")
+            options = {"from": f"10.0.{n}.2", "to": f"10.0.{to}.2", "gateway": gateway, **options}
+        return Peer(program(self.build, "sluice-peer"), host, **options)
 
     def down(self):
         """Ends and removes all of it, whatever state it is in; how many namespaces there were."""

@@ -8,6 +8,8 @@
   tools/lab shell NAME                         a shell there
   tools/lab ctl SWITCH [WORDS...]              sluicectl of that switch
   tools/lab vtysh SWITCH [COMMAND]             FRR's shell of a switch of the fabric, or one command of it
+  tools/lab roce HOST HOST [OPTION...]         RoCEv2 from one to another, 8 flows of 1000 frames a second in all, for 5 seconds:
+                                               --seconds N --flows N --pps N --size BYTES --dscp N
   tools/lab restart SWITCH                     ends its sluiced by kill -9 and starts another
   tools/lab down                               ends and removes all of it
 
@@ -19,6 +21,7 @@ import argparse
 import os
 import pathlib
 import sys
+import time
 
 from lab import Lab
 from network import NAMESPACES, Failed
@@ -45,6 +48,11 @@ def arguments():
     up.add_argument("--mtu", type=between(1280, 3300), default=1500)
     for verb in ("down", "show"):
         verbs.add_parser(verb)
+    roce = verbs.add_parser("roce")
+    for end in ("name", "to"):
+        roce.add_argument(end)
+    for option, default in (("seconds", 5), ("flows", 8), ("pps", 1000), ("size", 1082), ("dscp", 26)):
+        roce.add_argument(f"--{option}", type=int, default=default)
     for verb in ("exec", "shell", "ctl", "vtysh", "restart"):
         one = verbs.add_parser(verb)
         one.add_argument("name")
@@ -56,6 +64,32 @@ def replace_by(namespace, *words, **environment):
     """This process goes on as that program."""
     # `ip netns exec` shows a program the namespace's own /sys, too.
     os.execvpe("ip", ["ip", "netns", "exec", namespace.name, *(str(word) for word in words)], {**os.environ, **environment})
+
+
+def roce(lab, given):
+    """Says what became of every frame."""
+    for name in (given.name, given.to):
+        if name not in lab.hosts:
+            raise Failed(f"{name} is no host; there is: {' '.join(lab.hosts)}")
+    ends = [int(name[1:]) for name in (given.name, given.to)]
+    # So that the switches know both.
+    lab.reach(lab.hosts[given.name], f"10.0.{ends[1]}.2")
+    into = lab.peer(ends[1])
+    out = lab.peer(*ends, count=given.seconds * given.pps, **{key: getattr(given, key) for key in ("flows", "pps", "size", "dscp")})
+    try:
+        sent = out.until(lambda account: not account["sending"])
+        received = into.show()
+        for _ in range(20):  # for what is under way
+            if received["received"] == sent["sent"]:
+                break
+            time.sleep(0.1)
+            received = into.show()
+    finally:
+        out.end()
+        into.end()
+    print(f"{given.name} sent {sent['sent']}; paused {sent['xoff']} times, {sent['held_ns'] / 1e6:.1f} ms")
+    print(f"{given.to} received {received['received']} of {received['flows']} flows; lost {received['lost']}, "
+          f"late {received['late']}, marked {received['marked']}")
 
 
 def run(given):
@@ -74,6 +108,9 @@ def run(given):
     lab.find()
     if given.verb == "show":
         print(*(lab.show() or ["there is no lab"]), sep="\n")
+        return
+    if given.verb == "roce":
+        roce(lab, given)
         return
     namespace = lab.namespace(given.name)
     if given.verb == "exec":

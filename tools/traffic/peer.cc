@@ -40,7 +40,6 @@ Sends RoCEv2 when told where to, holds it while PFC says so, and counts what com
   --pps N            frames a second (1000)                   --count N    so many, else until told to stop
   --priority N       the class of PFC that it obeys (3)       --deaf       obeys none
   --speed BITS       a second, by which pauses are timed (1000000000)
-
   --wait             to be told `start` before it sends
 
 Standard input: `start`, `stop` (sending), `show` (prints an account as a line of JSON); its end ends all.
