@@ -39,7 +39,7 @@ def between(low, high):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="tools/lab", usage="tools/lab up|down|show|exec|shell|ctl|vtysh|restart ...", add_help=False)
+    parser = argparse.ArgumentParser(prog="tools/lab", usage="tools/lab up|down|show|roce|exec|shell|ctl|vtysh|restart ...  (--help)", add_help=False)
     parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
     verbs = parser.add_subparsers(dest="verb", required=True, prog="tools/lab")
     up = verbs.add_parser("up", usage="tools/lab up one|pair|fabric [--hosts N] [--mtu BYTES]")
