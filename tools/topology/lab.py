@@ -174,11 +174,18 @@ class Lab:
         """Ends and removes all of it, whatever state it is in; how many namespaces there were."""
         there = [Namespace(name) for name in namespaces(self.prefix)]
         for namespace in there:
-            namespace.kill_all(wait=False)
+            with contextlib.suppress(Failed):  # half made
+                namespace.kill_all(wait=False)
+        problems = []
         for namespace in there:
-            namespace.delete()
+            try:
+                namespace.delete()
+            except Failed as problem:
+                problems.append(str(problem))
         shutil.rmtree(self.folder, ignore_errors=True)
         self.hosts, self.switches = {}, {}
+        if problems:
+            raise Failed("; ".join(problems))
         return len(there)
 
     def show(self):

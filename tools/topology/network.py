@@ -84,8 +84,10 @@ class Namespace:
 
     def delete(self):
         """With its processes, interfaces and their programs."""
-        self.kill_all()
-        sh("ip", "netns", "delete", self.name)
+        try:
+            self.kill_all()
+        finally:
+            sh("ip", "netns", "delete", self.name)
 
     def links(self):
         return json.loads(self.run("ip", "-j", "link", "show"))
