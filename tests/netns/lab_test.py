@@ -4,10 +4,13 @@
 import json
 import socket
 import struct
+import subprocess
+import sys
 import threading
 
 import netns
 from lab_case import LabCase, kernel_counters
+from loopback import ROOT, Programs
 from network import Failed, namespaces, sh
 
 MEGABYTE = 10**6
@@ -16,7 +19,7 @@ RETRANSMISSIONS, SSTHRESH, DELIVERED_CE = 100, 76, 196  # of struct tcp_info
 NO_SSTHRESH = 0x7FFFFFFF
 
 
-class Programs(LabCase):
+class Tools(LabCase):
     programs = ("iperf3", "traceroute")
 
     def iperf(self, lab, address, *words):
@@ -114,6 +117,37 @@ wred = "low"
         # What made the sender slower was no loss: reno knows no other reason.
         self.assertEqual((retransmissions, delivered > 0, ssthresh < NO_SSTHRESH), (0, True, True), (retransmissions, delivered, ssthresh))
         self.assertEqual(outcome.port("h2")["queues"][0]["dropped_packets"], 0)
+
+
+class CommandLine(LabCase):
+    def tools_lab(self, *words, status=0):
+        """What it prints; where it fails, what it says of it."""
+        program = ROOT / "tools/topology/main.py"
+        done = subprocess.run([sys.executable, program, "--build", Programs.sluiced.parent, "--folder", self.folder, *words],
+                              capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_a_session(self):
+        made = self.lab()
+        self.folder = made.folder
+        self.assertIn("there is no h1 in the lab", self.tools_lab("exec", "h1", "true", status=1))
+        self.assertEqual(self.tools_lab("show"), "there is no lab\n")
+        up = self.tools_lab("up", "one", "--hosts", "2")
+        self.assertEqual(up.splitlines(), ["h1       host    10.0.1.2  2001:db8:1::2", "h2       host    10.0.2.2  2001:db8:2::2",
+                                           "s1       switch  runs  ports h1 h2"])
+        self.assertIn("there is a lab already", self.tools_lab("up", "pair", status=1))
+        self.assertEqual(self.tools_lab("exec", "h2", "cat", "/sys/class/net/eth0/address"), "02:00:00:00:00:02\n")
+        self.assertIn("h2 received 500 of 4 flows; lost 0, late 0",
+                      self.tools_lab("roce", "h1", "h2", "--seconds", "1", "--pps", "500", "--flows", "4"))
+        self.assertIn("10.0.2.2 dev h2 lladdr 02:00:00:00:00:02 source kernel", self.tools_lab("ctl", "s1", "neigh", "show"))
+        self.assertIn("h1 is no switch", self.tools_lab("ctl", "h1", "neigh", "show", status=1))
+        self.tools_lab("exec", "h1", "sh", "-c", "exit 7", status=7)
+        made.find().switches["s1"].kill()
+        self.assertIn("s1       switch  is down", self.tools_lab("show"))
+        self.assertIn("s1       switch  runs", self.tools_lab("restart", "s1"))
+        self.assertEqual(self.tools_lab("down"), "3 namespaces removed\n")
+        self.assertEqual(self.tools_lab("down"), "0 namespaces removed\n")
 
 
 class UpAndDown(LabCase):

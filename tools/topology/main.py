@@ -40,7 +40,8 @@ def between(low, high):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="tools/lab", usage="tools/lab up|down|show|roce|exec|shell|ctl|vtysh|restart ...  (--help)", add_help=False)
-    parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
+    parser.add_argument("--build", default=ROOT / "build", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", default=ROOT / "out" / "lab", type=pathlib.Path, help=argparse.SUPPRESS)
     verbs = parser.add_subparsers(dest="verb", required=True, prog="tools/lab")
     up = verbs.add_parser("up", usage="tools/lab up one|pair|fabric [--hosts N] [--mtu BYTES]")
     up.add_argument("shape", choices=("one", "pair", "fabric"))
@@ -93,7 +94,7 @@ def roce(lab, given):
 
 
 def run(given):
-    lab = Lab(ROOT / "out" / "lab", given.build)
+    lab = Lab(given.folder.resolve(), given.build.resolve())
     if given.verb == "up":
         lab.mtu = given.mtu
         if given.shape == "one":
