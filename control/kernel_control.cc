@@ -40,16 +40,32 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
 }
 
 void KernelControl::note_links(RunningSwitch& running) {
-    for (const auto& news : mirror_->tables().take_link_news())
-        if (news.now.empty())
+    for (const auto& [port, before, now] : mirror_->tables().take_link_news()) {
+        if (!now.there) {
             running.note(
                 "interface_gone",
                 fmt::format("port {}: its interface {} has gone; do: start the switch anew when there "
                             "is one again",
-                            news.port, news.before));
-        else
-            running.note("interface_renamed", fmt::format("port {}: its interface {} is called {} now",
-                                                          news.port, news.before, news.now));
+                            port, before.name));
+            continue;
+        }
+        if (now.name != before.name)
+            running.note("interface_renamed", fmt::format("port {}: its interface {} is called {} now", port,
+                                                          before.name, now.name));
+        if (now.mtu != before.mtu) note_mtu(running, port, now);
+    }
+}
+
+void KernelControl::note_mtu(RunningSwitch& running, const std::string& port, const KernelLink& link) {
+    const auto ours = running.config().ports.find(port);
+    if (ours == running.config().ports.end()) return;
+    const std::uint32_t mtu = ours->second.mtu;
+    std::string text = fmt::format("port {}: the MTU of its interface {} is {} now, the port's is {}", port,
+                                   link.name, link.mtu, mtu);
+    if (link.mtu < mtu)
+        text += fmt::format("; what is longer is lost beyond the port's counters; do: ip link set {} mtu {}",
+                            link.name, mtu);
+    running.note("interface_mtu", text);
 }
 
 void KernelControl::note_overruns(RunningSwitch& running) {

@@ -35,6 +35,7 @@ class KernelControl {
     void want_neighbors(RunningSwitch& running);
     void give_changes(RunningSwitch& running);
     void note_links(RunningSwitch& running);
+    static void note_mtu(RunningSwitch& running, const std::string& port, const KernelLink& link);
     void note_overruns(RunningSwitch& running);
 
     std::unique_ptr<KernelMirror> mirror_;

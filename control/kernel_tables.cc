@@ -44,8 +44,8 @@ void KernelTables::take(const KernelLink& link) {
         known->second = link;
     else
         links_.erase(known);
-    if (!link.there || before.name != link.name)
-        link_news_.push_back({port->second, before.name, link.there ? link.name : std::string()});
+    if (!link.there || before.name != link.name || before.mtu != link.mtu)
+        link_news_.push_back({port->second, before, link});
     if (!link.there || before.running != link.running) asks_again_ = true;
 }
 
@@ -153,7 +153,7 @@ void KernelTables::replace(KernelTables fresh) {
     if (changed_addresses_.size() != changed_before) addresses_changed_ = true;
     for (const auto& [index, link] : std::map(links_)) {
         const auto now = fresh.links_.find(index);
-        take(now != fresh.links_.end() ? now->second : KernelLink{index, false, false, {}});
+        take(now != fresh.links_.end() ? now->second : KernelLink{index, false, false, {}, 0});
     }
     asks_again_ = fresh.asks_again_;
     links_ = std::move(fresh.links_);

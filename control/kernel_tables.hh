@@ -35,8 +35,8 @@ class KernelTables {
     // Of the interfaces that are our ports, since the last call.
     struct LinkNews {
         std::string port;
-        std::string before;  // as the interface was called
-        std::string now;     // empty: it is gone
+        KernelLink before;
+        KernelLink now;
     };
     std::vector<LinkNews> take_link_news() { return std::exchange(link_news_, {}); }
 

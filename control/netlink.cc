@@ -87,7 +87,7 @@ const Header* header_of(const nlmsghdr* message) {
 std::optional<KernelMessage> link_in(const nlmsghdr* message) {
     const auto* header = header_of<ifinfomsg>(message);
     if (header == nullptr || header->ifi_family != AF_UNSPEC) return std::nullopt;  // a bridge's own
-    const Attributes<IFLA_IFNAME> found(message, sizeof *header);
+    const Attributes<IFLA_MTU> found(message, sizeof *header);
     KernelLink link;
     link.index = header->ifi_index;
     link.there = message->nlmsg_type == RTM_NEWLINK;
@@ -97,6 +97,7 @@ std::optional<KernelMessage> link_in(const nlmsghdr* message) {
         const std::size_t most = std::min<std::size_t>(mnl_attr_get_payload_len(name), IF_NAMESIZE);
         link.name.assign(mnl_attr_get_str(name), strnlen(mnl_attr_get_str(name), most));
     }
+    link.mtu = found.number(IFLA_MTU).value_or(0);
     return link;
 }
 

@@ -21,6 +21,7 @@ struct KernelLink {
     bool there = true;
     bool running = false;  // up, with a carrier
     std::string name;
+    std::uint32_t mtu = 0;  // bytes, without the Ethernet header
     bool operator==(const KernelLink&) const = default;
 };
 

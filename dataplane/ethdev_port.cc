@@ -284,7 +284,7 @@ unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
 std::uint64_t EthdevPort::missed() const {
     rte_eth_stats stats{};
     if (open_ && !is_removed() && rte_eth_stats_get(id_, &stats) == 0)
-        missed_now_ = stats.imissed + stats.rx_nombuf;
+        missed_now_ = stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0);
     return missed_ + missed_now_;
 }
 

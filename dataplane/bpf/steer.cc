@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "dataplane/bpf/xdp_socket.hh"
 #include "steer_object.h"  // made by Meson from steer.bpf.c
 
 namespace sluice {
@@ -91,6 +93,7 @@ tl::expected<Steering, std::string> Steering::prepare(const std::string& interfa
     const auto [bytes, size] = steer_object();
     if (!made.object_ || write(made.object_.get(), bytes, size) != static_cast<ssize_t>(size))
         return tl::unexpected(because("the steering program cannot be handed to the driver"));
+    made.sockets_ = xdp_sockets();
     return made;
 }
 
@@ -100,6 +103,9 @@ std::string Steering::find_maps() {
     const auto found = attached_to(interface_);
     if (!found) return found.error();
     if (found->id == 0) return "the steering program is not attached";
+    auto sockets = xdp_sockets();
+    for (const int older : sockets_) sockets.erase(older);
+    sockets_ = std::move(sockets);
     std::vector<std::uint32_t> maps(found->info.nr_map_ids);
     bpf_prog_info wanted{};
     wanted.nr_map_ids = static_cast<std::uint32_t>(maps.size());
@@ -119,6 +125,12 @@ std::string Steering::find_maps() {
     }
     if (!local_ || !counters_) return "the steering program lacks one of its maps";
     return {};
+}
+
+std::uint64_t Steering::beyond_ring() const {
+    std::uint64_t count = 0;
+    for (const int socket : sockets_) count += beyond_full_ring(socket);
+    return count;
 }
 
 std::string Steering::set_local(const std::set<Address>& addresses) {

@@ -44,7 +44,8 @@ class Steering {
     // What net_af_xdp's argument xdp_prog takes.
     std::string object_path() const;
 
-    // The driver has attached the program: finds its maps. An error's text, or empty.
+    // The driver has attached the program: finds its maps and the driver's socket, which is the one that came
+    // since `prepare`. An error's text, or empty.
     std::string find_maps();
 
     // The machine's own addresses from now on; what goes to one of them stays with the kernel. At most
@@ -54,6 +55,9 @@ class Steering {
     // Since the program was loaded. Zero before find_maps.
     SteerCounts counters() const;
 
+    // Frames that the driver does not count as missed. While its socket is open, after find_maps.
+    std::uint64_t beyond_ring() const;
+
   private:
     Steering() = default;
     int interface_ = 0;
@@ -61,6 +65,7 @@ class Steering {
     FileDescriptor local_;
     FileDescriptor counters_;
     std::set<Address> known_;
+    std::set<int> sockets_;  // until find_maps those of others, then the driver's own
 };
 
 // The program's object file as it was compiled.

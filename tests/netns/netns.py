@@ -1,7 +1,7 @@
 """Veth pairs, hosts at their ends and a running switch between them.
 
-The test runs in a network namespace of its own, made before its first line: cables and hosts go with it, whatever
-happens. A `Cable` is a veth pair: the switch has the end `sw0`, `sw1`, ...; the other end is a raw socket here, or the
+The test runs in namespaces of its own, made before its first line: cables, hosts and processes go with it, whatever
+happens. Namespaces and cables are those of tools/topology. A `Cable` is a veth pair: the switch has the end `sw0`, `sw1`, ...; the other end is a raw socket here, or the
 interface of a `KernelHost`, a namespace with a kernel's own IP in it. Addresses are those of the loopback tests.
 """
 
@@ -18,39 +18,36 @@ import subprocess
 import sys
 import time
 
-for beside in ("loopback", "control"):
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / beside))
+for beside in ("tests/loopback", "tests/control", "tools/topology"):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / beside))
 
 import control  # noqa: E402
 import loopback  # noqa: E402
 from frames import ethernet, plain, plain6, raw_mac, routed  # noqa: E402
 from loopback import Programs, flow, gateway_mac, mac  # noqa: E402
+from network import NAMESPACES, PATIENCE_S, Failed, Namespace, sh, wait_for  # noqa: E402,F401
 
-PATIENCE_S = 60  # until a run that hangs is given up; nothing is measured by it
 EVERY_PROTOCOL = 0x0003
 MARK = "SLUICE_IN_NAMESPACE"
+# Named namespaces are mounts, which go with the mount namespace as processes go with theirs.
+OWN = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-c",
+       f'mkdir -p {NAMESPACES} && mount -t tmpfs none {NAMESPACES} && exec "$@"', "sh"]
 
 
 def why_not():
     """The reason why there can be no namespace with a veth pair here, or None."""
     try:
-        done = subprocess.run(["unshare", "--net", "--", "ip", "link", "add", "end0", "type", "veth", "peer", "name", "end1"],
-                              capture_output=True, text=True, check=False)
-    except OSError as error:
-        return f"needs {error.filename}: {error.strerror}"
-    return None if done.returncode == 0 else "no network namespace with veth pairs: " + done.stderr.strip()
+        sh(*OWN, "ip", "link", "add", "end0", "type", "veth", "peer", "name", "end1")
+    except Failed as error:
+        return f"no namespace with veth pairs: {error}"
+    return None
 
 
 def main(with_sluicectl=False):
     if MARK not in os.environ and (reason := why_not()) is None:
-        os.execvpe("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv], {**os.environ, MARK: "1"})
+        os.execvpe("unshare", [*OWN, sys.executable, *sys.argv], {**os.environ, MARK: "1"})
     Case.missing = None if MARK in os.environ else reason
     (control if with_sluicectl else loopback).main()
-
-
-def sh(*words, namespace=None):
-    enter = ["nsenter", "--target", str(namespace), "--net", "--"] if namespace else []
-    return subprocess.run([*enter, *(str(word) for word in words)], capture_output=True, text=True, check=True).stdout
 
 
 class Cable:
@@ -92,13 +89,9 @@ class KernelHost:
 
     def __init__(self, test, n, resolves=False):
         self.n = n
-        self.process = subprocess.Popen(["unshare", "--net", "--", "sleep", "infinity"], stdin=subprocess.DEVNULL)
-        test.addCleanup(self.stop)
-        here, end = os.readlink("/proc/self/ns/net"), time.monotonic() + PATIENCE_S
-        while os.readlink(f"/proc/{self.process.pid}/ns/net") == here:
-            test.assertLess(time.monotonic(), end, "unshare makes no namespace")
-            time.sleep(0.01)
-        sh("ip", "link", "add", f"sw{n}", "type", "veth", "peer", "name", "eth0", "netns", self.process.pid)
+        self.namespace = Namespace(f"host{n}").make()
+        test.addCleanup(self.namespace.delete)
+        sh("ip", "link", "add", f"sw{n}", "type", "veth", "peer", "name", "eth0", "netns", self.namespace.name)
         test.addCleanup(sh, "ip", "link", "delete", f"sw{n}")
         sh("ip", "link", "set", f"sw{n}", "addrgenmode", "none")
         if resolves:
@@ -117,22 +110,22 @@ class KernelHost:
             self.run("ip", family, "route", "add", "default", "via", gateway)
 
     def run(self, *words):
-        return sh(*words, namespace=self.process.pid)
+        return self.namespace.run(*words)
 
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
+    def ping(self, address, **keys):
+        return ping(self.namespace, address, **keys)
 
-    def ping(self, address, count=5, size=1400):
-        """(replies, TTL of the last one) of echo requests, each waited for."""
-        replies, ttl = 0, None
-        for _ in range(count):
-            done = subprocess.run(["nsenter", "--target", str(self.process.pid), "--net", "--", "ping", "-n", "-c", "1", "-W", "5",
-                                   "-M", "do", "-s", str(size), address], capture_output=True, text=True, check=False)
-            replies += done.returncode == 0
-            found = re.search(r"(?:ttl|hlim)=(\d+)", done.stdout)
-            ttl = int(found[1]) if found else ttl
-        return replies, ttl
+
+def ping(namespace, address, count=5, size=1400, wait_s=5):
+    """(replies, TTL of the last one) of echo requests, each waited for."""
+    replies, ttl = 0, None
+    for _ in range(count):
+        try:
+            said = namespace.run("ping", "-n", "-c", "1", "-W", wait_s, "-M", "do", "-s", size, address)
+        except Failed:
+            continue
+        replies, ttl = replies + 1, int(re.search(r"(?:ttl|hlim)=(\d+)", said)[1])
+    return replies, ttl
 
 
 class Case(loopback.Case):
@@ -222,7 +215,7 @@ class Case(loopback.Case):
     def reaches(self, host, address):
         """Waits until it does."""
         end = time.monotonic() + PATIENCE_S
-        while host.ping(address, count=1)[0] == 0:
+        while host.ping(address, count=1, wait_s=1)[0] == 0:
             self.assertLess(time.monotonic(), end, f"no answer of {address}")
 
     def ping_each_other(self, hosts, resolved=True):

@@ -60,7 +60,7 @@ class RawFrames(netns.FrameTests, netns.Case):
             cables[0].send(*[plain(identification=n) for n in range(50)])
             self.assertEqual(self.comes_through(*cables, run, dscp=26), [])  # what came before has been read, then
         ledger = run.outcome.report["ledger"]
-        self.assertEqual((ledger["queued"], ledger["dropped"]), (50, 0))
+        self.assertEqual((ledger["queued"], ledger["dropped"]), (50, 0), run.outcome.drops())
         self.assertEqual(run.outcome.port("h1")["queues"][0]["occupancy_packets"], 50)
 
 

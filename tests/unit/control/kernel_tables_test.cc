@@ -59,8 +59,13 @@ KernelNeighbor neighbor(int index, std::string_view at, std::optional<std::uint8
     return made;
 }
 
-KernelLink link(int index, const char* name, bool running = true) { return {index, true, running, name}; }
-KernelLink no_link(int index) { return {index, false, false, {}}; }
+KernelLink link(int index, const char* name, bool running = true, std::uint32_t mtu = 1500) {
+    return {index, true, running, name, mtu};
+}
+KernelLink no_link(int index) { return {index, false, false, {}, 0}; }
+std::string text(const KernelTables::LinkNews& news) {
+    return news.port + " " + news.before.name + " " + (news.now.there ? news.now.name : "gone");
+}
 
 // What our tables have of all changes, as text.
 struct Given {
@@ -326,14 +331,19 @@ TEST(KernelTables, linksOfPortsAreFollowed) {
     mirror.say(link(3, "swp1", false));
     auto news = mirror.tables.take_link_news();
     LONGS_EQUAL(1, news.size());
-    STRCMP_EQUAL("p0 eth1 swp1", (news[0].port + " " + news[0].before + " " + news[0].now).c_str());
+    STRCMP_EQUAL("p0 eth1 swp1", text(news[0]).c_str());
+    mirror.say(link(3, "swp1", false, 1280));
+    news = mirror.tables.take_link_news();
+    LONGS_EQUAL(1, news.size());
+    LONGS_EQUAL(1500, news[0].before.mtu);
+    LONGS_EQUAL(1280, news[0].now.mtu);
     mirror.say(no_link(3));
     mirror.told({link(3, "swp1", false)});  // it was all a mistake
     news = mirror.tables.take_link_news();
     LONGS_EQUAL(2, news.size());
-    STRCMP_EQUAL("p0 swp1 ", (news[0].port + " " + news[0].before + " " + news[0].now).c_str());
+    STRCMP_EQUAL("p0 swp1 gone", text(news[0]).c_str());
     // The other one's end was among lost news.
-    STRCMP_EQUAL("p1 eth2 ", (news[1].port + " " + news[1].before + " " + news[1].now).c_str());
+    STRCMP_EQUAL("p1 eth2 gone", text(news[1]).c_str());
 }
 
 TEST(KernelTables, nextHopObjectsAreAskedAfter) {

@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+"""Two switches back to back: PFC of one is obeyed by the other, and a generator obeys PFC of the first."""
+
+import netns
+from lab_case import LabCase
+from loopback import LONG
+
+CLASS = 3
+# At what the second switch lets through, about 20 seconds, and an hour.
+FRAMES = 10_200_000 if LONG else 50_000
+MORE = """
+[default.priority_group.3]
+static_th = "100KB"
+"""
+PER_SECOND = 5000  # 44 Mb/s
+SLOW = 'shaper = "25M"\n'
+LINK = 'shaper = "50M"\n'  # what a switch that waits for its turn on a busy machine can do without for 100 ms
+
+
+class BackToBack(LabCase):
+    def congested(self, **options):
+        """(both switches, the sender, the receiver): more is sent than the last port lets through."""
+        lab = self.lab().pair(more=MORE, start=False)
+        s1, s2 = lab.switches.values()
+        s1.keys["s2"], s2.keys["h2"] = LINK, SLOW
+        s1.start()
+        s2.start()
+        self.reach(lab.hosts["h1"], "10.0.2.2")
+        receiver = self.peer(lab, 2)
+        return s1, s2, self.peer(lab, 1, to=2, flows=8, pps=PER_SECOND, **options), receiver
+
+    def test_nothing_is_lost_while_everybody_obeys(self):
+        s1, s2, sender, receiver = self.congested(count=FRAMES)
+        sent = sender.until(lambda account: not account["sending"])
+        received = receiver.until(lambda account: account["received"] >= FRAMES)
+        self.assertEqual((sent["sent"], received["received"]), (FRAMES, FRAMES))
+        self.assertEqual({key: received[key] for key in ("lost", "late", "bad_icrc", "missed")},
+                         {"lost": 0, "late": 0, "bad_icrc": 0, "missed": 0})
+        first, second = self.stop(s1), self.stop(s2)
+        for outcome, port in ((first, "h1"), (second, "s1")):
+            group = outcome.port(port)["priority_groups"][CLASS]
+            self.assertEqual((group["headroom_overruns"], group["dropped_packets"]), (0, 0), port)
+            self.assertEqual(outcome.port(port)["lossless_drops"], {}, port)
+        # PFC of the second switch is obeyed by the first, whose own is obeyed by the sender.
+        for outcome, port, other in ((second, "s1", first.port("s2")["pfc"]), (first, "h1", None)):
+            told = outcome.port(port)["pfc"]
+            self.assertGreater(told["tx_xoff"][CLASS], 0, port)
+            if other:
+                self.assertEqual((told["tx_xoff"][CLASS], told["tx_xon"][CLASS]), (other["rx_xoff"][CLASS], other["rx_xon"][CLASS]))
+                self.assertGreater(other["rx_paused_ns"][CLASS], 0)
+            else:
+                last = sender.show()
+                self.assertEqual((last["xoff"], last["xon"]), (told["tx_xoff"][CLASS], told["tx_xon"][CLASS]))
+                self.assertGreater(last["held_ns"], 0)
+
+    def test_a_sender_that_does_not_obey_loses_by_headroom_overrun_alone(self):
+        s1, s2, sender, _ = self.congested(deaf=True)
+        self.wait_for_overrun(s1)
+        sender.tell("stop")  # or else the first switch's kernel would route on when the switch has ended
+        first, second = self.stop(s1), self.stop(s2)
+        self.assertEqual(set(first.port("h1")["lossless_drops"]), {"headroom_overrun"})
+        self.assertEqual(second.port("s1")["lossless_drops"], {}, "between the switches nothing is lost")
+
+    def wait_for_overrun(self, switch):
+        netns.wait_for(lambda: switch.ask("stats", "show", f"ports.h1.priority_groups.{CLASS}.headroom_overruns"))
+
+
+if __name__ == "__main__":
+    netns.main(with_sluicectl=True)

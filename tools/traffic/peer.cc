@@ -1,0 +1,376 @@
+// sluice-peer: a RoCEv2 host on an interface of the kernel, in real time. It sends flows, obeys PFC, and
+// keeps account of the flows that come to it. Exit codes: 0 done, 1 failed, 2 usage.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <getopt.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <string>
+
+#include "dataplane/file_descriptor.hh"
+#include "tools/traffic/failure.hh"
+#include "tools/traffic/peer_flows.hh"
+#include "tools/traffic/text.hh"
+
+namespace sluice::traffic {
+namespace {
+
+constexpr std::string_view usage = R"(usage: sluice-peer --interface NAME [OPTION...]
+
+Sends RoCEv2 when told where to, holds it while PFC says so, and counts what comes to the interface.
+
+  --to IP            where to; without it only counts
+  --from IP          own address
+  --gateway MAC      where frames go
+  --flows N          queue pairs that take turns (1)          --qp N       the first of them (256)
+  --size BYTES       of a frame without FCS (1082)            --dscp N     (26)
+  --pps N            frames a second (1000)                   --count N    so many, else until told to stop
+  --priority N       the class of PFC that it obeys (3)       --deaf       obeys none
+  --speed BITS       a second, by which pauses are timed (1000000000)
+  --wait             to be told `start` before it sends
+
+Standard input: `start`, `stop` (sending), `show` (prints an account as a line of JSON); its end ends all.
+)";
+
+struct Options {
+    std::string interface;
+    std::optional<IpAddress> to;
+    SentFlows::Shape shape;
+    std::uint64_t per_second = 1000;
+    std::uint64_t count = UINT64_MAX;
+    unsigned priority = 3;
+    std::uint64_t speed = 1'000'000'000;
+    bool deaf = false;
+    bool wait = false;
+};
+
+[[noreturn]] void fail(const std::string& what) {
+    throw Failure(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+std::uint64_t now_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+class Interface {
+  public:
+    explicit Interface(const std::string& name) : socket_(socket(AF_PACKET, SOCK_RAW, 0)) {
+        if (!socket_) fail("no packet socket");
+        ifreq request{};
+        name.copy(request.ifr_name, sizeof request.ifr_name - 1);
+        if (ioctl(socket_.get(), SIOCGIFHWADDR, &request) != 0) fail(name);
+        std::copy_n(reinterpret_cast<const std::uint8_t*>(request.ifr_hwaddr.sa_data), mac_.bytes.size(),
+                    mac_.bytes.begin());
+        sockaddr_ll address{};
+        address.sll_family = AF_PACKET;
+        address.sll_protocol = htons(ETH_P_ALL);
+        address.sll_ifindex = static_cast<int>(if_nametoindex(name.c_str()));
+        const int yes = 1;
+        const int room = 1 << 26;  // what arrives while this process has to wait for a CPU
+        setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+        if (setsockopt(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes) != 0 ||
+            bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+            fail(name);
+    }
+
+    int descriptor() const { return socket_.get(); }
+    const MacAddress& mac() const { return mac_; }
+
+    // False where the interface has no room for it now.
+    bool send(std::span<const std::uint8_t> frame) {
+        if (::send(socket_.get(), frame.data(), frame.size(), MSG_DONTWAIT) >= 0) return true;
+        if (errno != ENOBUFS && errno != EAGAIN && errno != ENETDOWN) fail("a frame is not sent");
+        return false;
+    }
+
+    // An empty one when there is none.
+    std::span<const std::uint8_t> receive() {
+        const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+        if (got < 0 && errno != EAGAIN && errno != ENETDOWN) fail("nothing can be received");
+        return std::span{buffer_}.first(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    }
+
+    // Frames for which the socket had no room.
+    std::uint64_t missed() {
+        tpacket_stats counted{};
+        socklen_t length = sizeof counted;
+        getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &counted, &length);
+        return missed_ += counted.tp_drops;  // reading them sets them to zero
+    }
+
+  private:
+    FileDescriptor socket_;
+    MacAddress mac_;
+    std::array<std::uint8_t, 16384> buffer_{};
+    std::uint64_t missed_ = 0;
+};
+
+// The kernel would answer that nobody listens.
+FileDescriptor occupy_roce_port() {
+    FileDescriptor made(socket(AF_INET6, SOCK_DGRAM, 0));
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(4791);
+    const int least = 1;
+    setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least);
+    setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &least, sizeof least);
+    if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        fail("UDP port 4791");
+    return made;
+}
+
+class Peer {
+  public:
+    Peer(const Options& options, Interface& interface)
+        : options_(options),
+          interface_(interface),
+          sent_(options.shape),
+          pause_(options.priority, options.speed),
+          sending_(options.to && !options.wait) {}
+
+    void run() {
+        due_ns_ = now_ns();
+        while (listen()) {
+            while (receive_one()) {
+            }
+            send_due();
+        }
+    }
+
+  private:
+    // Waits for whatever comes first; false when the input has ended.
+    bool listen() {
+        std::array<pollfd, 2> wait{{{interface_.descriptor(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
+        const std::uint64_t now = now_ns();
+        const bool held = pause_.held(now) && !options_.deaf;
+        const std::uint64_t next = held ? std::max(due_ns_, pause_.until_ns()) : due_ns_;
+        const std::uint64_t left = next > now ? next - now : 0;
+        const timespec time{static_cast<time_t>(left / 1'000'000'000U),
+                            static_cast<long>(left % 1'000'000'000U)};
+        if (ppoll(wait.data(), wait.size(), sending_ ? &time : nullptr, nullptr) < 0 && errno != EINTR)
+            fail("nothing to wait for");
+        return wait[1].revents == 0 || command();
+    }
+
+    bool command() {
+        std::array<char, 256> line{};
+        const ssize_t got = read(STDIN_FILENO, line.data(), line.size());
+        if (got <= 0) return false;
+        for (const char letter : std::string_view(line.data(), static_cast<std::size_t>(got))) {
+            if (letter != '\n') {
+                word_ += letter;
+                continue;
+            }
+            if (word_ == "start") sending_ = options_.to.has_value();
+            if (word_ == "stop") sending_ = false;
+            if (word_ == "show") show();
+            word_.clear();
+        }
+        return true;
+    }
+
+    bool receive_one() {
+        const auto frame = interface_.receive();
+        if (frame.empty()) return false;
+        if (!pause_.receive(frame, now_ns())) arrived_.receive(frame);
+        return true;
+    }
+
+    // What could not be sent in time is left out, not made up for in a burst.
+    void send_due() {
+        const std::uint64_t gap = 1'000'000'000U / options_.per_second;
+        for (std::uint64_t now = now_ns(); sending_ && due_ns_ <= now; now = now_ns()) {
+            // As late as can be: a pause that is there counts.
+            while (receive_one()) {
+            }
+            if (pause_.held(now) && !options_.deaf) return;
+            sent_.build(frame_);
+            if (!interface_.send(frame_.all())) {
+                ++refused_;
+                due_ns_ = now + gap;
+                return;
+            }
+            sent_.sent();
+            sending_ = sent_.count() < options_.count;
+            due_ns_ = std::max(due_ns_ + gap, now > 8 * gap ? now - 8 * gap : 0);
+        }
+    }
+
+    void show() {
+        const auto total = arrived_.total();
+        const auto& pauses = pause_.counters();
+        fmt::print(
+            "{{\"sending\": {}, \"sent\": {}, \"refused\": {}, \"received\": {}, \"lost\": {}, \"late\": {}, "
+            "\"marked\": {}, \"bad_icrc\": {}, \"missed\": {}, \"flows\": {}, \"xoff\": {}, \"xon\": {}, "
+            "\"expired\": {}, \"held_ns\": {}}}\n",
+            sending_, sent_.count(), refused_, total.received, total.lost, total.late, total.marked,
+            arrived_.bad_icrc(), interface_.missed(), arrived_.count(), pauses.xoff, pauses.xon,
+            pauses.expired, pauses.held_ns);
+        std::fflush(stdout);
+    }
+
+    const Options& options_;
+    Interface& interface_;
+    SentFlows sent_;
+    ArrivedFlows arrived_;
+    PauseClock pause_;
+    Frame frame_{};
+    bool sending_;
+    std::uint64_t due_ns_ = 0;
+    std::uint64_t refused_ = 0;
+    std::string word_;
+};
+
+std::uint64_t number(std::string_view text, std::uint64_t low, std::uint64_t high) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high)
+        throw Failure(fmt::format("{}: not a number from {} to {}", text, low, high));
+    return value;
+}
+
+template <class Value>
+Value parsed(const std::optional<Value>& value, std::string_view text, std::string_view what) {
+    if (!value) throw Failure(fmt::format("{}: {}", text, what));
+    return *value;
+}
+
+enum Option {
+    interface_name,
+    to,
+    from,
+    gateway,
+    flows,
+    qp,
+    size,
+    dscp,
+    pps,
+    count,
+    priority,
+    deaf,
+    wait_for_start,
+    speed,
+    help
+};
+
+void take(Options& options, int option, std::string_view text) {
+    constexpr std::uint64_t most = 1'000'000;
+    SentFlows::Shape& shape = options.shape;
+    const auto small = [text](std::uint64_t low, std::uint64_t high) {
+        return static_cast<std::uint32_t>(number(text, low, high));
+    };
+    switch (option) {
+        case interface_name:
+            options.interface = text;
+            break;
+        case to:
+            options.to = shape.destination = parsed(parse_ip(text), text, "not an IP address");
+            break;
+        case from:
+            shape.source = parsed(parse_ip(text), text, "not an IP address");
+            break;
+        case gateway:
+            shape.destination_mac = parsed(parse_mac(text), text, "not a MAC address");
+            break;
+        case flows:
+            shape.flows = small(1, most);
+            break;
+        case qp:
+            shape.first_qp = small(2, 0xFF'FFFF - most);
+            break;
+        case size:
+            shape.frame_bytes = small(74, 9216);
+            break;
+        case dscp:
+            shape.dscp = static_cast<std::uint8_t>(number(text, 0, 63));
+            break;
+        case pps:
+            options.per_second = number(text, 1, most);
+            break;
+        case count:
+            options.count = number(text, 1, UINT64_MAX);
+            break;
+        case priority:
+            options.priority = small(0, 7);
+            break;
+        case wait_for_start:
+            options.wait = true;
+            break;
+        case deaf:
+            options.deaf = true;
+            break;
+        case speed:
+            options.speed = number(text, 1'000'000, 1'000'000'000'000);
+            break;
+        default:
+            throw Failure("see --help");
+    }
+}
+
+Options parse(int argc, char** argv) {
+    constexpr int value = required_argument;
+    static const std::array<option, 16> known{{{"interface", value, nullptr, interface_name},
+                                               {"to", value, nullptr, to},
+                                               {"from", value, nullptr, from},
+                                               {"gateway", value, nullptr, gateway},
+                                               {"flows", value, nullptr, flows},
+                                               {"qp", value, nullptr, qp},
+                                               {"size", value, nullptr, size},
+                                               {"dscp", value, nullptr, dscp},
+                                               {"pps", value, nullptr, pps},
+                                               {"count", value, nullptr, count},
+                                               {"priority", value, nullptr, priority},
+                                               {"deaf", no_argument, nullptr, deaf},
+                                               {"wait", no_argument, nullptr, wait_for_start},
+                                               {"speed", value, nullptr, speed},
+                                               {"help", no_argument, nullptr, help},
+                                               {}}};
+    Options options;
+    for (int found; (found = getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
+        if (found == help) {
+            fmt::print("{}", usage);
+            std::exit(0);
+        }
+        take(options, found, optarg != nullptr ? optarg : "");
+    }
+    if (options.interface.empty() || optind != argc) throw Failure("needs --interface; see --help");
+    if (options.to && options.shape.source.is_v6 != options.to->is_v6)
+        throw Failure("--from and --to are not of one family");
+    return options;
+}
+
+}  // namespace
+}  // namespace sluice::traffic
+
+int main(int argc, char** argv) {
+    using namespace sluice::traffic;
+    bool running = false;
+    try {
+        Options options = parse(argc, argv);
+        running = true;
+        Interface interface(options.interface);
+        options.shape.source_mac = interface.mac();
+        const auto port = occupy_roce_port();
+        Peer(options, interface).run();
+        return 0;
+    } catch (const Failure& failure) {
+        fmt::print(stderr, "sluice-peer: {}\n", failure.what());
+        return running ? 1 : 2;
+    }
+}
