@@ -283,6 +283,7 @@ struct Config {
     Duration virtual_turn{};
     unsigned virtual_ring_frames = 4096;   // receive ring of a simulated port
     Duration turn_max = microseconds(50);  // longest turn of a worker under the real clock, for the headroom
+    Duration idle_sleep{};                 // of a worker with nothing to do, between two turns; 0: it polls
     std::uint64_t buffer_size_bytes = 16'000'000;
     std::uint32_t cell_bytes = 256;
     std::uint32_t packet_buffer_bytes = 2048;  // data room of a packet buffer, in [2048, 16384]

@@ -65,6 +65,15 @@ void check_turn(const Config& config, Findings& findings) {
         "write turn = \"5us\" or less");
 }
 
+// A worker that sleeps does not look at its receive rings: the headroom knows of turn_max alone.
+void check_idle_sleep(const Config& config, Findings& findings) {
+    if (config.idle_sleep * 2 <= config.turn_max) return;
+    findings.error("idle-sleep", "idle_sleep",
+                   fmt::format("an idle worker sleeps {}, more than half of turn_max, {}",
+                               print_time(config.idle_sleep), print_time(config.turn_max)),
+                   fmt::format("write turn_max = \"{}\"", print_time(config.idle_sleep * 2)));
+}
+
 void check_buffer(const Config& config, Findings& findings) {
     if (config.cell_bytes < min_cell_bytes || config.cell_bytes > max_cell_bytes) {
         findings.error("cell-range", "buffer.cell",
@@ -256,6 +265,7 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
                        "add a section [port.p1]");
     lint::check_workers(config, machine, findings);
     lint::check_turn(config, findings);
+    lint::check_idle_sleep(config, findings);
     lint::check_buffer(config, findings);
     for (const auto& [name, port] : config.ports) {
         lint::check_port(name, port, config, findings);

@@ -116,7 +116,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
         for (unsigned w = 0;
              cores.empty() && w < config.workers && std::thread::hardware_concurrency() > config.workers;)
             cores.resize(config.workers), std::generate(cores.begin(), cores.end(), [&w] { return ++w; });
-        made->real_ = std::make_unique<RealRunner>(*made->switch_, cores);
+        made->real_ = std::make_unique<RealRunner>(*made->switch_, cores, config.idle_sleep);
         made->port_watch_.emplace(made->ethdevs_, made->names_);
     }
     made->note_forced({});

@@ -468,6 +468,10 @@ Rows<Config> make_config_rows() {
                         "Extra arguments for DPDK's EAL.")),
         key<C>("turn_max", &C::turn_max, time(microseconds(1), milliseconds(10), "50us"),
                "Longest turn of a worker under the real clock; the headroom covers it."),
+        at_start(key<C>("idle_sleep", &C::idle_sleep, time({}, milliseconds(10), "50us"),
+                        "How long a worker sleeps between two turns when it has had nothing to do for 256 "
+                        "turns, under the "
+                        "real clock; 0: it polls all the time. At most half of turn_max.")),
         group<C>("virtual",
                  {
                      at_start(key<C>("turn", &C::virtual_turn, time({}, seconds(1), "500ns"),

@@ -22,8 +22,9 @@ class TscClock {
 
 class RealRunner {
   public:
-    // `cores[w]`: CPU of worker w; empty: left to the kernel.
-    RealRunner(Switch& device, std::vector<unsigned> cores);
+    // `cores[w]`: CPU of worker w; empty: left to the kernel. `idle_sleep`: how long a worker sleeps between
+    // two turns once it has had nothing to do for many; 0: never, it polls all the time.
+    RealRunner(Switch& device, std::vector<unsigned> cores, Duration idle_sleep = {});
     ~RealRunner() { stop(); }
     RealRunner(const RealRunner&) = delete;
     RealRunner& operator=(const RealRunner&) = delete;
@@ -41,6 +42,7 @@ class RealRunner {
 
     Switch& device_;
     std::vector<unsigned> cores_;
+    Duration idle_sleep_;
     TscClock clock_;
     std::atomic<bool> stop_{false};  // written by control, read by workers once a turn
     std::vector<std::thread> threads_;

@@ -148,6 +148,8 @@ struct TurnCounters {
         busy_turns.add(1);
         busy_ps.add(ps);
     }
+    // Between two turns.
+    void slept(Duration length) { time_ps.add(static_cast<std::uint64_t>(length.ps)); }
 };
 
 // Packets that stay with the worker that received them: an array, emptied every turn, always warm.

@@ -75,6 +75,21 @@ class RealClock(loopback.Case):
         self.assertEqual(sum(out.drops().values()), ledger["dropped"])
         self.assertLessEqual(set(out.drops()), {"ttl_expired"})
 
+    def test_an_idle_worker_sleeps_and_wakes(self):
+        """Counted in turns: one that sleeps 5 ms after 256 idle ones has few. What comes is forwarded all the same."""
+        turns = {}
+        for sleep in ("0", "5ms"):
+            switch = self.pcap_switch(idle_sleep=sleep, turn_max="10ms")
+            switch.default(qos="lossy")  # no headroom holds what comes in 10 ms
+            sent = [plain(200)] * 50
+            switch.give("h0", [(0, frame) for frame in sent])
+            out = switch.run(*MOMENT)
+            self.assertEqual(out.report["ledger"]["tx"], len(sent))
+            self.frames_equal(self.outputs(switch)["h1"], [routed(frame, 1) for frame in sent])
+            turns[sleep] = out.report["workers"][0]["turns"]
+        self.assertLess(turns["5ms"], 256 + 120 + 50, "600 ms have room for 120 sleeps")
+        self.assertGreater(turns["0"], turns["5ms"])
+
     def test_null_devices_flood(self):
         """net_null makes 64 bytes of zeros for ever: every one is dropped for its reason."""
         switch = Switch(self, hosts=2, device="net_null{n}", clock="real")

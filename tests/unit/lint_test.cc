@@ -68,6 +68,14 @@ TEST(Lint, refusesWorkersThatCannotRun) {
     finds("cores = [1]\n[port.p1]", {"f:1:9: note: cores: the virtual clock"});
 }
 
+TEST(Lint, refusesASleepThatTheHeadroomDoesNotKnow) {
+    finds("idle_sleep = \"25us\"\n[port.p1]", {});
+    finds("idle_sleep = \"26us\"\n[port.p1]",
+          {"f:1:14: error: idle_sleep: an idle worker sleeps 26us, more than half of turn_max, 50us "
+           "[idle-sleep]; do: write turn_max = \"52us\""});
+    finds("idle_sleep = \"26us\"\nturn_max = \"52us\"\n[port.p1]", {});
+}
+
 TEST(Lint, refusesABufferOrTurnThatCannotWork) {
     finds("virtual.turn = \"1ms\"\n[port.p1]", {});
     finds("virtual.turn = \"2ms\"\n[port.p1]\nspeed = \"100G\"",

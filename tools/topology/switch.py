@@ -16,6 +16,7 @@ ROUTER = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1, "ipv4/icmp_rateli
 CONFIGURATION = """# Written by the lab: every interface of this namespace is a port; the rest the kernel says.
 clock = "real"
 turn_max = "{turn_max}"
+idle_sleep = "50us"
 
 [kernel]
 routes = true
