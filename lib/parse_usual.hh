@@ -96,7 +96,7 @@ inline bool parse_usual(std::span<const std::uint8_t> view, std::uint32_t frame_
     const std::uint64_t not_ours = addresses.differ(frame);
     if ((not_ours | v4_type.differ(frame + 8) | v4_protocol.differ(frame + 16)) == 0) [[likely]] {
         const auto& ip = *reinterpret_cast<const Ipv4Header*>(frame + l3);
-        const bool judged = judged_octets[ip.source.bytes[0]] | judged_octets[ip.destination.bytes[0]];
+        const bool judged = judged_octets[ip.source.bytes[0]] || judged_octets[ip.destination.bytes[0]];
         return !judged && ip.ttl > 1 && checksum_is_right_20(frame + l3) &&
                parse_usual_udp<FrameKind::ipv4, l4_v4>(frame, frame_bytes, ip.total_length.get(), ip.tos,
                                                        out);
