@@ -137,7 +137,6 @@ std::uint64_t CapturePort::waiting() const {
 
 std::uint64_t CapturePort::lose_until(Time now) {
     sender_.forget();
-    next_is_known_ = false;
     std::uint64_t frames = 0;
     Packet* packet = nullptr;
     bool lost = false;

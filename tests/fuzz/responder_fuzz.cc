@@ -15,6 +15,7 @@
 #include "lib/punt.hh"
 #include "lib/responder.hh"
 #include "tests/unit/exact_copy.hh"
+#include "tests/unit/ip_addresses.hh"
 
 namespace {
 
@@ -26,20 +27,6 @@ void require(bool holds, const char* what) {
     if (holds) return;
     std::fprintf(stderr, "does not hold: %s\n", what);
     std::abort();
-}
-
-IpAddress v4(std::uint32_t address) {
-    IpAddress out;
-    store_be(out.bytes.data(), address);
-    return out;
-}
-
-IpAddress v6(std::uint8_t last) {
-    IpAddress out;
-    out.is_v6 = true;
-    out.bytes = {0x20, 1, 0xD, 0xB8};
-    out.bytes[15] = last;
-    return out;
 }
 
 void check_ip(std::span<const std::uint8_t> reply, const Parsed& parsed) {

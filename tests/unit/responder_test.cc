@@ -8,6 +8,7 @@
 #include "lib/checksum.hh"
 #include "lib/ids.hh"
 #include "tests/unit/exact_copy.hh"
+#include "tests/unit/ip_addresses.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -26,20 +27,6 @@ Bytes hex(std::string_view text) {
         value = value << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
         if (++digits % 2 == 0) out.push_back(static_cast<std::uint8_t>(value));
     }
-    return out;
-}
-
-IpAddress v4(std::uint32_t address) {
-    IpAddress out;
-    store_be(out.bytes.data(), address);
-    return out;
-}
-
-IpAddress v6(std::uint8_t last) {
-    IpAddress out;
-    out.is_v6 = true;
-    out.bytes = {0x20, 1, 0xD, 0xB8};
-    out.bytes[15] = last;
     return out;
 }
 
