@@ -156,7 +156,7 @@ void for_each_segment(std::string_view path, Each each) {
 std::string name_of(const Metric& metric) {
     std::string name = "sluice";
     for_each_segment(metric.path, [&](std::string_view segment) {
-        if (!is_label(segment)) name += "_" + std::string(segment);
+        if (!is_label(segment)) name.append("_").append(segment);
     });
     if (metric.kind == Kind::seconds_counter || metric.kind == Kind::seconds_gauge)
         name.replace(name.rfind("_ns"), 3, "_seconds");

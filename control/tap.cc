@@ -46,7 +46,7 @@ tl::expected<std::unique_ptr<Tap>, std::string> Tap::open(const std::string& nam
     const FileDescriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     request = named(name);
     request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
-    std::copy(mac.bytes.begin(), mac.bytes.end(), request.ifr_hwaddr.sa_data);
+    std::memcpy(request.ifr_hwaddr.sa_data, mac.bytes.data(), mac.bytes.size());
     if (ioctl(any.get(), SIOCSIFHWADDR, &request) != 0) return failed(name, "its MAC address", errno);
     request = named(name);
     request.ifr_mtu = static_cast<int>(mtu);

@@ -29,6 +29,17 @@ const Ipv4Header& v4(Bytes packet) { return *reinterpret_cast<const Ipv4Header*>
 const Ipv6Header& v6(Bytes packet) { return *reinterpret_cast<const Ipv6Header*>(packet.data()); }
 bool is_v6(Bytes packet) { return packet[0] >> 4 == 6; }
 
+template <class Header>
+Bytes octets(const Header& header) {
+    return {reinterpret_cast<const std::uint8_t*>(&header), sizeof header};
+}
+
+Frame joined(Bytes header, Bytes payload) {
+    Frame packet(header.size() + payload.size());
+    std::copy(payload.begin(), payload.end(), std::copy(header.begin(), header.end(), packet.begin()));
+    return packet;
+}
+
 Frame ipv4_packet(const std::uint8_t* from, const std::uint8_t* to, std::uint8_t tos, Frame icmp) {
     store_be<std::uint16_t>(&icmp[2], 0);
     store_be<std::uint16_t>(&icmp[2], internet_checksum(icmp));
@@ -40,11 +51,8 @@ Frame ipv4_packet(const std::uint8_t* from, const std::uint8_t* to, std::uint8_t
     ip.protocol = ip_protocol::icmp;
     std::copy_n(from, 4, ip.source.bytes.begin());
     std::copy_n(to, 4, ip.destination.bytes.begin());
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&ip);
-    ip.checksum.set(internet_checksum({bytes, sizeof ip}));
-    Frame packet(bytes, bytes + sizeof ip);
-    packet.insert(packet.end(), icmp.begin(), icmp.end());
-    return packet;
+    ip.checksum.set(internet_checksum(octets(ip)));
+    return joined(octets(ip), icmp);
 }
 
 Frame ipv6_packet(const V6& from, const V6& to, std::uint8_t dscp, std::uint8_t hop_limit, Frame icmp) {
@@ -57,10 +65,7 @@ Frame ipv6_packet(const V6& from, const V6& to, std::uint8_t dscp, std::uint8_t 
     ip.hop_limit = hop_limit;
     ip.source = from;
     ip.destination = to;
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&ip);
-    Frame packet(bytes, bytes + sizeof ip);
-    packet.insert(packet.end(), icmp.begin(), icmp.end());
-    return packet;
+    return joined(octets(ip), icmp);
 }
 
 // The message up to its quotation.
