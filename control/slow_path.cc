@@ -52,8 +52,12 @@ std::string SlowPath::open_tap(PortId id, const std::string& port, const MacAddr
 
 bool SlowPath::serve(RunningSwitch& running) {
     bool any = false;
-    for (PortId id = 0; id < running.device().port_count(); ++id)
-        any |= tap(id) != nullptr ? exchange(running, id) : answer(running, id);
+    for (PortId id = 0; id < running.device().port_count(); ++id) {
+        if (tap(id) != nullptr)
+            any |= exchange(running, id);
+        else if (!running.device().port(id).control->punted.empty())
+            any |= answer(running, id);
+    }
     local_.clear();
     return any;
 }
@@ -62,7 +66,6 @@ bool SlowPath::answer(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     PortContext& port = device.port(id);
     FrameMailbox<PuntHead>& punted = port.control->punted;
-    if (punted.empty()) return false;
     if (local_.empty()) local_ = addresses_of(running.config());
     const Policy& policy = device.policy();
     const PortConfig& config = running.config().ports.at(running.port_names()[id]);

@@ -38,10 +38,14 @@ void CapturePort::read_next() {
     if (!has_next_) return;
     // The origin is the least timestamp of all inputs and spans above 100 days are refused at start.
     stamp_ = Time{(next_.timestamp_ns - spec_.origin_ns) * 1000};
-    next_class_ = spec_.obeys ? priority_of(next_) : PauseSender::no_class;
 }
 
-std::optional<CapturePort::Next> CapturePort::next_start() const {
+ClassId CapturePort::next_class() const {
+    const bool matters = spec_.obeys && (holds_ != 0 || sender_.is_anything_paused());
+    return matters ? priority_of(next_) : PauseSender::no_class;
+}
+
+std::optional<CapturePort::Next> CapturePort::find_next_start() const {
     std::optional<Next> best;
     // Held frames first at one instant: they have waited longer.
     for_each_class(holds_, [&](ClassId n) {
@@ -56,12 +60,8 @@ std::optional<CapturePort::Next> CapturePort::next_start() const {
 }
 
 std::optional<Time> CapturePort::next_arrival() const {
-    if (!next_is_known_) {
-        const auto next = next_start();
-        next_arrival_ = next ? std::optional(sender_.next_step(next->at)) : std::nullopt;
-        next_is_known_ = true;
-    }
-    return next_arrival_;
+    const auto& next = next_start();
+    return next ? std::optional(sender_.next_step(next->at)) : std::nullopt;
 }
 
 bool CapturePort::expects_frames() const {
@@ -81,10 +81,11 @@ Packet* CapturePort::start(const CaptureReader::Frame& frame, ClassId priority, 
 bool CapturePort::step(Time now, Packet*& started, bool& lost) {
     started = nullptr;
     lost = false;
-    next_is_known_ = false;
-    const auto next = next_start();
+    const std::optional<Next> next = next_start();
     const auto step = sender_.step(now, next ? std::optional(next->at) : std::nullopt);
-    if (step != PauseSender::Step::frame) return step == PauseSender::Step::heard;
+    if (step == PauseSender::Step::none) return false;
+    changed();
+    if (step == PauseSender::Step::heard) return true;
     if (next->held_class >= 0) {
         auto& queue = held_[static_cast<unsigned>(next->held_class)];
         const HeldFrame& frame = queue.front();
@@ -96,15 +97,15 @@ bool CapturePort::step(Time now, Packet*& started, bool& lost) {
         return true;
     }
     // In order within a class: behind held frames of its own class a frame is held too.
-    if (next_class_ != PauseSender::no_class &&
-        (!sender_.may_start(next_class_) || !held_[next_class_].empty())) {
-        held_[next_class_].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
-        holds_ = static_cast<std::uint8_t>(holds_ | 1U << next_class_);
+    const ClassId n = next_class();
+    if (n != PauseSender::no_class && (!sender_.may_start(n) || !held_[n].empty())) {
+        held_[n].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
+        holds_ = static_cast<std::uint8_t>(holds_ | 1U << n);
         ++held_count_;
     } else {
         // Stamps are whole nanoseconds: frames back to back may seem to overlap by less than one.
         if (next->at - stamp_ >= nanoseconds(1)) ++moved_;
-        started = start(next_, next_class_, next->at);
+        started = start(next_, n, next->at);
         lost = started == nullptr;
     }
     read_next();
@@ -137,6 +138,7 @@ std::uint64_t CapturePort::waiting() const {
 
 std::uint64_t CapturePort::lose_until(Time now) {
     sender_.forget();
+    changed();
     std::uint64_t frames = 0;
     Packet* packet = nullptr;
     bool lost = false;
@@ -163,7 +165,7 @@ unsigned CapturePort::transmit(std::span<Packet* const> frames) {
             if (control.kind == MacControl::Kind::pfc) {
                 sender_.receive(control.map,
                                 departure + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes));
-                next_is_known_ = false;
+                changed();
             }
         }
         rte_pktmbuf_free(packet);

@@ -47,7 +47,7 @@ class CapturePort final : public Port {
     std::uint64_t waiting() const override;
     void set_overshoot(std::uint64_t bytes) override {
         sender_.set_overshoot(bytes);
-        next_is_known_ = false;
+        changed();
     }
     std::uint64_t overshot_bytes() const override { return sender_.overshot_bytes(); }
     std::uint64_t lose_until(Time now) override;
@@ -68,10 +68,21 @@ class CapturePort final : public Port {
         Time at;
         int held_class;  // -1: the file's next frame
     };
-    std::optional<Next> next_start() const;
+    const std::optional<Next>& next_start() const {
+        if (!next_is_known_) {
+            next_start_ = find_next_start();
+            next_is_known_ = true;
+        }
+        return next_start_;
+    }
+    std::optional<Next> find_next_start() const;
+    // The class of the file's next frame; none that a pause could hold while nothing is paused or held: then
+    // nobody need look.
+    ClassId next_class() const;
     // Carries out one step at or before `now`; a frame that has started, or null. False when there is none.
     bool step(Time now, Packet*& started, bool& lost);
     Packet* start(const CaptureReader::Frame& frame, ClassId priority, Time at);
+    void changed() { next_is_known_ = false; }
 
     CapturePortSpec spec_;
     std::optional<CaptureReader> reader_;
@@ -79,11 +90,10 @@ class CapturePort final : public Port {
     CaptureReader::Frame next_;
     bool has_next_ = false;
     Time stamp_{};  // of next_
-    ClassId next_class_ = PauseSender::no_class;
     PauseSender sender_;
     // Asked for every port at every instant, and changed by what the sender, its frames or its pauses do.
     mutable bool next_is_known_ = false;
-    mutable std::optional<Time> next_arrival_;
+    mutable std::optional<Next> next_start_;
     std::array<std::deque<HeldFrame>, classes> held_;
     std::uint8_t holds_ = 0;  // bit n: held_[n] is not empty
     std::uint64_t held_count_ = 0;

@@ -114,14 +114,15 @@ void VirtualRunner::run(Switch& device) {
     const auto for_each_port = [&](auto step) {
         for (const auto& port : device.shared().ports) step(device.owner(*port), *port);
     };
+    // What control has published and what became of links: nothing in an instant changes either.
+    for (WorkerId w = 0; w < device.worker_count(); ++w) {
+        begin_turn(device.worker(w));
+        device.worker(w).now = now_;
+    }
+    for_each_port([&](WorkerContext& worker, PortContext& port) { link_events(worker, port, now_); });
     unsigned work = 1;
     while (work != 0) {
         work = 0;
-        for (WorkerId w = 0; w < device.worker_count(); ++w) {
-            begin_turn(device.worker(w));
-            device.worker(w).now = now_;
-        }
-        for_each_port([&](WorkerContext& worker, PortContext& port) { link_events(worker, port, now_); });
         // All releases first: a group is judged by the pool that all ports have given back to.
         for_each_port([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now_); });
         for_each_port([&](WorkerContext& worker, PortContext& port) {

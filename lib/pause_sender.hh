@@ -68,6 +68,7 @@ class PauseSender {
 
     // As of the last `advance`.
     bool is_paused(ClassId n) const { return (paused_ >> n & 1U) != 0; }
+    bool is_anything_paused() const { return paused_ != 0; }
     Time paused_until(ClassId n) const { return until_[n]; }
     // What is not paused, or what a sender that overshoots starts all the same.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }

@@ -105,7 +105,9 @@ class alignas(64) Scheduler {
     // Quanta until the deficit covers `need`.
     std::int32_t rounds_to(std::int32_t need, unsigned queue) const {
         const std::int32_t missing = need - deficit_[queue];
-        return missing <= 0 ? 0 : (missing + quantum_[queue] - 1) / quantum_[queue];
+        if (missing <= quantum_[queue]) [[likely]]  // spares most of them the division
+            return missing <= 0 ? 0 : 1;
+        return (missing + quantum_[queue] - 1) / quantum_[queue];
     }
 
     template <class Head>
