@@ -82,6 +82,9 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         PortPolicy out;
         out.station = {macs[index++], port.promiscuous};
         out.map = class_map(effective.map, port);
+        const PortPolicy* before = policy.ports.empty() ? nullptr : &policy.ports.back();
+        out.ways = before != nullptr && before->map == out.map ? before->ways
+                                                               : std::make_shared<ClassTable>(out.map);
         out.mtu = static_cast<std::uint16_t>(port.mtu);
         out.admin_up = !state.down.contains(name);
         out.group = effective.group;

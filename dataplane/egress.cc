@@ -19,12 +19,20 @@ void trace(PortContext& port, ClassId queue, Time now) {
 }
 
 // The queue takes a packet of so many cells, or says why not.
-inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
-    return is_admitted(queue.use.admit(limits, pool, cells)) ? DropReason::none : DropReason::queue_limit;
+inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
+                        std::uint32_t cells) {
+    return queue.use.admit_reserved(limits, cells) ||
+                   is_admitted(queue.use.admit(limits, pools[limits.pool], cells))
+               ? DropReason::none
+               : DropReason::queue_limit;
+}
+
+inline void give_back(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools, std::uint32_t cells) {
+    if (!queue.use.release_reserved(cells)) queue.use.release(pools[limits.pool], cells);
 }
 
 // The same, through all that may stand before the queue's limit: the link, the watchdog, WRED.
-DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBurst& pool,
+DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBursts& pools,
                          Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
@@ -33,7 +41,7 @@ DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPol
                                     ? WredVerdict::pass
                                     : congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
-    const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pool, info.cells);
+    const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pools, info.cells);
     if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
     return reason;
 }
@@ -47,9 +55,9 @@ void became_empty(PortContext& port, ClassId queue, Time now) {
 
 // Takes the packet from the front of a queue. Its ingress charge is still to be given back, and the depth's
 // meter to be told.
-QueueEntry release(WorkerContext& worker, PortContext& port, PoolBurst& pool, ClassId queue, Time now) {
+QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, ClassId queue, Time now) {
     const QueueEntry entry = port.queue[queue].packets.pop(worker.chunks);
-    port.queue[queue].use.release(pool, entry.cells());
+    give_back(port.queue[queue], worker.policy->ports[port.id].queue[queue], pools, entry.cells());
     if (port.queue[queue].packets.empty()) became_empty(port, queue, now);
     trace(port, queue, now);
     return entry;
@@ -213,7 +221,7 @@ void prefetch(const QueueEntry& entry) {
         queue.packets.pop(worker.chunks, static_cast<std::uint32_t>(picking.next - first));
         port.scheduler.sent(next, static_cast<std::uint32_t>(credit - left), now);
         if (queue.packets.empty()) became_empty(port, number, now);
-        queue.use.release(pools[policy.queue[number].pool], used - picking.next[-1].behind_cells);
+        give_back(queue, policy.queue[number], pools, used - picking.next[-1].behind_cells);
         ready = static_cast<std::uint8_t>(ready & port.backlog);
     }
     port.link = picking.link;
@@ -302,7 +310,6 @@ void earlier(std::optional<Time>& best, Time candidate) {
     const PortPolicy* own = nullptr;
     EgressQueue* queue = nullptr;
     const QueueLimits* limits = nullptr;
-    PoolBurst* pool = nullptr;
     bool open = false;          // nothing but the queue's own limit is to be asked
     std::uint32_t place = ~0U;  // port, queue and ECN
     constexpr std::uint32_t port_mask = 0xFFFF;
@@ -319,14 +326,13 @@ void earlier(std::optional<Time>& best, Time candidate) {
             const auto number = static_cast<ClassId>(wanted >> 16);
             queue = &port->queue[number];
             limits = &own->queue[number];
-            pool = &pools[limits->pool];
             open = port->link_up && (port->watchdog.discards >> number & 1U) == 0 &&
                    is_calm_at_arrival(policy, *own, number, {static_cast<std::uint8_t>(wanted >> 24)});
         }
         if (info.observed != 0) [[unlikely]]
             record_enqueue(worker, *port, info, pools);
-        const DropReason reason = open ? admit(*queue, *limits, *pool, info.cells)
-                                       : admit_through(worker, *port, *own, *pool, packet, now);
+        const DropReason reason = open ? admit(*queue, *limits, pools, info.cells)
+                                       : admit_through(worker, *port, *own, pools, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
             port->counters.queue[info.queue].dropped.add(1);
             queue->microburst.dropped();
@@ -408,11 +414,10 @@ void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
 
 unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now) {
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    PoolBurst& pool = pools[worker.policy->ports[port.id].queue[queue].pool];
     const unsigned packets = port.queue[queue].packets.packets();
     while (!port.queue[queue].packets.empty()) {
         port.queue[queue].microburst.dropped();
-        const QueueEntry entry = release(worker, port, pool, queue, now);
+        const QueueEntry entry = release(worker, port, pools, queue, now);
         depth_fell(worker, port, queue, port.queue[queue].use.used_cells(), now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet()), reason);

@@ -79,27 +79,19 @@ void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
     rte_pktmbuf_free(packet);
 }
 
-// The class that the packet is of, and all that is known of it on arrival; its priority group.
-inline ClassId describe(const PortPolicy& policy, PortId port, std::uint64_t sequence, Packet* packet,
-                        const Parsed& parsed) {
-    // All is read before anything is written: a byte that is written could be part of what is read.
-    const std::uint32_t bytes = packet->pkt_len;
-    const ClassId tc = traffic_class(parsed, policy.map);
-    const ClassId group = policy.map.tc_to_priority_group[tc];
-    const EcnBits ecn = EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp);
-    // A frame that is refused as malformed belongs to no class.
-    const bool lossless = parsed.drop == DropReason::none && policy.group[group].lossless;
+// All that is known of a packet on arrival.
+inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequence, Packet* packet,
+                     const ClassWay& way) {
     PacketMeta& info = meta(packet);
     info.sequence = sequence;
-    info.frame_bytes = static_cast<std::uint16_t>(bytes);
+    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     info.cells = 0;
     info.ingress_port = port;
-    info.priority_group = group;
+    info.priority_group = way.priority_group;
     info.observed = 0;
-    info.ecn = ecn;
-    info.traffic_class = tc;
-    info.lossless = lossless;
-    return group;
+    info.ecn = way.ecn;
+    info.traffic_class = way.traffic_class;
+    info.lossless = policy.group[way.priority_group].lossless;
 }
 
 // Packets of a batch that are to be dropped, and why.
@@ -167,28 +159,33 @@ template <class Judge>
     const PortPolicy& policy = worker.policy->ports[port.id];
     auto& counters = port.counters;
     const PortId id = port.id;
+    const ClassTable& ways = *policy.ways;
     const bool recording = is_recording(worker);
     const CellSize cell = worker.policy->cell;
     std::uint64_t sequence = port.next_sequence;
     std::uint32_t all_cells = 0;
-    std::uint32_t kinds = 0;  // RoCE, CNP and CE, a byte each: a burst has at most 32
+    std::uint32_t kinds = 0;
     static_assert(burst_size < 256);
     TrafficSums groups;
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         const Parsed& parsed = batch.parsed[i];
-        const ClassId group = describe(policy, id, sequence++, packet, parsed);
+        ClassWay by_rules;
+        const ClassWay& way = ways.has(parsed) ? ways.way(parsed) : by_rules = class_way(parsed, policy.map);
+        describe(policy, id, sequence++, packet, way);
+        const DropReason reason = parsed.drop;
+        // A frame that is refused as malformed belongs to no class.
+        if (reason != DropReason::none) [[unlikely]]
+            meta(packet).lossless = false;
         if (recording) [[unlikely]]
             record_arrival(worker, packet, parsed);
-        const DropReason reason = parsed.drop;
         if (reason != DropReason::none) [[unlikely]]
             return reason;
         const std::uint32_t bytes = packet->pkt_len;
         const std::uint32_t cells = cell.cells(bytes);
-        groups.add(group, bytes);
+        groups.add(way.priority_group, bytes);
         batch.cells[i] = cells;
         all_cells += cells;
-        kinds += std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
-                 std::uint32_t{parsed.ecn == Ecn::ce} << 16;
+        kinds += way.kinds;
         return reason;
     });
     batch.all_cells = all_cells;
@@ -231,9 +228,7 @@ struct RouteTables {
           ports(policy.ports.data()),
           link_up(shared.link_up.data()),
           hash(policy.hash) {}
-    bool is_up(std::uint32_t hop) const {
-        return link_up[next_hops[hop].port].load(std::memory_order_relaxed);
-    }
+    bool is_up(PortId port) const { return link_up[port].load(std::memory_order_relaxed); }
 
     const Group* groups;
     const std::uint32_t* buckets;
@@ -254,19 +249,18 @@ struct RouteTables {
         return group.drop;
     }
     PacketMeta& info = meta(packet);
-    const auto is_up = [&](std::uint32_t hop) { return tables.is_up(hop); };
     const std::uint32_t* table = tables.buckets + group.first_bucket;
-    std::uint32_t hop;
-    if (group.log2_buckets == 0) {
-        hop = *table;
-        if (!is_up(hop)) return DropReason::link_down;
-    } else {
-        const std::uint32_t hash = tables.hash(parsed, frame_bytes(packet) + parsed.l3_offset);
-        hop = pick_member(table, group.log2_buckets, hash, is_up);
+    const std::uint32_t hash =
+        group.log2_buckets == 0 ? 0 : tables.hash(parsed, frame_bytes(packet) + parsed.l3_offset);
+    std::uint32_t hop = table[bucket_of(group.log2_buckets, hash)];
+    PortId port = tables.next_hops[hop].port;
+    if (!tables.is_up(port)) [[unlikely]] {
+        hop = pick_member(table, group.log2_buckets, hash,
+                          [&](std::uint32_t other) { return tables.is_up(tables.next_hops[other].port); });
         if (hop == no_member) return DropReason::link_down;
-        if (group.counted) worker.next_hop_use[hop].add(packet->pkt_len);
+        port = tables.next_hops[hop].port;
     }
-    const PortId port = tables.next_hops[hop].port;
+    if (group.counted) worker.next_hop_use[hop].add(packet->pkt_len);
     const PortPolicy& egress = tables.ports[port];
     info.next_hop = hop;
     info.egress_port = port;
@@ -339,11 +333,12 @@ template <bool recording>
         const ClassId number = info.priority_group;
         const GroupLimits& limits = own.group[number];
         PriorityGroup& group = port.group[number];
-        PoolBurst& pool = pools[limits.pool];
         const std::uint32_t cells = batch.cells[i];
         std::conditional_t<recording, std::optional<AdmissionRecord>, std::nullptr_t> record{};
-        if constexpr (recording) record.emplace(group, limits, pool.view(), cells);
-        const Admission admission = group.admit(limits, pool, cells);
+        if constexpr (recording) record.emplace(group, limits, pools[limits.pool].view(), cells);
+        const Admission admission = group.admit_reserved(limits, cells)
+                                        ? Admission::reserved
+                                        : group.admit(limits, pools[limits.pool], cells);
         DropReason reason = DropReason::none;
         if (is_admitted(admission)) [[likely]] {
             info.cells = static_cast<std::uint16_t>(cells);
@@ -462,7 +457,8 @@ void watch_load(PortContext& port, unsigned received, Time now) {
     const PortPolicy& own = worker.policy->ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, worker.policy->ingress_pools, 0);
     worker.shared.releases.collect(port.id, port.groups_in_use, [&](ClassId n, std::uint32_t cells) {
-        port.group[n].release(pools[own.group[n].pool], cells);
+        PriorityGroup& group = port.group[n];
+        if (!group.release_reserved(cells)) group.release(pools[own.group[n].pool], cells);
     });
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/ids.hh"
 #include "lib/parse.hh"
+#include "lib/wred.hh"
 
 namespace sluice {
 
@@ -25,6 +26,7 @@ struct ClassMap {
     ClassId cnp_tc = follow;
     ClassId default_tc = 0;
     Trust trust = Trust::dscp;
+    bool operator==(const ClassMap&) const = default;
 };
 
 // Traffic class in [0, 8). CNP rule before RoCE rule before trust. An ACK goes with its data.
@@ -43,5 +45,50 @@ inline ClassId traffic_class(const Parsed& parsed, const ClassMap& map) {
     }
     return map.default_tc;
 }
+
+// What a port's map makes of a packet.
+struct ClassWay {
+    ClassId traffic_class = 0;
+    ClassId priority_group = 0;
+    EcnBits ecn{};
+    std::uint32_t kinds =
+        0;  // of which it is one: RoCE, CNP, arrived CE; a byte each, so that 255 can be added
+};
+
+inline ClassWay class_way(const Parsed& parsed, const ClassMap& map) {
+    const ClassId tc = traffic_class(parsed, map);
+    return {tc, map.tc_to_priority_group[tc], EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp),
+            std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
+                std::uint32_t{parsed.ecn == Ecn::ce} << 16};
+}
+
+// `class_way` of one map, asked in advance for all that it can be asked, but for frames whose PCP counts.
+class ClassTable {
+  public:
+    explicit ClassTable(const ClassMap& map) : map_(map) {
+        Parsed parsed;
+        for (unsigned kind = 0; kind < ways_.size(); ++kind) {
+            parsed.roce = kind >= 1;
+            parsed.cnp = kind == 2;
+            for (unsigned octet = 0; octet < 256; ++octet) {
+                parsed.dscp = static_cast<std::uint8_t>(octet >> 2);
+                parsed.ecn = static_cast<Ecn>(octet & 3U);
+                ways_[kind][octet] = class_way(parsed, map);
+            }
+        }
+    }
+
+    const ClassMap& map() const { return map_; }
+    bool has(const Parsed& parsed) const { return parsed.tags == 0 || map_.trust != Trust::pcp; }
+    // Of a packet that it has.
+    const ClassWay& way(const Parsed& parsed) const {
+        const unsigned kind = unsigned{parsed.roce} + unsigned{parsed.cnp};  // a CNP is RoCE, too
+        return ways_[kind][unsigned{parsed.dscp} << 2 | static_cast<unsigned>(parsed.ecn)];
+    }
+
+  private:
+    ClassMap map_;
+    std::array<std::array<ClassWay, 256>, 3> ways_;  // other, RoCEv2, CNP; by the TOS octet
+};
 
 }  // namespace sluice

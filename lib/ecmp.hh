@@ -23,16 +23,20 @@ std::vector<std::uint32_t> assign_buckets(std::span<const WeightedMember> member
 
 constexpr std::uint32_t no_member = 0xFFFF'FFFF;
 
+// The bucket for `hash` in a table of 2^log2_buckets.
+inline std::uint32_t bucket_of(unsigned log2_buckets, std::uint32_t hash) {
+    return static_cast<std::uint32_t>((std::uint64_t{hash} << log2_buckets) >> 32);
+}
+
 // The member for `hash` of a table of 2^log2_buckets buckets; `is_up(member)` says who may be taken. A bucket
 // whose member is down is passed on by a walk of odd stride, drawn from the hash, so the flows of a lost
 // member spread over all others by weight and come back when it does. `no_member` when none is up.
 template <class IsUp>
 std::uint32_t pick_member(const std::uint32_t* table, unsigned log2_buckets, std::uint32_t hash, IsUp is_up) {
     const std::uint32_t mask = (1U << log2_buckets) - 1;
-    auto bucket = static_cast<std::uint32_t>((std::uint64_t{hash} << log2_buckets) >> 32);
-    const std::uint32_t first = table[bucket];
-    if (is_up(first)) [[likely]]
-        return first;
+    std::uint32_t bucket = bucket_of(log2_buckets, hash);
+    if (is_up(table[bucket])) [[likely]]
+        return table[bucket];
     const std::uint32_t stride = (hash * 0x9E37'79B1U) >> 7 | 1U;
     for (std::uint32_t step = 0; step < mask; ++step) {
         bucket = (bucket + stride) & mask;

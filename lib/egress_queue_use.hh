@@ -22,12 +22,7 @@ class EgressQueueUse {
   public:
     // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
     QueueAdmission admit(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
-        assert(cells > 0);
-        const std::uint32_t reserved = reserved_.get() + cells;
-        if (reserved <= limits.reserved_cells) {
-            reserved_.set(reserved);
-            return QueueAdmission::reserved;
-        }
+        if (admit_reserved(limits, cells)) return QueueAdmission::reserved;
         const std::uint32_t shared = shared_.get();
         if (!limits.lossless && !pool.fits(limits.threshold, shared, cells))
             return QueueAdmission::queue_limit;
@@ -37,6 +32,15 @@ class EgressQueueUse {
         return QueueAdmission::shared;
     }
 
+    // The first part is the queue's own: most packets ask no pool. False when this one does not fit there.
+    bool admit_reserved(const QueueLimits& limits, std::uint32_t cells) {
+        assert(cells > 0);
+        const std::uint32_t reserved = reserved_.get() + cells;
+        if (reserved > limits.reserved_cells) return false;
+        reserved_.set(reserved);
+        return true;
+    }
+
     void release(PoolBurst& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
         const std::uint32_t shared = shared_.get();
@@ -44,6 +48,13 @@ class EgressQueueUse {
         shared_.set(shared - from_shared);
         pool.give(from_shared);
         reserved_.set(reserved_.get() - (cells - from_shared));
+    }
+    // The same of a queue that has nothing but reserved cells. False: it has others, and nothing was done.
+    bool release_reserved(std::uint32_t cells) {
+        if (shared_.get() != 0) return false;
+        assert(cells <= reserved_.get() && "released more than was admitted");
+        reserved_.set(reserved_.get() - cells);
+        return true;
     }
 
     std::int64_t limit_cells(const QueueLimits& limits, PoolView pool) const {

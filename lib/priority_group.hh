@@ -34,12 +34,7 @@ class alignas(32) PriorityGroup {
   public:
     // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
     Admission admit(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
-        assert(cells > 0);
-        const std::uint32_t reserved = reserved_.get() + cells;
-        if (reserved <= limits.reserved_cells) {
-            reserved_.set(reserved);
-            return Admission::reserved;
-        }
+        if (admit_reserved(limits, cells)) return Admission::reserved;
         const std::uint32_t shared = shared_.get();
         if (pause() == Pause::none && pool.fits(limits.threshold, shared, cells)) {
             pool.take(cells);
@@ -56,6 +51,15 @@ class alignas(32) PriorityGroup {
         return Admission::headroom;
     }
 
+    // The first part is the group's own: most packets ask no pool. False when this one does not fit there.
+    bool admit_reserved(const GroupLimits& limits, std::uint32_t cells) {
+        assert(cells > 0);
+        const std::uint32_t reserved = reserved_.get() + cells;
+        if (reserved > limits.reserved_cells) return false;
+        reserved_.set(reserved);
+        return true;
+    }
+
     // Cells of packets that left, or were dropped after admission.
     void release(PoolBurst& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
@@ -68,6 +72,13 @@ class alignas(32) PriorityGroup {
         shared_.set(shared_.get() - from_shared);
         pool.give(from_shared);
         reserved_.set(reserved_.get() - (cells - from_headroom - from_shared));
+    }
+    // The same of a group that has nothing but reserved cells. False: it has others, and nothing was done.
+    bool release_reserved(std::uint32_t cells) {
+        if ((headroom_.get() | shared_.get()) != 0) return false;
+        assert(cells <= reserved_.get() && "released more than was admitted");
+        reserved_.set(reserved_.get() - cells);
+        return true;
     }
 
     // T, never negative.

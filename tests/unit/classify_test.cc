@@ -1,0 +1,102 @@
+#include "lib/classify.hh"
+
+#include "lib/rng.hh"
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+
+namespace {
+
+ClassMap random_map(std::uint64_t seed) {
+    std::uint64_t number = 0;
+    const auto draw_class = [&] { return static_cast<ClassId>(draw({seed, 0, 0, number++}) % classes); };
+    const auto fill = [&](auto& map) {
+        for (ClassId& tc : map) tc = draw_class();
+    };
+    ClassMap map;
+    fill(map.dscp_to_tc);
+    fill(map.pcp_to_tc);
+    fill(map.tc_to_queue);
+    fill(map.tc_to_priority_group);
+    if ((seed & 1U) != 0) map.roce_tc = draw_class();
+    if ((seed & 2U) != 0) map.cnp_tc = draw_class();
+    map.default_tc = draw_class();
+    map.trust = static_cast<Trust>(seed / 4 % 3);
+    return map;
+}
+
+}  // namespace
+
+TEST_GROUP (Classify) {};
+
+TEST (Classify, rules_for_cnps_and_roce_stand_before_trust) {
+    ClassMap map;
+    map.dscp_to_tc[26] = 5;
+    Parsed parsed;
+    parsed.dscp = 26;
+    CHECK_EQUAL(5, traffic_class(parsed, map));
+    parsed.roce = true;
+    CHECK_EQUAL(5, traffic_class(parsed, map));
+    map.roce_tc = 3;
+    CHECK_EQUAL(3, traffic_class(parsed, map));
+    parsed.cnp = true;
+    CHECK_EQUAL(5, traffic_class(parsed, map));  // no data: the rule for RoCE does not speak of it
+    map.cnp_tc = 6;
+    CHECK_EQUAL(6, traffic_class(parsed, map));
+}
+
+TEST (Classify, pcp_counts_only_where_it_is_trusted_and_there_is_a_tag) {
+    ClassMap map;
+    map.pcp_to_tc[4] = 4;
+    map.default_tc = 1;
+    Parsed parsed;
+    parsed.pcp = 4;
+    parsed.tags = 1;
+    CHECK_EQUAL(0, traffic_class(parsed, map));
+    map.trust = Trust::pcp;
+    CHECK_EQUAL(4, traffic_class(parsed, map));
+    parsed.tags = 0;
+    CHECK_EQUAL(1, traffic_class(parsed, map));
+    parsed.tags = 1;
+    map.trust = Trust::port;
+    CHECK_EQUAL(1, traffic_class(parsed, map));
+}
+
+TEST (Classify, the_table_says_what_the_rules_say) {
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        const ClassMap map = random_map(seed);
+        const ClassTable table(map);
+        CHECK(table.map() == map);
+        for (unsigned octet = 0; octet < 256; ++octet)
+            for (unsigned kind = 0; kind < 3; ++kind)
+                for (unsigned tags = 0; tags < 2; ++tags) {
+                    Parsed parsed;
+                    parsed.dscp = static_cast<std::uint8_t>(octet >> 2);
+                    parsed.ecn = static_cast<Ecn>(octet & 3U);
+                    parsed.roce = kind != 0;
+                    parsed.cnp = kind == 2;
+                    parsed.tags = static_cast<std::uint8_t>(tags);
+                    parsed.pcp = static_cast<std::uint8_t>(octet % 8);
+                    CHECK_EQUAL(tags == 0 || map.trust != Trust::pcp, table.has(parsed));
+                    if (!table.has(parsed)) continue;
+                    const ClassWay wanted = class_way(parsed, map);
+                    const ClassWay& way = table.way(parsed);
+                    CHECK_EQUAL(traffic_class(parsed, map), way.traffic_class);
+                    CHECK_EQUAL(map.tc_to_priority_group[way.traffic_class], way.priority_group);
+                    CHECK_EQUAL(wanted.ecn.bits, way.ecn.bits);
+                    CHECK_EQUAL(wanted.kinds, way.kinds);
+                }
+    }
+}
+
+TEST (Classify, a_way_counts_its_packet_as_what_it_is) {
+    Parsed parsed;
+    CHECK_EQUAL(0U, class_way(parsed, {}).kinds);
+    parsed.roce = true;
+    CHECK_EQUAL(1U, class_way(parsed, {}).kinds);
+    parsed.cnp = true;
+    parsed.ecn = Ecn::ce;
+    CHECK_EQUAL(0x01'01'01U, class_way(parsed, {}).kinds);
+    CHECK_TRUE(class_way(parsed, {}).ecn.is_exempt());
+}
