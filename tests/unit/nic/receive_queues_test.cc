@@ -189,6 +189,7 @@ TEST(ReceiveQueues, areReceivedFromAndFallBehindEachByItself) {
     LONGS_EQUAL(32, port->receive_from(2, burst, Time{7}));
     LONGS_EQUAL(7, meta(burst[31]).arrival.ps);
     for (Packet* packet : burst) rte_pktmbuf_free(packet);
+    LONGS_EQUAL(0, port->receive_from(1, burst, Time{8}));
     CHECK_TRUE(port->queue_falls_behind(2).value());
     CHECK_FALSE(port->queue_falls_behind(1).value());
     CHECK_FALSE(port->falls_behind(Time{}).value());
