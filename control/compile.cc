@@ -132,14 +132,21 @@ PacketDemand packet_demand(const Config& config) {
         if (device.has("pci")) {
             const RingSizes sizes =
                 ring_sizes(port.speed, config.turn_max, modelled_ring, config.packet_buffer_bytes);
-            demand.rings += sizes.receive + std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
+            demand.rings += std::uint64_t{port.rx_queues} * sizes.receive +
+                            std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
         } else if (config.clock == ClockKind::real_time) {
-            demand.rings += 2 * ring_descriptors;
+            demand.rings += (port.rx_queues + 1ULL) * ring_descriptors;
         }
+        // Of a further receive queue, what its poller has in hand and what it has passed on: no frame is
+        // admitted before it has left here, so however late its owner takes it, it has its buffers.
+        const std::uint64_t segments =
+            (max_frame_bytes + config.packet_buffer_bytes - 1) / config.packet_buffer_bytes;
+        demand.rings += (port.rx_queues - 1ULL) * (passed_frames + burst_size) * segments;
         if (device.has("xdp")) demand.rings += xdp_packets;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
         // A file that cannot be read is the port's own error a little later.
-        if (const auto capture = CaptureReader::scan(device.rx_pcap)) demand.captures += 2 * capture->packets;
+        for (const std::string& file : device.rx_pcaps)
+            if (const auto capture = CaptureReader::scan(file)) demand.captures += 2 * capture->packets;
     }
     demand.caches = (config.workers + 1ULL) * packet_cache * 2;
     return demand;

@@ -158,6 +158,9 @@ struct PortConfig {
     ClassId default_tc = 0;  // with trust = port, and for what carries neither DSCP nor PCP
     std::string map = "default";
     std::optional<unsigned> worker;  // absent: ports are dealt round
+    std::uint16_t rx_queues = 1;     // in [1, max_receive_queues]; more under the real clock only
+    std::vector<unsigned>
+        rx_workers;  // who polls those beyond the first, in turn; empty: all, from the next one on
     std::array<PriorityGroupConfig, classes> priority_group{};
     std::array<QueueConfig, classes> queue{};
     FaultSettings fault;  // injected, under the virtual clock only

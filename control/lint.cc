@@ -33,11 +33,14 @@ void check_workers(const Config& config, const Machine& machine, Findings& findi
         findings.error("workers-range", "workers",
                        fmt::format("{} workers are not from 1 to {}", config.workers, max_workers),
                        "write workers = 1");
-    if (!config.ports.empty() && config.workers > config.ports.size())
-        findings.warn("workers-idle", "workers",
-                      fmt::format("{} workers for {} ports: {} have nothing to do", config.workers,
-                                  config.ports.size(), config.workers - config.ports.size()),
-                      fmt::format("write workers = {}", config.ports.size()));
+    std::size_t queues = 0;
+    for (const auto& [name, port] : config.ports) queues += port.rx_queues;
+    if (!config.ports.empty() && config.workers > queues)
+        findings.warn(
+            "workers-idle", "workers",
+            fmt::format("{} workers for {} {}: {} have nothing to do", config.workers, queues,
+                        queues == config.ports.size() ? "ports" : "receive queues", config.workers - queues),
+            fmt::format("write workers = {}", queues));
     if (real && config.workers > machine.cpus)
         findings.error("workers-cpus", "workers",
                        fmt::format("{} workers under the real clock need as many CPUs, there are {}",
@@ -272,6 +275,7 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
         lint::check_fault(name, port, config, findings);
     }
     lint::check_devices(config, findings);
+    lint::check_receive_queues(config, findings);
     lint::check_decisions(config, findings);
     lint::check_addresses(config, findings);
     const bool same_neighbors = good != nullptr && lint::same_neighbors(*good, config);

@@ -79,10 +79,13 @@ void check_arguments(const std::string& port_name, const PortConfig& port, const
                                fmt::format("{} names no file", key),
                                fmt::format("write {}=FILE, or leave it out", key), port.place);
         }
-        if (count > 1)
-            findings.error("device-argument-twice", port_path(port_name, "device"),
-                           fmt::format("{} is given {} times: a port has one queue each way", key, count),
-                           "leave one", port.place);
+        const std::size_t queues = key == "rx_pcap" ? port.rx_queues : 1;
+        if (count > queues)
+            findings.error(
+                "device-argument-twice", port_path(port_name, "device"),
+                queues == 1 ? fmt::format("{} is given {} times: a port has one queue each way", key, count)
+                            : fmt::format("{} is given {} times for {} receive queues", key, count, queues),
+                queues == 1 ? "leave one" : fmt::format("leave {}", queues), port.place);
     }
 }
 

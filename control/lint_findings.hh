@@ -40,9 +40,10 @@ std::string port_path(std::string_view port, std::string_view key = {});
 // "line 7", or "elsewhere" for what is not from a file.
 std::string at_line(SourcePlace place);
 
-void check_decisions(const Config& config, Findings& findings);  // lint_decisions.cc
-void check_devices(const Config& config, Findings& findings);    // lint_devices.cc
-void check_addresses(const Config& config, Findings& findings);  // lint_routes.cc
+void check_decisions(const Config& config, Findings& findings);       // lint_decisions.cc
+void check_devices(const Config& config, Findings& findings);         // lint_devices.cc
+void check_receive_queues(const Config& config, Findings& findings);  // lint_receive_queues.cc
+void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);
 void check_routes(const Config& config, Findings& findings);
 // The neighbours, and all that they are judged by: ports and their addresses.

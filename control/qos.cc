@@ -179,6 +179,9 @@ Headroom headroom_of(const Config& config, const PortConfig& port) {
     inputs.cell_bytes = config.cell_bytes;
     // What arrives before our turn sees it, and what our PFC frame waits for in our own ring.
     inputs.own_turn_max = is_virtual ? config.virtual_turn * 2 : config.turn_max + modelled_ring;
+    // A frame that another worker has received waits for ours, however many receive queues there are:
+    // together they bring no more than the link.
+    if (!is_virtual && port.rx_queues > 1) inputs.hand_over_max = config.turn_max;
     return headroom(inputs);
 }
 

@@ -105,8 +105,8 @@ Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
 Json group_json(const PortContext& port, unsigned n, const GroupLimits& limits, Cells bytes) {
     const GroupCounters& counters = port.counters.group[n];
     const PriorityGroup& group = port.group[n];
-    return {{"packets", counters.rx.packets.get()},
-            {"bytes", counters.rx.bytes.get()},
+    return {{"packets", port.received([n](const auto& queue) { return queue.group_rx[n].packets.get(); })},
+            {"bytes", port.received([n](const auto& queue) { return queue.group_rx[n].bytes.get(); })},
             {"dropped_packets", counters.dropped.get()},
             {"headroom_overruns", counters.headroom_overruns.get()},
             {"xoff", group.in_xoff()},
@@ -208,6 +208,20 @@ void add_slow_path(Json& json, const PortCounters& counters, bool punts, const T
     if (tap != nullptr) json["tap_refused_packets"] = refused;
 }
 
+// By receive queue, where there are several; the port's worker polls the first.
+Json receive_queues_json(const PortContext& port, WorkerId owner) {
+    Json list = Json::array();
+    list.push_back({{"worker", owner},
+                    {"packets", port.counters.rx.packets.get()},
+                    {"bytes", port.counters.rx.bytes.get()}});
+    for (const auto& queue : port.more_receive_queues)
+        list.push_back({{"worker", queue->poller},
+                        {"packets", queue->counters.rx.packets.get()},
+                        {"bytes", queue->counters.rx.bytes.get()},
+                        {"fell_behind", queue->behind.get()}});
+    return list;
+}
+
 Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     const PortContext& port = device.port(id);
@@ -215,7 +229,8 @@ Json port_json(RunningSwitch& running, PortId id) {
     const std::string& name = running.port_names()[id];
     const Cells bytes{running.config().cell_bytes};
     Json json;
-    json["rx"] = traffic(counters.rx);
+    json["rx"] = {{"packets", port.received([](const auto& queue) { return queue.rx.packets.get(); })},
+                  {"bytes", port.received([](const auto& queue) { return queue.rx.bytes.get(); })}};
     json["tx"] = traffic(counters.tx);
     json["drops"] = drops_json([&](DropReason reason) { return device.dropped(id, reason); });
     json["lossless_drops"] =
@@ -226,15 +241,19 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();
     json["lost_on_wire_packets"] = counters.lost_on_wire.get();
-    json["roce_packets"] = counters.roce.get();
-    json["cnp_packets"] = counters.cnp.get();
-    json["cnp_per_s"] = per_second(counters.cnp.get(), running.now());
+    const std::uint64_t cnps = port.received([](const auto& queue) { return queue.cnp.get(); });
+    const std::uint64_t ce = port.received([](const auto& queue) { return queue.ce_arrived.get(); });
+    json["roce_packets"] = port.received([](const auto& queue) { return queue.roce.get(); });
+    json["cnp_packets"] = cnps;
+    json["cnp_per_s"] = per_second(cnps, running.now());
     json["cnp_sent_packets"] = counters.cnp_latency.count();
     json["cnp_latency_ns"] = latency_json(counters.cnp_latency);
-    json["ce_arrived_packets"] = counters.ce_arrived.get();
-    json["ce_arrived_per_s"] = per_second(counters.ce_arrived.get(), running.now());
+    json["ce_arrived_packets"] = ce;
+    json["ce_arrived_per_s"] = per_second(ce, running.now());
     json["imissed"] = port.io->missed();
     json["fell_behind"] = counters.behind.get();
+    if (!port.more_receive_queues.empty())
+        json["rx_queues"] = receive_queues_json(port, device.shared().owner[id]);
     json["flaps"] = counters.flaps.get();
     json["link_up"] = device.link_up(id);
     json["pfc_tx"] = pfc_tx_text(running, id);

@@ -17,6 +17,7 @@ Json capabilities_json(const PortCapabilities& can) {
             {"multi_segment_transmit", can.multi_segment_transmit},
             {"receive_queues", can.receive_queues},
             {"transmit_queues", can.transmit_queues},
+            {"receive_spread", can.receive_spread},
             {"receive_ring", can.receive_ring},
             {"transmit_ring", can.transmit_ring},
             {"paced", can.paced},
@@ -47,9 +48,11 @@ Json physical_json(const PhysicalCounters& counters) {
 
 std::string capabilities_text(const PortCapabilities& can) {
     return fmt::format(
-        "driver {}, PFC {}: {}; MTU up to {}; rings of {} and {} descriptors{}; link by {}; filter {}",
-        can.driver, to_string(can.pfc.tx), can.pfc.why, can.max_mtu, can.receive_ring, can.transmit_ring,
-        can.paced ? ", paced" : "", can.link_interrupt ? "interrupt" : "asking", can.filter);
+        "driver {}, PFC {}: {}; MTU up to {}; receives by {}; rings of {} and {} descriptors{}; link by {}; "
+        "filter {}",
+        can.driver, to_string(can.pfc.tx), can.pfc.why, can.max_mtu, can.receive_spread, can.receive_ring,
+        can.transmit_ring, can.paced ? ", paced" : "", can.link_interrupt ? "interrupt" : "asking",
+        can.filter);
 }
 
 }  // namespace sluice

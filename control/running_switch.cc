@@ -34,6 +34,16 @@ WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t inde
     return static_cast<WorkerId>(port.worker.value_or(static_cast<unsigned>(index)) % config.workers);
 }
 
+// Of the receive queues beyond the first.
+std::vector<WorkerId> pollers_of(const Config& config, const PortConfig& port, WorkerId owner) {
+    std::vector<WorkerId> pollers;
+    for (unsigned n = 1; n < port.rx_queues; ++n)
+        pollers.push_back(static_cast<WorkerId>(port.rx_workers.empty()
+                                                    ? (owner + n) % config.workers
+                                                    : port.rx_workers[(n - 1) % port.rx_workers.size()]));
+    return pollers;
+}
+
 // The first problem that keeps it from being used: of those that may be forced none, if any was.
 const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
     for (const QosProblem& problem : qos.problems)
@@ -152,16 +162,17 @@ std::string RunningSwitch::find_origin() {
     std::uint64_t last = 0;
     for (const auto& [name, port] : config_.ports) {
         const DeviceText device = parse_device(port.device);
-        if (device.rx_pcap.empty()) continue;
-        const auto capture = CaptureReader::scan(device.rx_pcap);
-        if (!capture) return "port " + name + ": " + capture.error();
-        if (capture->packets == 0) {
-            note("empty_capture", "port " + name + ": " + device.rx_pcap + " holds no frames");
-            continue;
+        for (const std::string& file : device.rx_pcaps) {
+            const auto capture = CaptureReader::scan(file);
+            if (!capture) return "port " + name + ": " + capture.error();
+            if (capture->packets == 0) {
+                note("empty_capture", "port " + name + ": " + file + " holds no frames");
+                continue;
+            }
+            origin_ns_ = any ? std::min(origin_ns_, capture->first_ns) : capture->first_ns;
+            last = any ? std::max(last, capture->last_ns) : capture->last_ns;
+            any = true;
         }
-        origin_ns_ = any ? std::min(origin_ns_, capture->first_ns) : capture->first_ns;
-        last = any ? std::max(last, capture->last_ns) : capture->last_ns;
-        any = true;
     }
     if (config_.clock == ClockKind::real_time) return {};  // read only so that nothing is started in vain
     if (any && last - origin_ns_ > longest_span_ns)
@@ -177,10 +188,14 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
     };
     if (config_.clock == ClockKind::virtual_time) {
         const DeviceText device = parse_device(port.device);
-        CapturePortSpec spec{device.rx_pcap, device.tx_pcap,
-                             origin_ns_,     port.speed,
-                             pool_->pool(),  config_.virtual_ring_frames,
-                             std::nullopt,   class_map(map_of(config_, port), port)};
+        CapturePortSpec spec{device.rx_pcaps.empty() ? std::string{} : device.rx_pcaps.back(),
+                             device.tx_pcap,
+                             origin_ns_,
+                             port.speed,
+                             pool_->pool(),
+                             config_.virtual_ring_frames,
+                             std::nullopt,
+                             class_map(map_of(config_, port), port)};
         if (port.peer.value_or(PeerKind::obey) == PeerKind::obey) spec.obeys = peer_delay(port);
         auto opened = CapturePort::open(spec);
         if (!opened) return failed(opened.error());
@@ -188,7 +203,7 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
     }
     auto started = EthdevPort::start({port.device,
                                       {static_cast<std::uint16_t>(port.mtu), pool_->pool(), port.speed,
-                                       config_.turn_max, modelled_ring, port.mac},
+                                       config_.turn_max, modelled_ring, port.mac, port.rx_queues},
                                       options_.pci_folder});
     if (!started) return failed(started.error());
     ethdevs_.push_back(started->get());
@@ -209,6 +224,7 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
             spec.link = LinkTransmitter(port.speed.byte_time(), modelled_ring);
         spec.io = std::move(*io);
         spec.owner = owner_of(config_, port, index);
+        spec.pollers = pollers_of(config_, port, spec.owner);
         spec.trace_slots = options_.trace_slots;
         spec.trace_width = nanoseconds(100);
         specs.push_back(std::move(spec));

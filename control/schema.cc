@@ -225,6 +225,13 @@ Rows<PortConfig> port_rows() {
         key<P>("map", &P::map, name("a map's name"), "The [map.NAME] by which the port classifies."),
         at_start(key<P>("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
                         "Worker that owns the port; \"auto\": ports are dealt round.")),
+        at_start(key<P>("rx_queues", &P::rx_queues, integer<std::uint16_t>(1, max_receive_queues),
+                        "Receive queues, over which the device spreads flows; the port's worker polls the "
+                        "first. Real clock only.")),
+        at_start(key<P>("rx_workers", &P::rx_workers,
+                        list_of(integer<unsigned>(0, max_workers - 1), max_workers),
+                        "Workers that poll the other receive queues, in turn; []: all, from the one after "
+                        "the port's own.")),
         indexed<P>("priority_group", &P::priority_group, priority_group_rows(),
                    "A priority group of the port, 0 to 7."),
         indexed<P>("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7."),

@@ -38,9 +38,10 @@ Json workers_json(RunningSwitch& running) {
         std::uint64_t sent = 0;
         for (const PortContext* port : worker.own_ports) {
             ports.push_back(running.port_names()[port->id]);
-            received += port->counters.rx.packets.get();
+            received += port->counters.rx.packets.get();  // by this worker: of its first queue
             sent += port->counters.tx.packets.get();
         }
+        for (const ReceiveQueue* queue : worker.polled) received += queue->counters.rx.packets.get();
         Json json = {{"ports", std::move(ports)}, {"rx_packets", received}, {"tx_packets", sent}};
         if (running.real_runner() != nullptr) {
             json.update(turns_json(worker.turns));

@@ -33,7 +33,7 @@ DeviceText parse_device(std::string_view text) {
         if (equals == std::string_view::npos) continue;
         const std::string_view key = argument.substr(0, equals);
         const std::string_view value = argument.substr(equals + 1);
-        if (key == "rx_pcap") device.rx_pcap = value;
+        if (key == "rx_pcap" && !value.empty()) device.rx_pcaps.emplace_back(value);
         if (key == "tx_pcap") device.tx_pcap = value;
         if (key == "iface") device.interface = value;
         if (key == "infinite_rx") device.infinite_rx = value == "1";

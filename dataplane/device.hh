@@ -9,8 +9,8 @@
 namespace sluice {
 
 struct DeviceText {
-    std::string driver;   // "net_pcap", "net_null", ...; "xdp"; "pci" for a PCI address; empty: no device
-    std::string rx_pcap;  // net_pcap only
+    std::string driver;  // "net_pcap", "net_null", ...; "xdp"; "pci" for a PCI address; empty: no device
+    std::vector<std::string> rx_pcaps;  // net_pcap only: one for each receive queue
     std::string tx_pcap;
     bool infinite_rx = false;
     std::string pci_address;  // in full; of "pci" only

@@ -12,6 +12,7 @@
 
 #include "dataplane/device.hh"
 #include "dataplane/eal.hh"
+#include "dataplane/rss.hh"
 
 namespace sluice {
 namespace {
@@ -85,11 +86,18 @@ std::string failed(const Eal::LogMark& mark, const std::string& what, int error)
     return text;
 }
 
-int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& can) {
+// 0 or -errno; what the device cannot do and needs no number is said in `wrong`.
+int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& can, std::string& wrong) {
     rte_eth_conf conf{};
     rte_eth_dev_info info{};
     int result = rte_eth_dev_info_get(id, &info);
     if (result != 0) return result;
+    ReceiveSpread spread(info, spec.nic.receive_queues);
+    wrong = spread.wrong();
+    if (!wrong.empty()) return -EINVAL;
+    spread.ask_for(conf);
+    can.receive_queues = info.max_rx_queues;
+    can.receive_spread = spread.text();
     can.driver = info.driver_name != nullptr ? info.driver_name : "unknown";
     can.pfc = pfc_ability(can.driver, {});
     can.max_mtu = info.max_mtu;
@@ -100,15 +108,17 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& 
                                                   info.max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN);
     conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
     conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-    if ((result = rte_eth_dev_configure(id, 1, 1, &conf)) != 0) return result;
+    if ((result = rte_eth_dev_configure(id, spec.nic.receive_queues, 1, &conf)) != 0) return result;
     std::uint16_t rx = ring_descriptors;
     std::uint16_t tx = ring_descriptors;
     if ((result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0) return result;
     const int socket = rte_eth_dev_socket_id(id);
     const unsigned node = socket < 0 ? 0 : static_cast<unsigned>(socket);
-    if ((result = rte_eth_rx_queue_setup(id, 0, rx, node, nullptr, spec.nic.pool)) != 0) return result;
+    for (std::uint16_t n = 0; n < spec.nic.receive_queues; ++n)
+        if ((result = rte_eth_rx_queue_setup(id, n, rx, node, nullptr, spec.nic.pool)) != 0) return result;
     if ((result = rte_eth_tx_queue_setup(id, 0, tx, node, nullptr)) != 0) return result;
-    return rte_eth_dev_start(id);
+    if ((result = rte_eth_dev_start(id)) != 0) return result;
+    return spread.fill_table(id);
 }
 
 }  // namespace
@@ -145,8 +155,9 @@ std::string EthdevPort::open_software_device() {
     open_ = true;
     interface_ = KernelInterface::named(text.interface);
     can_.receive_ring = can_.transmit_ring = ring_descriptors;
-    if (const int configured = configure(id_, spec_, can_); configured != 0)
-        return failed(mark, " does not start", configured);
+    std::string wrong;
+    if (const int configured = configure(id_, spec_, can_, wrong); configured != 0)
+        return wrong.empty() ? failed(mark, " does not start", configured) : ": " + wrong;
     if (interface_ && KernelInterface::is_card(text.interface))
         can_.pfc.why = "made and obeyed by software; whether the card behind " + text.interface +
                        " hands MAC control frames over is not known";
@@ -246,7 +257,7 @@ void EthdevPort::release() {
     if (known && info.device != nullptr) static_cast<void>(rte_dev_remove(info.device));
     link_mbps_ = 0;
     physical_ = {};
-    last_burst_was_full_ = false;
+    queues_.assign(queues_.size(), {});  // nobody polls them now
 }
 
 bool EthdevPort::has_returned() const {
@@ -262,19 +273,24 @@ std::string EthdevPort::reopen() {
     return "device \"" + spec_.device + "\"" + error;
 }
 
-unsigned EthdevPort::receive(std::span<Packet*> out, Time now) {
-    const unsigned count = rte_eth_rx_burst(id_, 0, out.data(), static_cast<std::uint16_t>(out.size()));
+unsigned EthdevPort::receive(std::span<Packet*> out, Time now) { return receive_from(0, out, now); }
+
+unsigned EthdevPort::receive_from(std::uint16_t queue, std::span<Packet*> out, Time now) {
+    const unsigned count = rte_eth_rx_burst(id_, queue, out.data(), static_cast<std::uint16_t>(out.size()));
     for (unsigned i = 0; i < count; ++i) meta(out[i]).arrival = now;
-    last_burst_was_full_ = count == out.size();
+    queues_[queue].last_burst_was_full = count == out.size();
     return count;
 }
 
 // One look at the descriptor in the middle, and only while bursts are full; rte_eth_rx_queue_count would walk
 // over all of them.
-std::optional<bool> EthdevPort::falls_behind(Time) const {
+std::optional<bool> EthdevPort::queue_falls_behind(std::uint16_t queue) const {
     if (half_ring_ == 0) return std::nullopt;
-    return last_burst_was_full_ && rte_eth_rx_descriptor_status(id_, 0, half_ring_) == RTE_ETH_RX_DESC_DONE;
+    return queues_[queue].last_burst_was_full &&
+           rte_eth_rx_descriptor_status(id_, queue, half_ring_) == RTE_ETH_RX_DESC_DONE;
 }
+
+std::optional<bool> EthdevPort::falls_behind(Time) const { return queue_falls_behind(0); }
 
 unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
     return rte_eth_tx_burst(id_, 0, const_cast<Packet**>(frames.data()),

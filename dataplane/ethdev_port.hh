@@ -1,4 +1,5 @@
-// A port that is a DPDK ethdev: a vdev or a NIC. One receive and one transmit queue.
+// A port that is a DPDK ethdev: a vdev or a NIC. One transmit queue, and as many receive queues as it is
+// told.
 //
 // A NIC may go while the switch runs, and come back. From the moment that DPDK tells, its link is down; when
 // the owner has seen that, it asks nothing of the device any more, and control lets go of it and may take it
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "dataplane/bpf/steer.hh"
 #include "dataplane/kernel_interface.hh"
@@ -41,8 +43,10 @@ class EthdevPort final : public Port {
     ~EthdevPort() override;
 
     unsigned receive(std::span<Packet*> out, Time now) override;
+    unsigned receive_from(std::uint16_t queue, std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override;
     std::optional<bool> falls_behind(Time now) const override;
+    std::optional<bool> queue_falls_behind(std::uint16_t queue) const override;
     // acquire: the device behind an open port may be another than before.
     bool link_up() const override { return link_up_.load(std::memory_order_acquire); }
     bool has_own_ring() const override { return !can_.paced; }
@@ -78,7 +82,7 @@ class EthdevPort final : public Port {
     std::string close() override;
 
   private:
-    explicit EthdevPort(Spec spec) : spec_(std::move(spec)) {}
+    explicit EthdevPort(Spec spec) : spec_(std::move(spec)), queues_(spec_.nic.receive_queues) {}
     std::string open_software_device();
     std::string open_nic();
     void follow();
@@ -91,10 +95,13 @@ class EthdevPort final : public Port {
     Spec spec_;
     std::uint16_t id_ = 0;
     PortCapabilities can_;
-    std::uint16_t half_ring_ = 0;       // of its receive ring, descriptors; 0: it does not tell
-    bool last_burst_was_full_ = false;  // the owner's
-    bool needs_software_pfc_ = false;   // the card that was here first had it
-    std::string pci_address_;           // empty: no NIC
+    std::uint16_t half_ring_ = 0;  // of its receive ring, descriptors; 0: it does not tell
+    struct alignas(64) Queue {
+        bool last_burst_was_full = false;  // its poller's
+    };
+    std::vector<Queue> queues_;
+    bool needs_software_pfc_ = false;  // the card that was here first had it
+    std::string pci_address_;          // empty: no NIC
     std::unique_ptr<Steering> steering_;
     std::optional<KernelInterface> interface_;  // drivers of kernel interfaces say that every link is up
     bool open_ = false;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "dataplane/decisions.hh"
+#include "dataplane/drop.hh"
 #include "dataplane/fib.hh"
 #include "dataplane/punt.hh"
 #include "lib/checksum.hh"
@@ -30,7 +31,8 @@ struct Batch {
     };
     std::array<std::uint32_t, burst_size> group;
     std::array<std::uint32_t, burst_size> cells;
-    std::uint32_t all_cells;  // of all that was classified
+    std::uint32_t all_cells;        // of all that was classified
+    ReceiveQueue* queue = nullptr;  // received for the port's owner; null: by it
 };
 
 // Frames of one burst and their bytes, by class: one addition a packet, counted when the burst has ended.
@@ -62,6 +64,15 @@ class TrafficSums {
         out = parse_any(view, packet->pkt_len, station);
 }
 
+// To the owner of the port. There is room: else the queue had not been polled.
+void pass_on(ReceiveQueue& queue, Packet* packet, Passed what, DropReason refusal = DropReason::none) {
+    PacketMeta& info = meta(packet);
+    info.passed = what;
+    info.refusal = refusal;
+    [[maybe_unused]] const std::size_t posted = queue.passed.post({&packet, 1});
+    assert(posted == 1);
+}
+
 // MAC control frames are consumed: counted, never data, never dropped data.
 void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
     auto& counters = port.counters;
@@ -72,11 +83,20 @@ void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
         counters.pfc.rx_pause_global.add(1);
     } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
         const Time end = meta(packet).arrival + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
-        port.honor.receive(control.map, end, policy.speed, policy.pfc_honours);
+        // One that was passed on before the link went down is forgotten, as the others are.
+        if (port.link_up) port.honor.receive(control.map, end, policy.speed, policy.pfc_honours);
     } else {
         counters.pfc.rx_unknown.add(1);
     }
     rte_pktmbuf_free(packet);
+}
+
+[[gnu::noinline, gnu::cold]] void take_mac_control(WorkerContext& worker, PortId port, const Batch& batch,
+                                                   Packet* packet) {
+    if (batch.queue != nullptr)
+        pass_on(*batch.queue, packet, Passed::mac_control);
+    else
+        consume(worker.policy->ports[port], *worker.shared.ports[port], packet);
 }
 
 // All that is known of a packet on arrival.
@@ -101,11 +121,22 @@ struct Refused {
 };
 static_assert(burst_size <= 32);
 
+// Only the owner of the port knows what control may still get of it.
+void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason) {
+    if (worker.policy->ports[queue.port].punts)
+        pass_on(queue, packet, Passed::refused, reason);
+    else
+        drop(worker, packet, reason);
+}
+
 [[gnu::noinline, gnu::cold]] void drop_refused(WorkerContext& worker, Batch& batch, const Refused& refused) {
     unsigned kept = 0;
     for (unsigned i = 0; i < batch.count; ++i) {
         if ((refused.which >> i & 1U) != 0) {
-            refuse(worker, batch.packet[i], refused.why[i]);
+            if (batch.queue != nullptr)
+                refuse_for_owner(worker, *batch.queue, batch.packet[i], refused.why[i]);
+            else
+                refuse(worker, batch.packet[i], refused.why[i]);
             continue;
         }
         batch.packet[kept] = batch.packet[i];
@@ -131,9 +162,9 @@ template <class Judge>
 }
 
 // MAC control is taken in; what is left in the batch is data.
-[[gnu::noinline]] void parse_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst,
-                                   Batch& batch) {
-    const PortPolicy& policy = worker.policy->ports[port.id];
+[[gnu::noinline]] void parse_stage(WorkerContext& worker, PortId port, ReceiveCounters& counters,
+                                   std::span<Packet* const> burst, Batch& batch) {
+    const PortPolicy& policy = worker.policy->ports[port];
     const UsualOctets addresses = usual_addresses(policy.station);
     std::uint64_t bytes = 0;
     unsigned kept = 0;
@@ -143,7 +174,7 @@ template <class Judge>
         Parsed& parsed = batch.parsed[kept];
         parse_packet(packet, policy.station, addresses, parsed);
         if (parsed.kind == FrameKind::mac_control) [[unlikely]] {
-            consume(policy, port, packet);
+            take_mac_control(worker, port, batch, packet);
             continue;
         }
         if (packet->packet_type == packet_type_truncated) [[unlikely]]
@@ -151,18 +182,17 @@ template <class Judge>
         batch.packet[kept++] = packet;
     }
     batch.count = kept;
-    port.counters.rx.add(burst.size(), bytes);
+    counters.rx.add(burst.size(), bytes);
 }
 
 // Class and priority group. What is left in the batch is IP to be routed.
-[[gnu::noinline]] void classify_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
-    const PortPolicy& policy = worker.policy->ports[port.id];
-    auto& counters = port.counters;
-    const PortId id = port.id;
+[[gnu::noinline]] void classify_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters,
+                                      ReceiveState& state, Batch& batch) {
+    const PortPolicy& policy = worker.policy->ports[id];
     const ClassTable& ways = *policy.ways;
     const bool recording = is_recording(worker);
     const CellSize cell = worker.policy->cell;
-    std::uint64_t sequence = port.next_sequence;
+    std::uint64_t sequence = state.next_sequence;
     std::uint32_t all_cells = 0;
     std::uint32_t kinds = 0;
     static_assert(burst_size < 256);
@@ -189,9 +219,9 @@ template <class Judge>
         return reason;
     });
     batch.all_cells = all_cells;
-    port.next_sequence = sequence;
+    state.next_sequence = sequence;
     groups.for_each(
-        [&](unsigned n, std::uint64_t frames, std::uint64_t sum) { counters.group[n].rx.add(frames, sum); });
+        [&](unsigned n, std::uint64_t frames, std::uint64_t sum) { counters.group_rx[n].add(frames, sum); });
     counters.roce.add(kinds & 0xFF);
     counters.cnp.add(kinds >> 8 & 0xFF);
     counters.ce_arrived.add(kinds >> 16);
@@ -403,12 +433,87 @@ void hold_peer(PortContext& port, bool behind) {
 }
 
 // Behind is: bursts come full, 8 in a row, or the receive ring fills up where the device tells.
-void watch_load(PortContext& port, unsigned received, Time now) {
+bool come_full(ReceiveState& state, unsigned received) {
     constexpr unsigned many = 8;
-    port.full_bursts = received < burst_size
-                           ? std::uint8_t{0}
-                           : static_cast<std::uint8_t>(std::min<unsigned>(port.full_bursts + 1U, many));
-    hold_peer(port, port.io->falls_behind(now).value_or(port.full_bursts == many));
+    state.full_bursts = received < burst_size
+                            ? std::uint8_t{0}
+                            : static_cast<std::uint8_t>(std::min<unsigned>(state.full_bursts + 1U, many));
+    return state.full_bursts == many;
+}
+
+// Likewise of a queue that is polled for us.
+bool is_behind_elsewhere(const PortContext& port) {
+    return std::any_of(port.more_receive_queues.begin(), port.more_receive_queues.end(),
+                       [](const auto& queue) { return queue->is_behind.load(std::memory_order_relaxed); });
+}
+
+void watch_load(PortContext& port, unsigned received, Time now) {
+    const bool full = come_full(port.receive, received);
+    hold_peer(port, port.io->falls_behind(now).value_or(full) || is_behind_elsewhere(port));
+}
+
+void say_behind(ReceiveQueue& queue, bool behind) {
+    if (behind == queue.is_behind.load(std::memory_order_relaxed)) return;
+    queue.is_behind.store(behind, std::memory_order_relaxed);
+    if (behind) queue.behind.add(1);
+}
+
+// Whether the queue's device may be asked. While the link is down it may be another's, or nobody's.
+bool may_poll(Shared& shared, ReceiveQueue& queue) {
+    // seq_cst: see Switch::link_up.
+    const std::atomic<bool>& link = shared.link_up[queue.port];
+    if (link.load(std::memory_order_seq_cst) == queue.open) [[likely]]
+        return queue.open;
+    if (!queue.open) {
+        queue.polled.store(true, std::memory_order_seq_cst);
+        queue.open = link.load(std::memory_order_seq_cst);
+        if (queue.open) return true;
+    }
+    queue.open = false;
+    queue.polled.store(false, std::memory_order_seq_cst);
+    queue.state.full_bursts = 0;
+    say_behind(queue, false);
+    return false;
+}
+
+// All that is left of the batch, in order, with the cells that it wants.
+[[gnu::noinline]] void pass_on_stage(const Batch& batch) {
+    for (unsigned i = 0; i < batch.count; ++i) {
+        PacketMeta& info = meta(batch.packet[i]);
+        info.passed = Passed::data;
+        info.wanted_cells = static_cast<std::uint16_t>(batch.cells[i]);
+    }
+    [[maybe_unused]] const std::size_t posted =
+        batch.queue->passed.post(std::span(batch.packet).first(batch.count));
+    assert(posted == batch.count);
+}
+
+// What others have received: data stays in the batch, to be admitted.
+[[gnu::noinline]] void sort_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst,
+                                  Batch& batch) {
+    const PortPolicy& own = worker.policy->ports[port.id];
+    std::uint32_t all_cells = 0;
+    unsigned kept = 0;
+    for (Packet* packet : burst) {
+        PacketMeta& info = meta(packet);
+        switch (info.passed) {
+            case Passed::data:
+                // The poller's policy may be another than ours; ours is what admits it.
+                info.lossless = own.group[info.priority_group].lossless;
+                batch.packet[kept] = packet;
+                batch.cells[kept++] = info.wanted_cells;
+                all_cells += info.wanted_cells;
+                break;
+            case Passed::mac_control:
+                consume(own, port, packet);
+                break;
+            case Passed::refused:
+                refuse(worker, packet, info.refusal);
+                break;
+        }
+    }
+    batch.count = kept;
+    batch.all_cells = all_cells;
 }
 
 }  // namespace
@@ -452,7 +557,8 @@ void watch_load(PortContext& port, unsigned received, Time now) {
 }
 
 [[gnu::noinline]] void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
-    if (port.hold_peer && port.io->falls_behind(now) == false) hold_peer(port, false);
+    if (port.hold_peer && port.io->falls_behind(now) == false && !is_behind_elsewhere(port))
+        hold_peer(port, false);
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, worker.policy->ingress_pools, 0);
@@ -471,8 +577,8 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     if (received == 0) return 0;
     for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
     Batch batch;
-    parse_stage(worker, port, std::span(burst).first(received), batch);
-    classify_stage(worker, port, batch);
+    parse_stage(worker, port.id, port.counters, std::span(burst).first(received), batch);
+    classify_stage(worker, port.id, port.counters, port.receive, batch);
     meter.lap(Stage::parse, received);
     if (batch.count == 0) return received;
     lookup_stage(*worker.policy->fib, batch);
@@ -490,7 +596,67 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     return received;
 }
 
+template <class Meter>
+unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now, Meter& meter) {
+    if (!may_poll(worker.shared, queue) || worker.shared.draining.load(std::memory_order_relaxed)) return 0;
+    if (queue.passed.room() < burst_size) {  // the owner falls behind
+        say_behind(queue, true);
+        return 0;
+    }
+    std::array<Packet*, burst_size> burst;
+    const unsigned received = queue.io->receive_from(queue.number, burst, now);
+    const bool full = come_full(queue.state, received);
+    say_behind(queue, queue.io->queue_falls_behind(queue.number).value_or(full));
+    meter.lap(received == 0 ? Stage::turn : Stage::receive, received);
+    if (received == 0) return 0;
+    for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
+    Batch batch;
+    batch.queue = &queue;
+    parse_stage(worker, queue.port, queue.counters, std::span(burst).first(received), batch);
+    classify_stage(worker, queue.port, queue.counters, queue.state, batch);
+    meter.lap(Stage::parse, received);
+    lookup_stage(*worker.policy->fib, batch);
+    meter.lap(Stage::lookup, batch.count);
+    route_stage(worker, batch);
+    meter.lap(Stage::route, batch.count);
+    rewrite_stage(worker, batch);
+    meter.lap(Stage::rewrite, batch.count);
+    pass_on_stage(batch);
+    meter.lap(Stage::hand_off, batch.count);
+    return received;
+}
+
+template <class Meter>
+unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+    std::array<Packet*, burst_size> burst;
+    unsigned total = 0;
+    for (const auto& queue : port.more_receive_queues) {
+        // What is there now: its poller goes on meanwhile.
+        for (std::size_t left = queue->passed.size(); left != 0;) {
+            const auto count = static_cast<unsigned>(
+                queue->passed.collect(std::span(burst).first(std::min<std::size_t>(left, burst_size))));
+            left -= count;
+            total += count;
+            for (unsigned i = 0; i < count; ++i) rte_prefetch0(&meta(burst[i]));
+            Batch batch;
+            sort_stage(worker, port, std::span(burst).first(count), batch);
+            meter.lap(Stage::receive, count);
+            admit_stage(worker, port, batch);
+            meter.lap(Stage::admit, batch.count);
+            hand_off_stage(worker, batch);
+            meter.lap(Stage::hand_off, batch.count);
+            judge_groups(worker, port, now);
+            meter.lap(Stage::judge, batch.count);
+        }
+    }
+    return total;
+}
+
 template unsigned ingress(WorkerContext&, PortContext&, Time, NoLaps&);
 template unsigned ingress(WorkerContext&, PortContext&, Time, Laps&);
+template unsigned receive_for_owner(WorkerContext&, ReceiveQueue&, Time, NoLaps&);
+template unsigned receive_for_owner(WorkerContext&, ReceiveQueue&, Time, Laps&);
+template unsigned take_over(WorkerContext&, PortContext&, Time, NoLaps&);
+template unsigned take_over(WorkerContext&, PortContext&, Time, Laps&);
 
 }  // namespace sluice

@@ -25,4 +25,11 @@ inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
 template <class Meter>
 unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
 
+// The same for a port with several receive queues, in two halves: one of the queues beyond the first, by the
+// worker that polls it, as far as the frame alone is needed; and all that was passed on, by the port's owner.
+template <class Meter>
+unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now, Meter& meter);
+template <class Meter>
+unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
+
 }  // namespace sluice

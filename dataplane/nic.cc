@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "dataplane/ring_size.hh"
+#include "dataplane/rss.hh"
 
 namespace sluice {
 namespace {
@@ -81,26 +82,29 @@ struct Step {
 };
 
 // Up to the first that fails; `rings` become what they are.
-Step configure(std::uint16_t id, const rte_eth_dev_info& info, const NicSpec& spec, Rings& rings) {
+Step configure(std::uint16_t id, const rte_eth_dev_info& info, const NicSpec& spec, ReceiveSpread& spread,
+               Rings& rings) {
     const bool segmented = segments_of(spec).needed();
     rte_eth_conf conf{};
     conf.rxmode.mtu = std::max<std::uint32_t>(spec.mtu, info.min_mtu);
-    conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+    spread.ask_for(conf);
     conf.rxmode.offloads = segmented ? RTE_ETH_RX_OFFLOAD_SCATTER : 0;
     conf.txmode.offloads = segmented ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0;
     conf.intr_conf.lsc = has_flag(info, RTE_ETH_DEV_INTR_LSC) ? 1 : 0;
     conf.intr_conf.rmv = has_flag(info, RTE_ETH_DEV_INTR_RMV) ? 1 : 0;
-    int result = rte_eth_dev_configure(id, 1, 1, &conf);
+    int result = rte_eth_dev_configure(id, spec.receive_queues, 1, &conf);
     if (result != 0) return {"it takes no configuration", result};
     if ((result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rings.receive, &rings.transmit)) != 0)
         return {"its rings have no size", result};
     const int socket = rte_eth_dev_socket_id(id);
     const unsigned node = socket < 0 ? 0 : static_cast<unsigned>(socket);
-    if ((result = rte_eth_rx_queue_setup(id, 0, rings.receive, node, nullptr, spec.pool)) != 0)
-        return {"it takes no receive ring", result};
+    for (std::uint16_t n = 0; n < spec.receive_queues; ++n)
+        if ((result = rte_eth_rx_queue_setup(id, n, rings.receive, node, nullptr, spec.pool)) != 0)
+            return {"it takes no receive ring", result};
     if ((result = rte_eth_tx_queue_setup(id, 0, rings.transmit, node, nullptr)) != 0)
         return {"it takes no transmit ring", result};
-    return {"it does not start", rte_eth_dev_start(id)};
+    if ((result = rte_eth_dev_start(id)) != 0) return {"it does not start", result};
+    return {"it takes no table of its receive queues", spread.fill_table(id)};
 }
 
 struct Filter {
@@ -153,8 +157,10 @@ tl::expected<PortCapabilities, NicError> start_nic(std::uint16_t id, const NicSp
     const Segments segments = segments_of(spec);
     if (std::string why = too_long(info, spec, segments); !why.empty())
         return tl::unexpected(NicError{std::move(why)});
+    ReceiveSpread spread(info, spec.receive_queues);
+    if (!spread.wrong().empty()) return tl::unexpected(NicError{spread.wrong()});
     Rings rings = wanted_rings(info, spec);
-    if (const Step last = configure(id, info, spec, rings); last.result != 0)
+    if (const Step last = configure(id, info, spec, spread, rings); last.result != 0)
         return tl::unexpected(NicError{last.what, last.result});
     const Filter filter = open_filter(id, spec);
     if (filter.own_result != 0)
@@ -178,6 +184,7 @@ tl::expected<PortCapabilities, NicError> start_nic(std::uint16_t id, const NicSp
     can.multi_segment_transmit = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
     can.receive_queues = info.max_rx_queues;
     can.transmit_queues = info.max_tx_queues;
+    can.receive_spread = spread.text();
     can.receive_ring = rings.receive;
     can.transmit_ring = rings.transmit;
     can.paced = std::uint64_t{rings.transmit} * wire_bytes(data_bytes_of(spec.pool)) >

@@ -21,6 +21,7 @@ struct NicSpec {
     Duration turn_max{};              // longest time between two looks at the receive ring
     Duration ring{};                  // time that may wait in the transmit ring
     std::optional<MacAddress> mac{};  // the port's, where the configuration names one
+    std::uint16_t receive_queues = 1;
 };
 
 // `what` could not be done; `error` is 0 when it says all, else -errno.
@@ -29,8 +30,9 @@ struct NicError {
     int error = 0;
 };
 
-// Configures and starts it: one queue each way, no offload but frames of several packet buffers where they
-// are needed, no flow control by the NIC, MAC control frames to us, rings as ring_size.hh says.
+// Configures and starts it: one transmit queue, receive queues as rss.hh says, no offload but frames of
+// several packet buffers where they are needed, no flow control by the NIC, MAC control frames to us, rings
+// as ring_size.hh says.
 tl::expected<PortCapabilities, NicError> start_nic(std::uint16_t id, const NicSpec& spec);
 
 }  // namespace sluice

@@ -16,6 +16,13 @@ namespace sluice {
 
 using Packet = rte_mbuf;
 
+// What a worker that receives for another passes on.
+enum class Passed : std::uint8_t {
+    data,         // to be admitted
+    mac_control,  // to be taken in
+    refused,      // to be punted or dropped
+};
+
 struct alignas(64) PacketMeta {
     std::uint64_t sequence;  // of its ingress port, from 0
     Time arrival;
@@ -34,6 +41,10 @@ struct alignas(64) PacketMeta {
     ClassId traffic_class;
     bool lossless;
     std::uint8_t l3_offset;  // of the frame as it leaves
+    // Valid between the worker that received it and the port's owner, where these are two.
+    Passed passed;
+    DropReason refusal;
+    std::uint16_t wanted_cells;  // not charged yet
 };
 static_assert(sizeof(PacketMeta) == 64, "one cache line");
 

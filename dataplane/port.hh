@@ -1,6 +1,6 @@
 // What a worker sees of a port: receive a burst, send a burst, link state. Behind it stands an ethdev
 // (EthdevPort), a capture file (CapturePort) or another switch (LinkPort). receive and transmit are called by
-// the port's owner only; the rest by control.
+// the port's owner only, receive_from by whoever polls that queue; the rest by control.
 #pragma once
 
 #include <optional>
@@ -18,6 +18,11 @@ class Port {
 
     // Frames that have arrived by `now`, at most out.size(); the caller owns them. Sets meta().arrival.
     virtual unsigned receive(std::span<Packet*> out, Time now) = 0;
+
+    // The same of a queue beyond the first, numbered from 1: called by the worker that polls it, while others
+    // poll others.
+    virtual unsigned receive_from(std::uint16_t, std::span<Packet*>, Time) { return 0; }
+    virtual std::optional<bool> queue_falls_behind(std::uint16_t) const { return std::nullopt; }
 
     // Whether the receive ring is so full that the peer must be paused; nothing where the device does not
     // tell.

@@ -36,9 +36,10 @@ struct PortCapabilities {
     std::uint16_t max_mtu = 0;  // as this port is configured: by the device and by packet buffers
     bool scattered_receive = false;
     bool multi_segment_transmit = false;
-    std::uint16_t receive_queues = 1;  // that the device has; Sluice uses one
+    std::uint16_t receive_queues = 1;  // that the device has
     std::uint16_t transmit_queues = 1;
-    std::uint16_t receive_ring = 0;  // descriptors, each a packet buffer
+    std::string receive_spread = "1 queue";  // over which queues what it receives is spread, and how
+    std::uint16_t receive_ring = 0;          // of each queue: descriptors, each a packet buffer
     std::uint16_t transmit_ring = 0;
     bool paced = true;               // by the link model: the transmit ring would hold too much
     bool tells_ring_fill = false;    // so the worker knows when it falls behind

@@ -1,4 +1,5 @@
-// What is counted of a port. Written by the worker that owns the port, read by control.
+// What is counted of a port. Written by the worker that owns the port, unless it says another, read by
+// control.
 #pragma once
 
 #include <array>
@@ -31,7 +32,6 @@ struct QueueCounters {
 };
 
 struct GroupCounters {
-    Traffic rx;
     Counter dropped;            // refused by the buffer
     Counter headroom_overruns;  // lossless ones among them
     Counter xoff;               // times it went into XOFF
@@ -43,17 +43,23 @@ struct PfcCounters {
     Counter rx_unknown;  // MAC control with an opcode that is neither
 };
 
-struct alignas(64) PortCounters {
-    Traffic rx, tx;
+// Of one receive queue. Written by the worker that polls it, read by control.
+struct ReceiveCounters {
+    Traffic rx;
+    Counter cnp;         // CNPs received
+    Counter ce_arrived;  // received with CE set
+    Counter roce;
+    std::array<Traffic, classes> group_rx;  // data, by priority group
+};
+
+struct alignas(64) PortCounters : ReceiveCounters {  // those of its first queue
+    Traffic tx;
     Counter consumed;       // MAC control frames taken in
     Counter generated;      // frames the worker made: PFC
     Counter lost_on_wire;   // arrived while the link was down
     Counter flaps;          // times the link went down
-    Counter cnp;            // CNPs received
     Histogram cnp_latency;  // of those sent, from enqueue to dequeue
-    Counter ce_arrived;     // received with CE set
-    Counter roce;
-    Counter behind;  // times we fell behind and paused the peer
+    Counter behind;         // times we fell behind and paused the peer
     std::array<QueueCounters, classes> queue;
     std::array<GroupCounters, classes> group;
     PfcCounters pfc;

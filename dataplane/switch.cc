@@ -12,6 +12,10 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
         context->id = static_cast<PortId>(shared_.ports.size());
         shared_.owner[context->id] = spec.owner;
         context->link = spec.link;
+        for (const WorkerId poller : spec.pollers)
+            context->more_receive_queues.push_back(std::make_unique<ReceiveQueue>(
+                context->id, context->io, static_cast<std::uint16_t>(1 + context->more_receive_queues.size()),
+                poller));
         if (resources.control_slots != 0)
             context->control = std::make_unique<ControlPath>(resources.control_slots);
         if (spec.trace_slots != 0)
@@ -73,6 +77,8 @@ std::uint64_t Switch::in_hand_off() const {
     for (const auto& worker : workers_) sum += worker->local.count - worker->local.taken;
     for (const auto& mailbox : shared_.mailboxes)
         if (mailbox) sum += mailbox->size();
+    for (const auto& port : shared_.ports)
+        for (const auto& queue : port->more_receive_queues) sum += queue->passed.size();
     return sum;
 }
 
@@ -80,7 +86,7 @@ Ledger Switch::counted() const {
     Ledger sum;
     for (const auto& port : shared_.ports) {
         const PortCounters& counters = port->counters;
-        sum.rx += counters.rx.packets.get();
+        sum.rx += port->received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
         sum.tx += counters.tx.packets.get();
         sum.consumed += counters.consumed.get();
         sum.generated += counters.generated.get() + counters.replied.get();
@@ -114,6 +120,8 @@ void Switch::empty() {
     for (const auto& mailbox : shared_.mailboxes)
         for (; mailbox && !mailbox->empty(); mailbox->pop()) rte_pktmbuf_free(mailbox->front());
     for (const auto& port : shared_.ports) {
+        for (const auto& queue : port->more_receive_queues)
+            for (; !queue->passed.empty(); queue->passed.pop()) rte_pktmbuf_free(queue->passed.front());
         while (port->out.count != 0) rte_pktmbuf_free(port->out.packet[--port->out.count]);
         for (EgressQueue& queue : port->queue)
             while (!queue.packets.empty())

@@ -2,6 +2,7 @@
 // one process. Runs nothing by itself; a runner does.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct PortSpec {
     WorkerId owner = 0;
     unsigned trace_slots = 0;  // per queue; 0: no trace
     Duration trace_width{};
+    std::vector<WorkerId> pollers{};  // of the receive queues beyond the first, which the owner polls
 };
 
 // Every frame is in exactly one place: rx + injected + generated = tx + dropped + punted + consumed + queued.
@@ -53,8 +55,16 @@ class Switch {
     std::size_t port_count() const { return shared_.ports.size(); }
     PortContext& port(PortId id) { return *shared_.ports[id]; }
     const PortContext& port(PortId id) const { return *shared_.ports[id]; }
-    // As its owner has seen it; acquire: see link_events.
-    bool link_up(PortId id) const { return shared_.link_up[id].load(std::memory_order_acquire); }
+    // As all have seen it who receive from the port: once it is down none of them asks anything of the
+    // device. seq_cst, here and where these are written: a poller says that it polls and then looks at the
+    // link; the owner writes the link; here it is read first. In the one order of all of this either the
+    // poller sees that the link is down, or we see that it polls.
+    bool link_up(PortId id) const {
+        if (shared_.link_up[id].load(std::memory_order_seq_cst)) return true;
+        const auto& queues = shared_.ports[id]->more_receive_queues;
+        return std::any_of(queues.begin(), queues.end(),
+                           [](const auto& queue) { return queue->polled.load(std::memory_order_seq_cst); });
+    }
     unsigned worker_count() const { return shared_.workers; }
     WorkerContext& worker(WorkerId id) { return *workers_[id]; }
     WorkerContext& owner(const PortContext& port) { return *workers_[shared_.owner[port.id]]; }

@@ -15,8 +15,13 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
       drops(shared_state.ports.size()),
       next_hop_use(max_next_hops) {
     local.packets.resize(packets);
-    for (const auto& port : shared.ports)
-        if (shared.owner[port->id] == id) own_ports.push_back(port.get());
+    for (const auto& port : shared.ports) {
+        for (const auto& queue : port->more_receive_queues)
+            if (queue->poller == id) polled.push_back(queue.get());
+        if (shared.owner[port->id] != id) continue;
+        own_ports.push_back(port.get());
+        if (!port->more_receive_queues.empty()) wide_ports.push_back(port.get());
+    }
 }
 
 namespace {
@@ -98,8 +103,9 @@ void link_events(WorkerContext& worker, PortContext& port, Time now) {
     if (up == port.link_up) [[likely]]
         return;
     port.link_up = up;
-    // release: of a link that is down nothing is asked of its device any more, and control may let go of it.
-    worker.shared.link_up[port.id].store(up, std::memory_order_release);
+    // Of a link that is down its owner asks nothing of the device any more, and control may let go of it as
+    // soon as nobody else does. seq_cst: see Switch::link_up.
+    worker.shared.link_up[port.id].store(up, std::memory_order_seq_cst);
     if (up) return;
     port.counters.flaps.add(1);
     discard_queues(worker, port, now);
@@ -109,7 +115,7 @@ void link_events(WorkerContext& worker, PortContext& port, Time now) {
     port.generator.reset(now);
     port.want_xoff = port.want_xon = 0;
     port.hold_peer = false;
-    port.full_bursts = 0;
+    port.receive.full_bursts = 0;
     for (PriorityGroup& group : port.group) group.stop();
     watch_link_down(worker, port, now);
 }
@@ -157,6 +163,8 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     meter.lap(Stage::judge, 0);
     for (PortContext* port : worker.own_ports)
         if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
+    for (ReceiveQueue* queue : worker.polled) work += receive_for_owner(worker, *queue, now, meter);
+    for (PortContext* port : worker.wide_ports) work += take_over(worker, *port, now, meter);
     for (unsigned n = 0; n < burst_size && has_injection(worker) && inject_next(worker, now); ++n) ++work;
     const unsigned collected = collect(worker, now);
     meter.lap(Stage::enqueue, collected);

@@ -13,6 +13,7 @@
 #include "dataplane/port.hh"
 #include "dataplane/port_counters.hh"
 #include "dataplane/port_watchdog.hh"
+#include "dataplane/receive_queue.hh"
 #include "dataplane/stage_meter.hh"
 #include "lib/class_mask.hh"
 #include "lib/decision.hh"
@@ -81,10 +82,9 @@ struct alignas(64) PortContext {
     std::uint8_t groups_in_use = 0;  // bit n: group n holds cells or is in XOFF
     std::uint8_t want_xoff = 0;      // what the groups have decided since the last PFC frame
     std::uint8_t want_xon = 0;
-    std::uint8_t full_bursts = 0;  // in a row; see falling_behind
-    bool hold_peer = false;        // falling behind: all lossless classes are to be paused
-    std::uint64_t next_sequence = 0;
-    PortWatchdog watchdog;  // what each packet asks of it comes first
+    bool hold_peer = false;  // falling behind: all lossless classes are to be paused
+    ReceiveState receive;    // of its first queue
+    PortWatchdog watchdog;   // what each packet asks of it comes first
     LinkTransmitter link;
     OutBatch out;
     std::array<EgressQueue, classes> queue;
@@ -95,6 +95,16 @@ struct alignas(64) PortContext {
     PortCounters counters;
     std::unique_ptr<PortTrace> trace;      // null: not traced
     std::unique_ptr<ControlPath> control;  // null: nobody takes or gives frames
+    // Set at start. Who polls them writes them; the owner takes what they pass on.
+    std::vector<std::unique_ptr<ReceiveQueue>> more_receive_queues;
+
+    // Sums over its receive queues, for control: figure(const ReceiveCounters&).
+    template <class Figure>
+    std::uint64_t received(Figure figure) const {
+        std::uint64_t sum = figure(static_cast<const ReceiveCounters&>(counters));
+        for (const auto& other : more_receive_queues) sum += figure(other->counters);
+        return sum;
+    }
 };
 
 // Written by one worker, summed by control.
@@ -116,7 +126,7 @@ struct Shared {
     // the others ask here where theirs go.
     std::array<WorkerId, max_ports> owner{};
     // By port: written by its owner, read by every worker once a packet. relaxed there: a packet that sees
-    // the old state is a packet that came a moment earlier.
+    // the old state is a packet that came a moment earlier. Workers that poll a queue of it: see may_poll.
     std::array<std::atomic<bool>, max_ports> link_up{};
     // The only thing that workers read-modify-write together, once a burst; see pool_use.hh.
     std::array<PoolUse, max_pools> ingress_use, egress_use;
@@ -199,6 +209,8 @@ struct alignas(64) WorkerContext {
     const Policy* policy = nullptr;  // valid during a turn
     Time now{};                      // of the turn
     std::vector<PortContext*> own_ports;
+    std::vector<PortContext*> wide_ports;  // those of them with more than one receive queue
+    std::vector<ReceiveQueue*> polled;     // beyond the first, of any port
     ChunkPool chunks;
     rte_mempool* packet_pool;  // for the frames we make
     LocalInbox local;

@@ -147,9 +147,11 @@ Headroom headroom(const HeadroomInputs& inputs) {
     h.interface_bytes = ceil_div(Wide{2} * h.interface_bits.value, 8);
     h.own_turn_bytes = bytes_in(inputs.rate, inputs.own_turn_max);
     h.peer_turn_bytes = bytes_in(inputs.rate, inputs.peer_turn_max);
+    h.hand_over_bytes = bytes_in(inputs.rate, inputs.hand_over_max);
     h.peer_ring_bytes = inputs.peer_ring_bytes;
     h.wire_bytes = h.own_frame_bytes + h.pfc_frame_bytes + h.cable_bytes + h.reaction_bytes +
-                   h.interface_bytes + h.own_turn_bytes + h.peer_turn_bytes + h.peer_ring_bytes;
+                   h.interface_bytes + h.own_turn_bytes + h.peer_turn_bytes + h.hand_over_bytes +
+                   h.peer_ring_bytes;
     const std::uint64_t min_frame = std::min<std::uint64_t>(inputs.min_frame_bytes, h.max_frame_bytes);
     const WorstMix mix = worst_mix(h.wire_bytes, min_frame, h.max_frame_bytes, inputs.cell_bytes);
     h.worst_frame_bytes = mix.frame_bytes;
@@ -165,7 +167,7 @@ std::vector<HeadroomRow> headroom_rows(const Headroom& h) {
     const std::string headers = " + 14" + (in.tags == 0 ? "" : " + 4 x " + number(in.tags));
     const std::string frame =
         number(h.frame_cells) + " cells of a packet of " + number(h.max_frame_bytes) + " B";
-    return {
+    std::vector<HeadroomRow> rows{
         {"own frame", h.own_frame_bytes, "F = " + number(in.mtu_any) + headers + " + 24"},
         {"PFC frame", h.pfc_frame_bytes, "64 + 20"},
         {"cable", h.cable_bytes, cable_text(in)},
@@ -183,6 +185,9 @@ std::vector<HeadroomRow> headroom_rows(const Headroom& h) {
         {"frame just started", h.frame_cells * in.cell_bytes, frame},
         {"xoff", h.xoff_bytes, number(h.xoff_cells) + " cells x " + number(in.cell_bytes) + " B"},
     };
+    if (h.hand_over_bytes != 0)  // before the peer's ring
+        rows.insert(rows.begin() + 7, {"hand-over", h.hand_over_bytes, turn_text(h, in.hand_over_max)});
+    return rows;
 }
 
 }  // namespace sluice

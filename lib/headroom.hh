@@ -31,6 +31,7 @@ struct HeadroomInputs {
     std::uint32_t min_frame_bytes = 60;  // L_min; more only if the operator knows better
     Duration own_turn_max;               // 0: hardware, or a turn grid of 0
     Duration peer_turn_max;
+    Duration hand_over_max;             // from a worker that receives to the one that admits; 0: it is one
     std::uint64_t peer_ring_bytes = 0;  // transmit ring and out-batch of a software peer, wire bytes
     HeadroomFlavour flavour = HeadroomFlavour::sluice;
 
@@ -58,9 +59,10 @@ struct Headroom {
     std::uint64_t interface_bytes = 0;  // of both
     std::uint64_t own_turn_bytes = 0;
     std::uint64_t peer_turn_bytes = 0;
+    std::uint64_t hand_over_bytes = 0;
     std::uint64_t peer_ring_bytes = 0;
 
-    std::uint64_t wire_bytes = 0;         // W, the sum of the eight sizes above
+    std::uint64_t wire_bytes = 0;         // W, the sum of the nine sizes above
     std::uint64_t worst_frame_bytes = 0;  // L for which A is largest
     std::uint64_t mix_cells = 0;          // A(W)
     std::uint64_t frame_cells = 0;  // of L_max: the packet that fired XOFF, and again the frame just started

@@ -5,10 +5,11 @@
 
 namespace sluice {
 
-constexpr unsigned max_ports = 256;   // of one switch
-constexpr unsigned max_workers = 16;  // of one switch
-constexpr unsigned classes = 8;       // queues, priority groups, traffic classes, priorities of a port
-constexpr unsigned burst_size = 32;   // packets of one vector
+constexpr unsigned max_ports = 256;          // of one switch
+constexpr unsigned max_workers = 16;         // of one switch
+constexpr unsigned max_receive_queues = 16;  // of one port
+constexpr unsigned classes = 8;              // queues, priority groups, traffic classes, priorities of a port
+constexpr unsigned burst_size = 32;          // packets of one vector
 constexpr unsigned max_frame_bytes = 9216 + 14 + 8;  // jumbo IP packet, Ethernet header, two tags
 
 using PortId = std::uint16_t;   // in [0, max_ports)

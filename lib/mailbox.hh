@@ -22,6 +22,9 @@ class alignas(64) Mailbox {
         return queue_.push(messages.data(), messages.size());
     }
 
+    // Writer: as many are sure to fit.
+    std::size_t room() const { return queue_.write_available(); }
+
     // Reader: fills from the front of `out`, returns how many.
     std::size_t collect(std::span<Message> out) { return queue_.pop(out.data(), out.size()); }
     bool empty() const { return queue_.read_available() == 0; }

@@ -59,6 +59,61 @@ class RealClock(loopback.Case):
             self.skipTest("one core only")
         self.through_files(2)
 
+    def queue_switch(self, **keys):
+        """A file for each of two receive queues of h0. Four flows to each of h1 and h2, each in one of the files; a frame's
+        flow is its source port, its place there the payload's length."""
+        switch = self.pcap_switch(workers=2, **keys)
+        switch.port("h0", rx_queues=2)
+        flows = {1000 + n: [plain(62 + place, to=1 + n % 2, dscp=26, sport=1000 + n) for place in range(400)] for n in range(8)}
+        for queue in (0, 1):
+            ours = [flows[1000 + n] for n in range(8) if n % 4 // 2 == queue]
+            switch.give(f"h0-{queue}", [(0, frame) for together in zip(*ours) for frame in together])
+        inputs = ",".join(f"rx_pcap={switch.inputs[f'h0-{queue}']}" for queue in (0, 1))
+        text = switch.text().replace('"net_pcap0,', f'"net_pcap0,{inputs},')
+        return switch, text, flows
+
+    def test_a_port_with_two_receive_queues(self):
+        """Each polled by a worker of its own: nothing is lost, each flow keeps its order, and counters are sums."""
+        if (os.cpu_count() or 1) < 2:
+            self.skipTest("one core only")
+        switch, text, flows = self.queue_switch()
+        out = switch.run("--duration", "3s", config=text)
+        port = out.port("h0")
+        self.assertEqual([(queue["worker"], queue["packets"]) for queue in port["rx_queues"]], [(0, 1600), (1, 1600)])
+        self.assertEqual(port["rx"]["packets"], 3200)
+        self.assertEqual(port["rx"]["bytes"], sum(queue["bytes"] for queue in port["rx_queues"]))
+        self.assertEqual(port["priority_groups"][3]["packets"], 3200)
+        self.assertEqual(port["capabilities"]["receive_spread"], "2 queues by the device itself")
+        self.assertEqual((out.drops(), out.report["lossless"]), ({}, True))
+        self.assertEqual(out.report["ledger"]["queued"], 0)
+        written = self.outputs(switch)
+        for sport, frames in flows.items():
+            to = 1 + (sport - 1000) % 2
+            got = [frame for frame in written[f"h{to}"] if int.from_bytes(frame[34:36], "big") == sport]
+            self.frames_equal(got, [routed(frame, to) for frame in frames], f"flow {sport}")
+
+    def test_receive_queues_are_refused_where_nothing_keeps_a_flow_on_one(self):
+        """net_ring has 16 rings and no hash."""
+        switch = Switch(self, hosts=1, device="net_ring{n}", clock="real")
+        switch.port("h0", rx_queues=2)
+        switch.refused(1, 'port h0: device "net_ring0": it has no hash by which a flow stays on one receive queue; do: set rx_queues to 1')
+        switch.port("h0", rx_queues=16)
+        switch.device = "net_pcap{n},rx_iface=lo"
+        switch.refused(1, "port h0: ", "it has 1 receive queue; do: set rx_queues to 1")
+
+    def test_null_devices_flood_every_queue(self):
+        """One worker polls all: what it receives for itself takes the same way. Buffers in which we sent a pause come back as
+        they are, so there are MAC control frames in every queue."""
+        switch = Switch(self, hosts=1, device="net_null{n}", clock="real")
+        switch.port("h0", rx_queues=3)
+        out = switch.run("--duration", "100ms")
+        port = out.port("h0")
+        self.assertGreater(min(queue["packets"] for queue in port["rx_queues"]), 0)
+        self.assertEqual(sum(queue["packets"] for queue in port["rx_queues"]), port["rx"]["packets"])
+        ledger = out.report["ledger"]
+        self.assertEqual(out.drops(), {"not_ip": ledger["rx"] - ledger["consumed"]})
+        self.assertIn("3 queues by RSS of ", port["capabilities"]["receive_spread"])
+
     def test_a_ring_returns_what_it_is_given(self):
         """What goes out of h1 comes in again and is routed there again, until its TTL has run out."""
         switch = Switch(self, hosts=1, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real")

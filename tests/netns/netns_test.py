@@ -5,7 +5,7 @@ import os
 import signal
 
 import netns
-from frames import ethernet, plain
+from frames import ethernet, plain, routed
 from loopback import pcap_bytes, verify
 from netns import KernelHost
 
@@ -24,6 +24,35 @@ class RawFrames(netns.FrameTests, netns.Case):
         if (os.cpu_count() or 1) < 2:
             self.skipTest("one core only")
         self.through(self.roce(), workers=2)
+
+    def test_flows_over_two_receive_queues_keep_their_order(self):
+        """The kernel spreads them; a flow is a source port here, a frame's place in it the IP identification."""
+        if (os.cpu_count() or 1) < 2:
+            self.skipTest("one core only")
+        cables, switch = self.cables(), self.switch(workers=2)
+        switch.port("h0", device="net_af_packet0,iface=sw0,qpairs=2", rx_queues=2)
+        flows = {1000 + n: [plain(200, sport=1000 + n, identification=place) for place in range(20)] for n in range(64)}
+        came = []
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            for together in zip(*flows.values()):
+                cables[0].send(*together)
+                came += self.take(cables[1], len(together))
+        for sport, frames in flows.items():
+            got = [frame for frame in came if int.from_bytes(frame[34:36], "big") == sport]
+            self.frames_equal(got, [routed(frame, 1) for frame in frames], f"flow {sport}")
+        port = run.outcome.port("h0")
+        queues = [queue["packets"] for queue in port["rx_queues"]]
+        self.assertEqual(sum(queues), port["rx"]["packets"])
+        self.assertGreater(min(queues), 0)
+        self.assertEqual([queue["worker"] for queue in port["rx_queues"]], [0, 1])
+        self.assertEqual(run.outcome.drops(), {})
+
+    def test_receive_queues_that_nobody_polls_are_refused(self):
+        self.cables()
+        switch = self.switch()
+        switch.port("h0", device="net_af_packet0,iface=sw0,qpairs=2")
+        switch.refused(1, "port h0", "it has 2 receive queues, which all get frames; do: set rx_queues to 2")
 
     def test_icrcs_still_hold(self):
         frames = self.roce()[::5]

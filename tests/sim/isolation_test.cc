@@ -121,7 +121,7 @@ TEST(Isolation, aCommonPoolKeepsItsPromise) {
         late.frames = static_cast<std::uint64_t>(promised);
         sim.add(3, late);
         sim.run_until(sim.now() + microseconds(900));
-        LONGS_EQUAL(promised, sim.device().port(3).counters.group[3].rx.packets.get());
+        LONGS_EQUAL(promised, sim.device().port(3).counters.group_rx[3].packets.get());
         LONGS_EQUAL(0, sim.port(3).pauses().size());
         LONGS_EQUAL(0, sim.device().port(3).counters.group[3].xoff.get());
         stop_all(sim);

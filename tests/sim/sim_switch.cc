@@ -225,7 +225,7 @@ std::uint64_t SimSwitch::digest() {
             for (const Counter* counter : {&watchdog.state, &watchdog.detected, &watchdog.restored,
                                            &watchdog.total_passed, &watchdog.total_dropped})
                 add(counter->get());
-            add(counters.group[n].rx.bytes.get());
+            add(counters.group_rx[n].bytes.get());
             add(counters.group[n].dropped.get());
             add(counters.group[n].headroom_overruns.get());
             add(counters.group[n].xoff.get());

@@ -101,6 +101,8 @@ PortConfig random_port(PortConfig port, Random& random) {
     port.trust = random.one_of({Trust::dscp, Trust::pcp, Trust::port});
     port.default_tc = random.class_id();
     if (random.once_in(2)) port.map = random.name();
+    port.rx_queues = static_cast<std::uint16_t>(1 + random.below(max_receive_queues));
+    if (random.once_in(3)) port.rx_workers = {15, static_cast<unsigned>(random.below(15))};
     port.worker = random.one_of<std::optional<unsigned>>({std::nullopt, 0U, 15U});
     for (std::uint64_t i = random.below(3); i > 0; --i)
         port.queue[random.below(classes)].weight = static_cast<std::uint8_t>(1 + random.below(255));

@@ -343,6 +343,16 @@ do = "port p1 down"
     UNSIGNED_LONGS_EQUAL(9, config.source.find("port.p1.speed").column);
 }
 
+TEST(Config, aPortHasOneReceiveQueueUnlessItSaysMore) {
+    const Config config = accepted("[port.p1]\n[port.p2]\nrx_queues = 3\nrx_workers = [2, 0]\n");
+    CHECK_TRUE(config.ports.at("p1").rx_queues == 1 && config.ports.at("p1").rx_workers.empty());
+    CHECK_TRUE(config.ports.at("p2").rx_queues == 3);
+    CHECK_TRUE((config.ports.at("p2").rx_workers == std::vector<unsigned>{2, 0}));
+    refuses("[port.p1]\nrx_queues = 0\n", {"f:2:13: port.p1.rx_queues: 0 "});
+    refuses("[port.p1]\nrx_queues = 17\n", {"f:2:13: port.p1.rx_queues: 17 "});
+    refuses("[port.p1]\nrx_workers = [1, 1]\n", {"f:2:18: port.p1.rx_workers[1]: 1 is in the list twice"});
+}
+
 TEST(Config, portValueWinsOverDefaultOverBuiltIn) {
     const Config config = accepted(R"(
 [port.p1]

@@ -176,6 +176,17 @@ TEST(Headroom, everyTermIsARow) {
     STRCMP_EQUAL("2 x 983040 bits / 8, no published figure", rows[4].formula.c_str());
     STRCMP_EQUAL("2 x 300 m x 800000 Mb/s / (8 x 1.98e8 m/s)", rows[2].formula.c_str());
 
+    in.hand_over_max = microseconds(50);  // a row of its own, where frames are handed over
+    const Headroom handed_over = headroom(in);
+    const auto more = headroom_rows(handed_over);
+    LONGS_EQUAL(14, more.size());
+    STRCMP_EQUAL("hand-over", std::string(more[7].name).c_str());
+    LONGS_EQUAL(5'000'000, more[7].bytes);
+    STRCMP_EQUAL(rows[5].formula.c_str(), more[7].formula.c_str());
+    STRCMP_EQUAL("W", std::string(more[9].name).c_str());
+    LONGS_EQUAL(wire + 5'000'000, more[9].bytes);
+    LONGS_EQUAL(handed_over.xoff_bytes, more[13].bytes);
+
     in.flavour = HeadroomFlavour::sonic;
     const Headroom s = headroom(in);
     LONGS_EQUAL(s.xoff_bytes, headroom_rows(s).back().bytes);

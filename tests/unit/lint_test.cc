@@ -68,6 +68,38 @@ TEST(Lint, refusesWorkersThatCannotRun) {
     finds("cores = [1]\n[port.p1]", {"f:1:9: note: cores: the virtual clock"});
 }
 
+TEST(Lint, refusesReceiveQueuesThatCannotBe) {
+    finds(
+        "[port.p1]\nrx_queues = 2",
+        {"f:2:13: error: port.p1.rx_queues: under the virtual clock a port has one receive queue: the order "
+         "of "
+         "its frames is part of the input [rx-queues-clock]; do: write clock = \"real\", or rx_queues = 1"});
+    finds(
+        real + "[port.p1]\ndevice = \"xdp:eth1\"\nrx_queues = 2",
+        {"f:4:13: error: port.p1.rx_queues: an XDP port has one receive queue [rx-queues-device]; do: write "
+         "rx_queues = 1"});
+    const std::string pcap =
+        real + "[port.p1]\ndevice = \"net_pcap0,rx_pcap=a,rx_pcap=b,tx_pcap=c\"\nrx_queues = ";
+    finds(pcap + "2", {});
+    finds(pcap + "3", {"f:4:13: error: port.p1.rx_queues: 3 receive queues, and the device reads 2 files "
+                       "[rx-queues-device]; do: write rx_queues = 2, or rx_pcap=FILE once for each queue"});
+    finds(pcap + "1",
+          {"f:3:10: error: port.p1.device: rx_pcap is given 2 times: a port has one queue each way "
+           "[device-argument-twice]; do: leave one"});
+    finds(real + "[port.p1]\ndevice = \"net_pcap0,rx_pcap=a,rx_pcap=b,rx_pcap=c\"\nrx_queues = 2",
+          {"f:3:10: error: port.p1.device: rx_pcap is given 3 times for 2 receive queues "
+           "[device-argument-twice]; do: leave 2"});
+    const std::string null = real + "workers = 2\n[port.p1]\ndevice = \"net_null0\"\n";
+    finds(null + "rx_queues = 2\nrx_workers = [1]", {});  // two workers, one port: none is idle
+    finds(null + "rx_queues = 2\nrx_workers = [0, 2]", {"f:6:14: error: port.p1.rx_workers: worker 2 of 2: "
+                                                        "the last one is 1 [worker-index]; do: leave 2 out, "
+                                                        "or write workers = 3"});
+    finds(
+        real + "[port.p1]\ndevice = \"net_null0\"\nrx_workers = [0]",
+        {"f:4:14: note: port.p1.rx_workers: no effect: the port's one receive queue is polled by its worker "
+         "[rx-workers-idle]; do: leave rx_workers out, or write rx_queues = 2"});
+}
+
 TEST(Lint, refusesASleepThatTheHeadroomDoesNotKnow) {
     finds("idle_sleep = \"25us\"\n[port.p1]", {});
     finds("idle_sleep = \"26us\"\n[port.p1]",

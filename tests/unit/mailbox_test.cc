@@ -36,6 +36,18 @@ TEST(Mailbox, takesNoMoreThanItsCapacity) {
     CHECK_TRUE(box.empty());
 }
 
+TEST(Mailbox, roomIsWhatIsSureToFit) {
+    Mailbox<unsigned> box(10);
+    LONGS_EQUAL(10, box.room());
+    box.post(numbers(0, 7));
+    LONGS_EQUAL(3, box.room());
+    std::array<unsigned, 4> out;
+    box.collect(out);
+    LONGS_EQUAL(7, box.room());
+    LONGS_EQUAL(7, box.post(numbers(0, 7)));
+    LONGS_EQUAL(0, box.room());
+}
+
 TEST(Mailbox, anEmptyOneGivesNothing) {
     Mailbox<unsigned> box(4);
     std::array<unsigned, 4> out;

@@ -90,6 +90,16 @@ std::string slow_path_table(const Json& port) {
            count_text(port["replied_packets"]) + "\n";
 }
 
+// By receive queue, of a port with several.
+std::string receive_queues_table(const Json& queues) {
+    Table table({"rx queue", "worker", "in", "in bytes", "fell behind"});
+    for (std::size_t n = 0; n < queues.size(); ++n)
+        table.row({std::to_string(n), queues[n]["worker"].dump(), count_text(queues[n]["packets"]),
+                   count_text(queues[n]["bytes"]),
+                   queues[n].contains("fell_behind") ? count_text(queues[n]["fell_behind"]) : "-"});
+    return table.text();
+}
+
 Answer port_show(Context& context, const Said& said) {
     Json ports = ports_of(context, said.value("PORT"));
     Table table({"<port", "<link", "in", "in bytes", "out", "out bytes", "dropped", "<why"});
@@ -101,6 +111,7 @@ Answer port_show(Context& context, const Said& said) {
     if (!said.has("PORT")) return {ports, table.text()};
     const Json& port = ports[said.value("PORT")];
     std::string text = table.text();
+    if (port.contains("rx_queues")) text += "\n" + receive_queues_table(port["rx_queues"]);
     if (port.contains("capabilities")) text += "\n" + capabilities_table(port);
     if (port.contains("physical")) text += "\n" + physical_table(port["physical"]);
     if (port.contains("steering")) text += "\n" + steering_table(port["steering"]);

@@ -44,6 +44,7 @@ TEST_GROUP(Layout) {
 TEST(Layout, whatHasOneWriterHasLinesOfItsOwn) {
     CHECK(has_lines_of_its_own<PortContext>);    // the port's owner
     CHECK(has_lines_of_its_own<PortCounters>);   // likewise; control reads
+    CHECK(has_lines_of_its_own<ReceiveQueue>);   // its poller
     CHECK(has_lines_of_its_own<WorkerContext>);  // the worker
     CHECK(has_lines_of_its_own<DropCounters>);
     CHECK(has_lines_of_its_own<Scheduler>);
@@ -57,6 +58,14 @@ TEST(Layout, countersOfAPortLieApartFromItsState) {
     const auto port = std::make_unique<PortContext>();
     CHECK_FALSE(share(port->counters, port->generator));
     CHECK_FALSE(share(port->counters, port->trace));
+}
+
+TEST(Layout, whatAPollerTellsLiesApartFromWhatItCounts) {
+    const auto queue = std::make_unique<ReceiveQueue>(PortId{0}, nullptr, std::uint16_t{1}, WorkerId{1});
+    CHECK_FALSE(share(queue->is_behind, queue->counters));
+    CHECK_FALSE(share(queue->is_behind, queue->state));
+    CHECK_FALSE(share(queue->is_behind, queue->passed));
+    CHECK_FALSE(share(queue->counters, queue->passed));
 }
 
 TEST(Layout, levelsAndMarksOfAPoolLieApart) {

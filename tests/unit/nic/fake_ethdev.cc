@@ -115,32 +115,35 @@ Card* Machine::probed(std::uint16_t id) {
 namespace {
 
 std::uint16_t receive(void* queue, rte_mbuf** packets, std::uint16_t room) {
-    Card& card = *static_cast<Card*>(queue);
+    const Card::Queue& from = *static_cast<Card::Queue*>(queue);
+    Card& card = *from.card;
     ++card.polls;
-    if (card.removed) ++card.polls_when_gone;
     const std::lock_guard lock(card.mutex);
-    const auto count = static_cast<std::uint16_t>(std::min<std::size_t>(room, card.arrived.size()));
-    std::copy_n(card.arrived.begin(), count, packets);
-    card.arrived.erase(card.arrived.begin(), card.arrived.begin() + count);
+    if (card.removed) ++card.polls_when_gone;
+    std::vector<rte_mbuf*>& arrived = card.arrived_at(from.number);
+    const auto count = static_cast<std::uint16_t>(std::min<std::size_t>(room, arrived.size()));
+    std::copy_n(arrived.begin(), count, packets);
+    arrived.erase(arrived.begin(), arrived.begin() + count);
     return count;
 }
 
 std::uint16_t transmit(void* queue, rte_mbuf** packets, std::uint16_t count) {
-    Card& card = *static_cast<Card*>(queue);
-    if (card.removed) ++card.polls_when_gone;
+    Card& card = *static_cast<Card::Queue*>(queue)->card;
     const std::lock_guard lock(card.mutex);
+    if (card.removed) ++card.polls_when_gone;
     const std::uint16_t taken = std::min(count, card.takes);
     card.sent.insert(card.sent.end(), packets, packets + taken);
     return taken;
 }
 
 int descriptor_status(void* queue, std::uint16_t offset) {
-    Card& card = *static_cast<Card*>(queue);
+    const Card::Queue& of = *static_cast<Card::Queue*>(queue);
+    Card& card = *of.card;
+    const std::lock_guard lock(card.mutex);
     if (card.removed) ++card.polls_when_gone;
     if (!card.tells_ring_fill) return -ENOTSUP;
-    const std::lock_guard lock(card.mutex);
     if (offset >= card.rx_ring) return -EINVAL;
-    return offset < card.arrived.size() ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
+    return offset < card.arrived_at(of.number).size() ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }
 
 Card* card_of(std::uint16_t id) {
@@ -221,7 +224,10 @@ int rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info* info) {
     info->tx_offload_capa = card->tx_offloads;
     info->rx_desc_lim = card->rx_limits;
     info->tx_desc_lim = card->tx_limits;
-    info->max_rx_queues = 64;
+    info->max_rx_queues = card->max_rx_queues;
+    info->flow_type_rss_offloads = card->rss;
+    info->reta_size = card->table_size;
+    info->hash_key_size = card->key_bytes;
     info->max_tx_queues = 32;
     return 0;
 }
@@ -230,12 +236,21 @@ int rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info* info) {
 int rte_eth_dev_configure(uint16_t id, uint16_t rx, uint16_t tx, const struct rte_eth_conf* conf) {
     FAKE_CARD_OR_FAIL(id);
     const auto has = [&](std::uint32_t flag) { return (card->flags & flag) != 0; };
-    if (rx != 1 || tx != 1 || (conf->rxmode.offloads & ~card->rx_offloads) != 0 ||
+    const struct rte_eth_rss_conf& rss = conf->rx_adv_conf.rss_conf;
+    const bool spreads = (conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
+    if (rx < 1 || rx > card->max_rx_queues || tx != 1 || (rss.rss_hf & ~card->rss) != 0 ||
+        (rss.rss_key != nullptr && rss.rss_key_len != card->key_bytes) || spreads != (rss.rss_hf != 0) ||
+        (conf->rxmode.offloads & ~card->rx_offloads) != 0 ||
         (conf->txmode.offloads & ~card->tx_offloads) != 0 || conf->rxmode.mtu > card->max_mtu ||
         conf->rxmode.mtu < card->min_mtu || (conf->intr_conf.lsc != 0 && !has(RTE_ETH_DEV_INTR_LSC)) ||
         (conf->intr_conf.rmv != 0 && !has(RTE_ETH_DEV_INTR_RMV)))
         return -EINVAL;
     card->conf = *conf;
+    card->rss_key.clear();
+    if (rss.rss_key != nullptr) card->rss_key.assign(rss.rss_key, rss.rss_key + rss.rss_key_len);
+    card->conf.rx_adv_conf.rss_conf.rss_key = nullptr;  // the caller's
+    card->rx_queues = rx;
+    card->rx_queues_set = 0;
     card->configured = true;
     return 0;
 }
@@ -259,8 +274,8 @@ int rte_eth_rx_queue_setup(uint16_t id, uint16_t queue, uint16_t ring, unsigned,
                            struct rte_mempool* pool) {
     FAKE_CARD_OR_FAIL(id);
     const rte_eth_desc_lim& limits = card->rx_limits;
-    if (queue != 0 || !card->configured || ring > limits.nb_max || ring < limits.nb_min ||
-        ring % limits.nb_align != 0)
+    if (queue != card->rx_queues_set || queue >= card->rx_queues || !card->configured ||
+        ring > limits.nb_max || ring < limits.nb_min || ring % limits.nb_align != 0)
         return -EINVAL;
     const bool scatters = (card->conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
     if (!scatters &&
@@ -268,6 +283,7 @@ int rte_eth_rx_queue_setup(uint16_t id, uint16_t queue, uint16_t ring, unsigned,
         return -EINVAL;
     card->rx_ring = ring;
     card->pool = pool;
+    ++card->rx_queues_set;
     return 0;
 }
 
@@ -283,15 +299,18 @@ int rte_eth_tx_queue_setup(uint16_t id, uint16_t queue, uint16_t ring, unsigned,
 
 int rte_eth_dev_start(uint16_t id) {
     FAKE_CARD_OR_FAIL(id);
-    if (card->rx_ring == 0 || card->tx_ring == 0) return -EINVAL;
+    if (card->rx_queues_set != card->rx_queues || card->tx_ring == 0) return -EINVAL;
     card->started = true;
-    card->queue_data[0] = card;
+    for (std::uint16_t n = 0; n < card->queues.size(); ++n) {
+        card->queues[n] = {card, n};
+        card->queue_data[n] = &card->queues[n];
+    }
     struct rte_eth_fp_ops& path = rte_eth_fp_ops[id];
     path.rx_pkt_burst = fake::receive;
     path.tx_pkt_burst = fake::transmit;
     path.rx_descriptor_status = fake::descriptor_status;
-    path.rxq.data = path.txq.data = static_cast<void**>(card->queue_data);
-    path.rxq.clbk = path.txq.clbk = static_cast<void**>(card->no_callbacks);
+    path.rxq.data = path.txq.data = card->queue_data.data();
+    path.rxq.clbk = path.txq.clbk = card->no_callbacks.data();
     return 0;
 }
 
@@ -309,9 +328,22 @@ int rte_eth_dev_close(uint16_t id) {
     card->started = card->configured = false;
     card->rx_ring = card->tx_ring = 0;
     fake::free_all(card->arrived);
+    for (auto& [queue, arrived] : card->more) fake::free_all(arrived);
     fake::free_all(card->sent);
     // A poll from here on is a crash, as it would be of a device that is gone.
     rte_eth_fp_ops[id] = {};
+    return 0;
+}
+
+int rte_eth_dev_rss_reta_update(uint16_t id, struct rte_eth_rss_reta_entry64* table, uint16_t size) {
+    FAKE_CARD_OR_FAIL(id);
+    if (!card->started || size != card->table_size) return -EINVAL;
+    card->table.clear();
+    for (unsigned n = 0; n < size; ++n) {
+        const struct rte_eth_rss_reta_entry64& group = table[n / RTE_ETH_RETA_GROUP_SIZE];
+        if ((group.mask >> n % RTE_ETH_RETA_GROUP_SIZE & 1U) == 0) return -EINVAL;
+        card->table.push_back(group.reta[n % RTE_ETH_RETA_GROUP_SIZE]);
+    }
     return 0;
 }
 

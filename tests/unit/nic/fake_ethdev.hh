@@ -37,6 +37,10 @@ struct Card {
     std::uint64_t tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
     rte_eth_desc_lim rx_limits{4096, 32, 8, 0, 0};
     rte_eth_desc_lim tx_limits{4096, 32, 8, 40, 40};
+    std::uint16_t max_rx_queues = 64;
+    std::uint64_t rss = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_L2_PAYLOAD;
+    std::uint16_t table_size = 128;  // of its receive queues; 0: not to be written
+    std::uint8_t key_bytes = 40;     // 0: its own key
     std::uint32_t flags = RTE_ETH_DEV_INTR_LSC;
     Forwarding forwarding = Forwarding::reads_back;
     bool keeps_pausing = false;            // its own flow control stays on
@@ -52,6 +56,10 @@ struct Card {
     std::vector<std::string> calls;  // in order
     rte_eth_conf conf{};
     std::uint16_t rx_ring = 0, tx_ring = 0;
+    std::uint16_t rx_queues = 0;      // configured
+    std::uint16_t rx_queues_set = 0;  // set up
+    std::vector<std::uint8_t> rss_key;
+    std::vector<std::uint16_t> table;
     rte_eth_fc_conf flow_control{};
     std::string filter;
     std::array<std::uint8_t, 6> new_mac{};
@@ -59,7 +67,9 @@ struct Card {
 
     // Frames: those to be received, and what was sent. Only the switch's worker while it runs.
     rte_mempool* pool = nullptr;
-    std::vector<rte_mbuf*> arrived;
+    std::vector<rte_mbuf*> arrived;                        // at the first queue
+    std::map<std::uint16_t, std::vector<rte_mbuf*>> more;  // at others
+    std::vector<rte_mbuf*>& arrived_at(std::uint16_t queue) { return queue == 0 ? arrived : more[queue]; }
     std::vector<rte_mbuf*> sent;
     std::uint16_t takes = 0xFFFF;  // frames of a burst to be sent
     std::atomic<std::uint64_t> polls{0};
@@ -80,8 +90,13 @@ struct Card {
     std::vector<Callback> callbacks;
     std::vector<std::pair<rte_dev_event_cb_fn, void*>> device_callbacks;
     void tell(rte_eth_event_type event);
-    void* queue_data[1]{};
-    void* no_callbacks[1]{};
+    struct Queue {
+        Card* card = nullptr;
+        std::uint16_t number = 0;
+    };
+    std::array<Queue, 64> queues{};
+    std::array<void*, 64> queue_data{};
+    std::array<void*, 64> no_callbacks{};
     std::array<char, 64> rte_device_bytes{};  // an address for info.device
     mutable std::recursive_mutex mutex;
 };
