@@ -445,7 +445,32 @@ void RunningSwitch::note_drops(PortId id) {
 }
 
 void RunningSwitch::poll_links(Time now) {
-    for (PortNews& news : port_watch_->look(config_, *switch_, now)) note(news.kind, std::move(news.text));
+    bool others = false;
+    for (PortNews& news : port_watch_->look(config_, *switch_, now)) {
+        others |= news.another;
+        note(news.kind, std::move(news.text));
+    }
+    if (others) take_up_interfaces();
+}
+
+// Another interface of a port's name has another index, and where the configuration does not say one,
+// another MAC.
+void RunningSwitch::take_up_interfaces() {
+    RouteChanges changes;
+    for (PortId id = 0; id < ethdevs_.size(); ++id) {
+        const std::string& name = names_[id];
+        if (!ethdevs_[id]->interface() || config_.ports.at(name).mac) continue;
+        const MacAddress mac = ethdevs_[id]->mac();
+        if (mac == std::exchange(macs_[id], mac)) continue;
+        port_info_.at(name).mac = mac;
+        for (const NeighborConfig& neighbor : *config_.neighbors)
+            if (neighbor.port == name) changes.neighbors.push_back({neighbor.address, neighbor});
+    }
+    if (std::string error = publish(config_, state_, changes); !error.empty())
+        note("interface_refused", std::move(error));
+    if (!kernel_) return;
+    kernel_->set_ports(kernel_ports());
+    steer_addresses(kernel_->mirror().tables().addresses());
 }
 
 std::vector<Finding> RunningSwitch::nic_findings(const Config& config) const {
@@ -486,16 +511,20 @@ std::string RunningSwitch::open_taps() {
     return {};
 }
 
-std::string RunningSwitch::open_kernel() {
-    bool needed = config_.kernel.routes;
+KernelTables::Ports RunningSwitch::kernel_ports() const {
     KernelTables::Ports interfaces;
     for (PortId id = 0; id < ethdevs_.size(); ++id) {
-        if (ethdevs_[id]->steering() != nullptr) needed = true;
         if (const auto& interface = ethdevs_[id]->interface()) interfaces[interface->index()] = names_[id];
         if (const Tap* tap = slow_path_.tap(id)) interfaces[tap->index()] = names_[id];
     }
-    if (!needed) return {};
-    auto opened = KernelControl::open(config_.kernel, std::move(interfaces));
+    return interfaces;
+}
+
+std::string RunningSwitch::open_kernel() {
+    const bool steered = std::any_of(ethdevs_.begin(), ethdevs_.end(),
+                                     [](const EthdevPort* port) { return port->steering() != nullptr; });
+    if (!config_.kernel.routes && !steered) return {};
+    auto opened = KernelControl::open(config_.kernel, kernel_ports());
     if (!opened) return opened.error();
     kernel_ = std::move(*opened);
     // From the first frame on.
