@@ -70,7 +70,7 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
         tell("gone",
              card
                  ? "its card is gone; it is taken again when it is back"
-                 : fmt::format("its interface {0} has gone; it is taken again when there is a {0} that is up",
+                 : fmt::format("its interface {0} has gone; it is taken again as soon as {0} is there and up",
                                port.interface_name()));
     } else if (watched.place == Place::going && !owner_sees_link) {
         // Its owner asks nothing of the device any more. Not at the first look: an owner that saw the link

@@ -91,13 +91,19 @@ class ComesBack:
         self.switch.namespace.ip(f"link delete {name}")
         wait_for(lambda: self.switch.events("interface_gone"), lambda now: len(now) > told, "no event")
         self.assertEqual(self.switch.events("interface_gone")[-1],
-                         f"port {name}: its interface {name} has gone; it is taken again when there is a {name} that is up")
+                         f"port {name}: its interface {name} has gone; it is taken again as soon as {name} is there and up")
 
     def comes(self, name):
         told = len(self.switch.events("interface_back"))
         self.fabric.plug_in(int(name[1:]), self.switch)
         wait_for(lambda: self.switch.events("interface_back"), lambda now: len(now) > told, "it is not taken again")
         self.assertEqual(self.switch.events("interface_back")[-1], f"port {name}: its interface {name} is back")
+
+    def add_another(self, name, mtu=1500):
+        """An interface of that name, not up, with nobody behind it."""
+        queues = "numtxqueues 1 numrxqueues 1"
+        self.switch.namespace.ip(f"link add {name} mtu {mtu} {queues} type veth peer name nobody mtu {mtu} {queues}")
+        self.switch.namespace.ip("link set nobody up")
 
     def report(self, name):
         return self.switch.ask("stats", "show", f"ports.{name}")
@@ -163,8 +169,8 @@ class ComesBack:
 
     def test_another_mtu_is_told(self):
         self.goes("h2")
-        self.switch.namespace.ip("link add h2 type dummy")
-        self.switch.namespace.ip("link set h2 mtu 1400 up")
+        self.add_another("h2", mtu=1400)
+        self.switch.namespace.ip("link set h2 up")
         self.assertIn("h2 is back; its MTU is 1400, the port's 1500: ", wait_for(lambda: self.switch.events("interface_back"), bool)[0])
 
     def test_moved_away_and_back(self):
@@ -192,7 +198,7 @@ class XdpComesBack(ComesBack, RecoveryCase):
                           'char _license[] __attribute__((section("license"), used)) = "GPL";\n')
         subprocess.run(["clang-16", "-O2", "-g", "-target", "bpf", "-c", source, "-o", other], check=True)
         self.goes("h2")
-        self.switch.namespace.ip("link add h2 type dummy")
+        self.add_another("h2")
         self.switch.namespace.ip(f"link set dev h2 xdp obj {other} sec xdp")
         self.switch.namespace.ip("link set h2 up")
         self.assertIn('"others"', wait_for(lambda: self.switch.events("interface_refused"), bool)[0])
