@@ -221,8 +221,16 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
 std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
                                                const OperatorState& state) const {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
-    for (PortId id = 0; id < policy->ports.size(); ++id)
-        if (slow_path_.tap(id) != nullptr) policy->ports[id].punts = true;
+    for (PortId id = 0; id < policy->ports.size(); ++id) {
+        PortPolicy& port = policy->ports[id];
+        PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
+        const PuntLimit wanted = config_.kernel.routes ? config.punt.unresolved : PuntLimit{};
+        if (slow_path_.tap(id) != nullptr) port.punts = true;
+        // Who has nobody to answer may still wait for a neighbour, where there is a kernel to find it out.
+        if (!port.punts) port.punt_limit = {};
+        unresolved = wanted;
+        port.punts |= wanted.rate != 0;
+    }
     routes_->name_in(*policy);
     return policy;
 }
@@ -334,6 +342,7 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
         if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
             fault != before.ports.at(names_[id]).fault)
             take_up_fault(id, fault);
+    address_taps();
     if (kernel_) steer_addresses(kernel_->mirror().tables().addresses());  // and those of the ports
     return {};
 }
@@ -500,6 +509,14 @@ std::string RunningSwitch::judge_nics() {
     return errors;
 }
 
+// An address of the configuration is the kernel's, too, at an interface that is there for the port alone.
+void RunningSwitch::address_taps() {
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (Tap* tap = slow_path_.tap(id))
+            if (std::string error = tap->set_addresses(config_.ports.at(names_[id]).address); !error.empty())
+                note_once("tap_address", "port " + names_[id] + ": its TAP does not take " + error);
+}
+
 std::string RunningSwitch::open_taps() {
     if (!config_.kernel.has_taps()) return {};
     for (PortId id = 0; id < ethdevs_.size(); ++id) {
@@ -508,6 +525,7 @@ std::string RunningSwitch::open_taps() {
         if (std::string error = slow_path_.open_tap(id, names_[id], macs_[id], port.mtu); !error.empty())
             return error;
     }
+    address_taps();
     return {};
 }
 

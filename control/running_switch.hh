@@ -150,6 +150,7 @@ class RunningSwitch {
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
     std::string open_taps();
+    void address_taps();
     std::string open_kernel();
     // Interfaces of the kernel that are ports, by their index.
     KernelTables::Ports kernel_ports() const;

@@ -59,6 +59,8 @@ std::optional<PuntClass> punt_class(DropReason reason, std::span<const std::uint
             return PuntClass::ttl;
         case DropReason::mtu_exceeded:
             return PuntClass::mtu;
+        case DropReason::unresolved_next_hop:
+            return PuntClass::unresolved;
         default:
             return std::nullopt;
     }

@@ -93,6 +93,38 @@ class Taps(netns.Case):
         self.assertEqual(port["replied_packets"], 0)
         self.assertFalse({"h0", "h1"} & self.interfaces().keys(), "left behind")
 
+    def test_addresses_of_the_configuration_are_the_taps(self):
+        """And what somebody else has given it stays."""
+        hosts, switch = self.hosts(), self.switch()
+        for n in range(2):
+            switch.port(f"h{n}", address=[f"10.0.{n}.1/24", f"2001:db8:{n}::1/64"])
+        with self.running(switch) as run:
+            run.wait_for(run.path.exists, bool)
+            sh("ip", "address", "add", "10.0.0.99/32", "dev", "h0")
+            self.assertEqual(self.addresses("h0"), {"10.0.0.1/24", "10.0.0.99/32", "2001:db8::1/64"})
+            for to in ("10.0.1.2", "2001:db8:1::2", "10.0.0.1", "2001:db8:0::1"):
+                self.assertEqual(hosts[0].ping(to)[0], 5, "the very first one, too: " + to)
+            run.call("config.set", path="port.h0.address", value=["10.0.0.1/24", "10.0.0.5/24"])
+            self.assertEqual(self.addresses("h0"), {"10.0.0.1/24", "10.0.0.99/32", "10.0.0.5/24"})
+            self.assertEqual(hosts[0].ping("10.0.0.5")[0], 5)
+            run.call("config.set", path="port.h0.address", value=["10.0.0.5/24"])
+            self.assertEqual(self.addresses("h0"), {"10.0.0.99/32", "10.0.0.5/24"})
+        self.assertEqual(run.outcome.drops(), {})
+
+    def test_an_address_that_its_tap_does_not_take_is_told(self):
+        self.hosts()
+        set_sysctl("net.ipv6.conf.default.disable_ipv6", 1)
+        self.addCleanup(set_sysctl, "net.ipv6.conf.default.disable_ipv6", 0)
+        switch = self.switch()
+        switch.port("h0", address=["10.0.0.1/24", "2001:db8::1/64"])
+        with self.running(switch) as run:
+            self.assertIn("port h0: its TAP does not take 2001:db8::1/64: ", run.wait_for_event("tap_address"))
+            self.assertEqual(self.addresses("h0"), {"10.0.0.1/24"})
+
+    def addresses(self, name):
+        return {f"{one['local']}/{one['prefixlen']}" for link in json.loads(sh("ip", "-json", "address", "show", "dev", name)) if link
+                for one in link["addr_info"] if one["scope"] == "global"}
+
     def test_a_route_of_the_kernels_and_what_is_too_long_for_it(self):
         hosts, switch = self.hosts(), self.switch()
         switch.port("h1", mtu=1450)

@@ -107,7 +107,7 @@ TEST_GROUP(NicSwitch) {
         running->poll_links(now);
     }
     void worker_turn() { turn(running->device().worker(0), now); }
-    void arrive(fake::Card & card, unsigned frames) const {
+    void arrive(fake::Card & card, unsigned frames, std::uint8_t ttl = 64) const {
         for (unsigned n = 0; n < frames; ++n) {
             std::array<std::uint8_t, 100> frame{};
             std::copy_n(card.mac.begin(), 6, frame.begin());
@@ -116,7 +116,7 @@ TEST_GROUP(NicSwitch) {
             frame[14] = 0x45;
             frame[15] = 26 << 2;  // DSCP 26: lossless
             frame[17] = 86;
-            frame[22] = 64;
+            frame[22] = ttl;
             frame[23] = 17;
             frame[26] = 10;
             frame[29] = 9;
@@ -489,4 +489,26 @@ TEST(NicSwitch, endsWithACardMissing) {
     round();
     round();
     p1.pull();  // which nobody has looked at yet
+}
+
+// Two ports are answered twice as much in a turn as their worker takes of control's frames.
+TEST(NicSwitch, countsTheRepliesThatItHasNoRoomFor) {
+    const std::string answers = "responder = true\n";
+    starts(false, answers, answers + "[punt.ttl]\nrate = 1000000\nburst = 4096\n");
+    const auto sum = [&](const char* key) {
+        return report("p0")[key].get<unsigned>() + report("p1")[key].get<unsigned>();
+    };
+    constexpr unsigned turns = 10;
+    for (unsigned n = 0; n < turns; ++n) {
+        arrive(p0, burst_size, 1);
+        arrive(p1, burst_size, 1);
+        worker_turn();
+        running->serve_slow_path();
+    }
+    const unsigned lost = sum("inject_lost_packets");
+    CHECK_TRUE(lost > 0);
+    for (unsigned n = 0; n < turns; ++n) worker_turn();
+    LONGS_EQUAL(2 * turns * burst_size, sum("replied_packets") + lost);
+    LONGS_EQUAL(lost, sum("inject_lost_packets"));
+    LONGS_EQUAL(0, sum("unresolved_waiting_packets"));
 }
