@@ -155,6 +155,7 @@ class Routes(KernelCase):
                 run.wait_for(lambda: run.call("stats.show", path="ports.h0.punted.unresolved"), lambda punted, sent=sent: punted == sent)
             run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"), lambda drops: drops.get("unresolved_next_hop") == 36)
             self.assertEqual(run.call("stats.show", path="ports.h0.unresolved_waiting_packets"), 64)
+            cables[0].send(plain(ttl=1))
             # Others have room.
             cables[0].send(*flows("10.0.1.78", 20))
             run.wait_for(lambda: run.call("stats.show", path="ports.h0.unresolved_waiting_packets"), lambda waiting: waiting == 84)
@@ -170,6 +171,9 @@ class Routes(KernelCase):
             run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"), lambda drops: drops.get("unresolved_timeout") == 64)
         port = run.outcome.port("h0")
         self.assertEqual(port["lossless_drops"], {"unresolved_next_hop": 36, "unresolved_timeout": 64})
+        # Nobody is there to answer for other classes.
+        self.assertEqual({punt: count for punt, count in port["punted"].items() if count}, {"unresolved": 120})
+        self.assertEqual(port["drops"]["ttl_expired"], 1)
         self.assertEqual((port["returned_packets"], port["inject_lost_packets"]), (120, 0))
         self.assertIn("unresolved_timeout", str(run.outcome.report["lossless"]))
 

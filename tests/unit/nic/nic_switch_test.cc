@@ -512,3 +512,47 @@ TEST(NicSwitch, countsTheRepliesThatItHasNoRoomFor) {
     LONGS_EQUAL(lost, sum("inject_lost_packets"));
     LONGS_EQUAL(0, sum("unresolved_waiting_packets"));
 }
+
+// As control gives back what has waited for a neighbour.
+TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
+    starts();
+    p1.takes = 0;  // what p1 is to send stays in its queue
+    arrive(p0, 7);
+    const auto give_back = [&](DropReason reason) {
+        PortContext& port = running->device().port(0);
+        auto* slot = port.control->injected.claim();
+        rte_mbuf* frame = p0.arrived.back();
+        slot->head = {InjectHead::Origin::returned, reason};
+        slot->bytes = frame->pkt_len;
+        std::copy_n(frame_bytes(frame), frame->pkt_len, slot->data.begin());
+        port.control->injected.post();
+        running->device().owner(port).injections->post({&port.id, 1});
+        p0.arrived.pop_back();
+        rte_pktmbuf_free(frame);
+    };
+    for (unsigned n = 0; n < 5; ++n) give_back(DropReason::none);
+    give_back(DropReason::unresolved_timeout);
+    give_back(DropReason::unresolved_next_hop);
+    worker_turn();
+
+    LONGS_EQUAL(0, report("p0")["rx"]["packets"].get<int>());
+    LONGS_EQUAL(7, report("p0")["returned_packets"].get<int>());
+    const auto groups = report("p0")["priority_groups"];
+    unsigned held = 0;
+    for (const auto& group : groups)
+        held += group["reserved_bytes"].get<unsigned>() + group["shared_bytes"].get<unsigned>();
+    LONGS_EQUAL(5 * 256, held);
+    LONGS_EQUAL(0, groups[3]["reserved_bytes"].get<int>() + groups[3]["shared_bytes"].get<int>());
+    for (const char* kind : {"drops", "lossless_drops"}) {
+        LONGS_EQUAL(1, report("p0")[kind]["unresolved_timeout"].get<int>());
+        LONGS_EQUAL(1, report("p0")[kind]["unresolved_next_hop"].get<int>());
+    }
+    Ledger ledger = running->device().ledger();
+    CHECK_TRUE(ledger.balanced());
+    LONGS_EQUAL(7, ledger.injected);
+    LONGS_EQUAL(5, ledger.queued);
+    p1.takes = 0xFFFF;
+    round(), round();
+    LONGS_EQUAL(5, p1.sent.size());
+    LONGS_EQUAL(63, frame_bytes(p1.sent[0])[22]);
+}
