@@ -171,6 +171,7 @@ class Routes(KernelCase):
             run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"), lambda drops: drops.get("unresolved_timeout") == 64)
         port = run.outcome.port("h0")
         self.assertEqual(port["lossless_drops"], {"unresolved_next_hop": 36, "unresolved_timeout": 64})
+        self.assertLess(run.outcome.report["kernel"]["asks"], 60, "asked for with every packet")
         # Nobody is there to answer for other classes.
         self.assertEqual({punt: count for punt, count in port["punted"].items() if count}, {"unresolved": 120})
         self.assertEqual(port["drops"]["ttl_expired"], 1)

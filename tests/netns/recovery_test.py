@@ -185,6 +185,8 @@ class ComesBack:
             away.ip(f"link set h2 netns {self.switch.namespace.name}")
             self.switch.namespace.ip("address add 10.0.2.1/24 dev h2")
             self.switch.namespace.ip("address add 2001:db8:2::1/64 dev h2")
+            looked = self.switch.ask("stats", "show")["end_ns"] + 2_000_000_000  # by then it has been looked for
+            wait_for(lambda: self.switch.ask("stats", "show")["end_ns"], lambda now, looked=looked: now > looked)
             self.assertEqual(len(self.switch.events("interface_back")), told, "it is not up yet")
             self.switch.namespace.ip("link set h2 up")
             wait_for(lambda: self.switch.events("interface_back"), lambda now, told=told: len(now) > told, "it is not taken again")
