@@ -14,6 +14,12 @@ namespace {
 constexpr std::chrono::seconds between_asks{1};  // for one destination
 constexpr std::size_t most_asked = 4096;         // destinations at once: as many as most kernels resolve
 
+bool is_tap(const RunningSwitch& running, const std::string& port) {
+    const auto& names = running.port_names();
+    const auto found = std::find(names.begin(), names.end(), port);
+    return running.slow_path().tap(static_cast<PortId>(found - names.begin())) != nullptr;
+}
+
 }  // namespace
 
 tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(const KernelConfig& config,
@@ -42,11 +48,11 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
 void KernelControl::note_links(RunningSwitch& running) {
     for (const auto& [port, before, now] : mirror_->tables().take_link_news()) {
         if (!now.there) {
-            running.note(
-                "interface_gone",
-                fmt::format("port {}: its interface {} has gone; do: start the switch anew when there "
-                            "is one again",
-                            port, before.name));
+            // That a port's own device has gone is told by who looks after devices.
+            if (is_tap(running, port))
+                running.note("interface_gone",
+                             fmt::format("port {}: its TAP {} has gone; do: start the switch anew", port,
+                                         before.name));
             continue;
         }
         if (now.name != before.name)

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "control/kernel_mirror.hh"
 
@@ -19,6 +20,9 @@ class KernelControl {
     // Knows all that the kernel has; gives nothing of it to the switch yet.
     static tl::expected<std::unique_ptr<KernelControl>, std::string> open(const KernelConfig& config,
                                                                           KernelTables::Ports ports);
+
+    // Other interfaces are the ports from now on.
+    void set_ports(KernelTables::Ports ports) { mirror_->set_ports(std::move(ports)); }
 
     // Once a round: brings the switch up to what the kernel says by now. Does not wait for the kernel.
     void poll(RunningSwitch& running);

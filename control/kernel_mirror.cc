@@ -38,6 +38,12 @@ KernelMirror::~KernelMirror() {
         netlink_.resolve(gateway.interface, gateway.address, false);
 }
 
+void KernelMirror::set_ports(KernelTables::Ports ports) {
+    ports_ = std::move(ports);
+    fresh_.reset();
+    wanted_ = true;
+}
+
 void KernelMirror::ask_next() {
     if (netlink_.ask(questions[question_])) return;
     fresh_.reset();
@@ -50,7 +56,7 @@ void KernelMirror::ask_again() {
     if (!wanted_ || fresh_ || now - last_asked_ < between_asks) return;
     wanted_ = false;
     last_asked_ = now;
-    fresh_ = std::make_unique<KernelTables>(tables_.ports());
+    fresh_ = std::make_unique<KernelTables>(ports_);
     question_ = 0;
     ask_next();
 }

@@ -19,6 +19,9 @@ class KernelMirror {
     KernelMirror(const KernelMirror&) = delete;
     KernelMirror& operator=(const KernelMirror&) = delete;
 
+    // Other interfaces are the ports from now on: everything is asked for anew, for them.
+    void set_ports(KernelTables::Ports ports);
+
     // Takes in what has come, and has neighbours resolved; does not wait. False while everything is being
     // told anew: what is half known is not to be acted on.
     bool poll();
@@ -32,14 +35,15 @@ class KernelMirror {
     using Clock = std::chrono::steady_clock;
 
     KernelMirror(Netlink netlink, KernelTables::Ports ports, bool routes)
-        : netlink_(std::move(netlink)), routes_(routes), tables_(std::move(ports)) {}
+        : netlink_(std::move(netlink)), routes_(routes), ports_(std::move(ports)), tables_(ports_) {}
     void read();
     void take(const KernelSaid& said);
     void ask_again();
     void ask_next();
 
     Netlink netlink_;
-    bool routes_;  // and neighbours, beside links and addresses
+    bool routes_;                // and neighbours, beside links and addresses
+    KernelTables::Ports ports_;  // those of `tables_` follow when everything has been told for them
     KernelTables tables_;
     // Everything, as far as it has been told yet, and the question that is not yet answered; null: none is.
     std::unique_ptr<KernelTables> fresh_;

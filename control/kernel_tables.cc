@@ -142,7 +142,28 @@ void KernelTables::take(const KernelRoute& said) {
         store(said.prefix, said.metric, now.legs.empty() ? nullptr : &now);
 }
 
+void KernelTables::change_ports(const KernelTables& fresh) {
+    std::set<int> changed;
+    differences(ports_, fresh.ports_, changed, std::equal_to<>());
+    if (changed.empty()) return;
+    const auto leaves_by_changed = [&](const auto& by_metric) {
+        const auto& legs = by_metric.second.legs;
+        return std::any_of(legs.begin(), legs.end(),
+                           [&](const KernelLeg& leg) { return changed.contains(leg.index); });
+    };
+    for (const KernelTables* tables : {static_cast<const KernelTables*>(this), &fresh}) {
+        for (const auto& [prefix, metrics] : tables->routes_)
+            if (std::any_of(metrics.begin(), metrics.end(), leaves_by_changed))
+                changed_prefixes_.insert(prefix);
+        for (const auto& [address, interfaces] : tables->addresses_)
+            if (std::any_of(interfaces.begin(), interfaces.end(),
+                            [&](int index) { return changed.contains(index); }))
+                changed_addresses_.insert(address);
+    }
+}
+
 void KernelTables::replace(KernelTables fresh) {
+    change_ports(fresh);
     differences(routes_, fresh.routes_, changed_prefixes_, [](const Metrics& a, const Metrics& b) {
         return a.begin()->second.kind == b.begin()->second.kind &&
                a.begin()->second.legs == b.begin()->second.legs;
@@ -156,6 +177,7 @@ void KernelTables::replace(KernelTables fresh) {
         take(now != fresh.links_.end() ? now->second : KernelLink{index, false, false, {}, 0});
     }
     asks_again_ = fresh.asks_again_;
+    ports_ = std::move(fresh.ports_);
     links_ = std::move(fresh.links_);
     wanted_.merge(fresh.wanted_);
     for (const auto& [place, routes] : gateways_)

@@ -24,7 +24,7 @@ class KernelTables {
     explicit KernelTables(Ports ports) : ports_(std::move(ports)) {}
 
     void apply(const KernelMessage& message);
-    // All that there is was asked for anew: what is not in `fresh` has gone.
+    // All that there is was asked for anew, perhaps for other ports: what is not in `fresh` has gone.
     void replace(KernelTables fresh);
 
     // What follows for our tables since the last call. Costs what has changed.
@@ -90,6 +90,8 @@ class KernelTables {
     // The only way a route changes. Null: it is gone.
     void store(const IpPrefix& prefix, std::uint32_t metric, const Route* route);
     void count_gateways(const Route& route, bool more);
+    // What concerns interfaces that are a port of ours only here or only there is a change.
+    void change_ports(const KernelTables& fresh);
     const Route* best(const IpPrefix& prefix) const;
     bool is_ours(const KernelLeg& leg) const { return ports_.contains(leg.index); }
     bool is_subnet(const IpPrefix& prefix) const;

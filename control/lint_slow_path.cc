@@ -9,6 +9,11 @@ void check_slow_path(const Config& config, Findings& findings) {
             findings.warn("proxy-arp-alone", port_path(name, "proxy_arp"),
                           "no effect: it is the responder that would answer", "write responder = true",
                           port.place);
+        if (port.responder && port.device.starts_with("xdp:") && !config.kernel.routes)
+            findings.warn("responder-kernel", port_path(name, "responder"),
+                          "of use for what is too long alone: the kernel gets the rest at this port's "
+                          "interface, and answers",
+                          "leave it out", port.place);
         if (port.responder && port.address.empty())
             findings.note("responder-address", port_path(name, "responder"),
                           "the port has no address to answer for, or to send errors from",

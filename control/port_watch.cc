@@ -26,6 +26,16 @@ bool has_reached_us(const PfcHonor& honor) {
     return false;
 }
 
+std::string back_text(const EthdevPort& port, const PortConfig& config) {
+    std::string text = fmt::format("its interface {} is back", port.interface_name());
+    if (const unsigned mtu = port.interface() ? port.interface()->mtu() : 0; mtu < config.mtu)
+        text += fmt::format(
+            "; its MTU is {}, the port's {}: what is longer is lost beyond the port's counters; do: ip "
+            "link set {} mtu {}",
+            mtu, config.mtu, port.interface_name(), config.mtu);
+    return text;
+}
+
 }  // namespace
 
 PortWatch::PortWatch(std::vector<EthdevPort*> ports, std::vector<std::string> names) {
@@ -38,22 +48,30 @@ std::vector<PortNews> PortWatch::look(const Config& config, const Switch& device
     for (PortId id = 0; id < ports_.size(); ++id) {
         Watched& watched = ports_[id];
         watched.port->poll_link();
+        look_for_device(watched, config.ports.at(watched.name), device.link_up(id), now, news);
         if (watched.port->capabilities().is_virtual) continue;
-        look_for_device(watched, device.link_up(id), now, news);
         look_at_speed(watched, config, news);
         look_at_counters(watched, device.port(id), now, news);
     }
     return news;
 }
 
-void PortWatch::look_for_device(Watched& watched, bool owner_sees_link, Time now,
-                                std::vector<PortNews>& news) const {
+// An interface of the kernel is named, a card is the port's only one.
+void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
+                                std::vector<PortNews>& news) {
     EthdevPort& port = *watched.port;
+    const bool card = port.interface_name().empty();
+    const auto tell = [&](std::string_view what, std::string text) {
+        news.push_back({fmt::format("{}_{}", card ? "device" : "interface", what),
+                        fmt::format("port {}: {}", watched.name, text), !card});
+    };
     if (watched.place == Place::there && port.is_removed()) {
         watched.place = Place::going;
-        news.push_back(
-            {"device_gone",
-             fmt::format("port {}: its card is gone; it is taken again when it is back", watched.name)});
+        tell("gone",
+             card
+                 ? "its card is gone; it is taken again when it is back"
+                 : fmt::format("its interface {0} has gone; it is taken again as soon as {0} is there and up",
+                               port.interface_name()));
     } else if (watched.place == Place::going && !owner_sees_link) {
         // Its owner asks nothing of the device any more. Not at the first look: an owner that saw the link
         // come up a moment before is then in its last turn with it.
@@ -69,11 +87,13 @@ void PortWatch::look_for_device(Watched& watched, bool owner_sees_link, Time now
     if (error.empty()) {
         watched.place = Place::there;
         watched.first_pfc.reset();
-        news.push_back({"device_back", fmt::format("port {}: its card is back", watched.name)});
-    } else if (error != watched.last_error) {
-        news.push_back({"device_refused", fmt::format("port {}: {}", watched.name, error)});
-        watched.last_error = std::move(error);
+        tell("back", card ? "its card is back" : back_text(port, config));
+        return;
     }
+    if (!card) watched.next_try = now + refused_period;
+    if (error == watched.last_error) return;
+    tell("refused", error);
+    watched.last_error = std::move(error);
 }
 
 void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vector<PortNews>& news) const {

@@ -1,5 +1,6 @@
-// What becomes of the ports' devices while the switch runs: links, cards that go and come back, what their
-// MACs count. Called by control now and then under the real clock; a worker is never asked to wait.
+// What becomes of the ports' devices while the switch runs: links, cards and interfaces of the kernel that go
+// and come back, what cards' MACs count. Called by control now and then under the real clock; a worker is
+// never asked to wait.
 #pragma once
 
 #include <string>
@@ -12,14 +13,17 @@
 namespace sluice {
 
 struct PortNews {
-    std::string kind;  // "device_gone", ...
+    std::string kind;  // "device_gone", "interface_gone", ...
     std::string text;
+    bool another = false;  // another interface of the kernel is the port's device now, or none
 };
 
 class PortWatch {
   public:
-    // How often a card that went is looked for, counters and modules are read.
+    // How often a device that went is looked for, and an interface after it was refused: a start of
+    // net_af_xdp that fails leaves something behind. How often counters and modules are read.
     static constexpr Duration return_period = seconds(1);
+    static constexpr Duration refused_period = seconds(10);
     static constexpr Duration counter_period = seconds(1);
     static constexpr Duration module_period = seconds(10);
 
@@ -46,7 +50,8 @@ class PortWatch {
         bool seen_pfc = false;                     // that did not reach us, at the last reading
         bool swallows = false;
     };
-    void look_for_device(Watched& watched, bool owner_sees_link, Time now, std::vector<PortNews>& news) const;
+    static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
+                                std::vector<PortNews>& news);
     void look_at_speed(Watched& watched, const Config& config, std::vector<PortNews>& news) const;
     void look_at_counters(Watched& watched, const PortContext& context, Time now,
                           std::vector<PortNews>& news);

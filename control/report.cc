@@ -193,19 +193,22 @@ std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
 }
 
 // What control got of a port and sent by it; only where it does.
-void add_slow_path(Json& json, const PortCounters& counters, bool punts, const Tap* tap,
-                   std::uint64_t refused) {
+void add_slow_path(Json& json, const PortCounters& counters, bool punts, const SlowPath& slow_path,
+                   PortId id) {
     Json punted = Json::object();
     for (std::size_t n = 0; n < punt_class_count; ++n) {
         const std::uint64_t count = counters.punted[n].get();
         punts |= count != 0;
         punted[std::string(punt_class_texts[n].name)] = count;
     }
-    if (!punts && counters.injected.get() == 0) return;
+    if (!punts && counters.injected.get() + counters.returned.get() == 0) return;
     json["punted"] = std::move(punted);
     json["injected_packets"] = counters.injected.get();
     json["replied_packets"] = counters.replied.get();
-    if (tap != nullptr) json["tap_refused_packets"] = refused;
+    json["returned_packets"] = counters.returned.get();
+    json["unresolved_waiting_packets"] = slow_path.waiting(id);
+    json["inject_lost_packets"] = slow_path.account(id).lost;
+    if (slow_path.tap(id) != nullptr) json["tap_refused_packets"] = slow_path.account(id).refused;
 }
 
 // By receive queue, where there are several; the port's worker polls the first.
@@ -235,8 +238,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["drops"] = drops_json([&](DropReason reason) { return device.dropped(id, reason); });
     json["lossless_drops"] =
         drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
-    add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path().tap(id),
-                  running.slow_path().refused(id));
+    add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path(), id);
     json["moved_packets"] = port.io->moved();
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();

@@ -237,8 +237,16 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
 std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
                                                const OperatorState& state) const {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
-    for (PortId id = 0; id < policy->ports.size(); ++id)
-        if (slow_path_.tap(id) != nullptr) policy->ports[id].punts = true;
+    for (PortId id = 0; id < policy->ports.size(); ++id) {
+        PortPolicy& port = policy->ports[id];
+        PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
+        const PuntLimit wanted = config_.kernel.routes ? config.punt.unresolved : PuntLimit{};
+        if (slow_path_.tap(id) != nullptr) port.punts = true;
+        // Who has nobody to answer may still wait for a neighbour, where there is a kernel to find it out.
+        if (!port.punts) port.punt_limit = {};
+        unresolved = wanted;
+        port.punts |= wanted.rate != 0;
+    }
     routes_->name_in(*policy);
     return policy;
 }
@@ -350,6 +358,7 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
         if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
             fault != before.ports.at(names_[id]).fault)
             take_up_fault(id, fault);
+    address_taps();
     if (kernel_) steer_addresses(kernel_->mirror().tables().addresses());  // and those of the ports
     return {};
 }
@@ -461,7 +470,32 @@ void RunningSwitch::note_drops(PortId id) {
 }
 
 void RunningSwitch::poll_links(Time now) {
-    for (PortNews& news : port_watch_->look(config_, *switch_, now)) note(news.kind, std::move(news.text));
+    bool others = false;
+    for (PortNews& news : port_watch_->look(config_, *switch_, now)) {
+        others |= news.another;
+        note(news.kind, std::move(news.text));
+    }
+    if (others) take_up_interfaces();
+}
+
+// Another interface of a port's name has another index, and where the configuration does not say one,
+// another MAC.
+void RunningSwitch::take_up_interfaces() {
+    RouteChanges changes;
+    for (PortId id = 0; id < ethdevs_.size(); ++id) {
+        const std::string& name = names_[id];
+        if (!ethdevs_[id]->interface() || config_.ports.at(name).mac) continue;
+        const MacAddress mac = ethdevs_[id]->mac();
+        if (mac == std::exchange(macs_[id], mac)) continue;
+        port_info_.at(name).mac = mac;
+        for (const NeighborConfig& neighbor : *config_.neighbors)
+            if (neighbor.port == name) changes.neighbors.push_back({neighbor.address, neighbor});
+    }
+    if (std::string error = publish(config_, state_, changes); !error.empty())
+        note("interface_refused", std::move(error));
+    if (!kernel_) return;
+    kernel_->set_ports(kernel_ports());
+    steer_addresses(kernel_->mirror().tables().addresses());
 }
 
 std::vector<Finding> RunningSwitch::nic_findings(const Config& config) const {
@@ -491,6 +525,14 @@ std::string RunningSwitch::judge_nics() {
     return errors;
 }
 
+// An address of the configuration is the kernel's, too, at an interface that is there for the port alone.
+void RunningSwitch::address_taps() {
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (Tap* tap = slow_path_.tap(id))
+            if (std::string error = tap->set_addresses(config_.ports.at(names_[id]).address); !error.empty())
+                note_once("tap_address", "port " + names_[id] + ": its TAP does not take " + error);
+}
+
 std::string RunningSwitch::open_taps() {
     if (!config_.kernel.has_taps()) return {};
     for (PortId id = 0; id < ethdevs_.size(); ++id) {
@@ -499,19 +541,24 @@ std::string RunningSwitch::open_taps() {
         if (std::string error = slow_path_.open_tap(id, names_[id], macs_[id], port.mtu); !error.empty())
             return error;
     }
+    address_taps();
     return {};
 }
 
-std::string RunningSwitch::open_kernel() {
-    bool needed = config_.kernel.routes;
+KernelTables::Ports RunningSwitch::kernel_ports() const {
     KernelTables::Ports interfaces;
     for (PortId id = 0; id < ethdevs_.size(); ++id) {
-        if (ethdevs_[id]->steering() != nullptr) needed = true;
         if (const auto& interface = ethdevs_[id]->interface()) interfaces[interface->index()] = names_[id];
         if (const Tap* tap = slow_path_.tap(id)) interfaces[tap->index()] = names_[id];
     }
-    if (!needed) return {};
-    auto opened = KernelControl::open(config_.kernel, std::move(interfaces));
+    return interfaces;
+}
+
+std::string RunningSwitch::open_kernel() {
+    const bool steered = std::any_of(ethdevs_.begin(), ethdevs_.end(),
+                                     [](const EthdevPort* port) { return port->steering() != nullptr; });
+    if (!config_.kernel.routes && !steered) return {};
+    auto opened = KernelControl::open(config_.kernel, kernel_ports());
     if (!opened) return opened.error();
     kernel_ = std::move(*opened);
     // From the first frame on.

@@ -108,7 +108,8 @@ class RunningSwitch {
     // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
     // fell behind.
     void watch();
-    // Control, now and then, under the real clock: asks drivers for their links, and looks after cards.
+    // Control, now and then, under the real clock: asks drivers for their links, and looks after cards and
+    // interfaces that go and come back.
     void poll_links(Time now);
     // What the ports' cards make of a configuration.
     std::vector<Finding> nic_findings(const Config& config) const;
@@ -149,7 +150,11 @@ class RunningSwitch {
                                                                const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
     std::string open_taps();
+    void address_taps();
     std::string open_kernel();
+    // Interfaces of the kernel that are ports, by their index.
+    KernelTables::Ports kernel_ports() const;
+    void take_up_interfaces();
     std::string judge_nics();
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,

@@ -186,7 +186,7 @@ Rows<PortConfig> port_rows() {
             key<P>("mac", &P::mac, optional_or(mac(), "auto"),
                    "The port's own address; \"auto\": the device's, or one made from the port's index.")),
         key<P>("address", &P::address, list_of(interface_address(), 64),
-               "The port's own IP addresses, each with the length of its subnet."),
+               "The port's own IP addresses, each with the length of its subnet; its TAP has them, too."),
         key<P>("promiscuous", &P::promiscuous, boolean(),
                "Route frames whatever unicast MAC address they are for."),
         key<P>("responder", &P::responder, boolean(),

@@ -1,25 +1,44 @@
 #include "control/slow_path.hh"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 
 #include "control/running_switch.hh"
 #include "dataplane/fib.hh"
+#include "lib/frame_layers.hh"
 #include "lib/responder.hh"
 
 namespace sluice {
 namespace {
 
+std::uint32_t group_of(const Policy& policy, const IpAddress& address) {
+    return address.is_v6 ? policy.fib->lookup(address.bytes.data())
+                         : policy.fib->lookup(load_be<std::uint32_t>(address.bytes.data()));
+}
+
 // Whether packets to this address leave by other ports than this one, and by any at all: then hosts here may
 // send them to us.
 bool is_behind_another(const Policy& policy, PortId here, const IpAddress& address) {
-    const std::uint32_t number = address.is_v6
-                                     ? policy.fib->lookup(address.bytes.data())
-                                     : policy.fib->lookup(load_be<std::uint32_t>(address.bytes.data()));
-    const Group& group = policy.groups[number];
+    const Group& group = policy.groups[group_of(policy, address)];
     if (group.drop != DropReason::none) return false;
     const auto members = policy.buckets.subspan(group.first_bucket, std::size_t{1} << group.log2_buckets);
     return std::none_of(members.begin(), members.end(),
                         [&](std::uint32_t hop) { return policy.next_hops[hop].port == here; });
+}
+
+// Of a packet that has been routed.
+std::optional<IpAddress> destination_of(std::span<const std::uint8_t> frame) {
+    const auto layers = frame_layers(frame);
+    if (!layers) return std::nullopt;
+    IpAddress to;
+    to.is_v6 = layers->type == ether_type::ipv6;
+    const std::size_t at = layers->l3_offset +
+                           (to.is_v6 ? offsetof(Ipv6Header, destination) : offsetof(Ipv4Header, destination));
+    const std::size_t bytes = to.is_v6 ? 16 : 4;
+    if (frame.size() < at + bytes) return std::nullopt;
+    std::copy_n(frame.begin() + static_cast<std::ptrdiff_t>(at), bytes, to.bytes.begin());
+    return to;
 }
 
 std::vector<IpAddress> addresses_of(const Config& config) {
@@ -32,8 +51,8 @@ std::vector<IpAddress> addresses_of(const Config& config) {
 
 // The slot that was claimed goes to the worker, as a frame of so many bytes.
 void post(Switch& device, PortContext& port, FrameMailbox<InjectHead>::Slot& slot, std::size_t bytes,
-          bool made) {
-    slot.head = {made};
+          const InjectHead& head) {
+    slot.head = head;
     slot.bytes = static_cast<std::uint32_t>(bytes);
     port.control->injected.post();
     device.owner(port).injections->post({&port.id, 1});
@@ -45,12 +64,12 @@ std::string SlowPath::open_tap(PortId id, const std::string& port, const MacAddr
     auto tap = Tap::open(std::string(tap_name(port)), mac, mtu);
     if (!tap) return "port " + port + ": " + tap.error();
     taps_.resize(std::max<std::size_t>(taps_.size(), id + 1U));
-    refused_.resize(taps_.size());
     taps_[id] = std::move(*tap);
     return {};
 }
 
 bool SlowPath::serve(RunningSwitch& running) {
+    accounts_.resize(running.device().port_count());
     bool any = false;
     for (PortId id = 0; id < running.device().port_count(); ++id) {
         if (tap(id) != nullptr)
@@ -59,13 +78,60 @@ bool SlowPath::serve(RunningSwitch& running) {
             any |= answer(running, id);
     }
     local_.clear();
+    any |= settle(running);
+    return any;
+}
+
+bool SlowPath::give(Switch& device, PortId id, std::span<const std::uint8_t> frame, const InjectHead& head) {
+    PortContext& port = device.port(id);
+    auto* slot = port.control->injected.claim();
+    if (slot == nullptr || frame.size() > slot->data.size()) {
+        ++accounts_[id].lost;
+        return false;
+    }
+    std::copy(frame.begin(), frame.end(), slot->data.begin());
+    post(device, port, *slot, frame.size(), head);
+    return true;
+}
+
+// Those that go by the same next hops, or are for the same host of a subnet, share a bound.
+bool SlowPath::keep(RunningSwitch& running, PortId id, const Punted& in) {
+    const auto frame = in.frame();
+    const auto destination = destination_of(frame);
+    if (destination) {
+        const std::uint32_t group = group_of(running.device().policy(), *destination);
+        const HeldFrame::Hop hop{group, group == group_unresolved ? *destination : IpAddress{}};
+        if (held_.hold({hop, *destination, id, {frame.begin(), frame.end()}, {}}, running.now()))
+            return false;
+    }
+    return give(running.device(), id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop});
+}
+
+// Frames whose neighbour is known go their way, whatever that is by now.
+bool SlowPath::settle(RunningSwitch& running) {
+    if (held_.size() == 0) return false;
+    Switch& device = running.device();
+    const Policy& policy = device.policy();
+    bool any = false;
+    held_.settle(
+        running.now(),
+        [&](const HeldFrame& frame) {
+            return policy.groups[group_of(policy, frame.destination)].drop != DropReason::unresolved_next_hop;
+        },
+        [&](const HeldFrame& frame, HeldFrames::Fate fate) {
+            if (device.port(frame.port).control->injected.claim() == nullptr) return false;
+            any = true;
+            return give(
+                device, frame.port, frame.bytes,
+                {InjectHead::Origin::returned,
+                 fate == HeldFrames::Fate::resolved ? DropReason::none : DropReason::unresolved_timeout});
+        });
     return any;
 }
 
 bool SlowPath::answer(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
-    PortContext& port = device.port(id);
-    FrameMailbox<PuntHead>& punted = port.control->punted;
+    FrameMailbox<PuntHead>& punted = device.port(id).control->punted;
     if (local_.empty()) local_ = addresses_of(running.config());
     const Policy& policy = device.policy();
     const PortConfig& config = running.config().ports.at(running.port_names()[id]);
@@ -76,14 +142,14 @@ bool SlowPath::answer(RunningSwitch& running, PortId id) {
         };
     bool any = false;
     for (const auto* in = punted.front(); in != nullptr; in = punted.front()) {
-        const auto reply = respond(in->frame(), answering, in->head.exceeded_mtu);
+        if (in->head.punt == PuntClass::unresolved) {
+            any |= keep(running, id, *in);
+        } else if (config.responder) {
+            // Without room there is no reply: whoever waits for it asks again.
+            const auto reply = respond(in->frame(), answering, in->head.exceeded_mtu);
+            if (!reply.empty()) any |= give(device, id, reply, {InjectHead::Origin::reply, DropReason::none});
+        }
         punted.pop();
-        // Without room there is no reply: whoever waits for it asks again.
-        auto* out = port.control->injected.claim();
-        if (reply.empty() || out == nullptr || reply.size() > out->data.size()) continue;
-        std::copy(reply.begin(), reply.end(), out->data.begin());
-        post(device, port, *out, reply.size(), true);
-        any = true;
     }
     return any;
 }
@@ -94,16 +160,19 @@ bool SlowPath::exchange(RunningSwitch& running, PortId id) {
     Tap& tap = *taps_[id];
     tap.set_carrier(device.link_up(id));
     FrameMailbox<PuntHead>& punted = port.control->punted;
+    bool any = false;
     for (const auto* in = punted.front(); in != nullptr; in = punted.front()) {
-        if (!tap.write(in->frame())) ++refused_[id];
+        if (in->head.punt == PuntClass::unresolved)
+            any |= keep(running, id, *in);
+        else if (!tap.write(in->frame()))
+            ++accounts_[id].refused;
         punted.pop();
     }
     // What finds no slot waits in the TAP's own queue.
-    bool any = false;
     while (auto* out = port.control->injected.claim()) {
         const std::size_t bytes = tap.read(out->data);
         if (bytes == 0) break;
-        post(device, port, *out, bytes, false);
+        post(device, port, *out, bytes, {InjectHead::Origin::kernel, DropReason::none});
         any = true;
     }
     return any;

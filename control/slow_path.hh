@@ -1,15 +1,18 @@
 // Control's end of what ports punt, and of what is sent for them: a port's TAP gets it all and the kernel
-// answers; at a port without one the responder does, if it is to.
+// answers; at a port without one the responder does, if it is to. What waits for a neighbour waits here.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "control/config.hh"
 #include "control/tap.hh"
 #include "dataplane/control_path.hh"
+#include "dataplane/switch.hh"
+#include "lib/held_frames.hh"
 
 namespace sluice {
 
@@ -20,21 +23,34 @@ class SlowPath {
     // From now on the port has a TAP of its name; an error's text, or empty.
     std::string open_tap(PortId id, const std::string& port, const MacAddress& mac, unsigned mtu);
     // Null: the port has none.
+    Tap* tap(PortId id) { return id < taps_.size() ? taps_[id].get() : nullptr; }
     const Tap* tap(PortId id) const { return id < taps_.size() ? taps_[id].get() : nullptr; }
 
     // Takes what is there by now, port by port and in the order of arrival, so that under the virtual clock
     // the same frames come back in the same order. True when it has given the workers frames to send.
     bool serve(RunningSwitch& running);
 
-    // Frames that a port's TAP did not take: it was down, or its queue full.
-    std::uint64_t refused(PortId id) const { return id < refused_.size() ? refused_[id] : 0; }
+    struct Account {
+        std::uint64_t refused = 0;  // frames that the port's TAP did not take: it was down, or its queue full
+        std::uint64_t lost = 0;     // replies, and frames that waited, for which the way to the port was full
+    };
+    Account account(PortId id) const { return id < accounts_.size() ? accounts_[id] : Account{}; }
+    // Frames of a port that wait for a neighbour.
+    std::size_t waiting(PortId id) const { return held_.of_port(id); }
 
   private:
+    using Punted = FrameMailbox<PuntHead>::Slot;
+
     bool answer(RunningSwitch& running, PortId id);
     bool exchange(RunningSwitch& running, PortId id);
+    bool keep(RunningSwitch& running, PortId id, const Punted& in);
+    bool settle(RunningSwitch& running);
+    // The slot gets the frame, or it is counted as lost when there is none.
+    bool give(Switch& device, PortId id, std::span<const std::uint8_t> frame, const InjectHead& head);
 
     std::vector<std::unique_ptr<Tap>> taps_;  // by port; may be shorter than there are ports
-    std::vector<std::uint64_t> refused_;
+    std::vector<Account> accounts_;           // likewise
+    HeldFrames held_;
     std::vector<IpAddress> local_;  // of all ports, sorted; while `serve` runs
 };
 

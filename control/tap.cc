@@ -12,6 +12,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "control/interface_address.hh"
+#include "control/values.hh"
+
 namespace sluice {
 namespace {
 
@@ -58,6 +61,23 @@ tl::expected<std::unique_ptr<Tap>, std::string> Tap::open(const std::string& nam
     const unsigned index = if_nametoindex(name.c_str());
     if (index == 0) return failed(name, "its index", errno);
     return std::unique_ptr<Tap>(new Tap(std::move(file), static_cast<int>(index)));
+}
+
+std::string Tap::set_addresses(const std::vector<IpPrefix>& addresses) {
+    std::string errors;
+    const auto change = [&](const IpPrefix& address, bool there) {
+        const std::string error = set_interface_address(index_, address, there);
+        if (!error.empty()) append_item(errors, "; ", fmt::format("{}: {}", print_prefix(address), error));
+        return error.empty();
+    };
+    const std::set<IpPrefix> wanted(addresses.begin(), addresses.end());
+    if (wanted == addresses_) return errors;
+    std::erase_if(addresses_,
+                  [&](const IpPrefix& known) { return !wanted.contains(known) && change(known, false); });
+    // Those that were there, too: with the first address of a subnet the kernel takes the others away.
+    for (const IpPrefix& address : wanted)
+        if (change(address, true)) addresses_.insert(address);
+    return errors;
 }
 
 bool Tap::write(std::span<const std::uint8_t> frame) {

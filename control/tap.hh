@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "dataplane/file_descriptor.hh"
 #include "lib/headers.hh"
+#include "lib/ip_address.hh"
 
 namespace sluice {
 
@@ -22,6 +25,8 @@ class Tap {
                                                                 const MacAddress& mac, unsigned mtu);
 
     int index() const { return index_; }
+    // Has these, of those that we give it, from now on; error texts, or empty. Others are left alone.
+    std::string set_addresses(const std::vector<IpPrefix>& addresses);
     // False when the kernel does not take it: the interface is down, or its queue full.
     bool write(std::span<const std::uint8_t> frame);
     // Bytes of the next frame, at least 60; 0 when there is none. Does not wait.
@@ -34,7 +39,8 @@ class Tap {
 
     FileDescriptor file_;
     int index_;
-    std::optional<bool> carrier_;  // as told last
+    std::set<IpPrefix> addresses_;  // that we have given it
+    std::optional<bool> carrier_;   // as told last
 };
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "lib/drop_reason.hh"
 #include "lib/frame_mailbox.hh"
 #include "lib/punt.hh"
 
@@ -15,7 +16,13 @@ struct PuntHead {
 };
 
 struct InjectHead {
-    bool made;  // by the switch itself, as a reply; false: by somebody behind it
+    enum class Origin : std::uint8_t {
+        kernel,    // whoever is behind a TAP sends it out of the port
+        reply,     // the switch itself does
+        returned,  // it came in by the port, was kept, and goes its way from routing on
+    };
+    Origin origin;
+    DropReason drop;  // of a frame that is returned: why it goes no further; none: it does
 };
 
 struct alignas(64) ControlPath {

@@ -1,7 +1,9 @@
 #include "dataplane/ethdev_port.hh"
 
 #include <rte_bus.h>
+#include <rte_mempool.h>
 #include <rte_pause.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -125,9 +127,12 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& 
 
 tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(Spec spec) {
     std::unique_ptr<EthdevPort> port(new EthdevPort(std::move(spec)));
-    port->pci_address_ = parse_device(port->spec_.device).pci_address;
+    DeviceText text = parse_device(port->spec_.device);
+    port->pci_address_ = std::move(text.pci_address);
+    port->interface_name_ = std::move(text.interface);
     const std::string error = port->pci_address_.empty() ? port->open_software_device() : port->open_nic();
     if (!error.empty()) return tl::unexpected("device \"" + port->spec_.device + "\"" + error);
+    port->poll_link();
     return port;
 }
 
@@ -139,13 +144,13 @@ std::string EthdevPort::open_software_device() {
         return " makes frames larger than a packet buffer; do: set size to at most " +
                std::to_string(data_bytes) + ", or buffer.packet_buffer to more";
     std::string device = with_defaults(spec_.device, data_bytes);
-    std::unique_ptr<Steering> steering;
     if (text.has("xdp")) {
         auto prepared = Steering::prepare(text.interface);
         if (!prepared) return ": " + prepared.error();
-        steering = std::make_unique<Steering>(std::move(*prepared));
+        if (steering_) prepared->continue_from(*steering_);
+        steering_ = std::make_unique<Steering>(std::move(*prepared));
         device = "net_af_xdp_" + text.interface + ",iface=" + text.interface +
-                 ",start_queue=0,queue_count=1,xdp_prog=" + steering->object_path();
+                 ",start_queue=0,queue_count=1,xdp_prog=" + steering_->object_path();
     }
     const auto mark = Eal::log_mark();
     if (const int probed = rte_dev_probe(device.c_str()); probed != 0)
@@ -156,19 +161,17 @@ std::string EthdevPort::open_software_device() {
     interface_ = KernelInterface::named(text.interface);
     can_.receive_ring = can_.transmit_ring = ring_descriptors;
     std::string wrong;
-    if (const int configured = configure(id_, spec_, can_, wrong); configured != 0)
-        return wrong.empty() ? failed(mark, " does not start", configured) : ": " + wrong;
+    const int configured = configure(id_, spec_, can_, wrong);
+    const std::string no_maps = steering_ ? steering_->find_maps() : std::string{};
+    if (configured != 0) return wrong.empty() ? failed(mark, " does not start", configured) : ": " + wrong;
+    if (!no_maps.empty()) return ": " + no_maps;
     if (interface_ && KernelInterface::is_card(text.interface))
         can_.pfc.why = "made and obeyed by software; whether the card behind " + text.interface +
                        " hands MAC control frames over is not known";
-    if (steering) {
-        if (std::string error = steering->find_maps(); !error.empty()) return ": " + error;
-        steering_ = std::move(steering);
-    }
     // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
     static_cast<void>(rte_eth_promiscuous_enable(id_));
+    removed_ = false;
     ready_ = true;
-    poll_link();
     return {};
 }
 
@@ -204,7 +207,13 @@ std::string EthdevPort::open_nic() {
 EthdevPort::~EthdevPort() { close(); }
 
 std::string EthdevPort::close() {
-    if (!open_) return {};
+    if (open_ && steering_) kept_ += 2 * xdp_packets;
+    close_device();
+    return {};
+}
+
+void EthdevPort::close_device() {
+    if (!open_) return;
     missed_ = missed();
     missed_now_ = 0;
     open_ = false;
@@ -212,7 +221,6 @@ std::string EthdevPort::close() {
     unfollow();
     static_cast<void>(rte_eth_dev_stop(id_));  // an error means that it was not started
     static_cast<void>(rte_eth_dev_close(id_));
-    return {};
 }
 
 void EthdevPort::follow() {
@@ -252,20 +260,47 @@ void EthdevPort::release() {
     if (!open_) return;
     rte_eth_dev_info info{};
     const bool known = rte_eth_dev_info_get(id_, &info) == 0;
-    close();
+    if (steering_) free_packets_left();
+    close_device();
     // What cannot be let go of is found when it is to be taken again.
     if (known && info.device != nullptr) static_cast<void>(rte_dev_remove(info.device));
+    if (steering_) steering_->let_go();
+    interface_.reset();
     link_mbps_ = 0;
     physical_ = {};
     queues_.assign(queues_.size(), {});  // nobody polls them now
 }
 
+// What net_af_xdp has in its rings, all of which are the pool's. It reckons from the page that the pool
+// begins in.
+void EthdevPort::free_packets_left() {
+    rte_mempool* pool = spec_.nic.pool;
+    const auto* memory = STAILQ_FIRST(&pool->mem_list);
+    const auto first = reinterpret_cast<std::uintptr_t>(memory->addr);
+    const std::uintptr_t page = first & ~(static_cast<std::uintptr_t>(getpagesize()) - 1);
+    const XdpPackets left = steering_->packets_left();
+    // The kernel may have had one in its hand, for which there was no room in the socket's ring.
+    kept_ +=
+        left.places.empty()
+            ? xdp_packets
+            : xdp_filled - static_cast<std::uint32_t>(std::min<std::size_t>(left.to_receive, xdp_filled));
+    for (const std::uint64_t place : left.places) {
+        auto* packet = reinterpret_cast<Packet*>(page + place + pool->header_size);
+        const auto at = reinterpret_cast<std::uintptr_t>(packet);
+        if (at >= first && at - first < memory->len && packet->pool == pool) rte_pktmbuf_free(packet);
+    }
+}
+
 bool EthdevPort::has_returned() const {
-    return !open_ && PciDevice(pci_address_, spec_.pci_folder).obstacle().empty();
+    if (open_) return false;
+    if (!pci_address_.empty()) return PciDevice(pci_address_, spec_.pci_folder).obstacle().empty();
+    // Not before it is up: its MTU and queues are set up first, and then cannot be any more.
+    const auto interface = KernelInterface::named(interface_name_);
+    return interface && interface->is_up();
 }
 
 std::string EthdevPort::reopen() {
-    std::string error = open_nic();
+    std::string error = pci_address_.empty() ? open_software_device() : open_nic();
     if (error.empty()) return {};
     removed_ = true;
     link_up_ = false;
@@ -307,7 +342,10 @@ std::uint64_t EthdevPort::missed() const {
 void EthdevPort::poll_link() {
     if (!open_) return;
     if (interface_) {
-        link_up_ = interface_->is_running();
+        if (interface_->name().empty())
+            went();
+        else
+            link_up_ = ready_ && !removed_ && interface_->is_running();
         return;
     }
     rte_eth_link link{};

@@ -1,9 +1,10 @@
 // A port that is a DPDK ethdev: a vdev or a NIC. One transmit queue, and as many receive queues as it is
 // told.
 //
-// A NIC may go while the switch runs, and come back. From the moment that DPDK tells, its link is down; when
-// the owner has seen that, it asks nothing of the device any more, and control lets go of it and may take it
-// again.
+// A NIC, or an interface of the kernel, may go while the switch runs, and come back. From the moment that
+// DPDK or the kernel tells, its link is down; when the owner has seen that, it asks nothing of the device any
+// more, and control lets go of it and may take it again. An interface is followed by its index, so whatever
+// it is called; one that has gone is another one of the configured name.
 #pragma once
 
 #include <rte_dev.h>
@@ -29,7 +30,8 @@ namespace sluice {
 constexpr std::uint16_t ring_descriptors = 512;
 // Packets that net_af_xdp keeps beside its rings: to be filled by the kernel, and sent but not yet given
 // back.
-constexpr std::uint32_t xdp_packets = 2 * 2048;
+constexpr std::uint32_t xdp_filled = 2048;
+constexpr std::uint32_t xdp_packets = 2 * xdp_filled;
 
 class EthdevPort final : public Port {
   public:
@@ -52,7 +54,7 @@ class EthdevPort final : public Port {
     bool has_own_ring() const override { return !can_.paced; }
     std::uint64_t missed() const override;
     // v22.11's net_af_xdp forgets what it gave the kernel to fill, and what the kernel has sent meanwhile.
-    std::uint32_t kept_at_close() const override { return steering_ ? 2 * xdp_packets : 0; }
+    std::uint32_t kept_at_close() const override { return kept_; }
 
     // All below by control.
     const PortCapabilities& capabilities() const { return can_; }
@@ -65,15 +67,18 @@ class EthdevPort final : public Port {
     const PhysicalCounters& physical() const { return physical_; }
 
     // The device has gone. Then, once its owner has seen the link down, `release`; from then on it is not
-    // open, and `reopen` takes it again when it is there. An error's text, or empty.
+    // open, and `reopen` takes it again when it is there. An error's text, or empty. The link of an interface
+    // of the kernel is then still down, until poll_link: its MAC may be another one.
     bool is_removed() const { return removed_.load(std::memory_order_relaxed); }
     bool is_open() const { return open_; }
     void release();
     bool has_returned() const;
     std::string reopen();
 
-    // Nothing: it is no interface of the kernel's.
+    // Nothing: it is no interface of the kernel's, or not open.
     const std::optional<KernelInterface>& interface() const { return interface_; }
+    // As it is configured; empty: it is none.
+    const std::string& interface_name() const { return interface_name_; }
     // Of an XDP port; null otherwise.
     Steering* steering() { return steering_.get(); }
     const Steering* steering() const { return steering_.get(); }
@@ -85,6 +90,8 @@ class EthdevPort final : public Port {
     explicit EthdevPort(Spec spec) : spec_(std::move(spec)), queues_(spec_.nic.receive_queues) {}
     std::string open_software_device();
     std::string open_nic();
+    void close_device();
+    void free_packets_left();
     void follow();
     void unfollow();
     // DPDK's interrupt thread.
@@ -102,9 +109,11 @@ class EthdevPort final : public Port {
     std::vector<Queue> queues_;
     bool needs_software_pfc_ = false;  // the card that was here first had it
     std::string pci_address_;          // empty: no NIC
+    std::string interface_name_;
     std::unique_ptr<Steering> steering_;
     std::optional<KernelInterface> interface_;  // drivers of kernel interfaces say that every link is up
     bool open_ = false;
+    std::uint32_t kept_ = 0;                // by drivers of devices that are closed, at most
     std::uint64_t missed_ = 0;              // by devices that are closed
     mutable std::uint64_t missed_now_ = 0;  // by this one, when it was asked last
     PhysicalReader reader_;

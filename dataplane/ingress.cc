@@ -568,6 +568,29 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     });
 }
 
+[[gnu::cold]] void route_again(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason) {
+    const PortPolicy& own = worker.policy->ports[port.id];
+    Batch batch;
+    batch.count = 1;
+    batch.packet[0] = packet;
+    Parsed& parsed = batch.parsed[0];
+    parse_packet(packet, own.station, usual_addresses(own.station), parsed);
+    describe(own, port.id, port.next_sequence++, packet, parsed);
+    if (is_recording(worker)) record_arrival(worker, packet, parsed);
+    if (reason == DropReason::none) reason = parsed.drop;
+    if (reason != DropReason::none) {
+        drop(worker, packet, reason);
+        return;
+    }
+    meta(packet).priority_group = lossy_group(own, meta(packet).traffic_class);
+    batch.all_cells = batch.cells[0] = worker.policy->cell.cells(packet->pkt_len);
+    lookup_stage(*worker.policy->fib, batch);
+    route_stage(worker, batch);
+    admit_stage(worker, port, batch);
+    rewrite_stage(worker, batch);
+    hand_off_stage(worker, batch);
+}
+
 template <class Meter>
 unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     std::array<Packet*, burst_size> burst;

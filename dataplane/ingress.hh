@@ -20,6 +20,10 @@ inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
     if (port.groups_in_use != 0) judge_groups_in_use(worker, port, now);
 }
 
+// A packet that came in by the port before, and was kept by control, goes its way from routing on, or is
+// dropped for `reason`. It has been counted as received, and pauses nobody.
+void route_again(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason);
+
 // Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none. `Meter`:
 // Laps or NoLaps.
 template <class Meter>

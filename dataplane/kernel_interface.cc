@@ -11,6 +11,19 @@
 #include "dataplane/file_descriptor.hh"
 
 namespace sluice {
+namespace {
+
+// Nothing where there is no interface of that name.
+std::optional<ifreq> ask(const std::string& name, unsigned long what) {
+    const FileDescriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq request{};
+    if (name.empty() || !any) return std::nullopt;
+    std::memcpy(request.ifr_name, name.c_str(), name.size());
+    if (ioctl(any.get(), what, &request) != 0) return std::nullopt;
+    return request;
+}
+
+}  // namespace
 
 std::optional<KernelInterface> KernelInterface::named(const std::string& name) {
     const unsigned index = if_nametoindex(name.c_str());
@@ -28,15 +41,18 @@ std::string KernelInterface::name() const {
     return if_indextoname(static_cast<unsigned>(index_), text.data()) != nullptr ? text.data() : "";
 }
 
-bool KernelInterface::is_running() const {
-    const std::string now = name();
-    const FileDescriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    ifreq request{};
-    if (now.empty() || !any) return false;
-    std::memcpy(request.ifr_name, now.c_str(), now.size());
-    if (ioctl(any.get(), SIOCGIFFLAGS, &request) != 0) return false;
-    constexpr short wanted = IFF_UP | IFF_RUNNING;
-    return (request.ifr_flags & wanted) == wanted;
+bool KernelInterface::has_flags(short wanted) const {
+    const auto answer = ask(name(), SIOCGIFFLAGS);
+    return answer && (answer->ifr_flags & wanted) == wanted;
+}
+
+bool KernelInterface::is_up() const { return has_flags(IFF_UP); }
+
+bool KernelInterface::is_running() const { return has_flags(IFF_UP | IFF_RUNNING); }
+
+unsigned KernelInterface::mtu() const {
+    const auto answer = ask(name(), SIOCGIFMTU);
+    return answer ? static_cast<unsigned>(answer->ifr_mtu) : 0;
 }
 
 }  // namespace sluice

@@ -18,11 +18,16 @@ class KernelInterface {
     int index() const { return index_; }
     // As it is called now; empty when it is gone.
     std::string name() const;
+    // Up, whether or not with a carrier.
+    bool is_up() const;
     // Up, and with a carrier.
     bool is_running() const;
+    // 0 when it is gone.
+    unsigned mtu() const;
 
   private:
     explicit KernelInterface(int index) : index_(index) {}
+    bool has_flags(short wanted) const;
     int index_;
 };
 

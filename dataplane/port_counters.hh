@@ -66,6 +66,7 @@ struct alignas(64) PortCounters : ReceiveCounters {  // those of its first queue
     std::array<Counter, punt_class_count> punted;  // handed to control
     Counter injected;                              // frames of control's, sent out of this port
     Counter replied;                               // frames that control made, likewise
+    Counter returned;                              // frames that control had kept, to be routed again
 };
 
 }  // namespace sluice

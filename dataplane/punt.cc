@@ -5,6 +5,7 @@
 #include "dataplane/drop.hh"
 #include "dataplane/egress.hh"
 #include "dataplane/fib.hh"
+#include "dataplane/ingress.hh"
 #include "lib/frame_layers.hh"
 
 namespace sluice {
@@ -59,15 +60,6 @@ DropReason punt(WorkerContext& worker, PortContext& port, Packet* packet, DropRe
     return DropReason::none;
 }
 
-// Where control's frames have their place in the buffer: they pause nobody.
-ClassId lossy_group(const PortPolicy& own, ClassId traffic_class) {
-    const ClassId wanted = own.map.tc_to_priority_group[traffic_class];
-    if (!own.group[wanted].lossless) return wanted;
-    for (unsigned n = classes; n-- > 0;)
-        if (!own.group[n].lossless) return static_cast<ClassId>(n);
-    return wanted;
-}
-
 void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     const Parsed parsed = parse_any(view, packet->pkt_len, {{}, true});
     // What is no unicast IP is network control.
@@ -100,6 +92,14 @@ bool admit(WorkerContext& worker, PortContext& port, PacketMeta& info) {
 
 }  // namespace
 
+ClassId lossy_group(const PortPolicy& own, ClassId traffic_class) {
+    const ClassId wanted = own.map.tc_to_priority_group[traffic_class];
+    if (!own.group[wanted].lossless) return wanted;
+    for (unsigned n = classes; n-- > 0;)
+        if (!own.group[n].lossless) return static_cast<ClassId>(n);
+    return wanted;
+}
+
 [[gnu::cold, gnu::noinline]] void refuse(WorkerContext& worker, Packet* packet, DropReason reason) {
     PortContext& port = *worker.shared.ports[meta(packet).ingress_port];
     if (port.control && worker.policy->ports[port.id].punts) reason = punt(worker, port, packet, reason);
@@ -112,13 +112,20 @@ bool inject_next(WorkerContext& worker, Time now) {
     const auto& slot = *port.control->injected.front();
     Packet* packet = make_packet(worker.packet_pool, slot.frame(), false);
     if (packet == nullptr) return false;
-    describe(worker.policy->ports[port.id], port.id, packet,
-             slot.frame().first(std::min<std::size_t>(slot.bytes, parse_view_bytes)));
-    (slot.head.made ? port.counters.replied : port.counters.injected).add(1);
+    const InjectHead head = slot.head;
+    if (head.origin != InjectHead::Origin::returned)
+        describe(worker.policy->ports[port.id], port.id, packet,
+                 slot.frame().first(std::min<std::size_t>(slot.bytes, parse_view_bytes)));
     port.control->injected.pop();
     worker.injections->pop();
     PacketMeta& info = meta(packet);
     info.arrival = now;
+    if (head.origin == InjectHead::Origin::returned) {
+        port.counters.returned.add(1);
+        route_again(worker, port, packet, head.drop);
+        return true;
+    }
+    (head.origin == InjectHead::Origin::reply ? port.counters.replied : port.counters.injected).add(1);
     if (admit(worker, port, info))
         enqueue(worker, {&packet, 1}, now);
     else

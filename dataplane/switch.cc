@@ -90,7 +90,7 @@ Ledger Switch::counted() const {
         sum.tx += counters.tx.packets.get();
         sum.consumed += counters.consumed.get();
         sum.generated += counters.generated.get() + counters.replied.get();
-        sum.injected += counters.injected.get();
+        sum.injected += counters.injected.get() + counters.returned.get();
         for (const Counter& punted : counters.punted) sum.punted += punted.get();
         for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
             sum.dropped += dropped(port->id, static_cast<DropReason>(reason));

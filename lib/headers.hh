@@ -60,6 +60,16 @@ constexpr std::uint8_t no_next = 59;
 constexpr std::uint8_t destination_options = 60;
 }  // namespace ip_protocol
 
+// RFC 4443 and RFC 4861.
+namespace icmp6_type {
+constexpr std::uint8_t echo_request = 128;
+constexpr std::uint8_t echo_reply = 129;
+constexpr std::uint8_t router_solicitation = 133;
+constexpr std::uint8_t neighbor_solicitation = 135;
+constexpr std::uint8_t neighbor_advertisement = 136;
+constexpr std::uint8_t redirect = 137;
+}  // namespace icmp6_type
+
 namespace mac_control_opcode {
 constexpr std::uint16_t pause = 0x0001;
 constexpr std::uint16_t pfc = 0x0101;

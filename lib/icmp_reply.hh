@@ -13,14 +13,6 @@
 
 namespace sluice {
 
-namespace icmp6_type {
-constexpr std::uint8_t echo_request = 128;
-constexpr std::uint8_t echo_reply = 129;
-constexpr std::uint8_t neighbor_solicitation = 135;
-constexpr std::uint8_t neighbor_advertisement = 136;
-constexpr std::uint8_t redirect = 137;
-}  // namespace icmp6_type
-
 // Behind a header like `link`, with its tags and EtherType, but to `to` and from `from`; not below 60 bytes.
 std::vector<std::uint8_t> reply_frame(std::span<const std::uint8_t> link, const MacAddress& from,
                                       const MacAddress& to, std::span<const std::uint8_t> body);

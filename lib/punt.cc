@@ -15,11 +15,10 @@ MacAddress destination(std::span<const std::uint8_t> view) {
 
 // Router and neighbour solicitations, advertisements and redirects (RFC 4861 4).
 bool is_neighbor_discovery(std::span<const std::uint8_t> packet) {
-    constexpr std::uint8_t first = 133;
-    constexpr std::uint8_t last = 137;
     return packet.size() > sizeof(Ipv6Header) &&
            packet[offsetof(Ipv6Header, next_header)] == ip_protocol::icmpv6 &&
-           packet[sizeof(Ipv6Header)] >= first && packet[sizeof(Ipv6Header)] <= last;
+           packet[sizeof(Ipv6Header)] >= icmp6_type::router_solicitation &&
+           packet[sizeof(Ipv6Header)] <= icmp6_type::redirect;
 }
 
 // Group destinations that stay on the link: 224.0.0.0/24 (RFC 5771 4), scopes 1 and 2 (RFC 4291 2.7).
@@ -60,6 +59,8 @@ std::optional<PuntClass> punt_class(DropReason reason, std::span<const std::uint
             return PuntClass::ttl;
         case DropReason::mtu_exceeded:
             return PuntClass::mtu;
+        case DropReason::unresolved_next_hop:
+            return PuntClass::unresolved;
         default:
             return std::nullopt;
     }

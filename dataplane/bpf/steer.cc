@@ -93,19 +93,18 @@ tl::expected<Steering, std::string> Steering::prepare(const std::string& interfa
     const auto [bytes, size] = steer_object();
     if (!made.object_ || write(made.object_.get(), bytes, size) != static_cast<ssize_t>(size))
         return tl::unexpected(because("the steering program cannot be handed to the driver"));
-    made.sockets_ = xdp_sockets();
+    made.others_ = xdp_descriptors();
     return made;
 }
 
 std::string Steering::object_path() const { return "/proc/self/fd/" + std::to_string(object_.get()); }
 
 std::string Steering::find_maps() {
+    drivers_ = xdp_descriptors();
+    std::erase_if(drivers_, [this](int descriptor) { return others_.contains(descriptor); });
     const auto found = attached_to(interface_);
     if (!found) return found.error();
     if (found->id == 0) return "the steering program is not attached";
-    auto sockets = xdp_sockets();
-    for (const int older : sockets_) sockets.erase(older);
-    sockets_ = std::move(sockets);
     std::vector<std::uint32_t> maps(found->info.nr_map_ids);
     bpf_prog_info wanted{};
     wanted.nr_map_ids = static_cast<std::uint32_t>(maps.size());
@@ -127,9 +126,28 @@ std::string Steering::find_maps() {
     return {};
 }
 
+XdpPackets Steering::packets_left() const {
+    for (const int descriptor : drivers_)  // one of them is a socket
+        if (XdpPackets found = packets_in(rings_of(descriptor)); !found.places.empty()) return found;
+    return {};
+}
+
+void Steering::let_go() {
+    counted_before_ = counters();
+    local_ = {};
+    counters_ = {};
+    known_.clear();
+    // What the driver has closed may be somebody else's by now, but hardly of this kind: only control opens
+    // any.
+    const auto open = xdp_descriptors();
+    for (const int descriptor : drivers_)
+        if (open.contains(descriptor)) close(descriptor);
+    drivers_.clear();
+}
+
 std::uint64_t Steering::beyond_ring() const {
     std::uint64_t count = 0;
-    for (const int socket : sockets_) count += beyond_full_ring(socket);
+    for (const int socket : drivers_) count += beyond_full_ring(socket);
     return count;
 }
 
@@ -137,6 +155,7 @@ std::string Steering::set_local(const std::set<Address>& addresses) {
     if (addresses.size() > STEER_MAX_ADDRESSES)
         return std::to_string(addresses.size()) + " addresses of this machine; the steering program takes " +
                std::to_string(STEER_MAX_ADDRESSES);
+    if (!local_) return {};
     const std::uint8_t present = 1;
     // What goes first: the map may be full.
     for (auto address = known_.begin(); address != known_.end();)
@@ -155,6 +174,10 @@ std::string Steering::set_local(const std::set<Address>& addresses) {
     return {};
 }
 
-SteerCounts Steering::counters() const { return read_counts(counters_.get()); }
+SteerCounts Steering::counters() const {
+    SteerCounts sums = read_counts(counters_.get());
+    for (std::uint32_t n = 0; n < steer_counters; ++n) sums[n] += counted_before_[n];
+    return sums;
+}
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "dataplane/bpf/steer.h"
+#include "dataplane/bpf/xdp_rings.hh"
 #include "dataplane/file_descriptor.hh"
 
 namespace sluice {
@@ -48,11 +49,19 @@ class Steering {
     // since `prepare`. An error's text, or empty.
     std::string find_maps();
 
+    // The interface has gone. Before the driver is closed: where in its UMEM packets begin that it does not
+    // give back.
+    XdpPackets packets_left() const;
+    // After that: closes what the driver leaves open, program, maps and socket. Counters stay.
+    void let_go();
+    // Counts on from what another one of the same port has counted.
+    void continue_from(const Steering& before) { counted_before_ = before.counters(); }
+
     // The machine's own addresses from now on; what goes to one of them stays with the kernel. At most
-    // STEER_MAX_ADDRESSES. An error's text, or empty.
+    // STEER_MAX_ADDRESSES. An error's text, or empty. Nothing happens while there is no program.
     std::string set_local(const std::set<Address>& addresses);
 
-    // Since the program was loaded. Zero before find_maps.
+    // Since the port was opened first.
     SteerCounts counters() const;
 
     // Frames that the driver does not count as missed. While its socket is open, after find_maps.
@@ -65,7 +74,9 @@ class Steering {
     FileDescriptor local_;
     FileDescriptor counters_;
     std::set<Address> known_;
-    std::set<int> sockets_;  // until find_maps those of others, then the driver's own
+    std::set<int> others_;   // descriptors that there were before the driver's
+    std::set<int> drivers_;  // its own, of sockets and BPF objects
+    SteerCounts counted_before_{};
 };
 
 // The program's object file as it was compiled.

@@ -253,7 +253,7 @@ class Switch:
         replied = sum(port.get("replied_packets", 0) for port in ports.values())
         self.test.assertLessEqual(sum(ours.values()), ledger["generated"] - replied)
         check(ledger["punted"], sum(sum(port.get("punted", {}).values()) for port in ports.values()))
-        check(ledger["injected"], sum(port.get("injected_packets", 0) for port in ports.values()))
+        check(ledger["injected"], sum(port.get("injected_packets", 0) + port.get("returned_packets", 0) for port in ports.values()))
         for name, frames in outcome.frames.items():
             check(ports[name]["tx"]["packets"], len(frames), name)
             check(ports[name]["tx"]["bytes"], sum(frame.wire for frame in frames), name)

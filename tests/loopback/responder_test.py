@@ -272,7 +272,7 @@ class Responder(loopback.Case):
         self.frames_equal(outcome.frames["h0"], [about(expired, 11, 0)] * 6 + [is_at("10.0.0.1")])
         self.assertEqual([frame.at_ns for frame in outcome.frames["h0"]][:3], [0, step, 2 * step])
         self.assertEqual(outcome.drops(), {"punt_rate": 10, "local_address": 1})
-        self.assertEqual(outcome.port("h0")["punted"], {"arp_nd": 1, "control": 0, "local": 0, "ttl": 6, "mtu": 0})
+        self.assertEqual(outcome.port("h0")["punted"], {"arp_nd": 1, "control": 0, "local": 0, "ttl": 6, "mtu": 0, "unresolved": 0})
 
     def test_what_control_has_no_room_for_is_counted(self):
         """On a grid of turns a burst is there at once, and nothing is taken in between."""

@@ -7,7 +7,7 @@ import struct
 import subprocess
 
 import netns
-from frames import plain, raw_mac
+from frames import plain, raw_mac, routed
 from loopback import Programs, mac
 from netns import KernelHost, sh
 
@@ -140,8 +140,43 @@ class Routes(KernelCase):
             ip("neighbor delete 10.0.1.2 dev sw1")
             run.wait_for(lambda: run.call("neighbor.list"), lambda known: "10.0.1.2" not in str(known))
             self.assertEqual(self.arrived(cables, flows("10.0.1.2", 2)), {1: 0})
-        self.assertEqual(run.outcome.drops()["unresolved_next_hop"], 2)
+            run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"), lambda drops: drops.get("unresolved_timeout") == 2)
+            self.assertEqual(run.call("stats.show", path="ports.h0.unresolved_waiting_packets"), 0)
+        self.assertEqual(run.outcome.drops()["unresolved_timeout"], 2)
+        self.assertEqual((run.outcome.port("h0")["punted"]["unresolved"], run.outcome.port("h0")["returned_packets"]), (2, 2))
         self.assertGreaterEqual(run.outcome.report["kernel"]["asks"], 1)
+
+    def test_what_nobody_answers_for_is_kept_in_bounds_and_given_up(self):
+        cables, switch = self.cables(), self.switch(**{"punt.unresolved.burst": 200})
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            for sent in (40, 80, 100):
+                cables[0].send(*[plain(to="10.0.1.77", dscp=26, dport=9) for _ in range(40 if sent <= 80 else 20)])
+                run.wait_for(lambda: run.call("stats.show", path="ports.h0.punted.unresolved"), lambda punted, sent=sent: punted == sent)
+            run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"), lambda drops: drops.get("unresolved_next_hop") == 36)
+            self.assertEqual(run.call("stats.show", path="ports.h0.unresolved_waiting_packets"), 64)
+            cables[0].send(plain(ttl=1))
+            # Others have room.
+            cables[0].send(*flows("10.0.1.78", 20))
+            run.wait_for(lambda: run.call("stats.show", path="ports.h0.unresolved_waiting_packets"), lambda waiting: waiting == 84)
+            ip("neighbor replace 10.0.1.78 lladdr 02:00:00:00:00:78 dev sw1")
+            came = []
+            while len(came) < 20:
+                frame = cables[1].receive()
+                self.assertIsNotNone(frame, f"{len(came)} of 20")
+                if frame[36:38] == FLOWS:
+                    came.append(frame)
+            self.frames_equal([frame[14:] for frame in came], [routed(frame, 1)[14:] for frame in flows("10.0.1.78", 20)])
+            self.assertEqual({frame[:6] for frame in came}, {raw_mac("02:00:00:00:00:78")})
+            run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"), lambda drops: drops.get("unresolved_timeout") == 64)
+        port = run.outcome.port("h0")
+        self.assertEqual(port["lossless_drops"], {"unresolved_next_hop": 36, "unresolved_timeout": 64})
+        self.assertLess(run.outcome.report["kernel"]["asks"], 60, "asked for with every packet")
+        # Nobody is there to answer for other classes.
+        self.assertEqual({punt: count for punt, count in port["punted"].items() if count}, {"unresolved": 120})
+        self.assertEqual(port["drops"]["ttl_expired"], 1)
+        self.assertEqual((port["returned_packets"], port["inject_lost_packets"]), (120, 0))
+        self.assertIn("unresolved_timeout", str(run.outcome.report["lossless"]))
 
     def test_static_routes_come_before_the_kernels(self):
         cables, switch = self.cables(3), self.switch(3)
@@ -238,6 +273,11 @@ class Interfaces(KernelCase):
 class Kernels:
     """Hosts, kernels and routers between them, and not a word in the switch's configuration."""
 
+    def switch_knows(self, run):
+        """The kernel's addresses and subnets are the switch's; it knows no neighbour."""
+        for address in ("10.0.1.2", "10.0.0.2", "2001:db8:1::2", "2001:db8:0::2"):
+            run.wait_for(lambda address=address: run.call("route.lookup", destination=address).get("source"), lambda source: source == "kernel subnet")
+
     def hosts(self):
         hosts = [KernelHost(self, n, resolves=True) for n in range(2)]
         for n, host in enumerate(hosts):  # without a link-local address a kernel solicits no neighbour
@@ -248,11 +288,13 @@ class Kernels:
     def test_ping_with_nothing_but_what_ip_says(self):
         hosts = self.hosts()
         with self.running(self.switch()) as run:
-            self.ping_each_other(hosts, resolved=False)
+            self.switch_knows(run)
+            for sender, address in ((0, "10.0.1.2"), (0, "2001:db8:1::2"), (1, "10.0.0.2"), (1, "2001:db8:0::2")):
+                self.assertEqual(hosts[sender].ping(address), (5, 63), "the very first one, too: " + address)
             for sender, address in ((0, "10.0.0.1"), (0, "10.0.1.1"), (1, "2001:db8:1::1")):
                 self.reaches(hosts[sender], address)
         self.assertGreaterEqual(min(run.outcome.port(f"h{n}")["queues"][0]["tx_packets"] for n in range(2)), 20)
-        self.assertLessEqual(set(run.outcome.drops()), {"unresolved_next_hop", "multicast", "local_address", "link_local", "not_ip", "not_for_us"})
+        self.assertLessEqual(set(run.outcome.drops()), {"multicast", "local_address", "link_local", "not_ip", "not_for_us"})
 
     def test_a_gateway_is_resolved_before_a_packet_wants_it(self):
         hosts = self.hosts()

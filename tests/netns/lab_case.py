@@ -56,7 +56,9 @@ class LabCase(netns.Case):
     def stop(self, switch):
         """Ends it, and looks at its accounts."""
         report = switch.stop()
-        outcome = loopback.Outcome(subprocess.CompletedProcess([], 0, "", switch.file("log").read_text()), report, {}, {})
+        log = switch.file("log").read_text()
+        self.assertNotIn("internal error", log)
+        outcome = loopback.Outcome(subprocess.CompletedProcess([], 0, "", log), report, {}, {})
         loopback.Switch(self, hosts=0).check_accounts(outcome)
         return outcome
 

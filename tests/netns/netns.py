@@ -25,7 +25,7 @@ import control  # noqa: E402
 import loopback  # noqa: E402
 from frames import ethernet, plain, plain6, raw_mac, routed  # noqa: E402
 from loopback import Programs, flow, gateway_mac, mac  # noqa: E402
-from network import NAMESPACES, PATIENCE_S, Failed, Namespace, sh, wait_for  # noqa: E402,F401
+from network import NAMESPACES, PATIENCE_S, Failed, Namespace, sh, wait_for, wait_for_link  # noqa: E402,F401
 
 EVERY_PROTOCOL = 0x0003
 MARK = "SLUICE_IN_NAMESPACE"
@@ -64,6 +64,7 @@ class Cable:
             sh("ip", "link", "set", name, "up")
         if own_mac:
             sh("ip", "link", "set", self.device, "address", gateway_mac(n))
+        wait_for_link(self.device)
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERY_PROTOCOL))
         test.addCleanup(self.socket.close)
         self.socket.bind((f"host{n}", EVERY_PROTOCOL))
@@ -99,6 +100,7 @@ class KernelHost:
         sh("ip", "link", "set", f"sw{n}", "up")
         self.run("ip", "link", "set", "eth0", "address", mac(n), "addrgenmode", "none")
         self.run("ip", "link", "set", "eth0", "up")
+        wait_for_link(f"sw{n}")
         for family, address, gateway, length in (("-4", f"10.0.{n}.2", f"10.0.{n}.1", 24),
                                                  ("-6", f"2001:db8:{n}::2", f"2001:db8:{n}::1", 64)):
             nodad = ["nodad"] if family == "-6" else []

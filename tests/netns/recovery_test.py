@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""What happens to a switch, again and again: kill -9, interfaces that go, are renamed, or change their MTU."""
+"""What happens to a switch, again and again: kill -9, interfaces that go and come back, are renamed, or change their MTU."""
 
 import ctypes
 import json
 import os
 import pathlib
 import struct
+import subprocess
 
 import netns
 from lab_case import LabCase
@@ -45,10 +46,12 @@ def maps_of(program):
     return list(numbers[:struct.unpack_from("I", info, MAPS_AT)[0]])
 
 
-class Recovery(LabCase):
+class RecoveryCase(LabCase):
+    device = "xdp:{interface}"
+
     def setUp(self):
         super().setUp()
-        self.fabric = self.lab().one(hosts=3)
+        self.fabric = self.lab(device=self.device).one(hosts=3)
         self.switch, self.hosts = self.fabric.switches["s1"], self.fabric.hosts
 
     def attached(self):
@@ -68,13 +71,151 @@ class Recovery(LabCase):
 
     def works(self, *names):
         """Hosts reach each other through the switch, not through the kernel that would take its place."""
-        before = self.switch.ask("stats", "show", f"ports.{names[0]}.steering")["no_socket"]
+        def count(key):
+            return self.switch.ask("stats", "show", f"ports.{names[0]}.{key}")
+
+        xdp = self.device.startswith("xdp")
+        missed, routed = (count("steering")["no_socket"] if xdp else 0), count("rx")["packets"]
         for name in names[1:]:
             self.reach(self.hosts[names[0]], f"10.0.{name[1:]}.2", f"2001:db8:{name[1:]}::2")
-        steering = self.switch.ask("stats", "show", f"ports.{names[0]}.steering")
-        self.assertEqual(steering["no_socket"], before)
-        self.assertGreater(steering["routed"], 0)
+        if xdp:
+            self.assertEqual(count("steering")["no_socket"], missed)
+        self.assertGreater(count("rx")["packets"], routed)
 
+
+class ComesBack:
+    """An interface of a port goes, and one of its name comes; a case says what the device is."""
+
+    def goes(self, name):
+        told = len(self.switch.events("interface_gone"))
+        self.switch.namespace.ip(f"link delete {name}")
+        wait_for(lambda: self.switch.events("interface_gone"), lambda now: len(now) > told, "no event")
+        self.assertEqual(self.switch.events("interface_gone")[-1],
+                         f"port {name}: its interface {name} has gone; it is taken again as soon as {name} is there and up")
+
+    def comes(self, name):
+        told = len(self.switch.events("interface_back"))
+        self.fabric.plug_in(int(name[1:]), self.switch)
+        wait_for(lambda: self.switch.events("interface_back"), lambda now: len(now) > told, "it is not taken again")
+        self.assertEqual(self.switch.events("interface_back")[-1], f"port {name}: its interface {name} is back")
+
+    def add_another(self, name, mtu=1500):
+        """An interface of that name, not up, with nobody behind it."""
+        queues = "numtxqueues 1 numrxqueues 1"
+        self.switch.namespace.ip(f"link add {name} mtu {mtu} {queues} type veth peer name nobody mtu {mtu} {queues}")
+        self.switch.namespace.ip("link set nobody up")
+
+    def report(self, name):
+        return self.switch.ask("stats", "show", f"ports.{name}")
+
+    def lives(self, programs):
+        return [exists(PROGRAM_BY_ID, number) for number in programs]
+
+    def test_again_and_again_while_others_lose_nothing(self):
+        self.works("h1", "h2", "h3")
+        receiver = self.peer(self.fabric, 3)
+        sender = self.peer(self.fabric, 1, to=3, flows=4, pps=1000)
+        warm, before = None, self.report("h2")
+        for turn in range(1, CYCLES + 1):
+            old = self.attached()
+            maps = [number for program in old for number in maps_of(program)]
+            self.goes("h2")
+            self.reach(self.hosts["h1"], "10.0.3.2")
+            self.assertFalse(self.report("h2")["link_up"])
+            self.assertEqual(len(self.attached()), len(old) - len(old) // 3)
+            self.comes("h2")
+            self.works("h1", "h2", "h3")
+            gone = old - self.attached()
+            self.assertEqual(len(gone), len(old) // 3)
+            wait_for(lambda gone=gone: self.lives(gone), lambda there: not any(there), "the program of an interface that has gone stays")
+            wait_for(lambda gone=gone, maps=maps: sum(exists(MAP_BY_ID, number) for number in maps), lambda left, maps=maps: left <= len(maps) * 2 // 3,
+                     "its maps stay")
+            self.assertEqual(self.report("h2")["flaps"] - before["flaps"], turn)
+            warm = warm or self.held()
+        self.holds_no_more_than(warm[0])
+        self.assertLess(self.held()[1], warm[1] + 4096)
+        sender.tell("stop")
+        sent = sender.until(lambda account: not account["sending"])
+        received = receiver.until(lambda account: account["received"] >= sent["sent"])
+        self.assertEqual({key: received[key] for key in ("received", "lost", "late", "bad_icrc", "missed")},
+                         {"received": sent["sent"], "lost": 0, "late": 0, "bad_icrc": 0, "missed": 0})
+        outcome = self.stop(self.switch)
+        for name in ("h1", "h3"):
+            self.assertEqual((outcome.port(name)["lossless_drops"], outcome.port(name)["flaps"]), ({}, 0))
+        after = outcome.port("h2")
+        for key in ("rx", "tx"):
+            self.assertGreater(after[key]["packets"], before[key]["packets"], "counters begin anew")
+        if "steering" in after:
+            self.assertGreater(after["steering"]["routed"], before["steering"]["routed"], "counters begin anew")
+
+    def test_under_its_own_traffic(self):
+        """What is on its way to the port is dropped as the link is down; every buffer comes back."""
+        self.works("h1", "h2", "h3")
+        sender = self.peer(self.fabric, 1, to=2, flows=4, pps=5000)
+        for _ in range(CYCLES):
+            sent = self.report("h2")["tx"]["packets"]
+            wait_for(lambda: self.report("h2")["tx"]["packets"], lambda now, sent=sent: now > sent + 100, "nothing gets there")
+            self.goes("h2")
+            wait_for(lambda: self.report("h1")["drops"], lambda drops: sum(drops.values()) > 100, "nothing is dropped")
+            self.comes("h2")
+            self.works("h1", "h2")
+        sender.tell("stop")
+        # All of them at the end: nothing is left with a driver that could be forgiven.
+        for name in ("h1", "h2", "h3"):
+            self.goes(name)
+        wait_for(lambda: [self.report(name)["link_up"] for name in ("h1", "h2", "h3")], lambda up: not any(up))
+        self.assertEqual(self.attached(), set())
+        self.assertTrue(self.stop(self.switch).report["ledger"]["balanced"])
+
+    def test_another_mtu_is_told(self):
+        self.goes("h2")
+        self.add_another("h2", mtu=1400)
+        self.switch.namespace.ip("link set h2 up")
+        self.assertIn("h2 is back; its MTU is 1400, the port's 1500: ", wait_for(lambda: self.switch.events("interface_back"), bool)[0])
+
+    def test_moved_away_and_back(self):
+        away = netns.Namespace("sluice-lab-away").make()
+        self.works("h1", "h2", "h3")
+        for _ in range(CYCLES):
+            told = len(self.switch.events("interface_gone"))
+            self.switch.namespace.ip(f"link set h2 netns {away.name}")
+            wait_for(lambda: self.switch.events("interface_gone"), lambda now, told=told: len(now) > told, "no event")
+            self.works("h1", "h3")
+            told = len(self.switch.events("interface_back"))
+            away.ip(f"link set h2 netns {self.switch.namespace.name}")
+            self.switch.namespace.ip("address add 10.0.2.1/24 dev h2")
+            self.switch.namespace.ip("address add 2001:db8:2::1/64 dev h2")
+            looked = self.switch.ask("stats", "show")["end_ns"] + 2_000_000_000  # by then it has been looked for
+            wait_for(lambda: self.switch.ask("stats", "show")["end_ns"], lambda now, looked=looked: now > looked)
+            self.assertEqual(len(self.switch.events("interface_back")), told, "it is not up yet")
+            self.switch.namespace.ip("link set h2 up")
+            wait_for(lambda: self.switch.events("interface_back"), lambda now, told=told: len(now) > told, "it is not taken again")
+            self.works("h1", "h2", "h3")
+
+
+class XdpComesBack(ComesBack, RecoveryCase):
+    def test_one_with_somebody_elses_program_is_refused_until_it_is_off(self):
+        source, other = self.switch.file("other.c"), self.switch.file("other.o")
+        source.write_text('__attribute__((section("xdp"), used)) int others(void *context) { return 2; }\n'
+                          'char _license[] __attribute__((section("license"), used)) = "GPL";\n')
+        subprocess.run(["clang-16", "-O2", "-g", "-target", "bpf", "-c", source, "-o", other], check=True)
+        self.goes("h2")
+        self.add_another("h2")
+        self.switch.namespace.ip(f"link set dev h2 xdp obj {other} sec xdp")
+        self.switch.namespace.ip("link set h2 up")
+        self.assertIn('"others"', wait_for(lambda: self.switch.events("interface_refused"), bool)[0])
+        descriptors = self.held()[0]
+        self.switch.namespace.ip("link set dev h2 xdp off")
+        wait_for(lambda: self.switch.events("interface_back"), bool, "it is not taken")
+        self.assertGreater(self.held()[0], descriptors)
+        self.assertEqual(len(self.switch.events("interface_refused")), 1)
+
+
+class PacketsComeBack(ComesBack, RecoveryCase):
+    device = "net_af_packet{number},iface={interface}"
+
+
+class Recovery(RecoveryCase):
     def test_killed_and_started_again(self):
         self.works("h1", "h2", "h3")
         descriptors, memory = self.held()
@@ -91,20 +232,6 @@ class Recovery(LabCase):
         self.assertLess(self.held()[1], memory * 1.2)
         self.stop(self.switch)
         self.assertEqual(self.attached(), set())
-
-    def test_an_interface_that_goes_and_comes_back(self):
-        for turn in range(CYCLES):
-            self.works("h1", "h2", "h3")
-            port, other = ("h2", "h3") if turn % 2 == 0 else ("h3", "h2")
-            told = len(self.switch.events("interface_gone"))
-            self.switch.namespace.ip(f"link delete {port}")
-            wait_for(lambda: self.switch.events("interface_gone"), lambda now, told=told: len(now) > told, "no event")
-            self.assertIn(f"port {port}: its interface {port} has gone; do: start the switch anew", self.switch.events("interface_gone")[-1])
-            self.works("h1", other)
-            self.fabric.plug_in(int(port[1:]), self.switch)
-            self.works("h1", other)
-            self.switch.restart()
-        self.works("h1", "h2", "h3")
 
     def test_new_names_and_mtus_while_it_runs(self):
         def then(kind, text, *lines):

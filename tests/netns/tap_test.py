@@ -10,7 +10,8 @@ import re
 import signal
 
 import netns
-from loopback import gateway_mac
+from frames import ethernet, raw_mac
+from loopback import gateway_mac, mac
 from netns import KernelHost, sh
 
 
@@ -65,6 +66,12 @@ class Taps(netns.Case):
         said = self.switch().refused(1, "port h1: TAP h1", "rename the port")
         self.assertNotIn("h0", self.interfaces(), said)
 
+    def test_somebody_elses_tap_is_refused(self):
+        sh("ip", "tuntap", "add", "h1", "mode", "tap")
+        self.addCleanup(sh, "ip", "link", "delete", "h1")
+        self.hosts()
+        self.switch().refused(1, "port h1: TAP h1", "rename the port")
+
     def test_names_that_are_cut_to_the_same_are_refused(self):
         switch = self.switch(hosts=0)
         for n in range(2):
@@ -92,6 +99,63 @@ class Taps(netns.Case):
         self.assertGreaterEqual(port["injected_packets"], 17)
         self.assertEqual(port["replied_packets"], 0)
         self.assertFalse({"h0", "h1"} & self.interfaces().keys(), "left behind")
+
+    def test_addresses_of_the_configuration_are_the_taps(self):
+        """And what somebody else has given it stays."""
+        hosts, switch = self.hosts(), self.switch()
+        for n in range(2):
+            switch.port(f"h{n}", address=[f"10.0.{n}.1/24", f"2001:db8:{n}::1/64"])
+        with self.running(switch) as run:
+            run.wait_for(run.path.exists, bool)
+            sh("ip", "address", "add", "10.0.0.99/32", "dev", "h0")
+            self.assertEqual(self.addresses("h0"), {"10.0.0.1/24", "10.0.0.99/32", "2001:db8::1/64"})
+            for to in ("10.0.1.2", "2001:db8:1::2", "10.0.0.1", "2001:db8:0::1"):
+                self.assertEqual(hosts[0].ping(to)[0], 5, "the very first one, too: " + to)
+            run.call("config.set", path="port.h0.address", value=["10.0.0.1/24", "10.0.0.5/24"])
+            self.assertEqual(self.addresses("h0"), {"10.0.0.1/24", "10.0.0.99/32", "10.0.0.5/24"})
+            self.assertEqual(hosts[0].ping("10.0.0.5")[0], 5)
+            run.call("config.set", path="port.h0.address", value=["10.0.0.5/24"])
+            self.assertEqual(self.addresses("h0"), {"10.0.0.99/32", "10.0.0.5/24"})
+        self.assertEqual(run.outcome.drops(), {})
+        self.assertGreater(run.outcome.port("h0")["returned_packets"], 0, "they have waited in the switch, not in the kernel")
+
+    def test_an_address_that_its_tap_does_not_take_is_told(self):
+        self.hosts()
+        set_sysctl("net.ipv6.conf.default.disable_ipv6", 1)
+        self.addCleanup(set_sysctl, "net.ipv6.conf.default.disable_ipv6", 0)
+        switch = self.switch()
+        switch.port("h0", address=["10.0.0.1/24", "2001:db8::1/64"])
+        with self.running(switch) as run:
+            self.assertIn("port h0: its TAP does not take 2001:db8::1/64: ", run.wait_for_event("tap_address"))
+            self.assertEqual(self.addresses("h0"), {"10.0.0.1/24"})
+
+    def test_the_kernels_short_frames_are_filled_up_with_zeros(self):
+        cables, switch = self.cables(mtu=1500), self.switch()
+        switch.port("h0", address=["10.0.0.1/24"])
+        for n in range(2):
+            sh("ip", "link", "set", f"sw{n}", "arp", "off")
+        request = b"\0\1\x08\0\6\4\0\1" + raw_mac(mac(0)) + bytes((10, 0, 0, 2)) + bytes(6) + bytes((10, 0, 0, 1))
+        with self.running(switch) as run:
+            run.wait_for(lambda: self.interfaces().get("h0"), bool)
+            cables[0].send(ethernet(request + b"\xff" * 18, 0x0806, to="ff:ff:ff:ff:ff:ff"))
+            reply = cables[0].receive()
+            while reply[12:14] != b"\x08\x06":
+                reply = cables[0].receive()
+        self.assertEqual((len(reply), reply[20:22], reply[42:]), (60, b"\0\2", bytes(18)))
+
+    def test_what_a_tap_does_not_take_is_counted(self):
+        hosts, switch = self.hosts(), self.switch()
+        with self.running(switch) as run:
+            self.start(run)
+            self.reaches(hosts[0], "10.0.0.1")
+            self.assertEqual(run.call("stats.show", path="ports.h0.tap_refused_packets"), 0)
+            sh("ip", "link", "set", "h0", "down")
+            hosts[0].ping("10.0.0.1", count=3, wait_s=1)
+            run.wait_for(lambda: run.call("stats.show", path="ports.h0.tap_refused_packets"), bool)
+
+    def addresses(self, name):
+        return {f"{one['local']}/{one['prefixlen']}" for link in json.loads(sh("ip", "-json", "address", "show", "dev", name)) if link
+                for one in link["addr_info"] if one["scope"] == "global"}
 
     def test_a_route_of_the_kernels_and_what_is_too_long_for_it(self):
         hosts, switch = self.hosts(), self.switch()

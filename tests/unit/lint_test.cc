@@ -187,7 +187,9 @@ TEST(Lint, findsRespondersThatHaveNothingToSay) {
     finds("[port.p1]\ndevice = \"net_pcap0\"\nresponder = true",
           {"f:3:13: note: port.p1.responder: the port has no address"});
     const std::string answers = "responder = true\naddress = [\"10.0.0.1/24\"]";
-    finds(real + "[port.p1]\ndevice = \"xdp:eth1\"\n" + answers, {});
+    finds(real + "[port.p1]\ndevice = \"net_af_packet0,iface=eth1\"\n" + answers, {});
+    finds(real + "[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
+          {"f:4:13: warning: port.p1.responder: of use for what is too long alone: the kernel"});
     finds(real + "[kernel]\nroutes = true\n[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
           {"f:6:13: warning: port.p1.responder: the kernel answers at this port's interface, too"});
     finds(real + "[kernel]\ntaps = true\n[port.p1]\ndevice = \"net_null0\"\n" + answers,

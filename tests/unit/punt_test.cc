@@ -68,6 +68,7 @@ TEST(Punt, whatIsForForwardingOrBrokenIsNobodysBusiness) {
             case DropReason::local_address:
             case DropReason::ttl_expired:
             case DropReason::mtu_exceeded:
+            case DropReason::unresolved_next_hop:
                 break;
             default:
                 STRCMP_EQUAL("-", class_of(reason, packet));
@@ -123,6 +124,7 @@ TEST(Punt, whatThePacketPathFoundOut) {
     STRCMP_EQUAL("local", class_of(DropReason::local_address, packet));
     STRCMP_EQUAL("ttl", class_of(DropReason::ttl_expired, packet));
     STRCMP_EQUAL("mtu", class_of(DropReason::mtu_exceeded, packet));
+    STRCMP_EQUAL("unresolved", class_of(DropReason::unresolved_next_hop, packet));
 }
 
 TEST_GROUP(PuntLimits) {

@@ -87,7 +87,7 @@ std::string slow_path_table(const Json& port) {
     Table table({"<punted", "frames"});
     for (const auto& [punt, frames] : port["punted"].items()) table.row({punt, count_text(frames)});
     return table.text() + "\ninjected " + count_text(port["injected_packets"]) + ", replied " +
-           count_text(port["replied_packets"]) + "\n";
+           count_text(port["replied_packets"]) + ", returned " + count_text(port["returned_packets"]) + "\n";
 }
 
 // By receive queue, of a port with several.

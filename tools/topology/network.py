@@ -98,6 +98,12 @@ def namespaces(prefix):
     return sorted(path.name for path in NAMESPACES.glob(prefix + "*")) if NAMESPACES.is_dir() else []
 
 
+def wait_for_link(interface, namespace=None):
+    """Until the kernel says that it is up: after many links that came or went that is up to a second after the last end of it came."""
+    wait_for(lambda: json.loads(sh("ip", "-j", "link", "show", interface, namespace=namespace))[0]["operstate"], lambda state: state == "UP",
+             f"{interface} does not come up", every_s=0.01)
+
+
 def cable(one, other, mtu):
     """A veth pair between (Namespace, interface) and another.
 
@@ -109,3 +115,5 @@ def cable(one, other, mtu):
     for namespace, interface in (one, other):
         namespace.run("ethtool", "-K", interface, "tx", "off")
         namespace.ip(f"link set {interface} mtu {mtu} up")
+    for namespace, interface in (one, other):
+        wait_for_link(interface, namespace.name)

@@ -106,8 +106,8 @@ struct Mirror {
         given.take(tables.take_changes());
     }
     // All that there is, told anew.
-    void told(const std::vector<KernelMessage>& all) {
-        KernelTables fresh(ports);
+    void told(const std::vector<KernelMessage>& all, const KernelTables::Ports& of = ports) {
+        KernelTables fresh(of);
         for (const KernelMessage& message : all) fresh.apply(message);
         tables.replace(std::move(fresh));
         given.take(tables.take_changes());
@@ -316,6 +316,41 @@ TEST(KernelTables, whatIsToldAnewWithdrawsTheRestAndNoMore) {
     CHECK_TRUE(changes.neighbors[0].address == address("10.0.1.2") && !changes.neighbors[0].now);
     // An operator may have flushed neighbours, and with them that they are to be kept.
     STRCMP_EQUAL("+10.0.0.2@3 ", mirror.wanted().c_str());
+}
+
+// An interface that comes back has another index; what was said at it before it was a port counts from then
+// on.
+TEST(KernelTables, portsAreOtherInterfacesFromNowOn) {
+    Mirror mirror;
+    const KernelAddress own{7, true, {address("10.0.7.1"), 24}};
+    const auto subnet = route("10.0.7.0/24", {{7, {}, 1}});
+    const auto by_seven = route("10.9.0.0/16", {via(7, "10.0.7.2")});
+    const auto by_three = route("10.8.0.0/16", {via(3, "10.0.3.2")});
+    for (const KernelMessage& message : std::vector<KernelMessage>{
+             own, subnet, by_seven, by_three, neighbor(3, "10.0.3.2", 1), neighbor(4, "10.0.4.2", 2)})
+        mirror.say(message);
+    STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("address 10.0.7.1/32").c_str());
+
+    const KernelTables::Ports others{{4, "p1"}, {7, "p0"}};
+    mirror.told({own, subnet, by_seven, by_three, neighbor(7, "10.0.7.2", 3), neighbor(4, "10.0.4.2", 2)},
+                others);
+    STRCMP_EQUAL("10.0.7.2*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.8.0.0/16").c_str());
+    STRCMP_EQUAL("", mirror.given.at("address 10.0.7.1/32").c_str());
+    STRCMP_EQUAL("", mirror.given.at("subnet 10.0.7.0/24").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.2").c_str());
+    STRCMP_EQUAL("p0 02:00:00:00:01:03", mirror.given.at("neighbor 10.0.7.2").c_str());
+    STRCMP_EQUAL("p1 02:00:00:00:01:02", mirror.given.at("neighbor 10.0.4.2").c_str());
+    // News at the old one are nobody's.
+    mirror.say(neighbor(3, "10.0.3.9", 9));
+    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.9").c_str());
+
+    mirror.told({own, subnet, by_seven, by_three, neighbor(4, "10.0.4.2", 2)}, {{4, "p1"}});
+    STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("address 10.0.7.1/32").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("subnet 10.0.7.0/24").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.7.2").c_str());
 }
 
 TEST(KernelTables, linksOfPortsAreFollowed) {

@@ -107,7 +107,7 @@ TEST_GROUP(NicSwitch) {
         running->poll_links(now);
     }
     void worker_turn() { turn(running->device().worker(0), now); }
-    void arrive(fake::Card & card, unsigned frames) const {
+    void arrive(fake::Card & card, unsigned frames, std::uint8_t ttl = 64) const {
         for (unsigned n = 0; n < frames; ++n) {
             std::array<std::uint8_t, 100> frame{};
             std::copy_n(card.mac.begin(), 6, frame.begin());
@@ -116,7 +116,7 @@ TEST_GROUP(NicSwitch) {
             frame[14] = 0x45;
             frame[15] = 26 << 2;  // DSCP 26: lossless
             frame[17] = 86;
-            frame[22] = 64;
+            frame[22] = ttl;
             frame[23] = 17;
             frame[26] = 10;
             frame[29] = 9;
@@ -489,4 +489,70 @@ TEST(NicSwitch, endsWithACardMissing) {
     round();
     round();
     p1.pull();  // which nobody has looked at yet
+}
+
+// Two ports are answered twice as much in a turn as their worker takes of control's frames.
+TEST(NicSwitch, countsTheRepliesThatItHasNoRoomFor) {
+    const std::string answers = "responder = true\n";
+    starts(false, answers, answers + "[punt.ttl]\nrate = 1000000\nburst = 4096\n");
+    const auto sum = [&](const char* key) {
+        return report("p0")[key].get<unsigned>() + report("p1")[key].get<unsigned>();
+    };
+    constexpr unsigned turns = 10;
+    for (unsigned n = 0; n < turns; ++n) {
+        arrive(p0, burst_size, 1);
+        arrive(p1, burst_size, 1);
+        worker_turn();
+        running->serve_slow_path();
+    }
+    const unsigned lost = sum("inject_lost_packets");
+    CHECK_TRUE(lost > 0);
+    for (unsigned n = 0; n < turns; ++n) worker_turn();
+    LONGS_EQUAL(2 * turns * burst_size, sum("replied_packets") + lost);
+    LONGS_EQUAL(lost, sum("inject_lost_packets"));
+    LONGS_EQUAL(0, sum("unresolved_waiting_packets"));
+}
+
+// As control gives back what has waited for a neighbour.
+TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
+    starts();
+    p1.takes = 0;  // what p1 is to send stays in its queue
+    arrive(p0, 7);
+    const auto give_back = [&](DropReason reason) {
+        PortContext& port = running->device().port(0);
+        auto* slot = port.control->injected.claim();
+        rte_mbuf* frame = p0.arrived.back();
+        slot->head = {InjectHead::Origin::returned, reason};
+        slot->bytes = frame->pkt_len;
+        std::copy_n(frame_bytes(frame), frame->pkt_len, slot->data.begin());
+        port.control->injected.post();
+        running->device().owner(port).injections->post({&port.id, 1});
+        p0.arrived.pop_back();
+        rte_pktmbuf_free(frame);
+    };
+    for (unsigned n = 0; n < 5; ++n) give_back(DropReason::none);
+    give_back(DropReason::unresolved_timeout);
+    give_back(DropReason::unresolved_next_hop);
+    worker_turn();
+
+    LONGS_EQUAL(0, report("p0")["rx"]["packets"].get<int>());
+    LONGS_EQUAL(7, report("p0")["returned_packets"].get<int>());
+    const auto groups = report("p0")["priority_groups"];
+    unsigned held = 0;
+    for (const auto& group : groups)
+        held += group["reserved_bytes"].get<unsigned>() + group["shared_bytes"].get<unsigned>();
+    LONGS_EQUAL(5 * 256, held);
+    LONGS_EQUAL(0, groups[3]["reserved_bytes"].get<int>() + groups[3]["shared_bytes"].get<int>());
+    for (const char* kind : {"drops", "lossless_drops"}) {
+        LONGS_EQUAL(1, report("p0")[kind]["unresolved_timeout"].get<int>());
+        LONGS_EQUAL(1, report("p0")[kind]["unresolved_next_hop"].get<int>());
+    }
+    Ledger ledger = running->device().ledger();
+    CHECK_TRUE(ledger.balanced());
+    LONGS_EQUAL(7, ledger.injected);
+    LONGS_EQUAL(5, ledger.queued);
+    p1.takes = 0xFFFF;
+    round(), round();
+    LONGS_EQUAL(5, p1.sent.size());
+    LONGS_EQUAL(63, frame_bytes(p1.sent[0])[22]);
 }

@@ -1,0 +1,82 @@
+// Frames that wait until the neighbour they go to is known, as a host keeps some while it asks (RFC 1122
+// 2.3.2.2, RFC 4861 7.2.2). Bounded, for each next hop and in all; the newest is refused, so that they leave
+// in the order they came in. Who is known, and what becomes of a frame, is the caller's.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lib/ids.hh"
+#include "lib/ip_address.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+struct HeldFrame {
+    // What it waits for: a number of next hops, or the host itself where that is on a link of ours.
+    using Hop = std::pair<std::uint32_t, IpAddress>;
+    Hop hop;
+    IpAddress destination;
+    PortId port = 0;  // it came in by
+    std::vector<std::uint8_t> bytes;
+    Time until{};  // then it is given up
+};
+
+class HeldFrames {
+  public:
+    struct Limits {
+        std::size_t each = 64;  // frames for a next hop
+        std::size_t all = 1024;
+        Duration patience = seconds(3);  // as long as Linux asks: three times, a second each
+    };
+    HeldFrames() : HeldFrames(Limits{}) {}
+    explicit HeldFrames(const Limits& limits) : limits_(limits) {}
+
+    // Keeps it from `now` on; false when there is no room, or no frame.
+    bool hold(HeldFrame frame, Time now);
+
+    enum class Fate : std::uint8_t { resolved, given_up };
+    // In the order in which they came: gives the frames whose neighbour is_known(frame), and those whose
+    // time has come, as give(frame, fate); what is not taken (false) stays, and with it whatever came by its
+    // port later.
+    template <class IsKnown, class Give>
+    void settle(Time now, IsKnown is_known, Give give);
+
+    std::size_t size() const { return frames_.size(); }
+    std::size_t of_port(PortId port) const;
+
+  private:
+    void forget(const HeldFrame::Hop& hop);
+
+    Limits limits_;
+    std::deque<HeldFrame> frames_;
+    std::map<HeldFrame::Hop, std::size_t> counts_;  // of those that have any
+};
+
+template <class IsKnown, class Give>
+void HeldFrames::settle(Time now, IsKnown is_known, Give give) {
+    std::vector<PortId> full;
+    std::size_t kept = 0;
+    for (HeldFrame& frame : frames_) {
+        const bool known = is_known(std::as_const(frame));
+        const bool over = known || frame.until <= now;
+        bool taken = false;
+        if (over && std::find(full.begin(), full.end(), frame.port) == full.end()) {
+            taken = give(std::as_const(frame), known ? Fate::resolved : Fate::given_up);
+            if (!taken) full.push_back(frame.port);
+        }
+        if (taken)
+            forget(frame.hop);
+        else if (HeldFrame& to = frames_[kept++]; &to != &frame)
+            to = std::move(frame);
+    }
+    frames_.resize(kept);
+}
+
+}  // namespace sluice
