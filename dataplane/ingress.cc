@@ -62,8 +62,17 @@ class TrafficSums {
         out = parse_any(view, packet->pkt_len, station);
 }
 
+// A pause has come: from now on no frame of its class leaves a queue.
+void begin_to_obey(WorkerContext& worker, PortContext& port) {
+    if (port.out.count == 0)
+        worker.reactions->pause_obeyed.record(worker.now - worker.last_turn);
+    else if (!port.reactions.heard)
+        port.reactions.heard = true, port.reactions.heard_since = worker.last_turn;
+}
+
 // MAC control frames are consumed: counted, never data, never dropped data.
-void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
+void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
+    const PortPolicy& policy = worker.policy->ports[port.id];
     auto& counters = port.counters;
     counters.consumed.add(1);
     std::array<std::uint8_t, parse_view_bytes> copy;
@@ -72,7 +81,9 @@ void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
         counters.pfc.rx_pause_global.add(1);
     } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
         const Time end = meta(packet).arrival + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
+        const std::uint8_t held = port.honor.held();
         port.honor.receive(control.map, end, policy.speed, policy.pfc_honours);
+        if (worker.reactions && (port.honor.held() & ~held) != 0) begin_to_obey(worker, port);
     } else {
         counters.pfc.rx_unknown.add(1);
     }
@@ -151,7 +162,7 @@ template <class Judge>
         Parsed& parsed = batch.parsed[kept];
         parse_packet(packet, policy.station, addresses, parsed);
         if (parsed.kind == FrameKind::mac_control) [[unlikely]] {
-            consume(policy, port, packet);
+            consume(worker, port, packet);
             continue;
         }
         if (packet->packet_type == packet_type_truncated) [[unlikely]]
@@ -439,6 +450,8 @@ void watch_load(PortContext& port, unsigned received, Time now) {
                 port.counters.group[n].xoff.add(1);
                 port.want_xoff |= bit;
                 port.want_xon = static_cast<std::uint8_t>(port.want_xon & ~bit);
+                if (worker.reactions && !port.reactions.over)
+                    port.reactions.over = true, port.reactions.over_since = worker.now;
                 break;
             case XoffSignal::send_xon:
                 port.want_xon |= bit;

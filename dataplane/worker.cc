@@ -109,6 +109,7 @@ void link_events(WorkerContext& worker, PortContext& port, Time now) {
     port.generator.reset(now);
     port.want_xoff = port.want_xon = 0;
     port.hold_peer = false;
+    port.reactions = {};
     port.full_bursts = 0;
     for (PriorityGroup& group : port.group) group.stop();
     watch_link_down(worker, port, now);
@@ -127,6 +128,8 @@ unsigned collect(WorkerContext& worker, Time now) {
         // As many rounds as this worker has ports: what one turn of the others can have sent.
         for (std::size_t round = 0; round <= worker.own_ports.size(); ++round) {
             const auto count = static_cast<unsigned>(worker.shared.mailbox(from, worker.id).collect(packets));
+            // What another worker has written comes from its cache, all of it at once, to be written here.
+            for (unsigned i = 0; i < count; ++i) __builtin_prefetch(&meta(packets[i]), 1);
             enqueue(worker, std::span(packets).first(count), now);
             total += count;
             if (count < burst_size) break;
@@ -144,12 +147,30 @@ void settle_pauses(WorkerContext& worker, Time now) {
 
 namespace {
 
+// What was awaited of a port, and came in the turn before.
+[[gnu::cold]] void note_reactions(WorkerContext& worker, PortContext& port, Time now) {
+    PendingReactions& pending = port.reactions;
+    const bool ours_waits = port.out.count != 0 && port.out.queue[0] == no_queue;
+    if (pending.heard && port.out.count == 0) {
+        pending.heard = false;
+        worker.reactions->pause_obeyed.record(now - pending.heard_since);
+    }
+    if (!pending.over || port.want_xoff != 0 || ours_waits) return;
+    pending.over = false;
+    if (port.generator.asserted() != 0) worker.reactions->xoff_sent.record(now - pending.over_since);
+}
+
 template <class Meter>
 unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     begin_turn(worker);
+    worker.last_turn = worker.now;
     worker.now = now;
     unsigned work = 0;
-    for (PortContext* port : worker.own_ports) link_events(worker, *port, now);
+    for (PortContext* port : worker.own_ports) {
+        link_events(worker, *port, now);
+        if (port->reactions.any()) [[unlikely]]
+            note_reactions(worker, *port, now);
+    }
     const bool draining = worker.shared.draining.load(std::memory_order_relaxed);
     for (PortContext* port : worker.own_ports) take_releases(worker, *port, now);
     meter.lap(Stage::turn, 0);

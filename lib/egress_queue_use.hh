@@ -31,6 +31,7 @@ class EgressQueueUse {
         const std::uint32_t shared = shared_.get();
         if (!limits.lossless && !pool.fits(limits.threshold, shared, cells))
             return QueueAdmission::queue_limit;
+        pool.want();
         pool.take(cells);
         shared_.set(shared + cells);
         shared_watermark.raise_to(shared + cells);

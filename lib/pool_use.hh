@@ -4,8 +4,9 @@
 // Many workers: a `PoolBurst` adds an upper bound of the burst's cells in one fetch_add, decides on the value
 // before it plus what it has taken itself, and takes back what it did not need in one fetch_sub. Every worker
 // thus counts the others' bounds: S is never exceeded, and use looks larger by at most one burst per other
-// worker. One worker, or many run by one thread under the virtual clock: the decisions are the law's, packet
-// by packet, and an `exclusive` pool does it with plain loads and stores.
+// worker. A burst that reserved parts can hold wants nothing of the pool and writes nothing there, so workers
+// without congestion share no line. One worker, or many run by one thread under the virtual clock: the
+// decisions are the law's, packet by packet, and an `exclusive` pool does it with plain loads and stores.
 #pragma once
 
 #include <algorithm>
@@ -128,9 +129,10 @@ class PoolBurst {
         assert(!is_open());
         use_ = &use;
         limits_ = &limits;
-        bound_ = bound_cells;
         // An exclusive pool needs no bound: nobody else looks before the burst ends.
-        before_ = use.exclusive || bound_cells == 0 ? use.shared.get() : use.shared.add(bound_cells, false);
+        bound_ = use.exclusive ? 0 : bound_cells;
+        added_ = 0;
+        before_ = use.shared.get();
         free_ = free_at_start();
         lowest_free_ = free_;
     }
@@ -142,7 +144,7 @@ class PoolBurst {
         lowest_free_ = std::min(lowest_free_, free_);
         assert((use_->exclusive || free_at_start() - lowest_free_ <= bound_) &&
                "the bound covers the whole burst");
-        const std::int64_t change = net_cells() - (use_->exclusive ? 0 : bound_);
+        const std::int64_t change = net_cells() - added_;
         if (change != 0) {
             [[maybe_unused]] const std::int64_t before = use_->shared.add(change, use_->exclusive);
             assert(before + change >= 0 && "a pool never falls below zero");
@@ -154,12 +156,21 @@ class PoolBurst {
 
     PoolView view() const { return PoolView{free_}; }
 
-    bool fits(const Threshold& threshold, std::uint32_t used_cells, std::uint32_t cells) const {
+    // Before anything is taken: from here on the others see the burst's bound.
+    void want() {
+        if (added_ != bound_) [[unlikely]]
+            add_bound();
+    }
+    bool fits(const Threshold& threshold, std::uint32_t used_cells, std::uint32_t cells) {
+        want();
         const std::int64_t free = free_ - cells;
         const std::int64_t used = std::int64_t{used_cells} + cells;
         return free >= 0 && used <= threshold.limit_cells(free, used);
     }
-    void take(std::uint32_t cells) { free_ -= cells; }
+    void take(std::uint32_t cells) {
+        assert(added_ == bound_ && "wanted before it is taken");
+        free_ -= cells;
+    }
     void give(std::uint32_t cells) {
         lowest_free_ = std::min(lowest_free_, free_);  // it falls between two of these only
         free_ += cells;
@@ -184,11 +195,19 @@ class PoolBurst {
   private:
     std::int64_t free_at_start() const { return limits_->shared_cells - before_; }
     std::int64_t net_cells() const { return free_at_start() - free_; }
+    void add_bound() {
+        added_ = bound_;
+        const std::int64_t newer = before_ - use_->shared.add(bound_, false);
+        before_ -= newer;
+        free_ += newer;
+        lowest_free_ += newer;
+    }
 
     PoolUse* use_ = nullptr;
     const PoolLimits* limits_ = nullptr;
-    std::int64_t bound_ = 0;
-    std::int64_t before_ = 0;       // in use when the burst began
+    std::int64_t bound_ = 0;  // to be added, and what has been
+    std::int64_t added_ = 0;
+    std::int64_t before_ = 0;       // in use when the burst began, or first wanted something
     std::int64_t free_ = 0;         // S less what is in use as this burst sees it
     std::int64_t lowest_free_ = 0;  // up to the last `give`
 };

@@ -171,6 +171,46 @@ TEST(BufferWorkers, twoWorkersNeverOverCommitAndEndAtZero) {
     CHECK(shared.ingress.headroom_watermark.persistent() <= 60);
 }
 
+// What reserved parts hold is no pool's business: workers without congestion write nothing that others read.
+TEST(BufferWorkers, aBurstThatReservedPartsHoldLeavesThePoolAlone) {
+    const PoolLimits limits{.shared_cells = 100};
+    const GroupLimits group_limits{.threshold = Threshold::fixed(0), .reserved_cells = 4};
+    PoolUse pool;
+    PriorityGroup group;
+    {
+        PoolBurst burst(pool, limits, 10);
+        CHECK(group.admit(group_limits, burst, 4) == Admission::reserved);
+        LONGS_EQUAL(0, pool.shared.get());
+        CHECK(group.admit(group_limits, burst, 3) == Admission::shared);
+        LONGS_EQUAL(10, pool.shared.get());
+    }
+    LONGS_EQUAL(3, pool.shared.get());
+    {
+        PoolBurst burst(pool, limits, 0);
+        group.release(burst, 7);
+    }
+    LONGS_EQUAL(0, pool.shared.get());
+}
+
+// A burst that opens first and wants later decides on what the others have taken by then.
+TEST(BufferWorkers, aBurstThatWantsLateSeesWhatOthersHaveTaken) {
+    const PoolLimits limits{.shared_cells = 10};
+    const GroupLimits none{.threshold = Threshold::fixed(0)};
+    const QueueLimits lossless{.lossless = true};
+    PoolUse pool;
+    PriorityGroup early, late;
+    EgressQueueUse queue;
+    {
+        PoolBurst first(pool, limits, 6), second(pool, limits, 6), third(pool, limits, 1);
+        CHECK(late.admit(none, second, 6) == Admission::shared);
+        CHECK(early.admit(none, first, 6) == Admission::ingress_limit);
+        LONGS_EQUAL(12, pool.shared.get());
+        CHECK(queue.admit(lossless, third, 1) == QueueAdmission::shared);
+        LONGS_EQUAL(13, pool.shared.get());
+    }
+    LONGS_EQUAL(7, pool.shared.get());
+}
+
 // The race itself, step by step on one thread: bursts that are open at the same time do not see what the
 // others take, only their bounds.
 TEST(BufferWorkers, burstsThatOverlapNeverOverCommit) {

@@ -104,6 +104,11 @@ TEST(Lint, refusesDevicesInEachOthersWay) {
           {"f:2:1: error: port.p1: a port needs a device under the real clock [device-missing]"});
     finds(real + "[port.p1]\ndevice = \"0000:01:00.0\"\npeer = \"obey\"",
           {"f:4:8: warning: port.p1.peer: no effect"});
+    finds(real + "[port.p1]\ndevice = \"net_null1\"\npeer = \"ignore\"",
+          {"f:4:8: warning: port.p1.peer: no effect"});
+    for (const char* peer : {"obey", "ignore"})
+        finds(real + "[port.p1]\ndevice = \"net_pcap1,rx_pcap=a,infinite_rx=1\"\npeer = \"" + peer + "\"",
+              {});
     finds("[port.p1]\ndevice = \"net_null0\"\n[port.p2]\ndevice = \"net_null0,size=64\"",
           {"f:4:10: error: port.p2.device: \"net_null0\" is the device of port p1 too [device-twice]"});
     finds("[port.p1]\ndevice = \"net_pcap0,tx_pcap=o\"\n[port.p2]\ndevice = \"net_pcap1,tx_pcap=o\"",
