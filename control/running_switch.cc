@@ -447,6 +447,13 @@ void RunningSwitch::note_drops(PortId id) {
     }
 }
 
+bool RunningSwitch::wants_short_rounds() const {
+    const Policy& policy = switch_->policy();
+    return kernel_ != nullptr || change_->is_pending() || policy.decisions.enabled ||
+           std::any_of(policy.ports.begin(), policy.ports.end(),
+                       [](const PortPolicy& port) { return port.punts; });
+}
+
 void RunningSwitch::poll_links(Time now) {
     for (PortNews& news : port_watch_->look(config_, *switch_, now)) note(news.kind, std::move(news.text));
 }
