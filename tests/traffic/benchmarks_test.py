@@ -88,6 +88,7 @@ class Refusals(unittest.TestCase):
         self.refuses(latency.refuse_other_load, {**seen, "sent": 1950, "received": 1950}, 1000, 0)
         self.refuses(latency.refuse_other_load, {**seen, "received": 1999}, 1000, 0)
         self.refuses(latency.refuse_other_load, {**seen, "received": 1990}, 1000, 0.001)
+        self.refuses(latency.refuse_other_load, {**seen, "received": 2001}, 1000, 0.001)  # of another load
 
     def test_reactions_that_hardly_were(self):
         worker = reacting()

@@ -100,6 +100,7 @@ class Probe {
                 done += count;
             }
             receive(account);
+            discard();
         }
     }
     void drain(Account& account) {
@@ -138,6 +139,12 @@ class Probe {
             }
             rte_pktmbuf_free(burst[i]);
         }
+    }
+
+    // What the program sends where frames come from: pauses.
+    void discard() {
+        std::array<Packet*, burst_size> burst{};
+        for (unsigned n = out_.receive(burst, {}); n != 0;) rte_pktmbuf_free(burst[--n]);
     }
 
     std::vector<std::vector<std::uint8_t>> frames_;

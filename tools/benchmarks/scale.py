@@ -111,9 +111,8 @@ def against_one_worker(bench, name, workers, ports, reach):
     """Ports are dealt round and a port's frames leave by the next one: all of them cross. The senders obey PFC, and every class
     is lossless: where one worker falls behind, the other one pauses what it receives for it, and nothing is lost."""
     captures = traffic.make(bench.build, bench.folder / name, ports=ports, flows=traffic.FLOWS * traffic.PORTS // ports)
-    # A worker that is kept from its core for a while finds what the others have received for it: the buffer is for some
-    # milliseconds of that.
-    one, many = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer='128MB', peer='obey',
+    # Headroom for eight lossless classes is most of it.
+    one, many = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer=f'{40 * ports}MB', peer='obey',
                                        qos=sluiced.ALL_LOSSLESS)
                  for cores in ([bench.worker_core], bench.worker_cores(workers)))
 
