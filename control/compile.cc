@@ -108,6 +108,10 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
     return policy;
 }
 
+bool has_our_sender(const Config& config, const PortConfig& port) {
+    return config.clock == ClockKind::virtual_time || !parse_device(port.device).rx_pcaps.empty();
+}
+
 PeerDelay peer_delay(const PortConfig& port) {
     const auto quanta =
         static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);

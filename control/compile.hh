@@ -30,6 +30,10 @@ ClassMap class_map(const MapConfig& from, const PortConfig& port);
 Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
                      const OperatorState& state);
 
+// Whether the sender behind the port is ours, so that we know if it obeys PFC: that of a capture, and of
+// anything under the virtual clock.
+bool has_our_sender(const Config& config, const PortConfig& port);
+
 // How late the simulated peer of a port obeys a pause: what headroom allows it, its reaction and both
 // interfaces.
 PeerDelay peer_delay(const PortConfig& port);

@@ -146,7 +146,7 @@ struct PortConfig {
     bool promiscuous = false;      // route whatever unicast destination MAC a frame has
     bool responder = false;        // we answer ARP, ND and ping, and say why packets cannot go on
     bool proxy_arp = false;        // likewise ARP and ND for hosts behind other ports
-    std::optional<PeerKind> peer;  // absent: obey under the virtual clock
+    std::optional<PeerKind> peer;  // absent: obey under the virtual clock, else unknown
     std::string qos = "lossless";
     std::optional<std::vector<ClassId>> pfc;  // absent: the preset's
     std::optional<PfcMode> pfc_mode;

@@ -157,10 +157,6 @@ void check_devices(const Config& config, Findings& findings) {
     Owners owners;
     for (const auto& [name, port] : config.ports) {
         const bool real = config.clock == ClockKind::real_time;
-        if (real && port.peer)
-            findings.warn("peer-real", port_path(name, "peer"),
-                          "no effect: under the real clock the peer is what is on the cable",
-                          "leave peer out", port.place);
         if (port.device.empty()) {
             if (real)
                 findings.error("device-missing", port_path(name),
@@ -176,6 +172,13 @@ void check_devices(const Config& config, Findings& findings) {
                 "device-twice", port_path(name, "device"),
                 fmt::format("{} is the device of port {} too", quoted(device.name), owner->second.port),
                 "give each port its own", port.place);
+        const bool is_capture = std::any_of(device.arguments.begin(), device.arguments.end(),
+                                            [](const auto& argument) { return argument.first == "rx_pcap"; });
+        if (real && port.peer && !is_capture)
+            findings.warn(
+                "peer-real", port_path(name, "peer"),
+                "no effect: under the real clock the peer is what is on the cable, but for a capture",
+                "leave peer out", port.place);
         if (!real) check_virtual_device(name, port, device, findings);
         check_arguments(name, port, device, findings);
     }

@@ -38,6 +38,9 @@ void check_port(const std::string& name, const PortConfig& port, const Config& c
                                    files == 1 ? "" : "s"),
                        fmt::format("write rx_queues = {}, or rx_pcap=FILE once for each queue", files),
                        port.place);
+    if (input_files(port.device) != 0 && port.peer == PeerKind::obey)
+        findings.error("rx-queues-peer", path, "a sender that obeys has one file",
+                       "write rx_queues = 1, or leave peer out", port.place);
     for (const unsigned worker : port.rx_workers)
         if (worker >= config.workers)
             findings.error("worker-index", port_path(name, "rx_workers"),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "control/compile.hh"
+#include "control/quantiles.hh"
 #include "control/report_nic.hh"
 #include "control/report_observation.hh"
 #include "control/values.hh"
@@ -20,7 +22,9 @@ Json traffic(const Traffic& counters) {
 
 // What the report may promise of the peer's end of the cable.
 std::string peer_text(const Config& config, const PortConfig& port) {
-    if (config.clock == ClockKind::real_time) return "unknown";
+    // Under the real clock it obeys when it is told to, under the virtual one unless it is not.
+    if (!has_our_sender(config, port) || (config.clock == ClockKind::real_time && !port.peer))
+        return "unknown";
     return port.peer == PeerKind::ignore ? "ignores" : "obeys";
 }
 
@@ -51,14 +55,6 @@ struct Cells {
     std::uint64_t bytes_each;
     std::uint64_t operator()(std::uint64_t cells) const { return cells * bytes_each; }
 };
-
-Json latency_json(const Histogram& latency) {
-    const auto ns = [](Duration duration) { return duration.ps / 1000; };
-    return {{"p50", ns(latency.quantile(500))},
-            {"p99", ns(latency.quantile(990))},
-            {"p999", ns(latency.quantile(999))},
-            {"max", ns(latency.max())}};
-}
 
 // What WRED and ECN did, by colour.
 Json colours_json(const QueueCounters& counters) {
@@ -99,7 +95,7 @@ Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
             {"occupancy_bytes", bytes(use.used_cells())},
             {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
             {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
-            {"latency_ns", latency_json(counters.latency)}};
+            {"latency_ns", quantiles_json(counters.latency)}};
 }
 
 Json group_json(const PortContext& port, unsigned n, const GroupLimits& limits, Cells bytes) {
@@ -242,6 +238,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["moved_packets"] = port.io->moved();
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();
+    if (running.real_runner() != nullptr) json["held_ns"] = port.io->held_time().ps / 1000;
     json["lost_on_wire_packets"] = counters.lost_on_wire.get();
     const std::uint64_t cnps = port.received([](const auto& queue) { return queue.cnp.get(); });
     const std::uint64_t ce = port.received([](const auto& queue) { return queue.ce_arrived.get(); });
@@ -249,7 +246,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["cnp_packets"] = cnps;
     json["cnp_per_s"] = per_second(cnps, running.now());
     json["cnp_sent_packets"] = counters.cnp_latency.count();
-    json["cnp_latency_ns"] = latency_json(counters.cnp_latency);
+    json["cnp_latency_ns"] = quantiles_json(counters.cnp_latency);
     json["ce_arrived_packets"] = ce;
     json["ce_arrived_per_s"] = per_second(ce, running.now());
     json["imissed"] = port.io->missed();

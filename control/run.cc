@@ -184,16 +184,14 @@ class Outside {
     }
     Api& api() { return api_; }
 
-    // What has come in, and for at most `patience` what comes.
-    void serve(std::chrono::milliseconds patience) {
+    // What has come in; if nothing has, waits for it, for at most `patience`.
+    void serve(std::chrono::microseconds patience) {
         if (!server_ && !metrics_) {
             std::this_thread::sleep_for(patience);
         } else {
             io_.restart();
-            if (patience.count() == 0)
-                io_.poll();
-            else
-                io_.run_for(patience);
+            if (patience.count() != 0) io_.run_one_for(patience);
+            io_.poll();
         }
         tick();
     }
@@ -260,7 +258,7 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
     EventQueue events(running.config());
     running.real_runner()->start();
     notify_service_manager("READY=1");
-    unsigned rounds = 0;
+    Time links_polled{};
     while (signalled == 0) {
         const Time now = running.now();
         events.run_due(running, now);
@@ -269,8 +267,12 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
         running.poll_kernel();
         running.serve_slow_path();
         if (duration && now - Time{} >= *duration) break;
-        if (++rounds % 16 == 0) running.poll_links(now);
-        outside.serve(std::chrono::milliseconds(1));
+        if (now - links_polled >= milliseconds(16)) running.poll_links(links_polled = now);
+        // Where nothing waits for the next round it may come later: this thread may share a worker's core.
+        Duration patience = running.wants_short_rounds() ? milliseconds(1) : milliseconds(8);
+        if (const auto event = events.next()) patience = std::min(patience, *event - now);
+        if (duration) patience = std::min(patience, Time{} + *duration - now);
+        outside.serve(std::chrono::microseconds(std::max<std::int64_t>(patience.ps / 1'000'000, 1)));
     }
     notify_service_manager("STOPPING=1");
     running.real_runner()->stop();

@@ -13,6 +13,7 @@
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
 #include "dataplane/device.hh"
+#include "dataplane/obeying_port.hh"
 
 namespace sluice {
 namespace {
@@ -208,6 +209,8 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
     if (!started) return failed(started.error());
     ethdevs_.push_back(started->get());
     if (!port.mac) macs_.back() = (*started)->mac();
+    if (port.peer == PeerKind::obey && has_our_sender(config_, port))
+        return std::make_unique<ObeyingPort>(std::move(*started), port.speed);
     return std::move(*started);
 }
 
@@ -392,7 +395,7 @@ std::vector<std::string> RunningSwitch::broken_promises() const {
     for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path + ": " + problem.wrong);
     for (const std::string& reason : state_.forced) broken.push_back(reason + ": forced");
     for (const auto& [name, port] : config_.ports)
-        if (config_.clock == ClockKind::virtual_time && port.peer == PeerKind::ignore &&
+        if (has_our_sender(config_, port) && port.peer == PeerKind::ignore &&
             qos_.ports.at(name).lossless != 0)
             broken.push_back("not promised by the peer of " + name);
     if (port_watch_)
@@ -467,6 +470,13 @@ void RunningSwitch::note_drops(PortId id) {
                   fmt::format("port {}: a lossless packet was dropped: {}: {}", names_[id], to_string(reason),
                               drop_reason_texts[i].sentence));
     }
+}
+
+bool RunningSwitch::wants_short_rounds() const {
+    const Policy& policy = switch_->policy();
+    return kernel_ != nullptr || change_->is_pending() || policy.decisions.enabled ||
+           std::any_of(policy.ports.begin(), policy.ports.end(),
+                       [](const PortPolicy& port) { return port.punts; });
 }
 
 void RunningSwitch::poll_links(Time now) {

@@ -123,6 +123,8 @@ class RunningSwitch {
     // True when frames wait to be sent for it: under the virtual clock the instant is then to be run again.
     bool serve_slow_path() { return slow_path_.serve(*this); }
     const SlowPath& slow_path() const { return slow_path_; }
+    // Control, under the real clock: packets wait for the next round, news that fill rings, or a client.
+    bool wants_short_rounds() const;
     const std::vector<MacAddress>& macs() const { return macs_; }
     // Null: no port is an interface of the kernel's that would need it.
     const KernelControl* kernel() const { return kernel_.get(); }

@@ -198,7 +198,8 @@ Rows<PortConfig> port_rows() {
             "peer", &P::peer,
             optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
             "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
-            "clock.")),
+            "clock. Under the real one it has a single FIFO: all of it stands still while a class is "
+            "paused.")),
         key<P>("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "sonic-t0"}),
                "Preset of classes, queues and PFC."),
         key<P>("pfc", &P::pfc, or_preset(list_of(class_id(), classes)),

@@ -1,5 +1,7 @@
 #include "control/workers.hh"
 
+#include "control/quantiles.hh"
+
 namespace sluice {
 namespace {
 
@@ -10,7 +12,15 @@ Json turns_json(const TurnCounters& counters) {
             {"busy_turns", counters.busy_turns.get()},
             {"time_ns", counters.time_ps.get() / 1000},
             {"busy_ns", counters.busy_ps.get() / 1000},
-            {"longest_turn_ns", counters.longest_ps.get() / 1000}};
+            {"longest_turn_ns", counters.longest_ps.get() / 1000},
+            {"busy_turn_ns", quantiles_json(counters.busy_lengths)}};
+}
+
+Json reactions_json(const Reactions& reactions) {
+    return {{"pauses_obeyed", reactions.pause_obeyed.count()},
+            {"pause_obeyed_ns", quantiles_json(reactions.pause_obeyed)},
+            {"xoffs_sent", reactions.xoff_sent.count()},
+            {"xoff_sent_ns", quantiles_json(reactions.xoff_sent)}};
 }
 
 // Of the session that runs, or ran last; nothing when there was none.
@@ -45,6 +55,7 @@ Json workers_json(RunningSwitch& running) {
         Json json = {{"ports", std::move(ports)}, {"rx_packets", received}, {"tx_packets", sent}};
         if (running.real_runner() != nullptr) {
             json.update(turns_json(worker.turns));
+            json.update(reactions_json(*worker.reactions));
             if (worker.meter.session() != 0 || worker.meter.turns() != 0)
                 json["meter"] = meter_json(worker.meter);
         }

@@ -1,5 +1,5 @@
-// Workers as the report and `worker.show` show them: whose ports, turns, and cycles by stage while they are
-// metered.
+// Workers as the report and `worker.show` show them: whose ports, turns and their lengths, how soon pauses
+// are obeyed and sent, and cycles by stage while they are metered.
 #pragma once
 
 #include <nlohmann/json.hpp>

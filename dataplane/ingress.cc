@@ -73,8 +73,17 @@ void pass_on(ReceiveQueue& queue, Packet* packet, Passed what, DropReason refusa
     assert(posted == 1);
 }
 
+// A pause has come: from now on no frame of its class leaves a queue.
+void begin_to_obey(WorkerContext& worker, PortContext& port) {
+    if (port.out.count == 0)
+        worker.reactions->pause_obeyed.record(worker.now - worker.last_turn);
+    else if (!port.reactions.heard)
+        port.reactions.heard = true, port.reactions.heard_since = worker.last_turn;
+}
+
 // MAC control frames are consumed: counted, never data, never dropped data.
-void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
+void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
+    const PortPolicy& policy = worker.policy->ports[port.id];
     auto& counters = port.counters;
     counters.consumed.add(1);
     std::array<std::uint8_t, parse_view_bytes> copy;
@@ -83,8 +92,10 @@ void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
         counters.pfc.rx_pause_global.add(1);
     } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
         const Time end = meta(packet).arrival + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
+        const std::uint8_t held = port.honor.held();
         // One that was passed on before the link went down is forgotten, as the others are.
         if (port.link_up) port.honor.receive(control.map, end, policy.speed, policy.pfc_honours);
+        if (worker.reactions && (port.honor.held() & ~held) != 0) begin_to_obey(worker, port);
     } else {
         counters.pfc.rx_unknown.add(1);
     }
@@ -96,7 +107,7 @@ void consume(const PortPolicy& policy, PortContext& port, Packet* packet) {
     if (batch.queue != nullptr)
         pass_on(*batch.queue, packet, Passed::mac_control);
     else
-        consume(worker.policy->ports[port], *worker.shared.ports[port], packet);
+        consume(worker, *worker.shared.ports[port], packet);
 }
 
 // All that is known of a packet on arrival.
@@ -505,7 +516,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
                 all_cells += info.wanted_cells;
                 break;
             case Passed::mac_control:
-                consume(own, port, packet);
+                consume(worker, port, packet);
                 break;
             case Passed::refused:
                 refuse(worker, packet, info.refusal);
@@ -539,6 +550,8 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
                 port.counters.group[n].xoff.add(1);
                 port.want_xoff |= bit;
                 port.want_xon = static_cast<std::uint8_t>(port.want_xon & ~bit);
+                if (worker.reactions && !port.reactions.over)
+                    port.reactions.over = true, port.reactions.over_since = worker.now;
                 break;
             case XoffSignal::send_xon:
                 port.want_xon |= bit;
@@ -575,7 +588,8 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     batch.packet[0] = packet;
     Parsed& parsed = batch.parsed[0];
     parse_packet(packet, own.station, usual_addresses(own.station), parsed);
-    describe(own, port.id, port.next_sequence++, packet, parsed);
+    describe(own, port.id, port.receive.next_sequence++, packet, class_way(parsed, own.map));
+    if (parsed.drop != DropReason::none) meta(packet).lossless = false;  // as in classify_stage
     if (is_recording(worker)) record_arrival(worker, packet, parsed);
     if (reason == DropReason::none) reason = parsed.drop;
     if (reason != DropReason::none) {

@@ -57,6 +57,9 @@ class Port {
     virtual std::uint64_t held() const { return 0; }
     virtual std::uint64_t waiting() const { return 0; }
 
+    // Real clock: how long a sender behind the port has stood still because we paused it.
+    virtual Duration held_time() const { return {}; }
+
     // A fault: wire bytes that a sender behind the port still starts in a class after it should have stopped,
     // and those that it has.
     virtual void set_overshoot(std::uint64_t) {}

@@ -13,9 +13,6 @@ void begin_turn(WorkerContext& worker);
 // (a) Link events of one port: a port that went down leaves its groups and drops what it queued.
 void link_events(WorkerContext& worker, PortContext& port, Time now);
 
-// (c) Packets that stayed with this worker, then those of its mailboxes; returns how many.
-unsigned collect(WorkerContext& worker, Time now);
-
 // Now and then under the real clock: counters of pauses that run come up to `now`, for who looks at them.
 void settle_pauses(WorkerContext& worker, Time now);
 

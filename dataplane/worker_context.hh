@@ -13,6 +13,7 @@
 #include "dataplane/port.hh"
 #include "dataplane/port_counters.hh"
 #include "dataplane/port_watchdog.hh"
+#include "dataplane/reactions.hh"
 #include "dataplane/receive_queue.hh"
 #include "dataplane/stage_meter.hh"
 #include "lib/class_mask.hh"
@@ -20,6 +21,7 @@
 #include "lib/depth_trace.hh"
 #include "lib/egress_queue_use.hh"
 #include "lib/fill_board.hh"
+#include "lib/histogram.hh"
 #include "lib/link.hh"
 #include "lib/mailbox.hh"
 #include "lib/microburst.hh"
@@ -93,6 +95,7 @@ struct alignas(64) PortContext {
     PfcHonor honor;
     PfcGenerator generator;
     PortCounters counters;
+    PendingReactions reactions;
     std::unique_ptr<PortTrace> trace;      // null: not traced
     std::unique_ptr<ControlPath> control;  // null: nobody takes or gives frames
     // Set at start. Who polls them writes them; the owner takes what they pass on.
@@ -148,6 +151,7 @@ struct TurnCounters {
     Counter time_ps;
     Counter busy_ps;  // in busy turns
     Counter longest_ps;
+    Histogram busy_lengths;
 
     void add(unsigned work, Duration length) {
         const auto ps = static_cast<std::uint64_t>(length.ps);
@@ -157,6 +161,7 @@ struct TurnCounters {
         if (work == 0) return;
         busy_turns.add(1);
         busy_ps.add(ps);
+        busy_lengths.record(length);
     }
     // Between two turns.
     void slept(Duration length) { time_ps.add(static_cast<std::uint64_t>(length.ps)); }
@@ -220,6 +225,8 @@ struct alignas(64) WorkerContext {
     std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
+    Time last_turn{};                                     // the one before `now`, under the real clock
+    std::unique_ptr<Reactions> reactions;                 // null: under the virtual clock
     TurnCounters turns;
     StageMeter meter;
     std::unique_ptr<EventRing<Unresolved>> unresolved;  // null: nobody resolves
@@ -230,7 +237,8 @@ struct alignas(64) WorkerContext {
 
 constexpr unsigned max_next_hops = 65536;
 
-// The pools of one direction during one burst, each opened when it is first needed.
+// The pools of one direction during one burst, each opened when it is first needed: what reserved parts hold
+// asks none, so workers without congestion write no line that they share.
 class PoolBursts {
   public:
     PoolBursts(std::array<PoolUse, max_pools>& use, const std::array<PoolLimits, max_pools>& limits,

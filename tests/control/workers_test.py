@@ -14,10 +14,11 @@ ON_THE_WAY = STAGES[2:9] + STAGES[10:]  # every packet passes them
 
 
 class Workers(Case):
-    def real(self, workers=1):
-        """An endless input, and an output that swallows."""
+    def real(self, workers=1, dscp=0):
+        """An endless input whose sender obeys, and an output that swallows."""
         switch = Switch(self, hosts=1, clock="real", workers=workers, device="net_pcap{n},{rx}infinite_rx=1")
-        switch.give("h0", [(n * 1000, plain(200, to="10.7.0.1", source=0)) for n in range(64)])
+        switch.port("h0", peer="obey")
+        switch.give("h0", [(n * 1000, plain(200, to="10.7.0.1", source=0, dscp=dscp)) for n in range(64)])
         switch.route("10.7.0.0/16", "10.9.1.2")
         text = switch.text().replace("address = [", "promiscuous = true\naddress = [", 1)
         text += ('\n[port.n1]\ndevice = "net_null1,no-rx=1"\naddress = ["10.9.1.1/24"]\n'
@@ -46,6 +47,29 @@ class Workers(Case):
         for name in STAGES:
             self.assertRegex(said, rf"(?m)^{name} +[\d ]+ ")
         self.assertGreater(running.call("stats.show", path="workers.0.meter.stages.parse.cycles"), 0)
+        running.stop()
+
+    def test_lengths_of_turns_and_reactions(self):
+        running = self.real(dscp=26)
+
+        def worker():
+            return running.call("worker.show")["workers"][0]
+        running.wait_for(worker, lambda now: now["busy_turns"] > 10)
+        self.assertEqual((worker()["xoffs_sent"], worker()["pauses_obeyed"]), (0, 0))
+        self.assertNotIn("reaction", running.ctl("worker show"))
+        running.ctl("queue hold n1.3")
+        seen = running.wait_for(worker, lambda now: now["xoffs_sent"] > 0)
+        self.assertGreater(seen["xoff_sent_ns"]["max"], 0)
+        self.assertLessEqual(seen["busy_turn_ns"]["max"], seen["longest_turn_ns"])
+        self.assertGreater(seen["busy_turn_ns"]["p50"], 0)
+        said = running.ctl("worker show")
+        self.assertRegex(said, r"(?m)^ +0 +XOFF sent +1 ")
+        self.assertNotIn("pause obeyed", said)
+        self.assertRegex(said.splitlines()[0], "median of those +99 % +longest turn")
+        self.assertGreater(running.call("stats.show", path="ports.h0.held_ns"), 0)
+        running.ctl("queue release n1.3")
+        sent = running.call("stats.show", path="ledger.tx")
+        running.wait_for(lambda: running.call("stats.show", path="ledger.tx"), lambda now: now > sent + 100)
         running.stop()
 
     def test_off_keeps_the_figures(self):

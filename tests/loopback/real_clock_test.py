@@ -166,6 +166,47 @@ class RealClock(loopback.Case):
         self.assertGreater(out.report["ledger"]["rx"], 0)
         self.assertLessEqual(set(out.drops()), {"headroom_overrun"})  # who reads a file obeys no pause
 
+    def blocked(self, peer):
+        """Two hosts send without end to a third, which gets nothing until 200 ms."""
+        switch = Switch(self, hosts=3, device="net_pcap{n},{rx}infinite_rx=1", clock="real")
+        switch.recipe(*(flow("roce", f"h{n}", "h2", size="random 60..1500", count=500) for n in range(2)))
+        switch.event("0ms", "queue h2.3 hold")
+        switch.event("200ms", "queue h2.3 release")
+        for name in ("h0", "h1"):
+            switch.port(name, **peer)
+        text = switch.text().replace("net_pcap2,infinite_rx=1", "net_null2,no-rx=1")
+        return switch.run("--duration", "400ms", config=text)
+
+    def test_a_sender_that_obeys_loses_nothing(self):
+        out = self.blocked({"peer": "obey"})
+        self.assertEqual((out.drops(), out.report["lossless"]), ({}, True))
+        for name in ("h0", "h1"):
+            port = out.port(name)
+            self.assertEqual(port["pfc_peer"], "obeys")
+            self.assertGreater(port["pfc"]["tx_xoff"][3], 0)
+            self.assertGreater(port["pfc"]["tx_xon"][3], 0)
+            self.assertGreater(port["held_ns"], 0)
+            self.assertEqual(port["fell_behind"], 0)
+        self.assertGreater(out.port("h2")["tx"]["packets"], 0)
+        self.assertEqual((out.port("h2")["pfc_peer"], out.port("h2")["held_ns"]), ("unknown", 0))
+
+    def test_a_sender_that_does_not_is_named(self):
+        for peer, said in ({"peer": "ignore"}, "ignores"), ({}, "unknown"):
+            out = self.blocked(peer)
+            self.assertLessEqual(set(out.drops()), {"headroom_overrun"})
+            self.assertGreater(out.drops()["headroom_overrun"], 0)
+            self.assertEqual((out.port("h0")["pfc_peer"], out.port("h0")["held_ns"]), (said, 0))
+            self.assertEqual("not promised by the peer of h0" in out.report["lossless"], said == "ignores")
+
+    def test_pauses_are_obeyed_and_sent_in_some_turn(self):
+        """Only what the accounts have to do with each other: no time is asserted."""
+        worker, = self.blocked({"peer": "obey"}).report["workers"]
+        self.assertGreater(worker["xoffs_sent"], 0)
+        self.assertEqual(worker["pauses_obeyed"], 0)
+        for took in (worker["busy_turn_ns"], worker["xoff_sent_ns"]):
+            self.assertEqual(sorted(took.values()), [took[which] for which in ("p50", "p99", "p999", "max")])
+            self.assertLessEqual(took["max"], worker["longest_turn_ns"])
+
     def test_the_watchdog_polls(self):
         """A peer that floods XOFF: its queue is given up, nobody else notices. While it stops, a switch hears no XOFF; on a busy
         machine that can last, so the storm may not end by itself."""

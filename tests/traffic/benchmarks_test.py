@@ -22,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "
 import bench  # noqa: E402
 import chart  # noqa: E402
 import control_load  # noqa: E402
+import latency  # noqa: E402
 import main  # noqa: E402
 import reaction  # noqa: E402
 import results  # noqa: E402
@@ -37,6 +38,14 @@ def report(dropped=0, balanced=True, sent=100, marked=0, queue_drops=0):
     queues = [{"tx_packets": sent, "ecn_marked_packets": marked, "dropped_packets": queue_drops} for _ in range(8)]
     return {"ledger": {"rx": 1000, "dropped": dropped, "balanced": balanced},
             "ports": {"p0": {"queues": queues, "drops": {"queue_limit": dropped}}}}
+
+
+def reacting(times=1, **more):
+    """A worker of a report, whose figures are so many times some microseconds."""
+    def quantiles(*us):
+        return dict(zip(("p50", "p99", "p999", "max"), (n * 1000 * times for n in us)))
+    return {"pauses_obeyed": 200, "pause_obeyed_ns": quantiles(1, 2, 3, 4), "xoffs_sent": 300, "xoff_sent_ns": quantiles(2, 4, 6, 8),
+            "busy_turn_ns": quantiles(3, 5, 7, 9), **more}
 
 
 class Refusals(unittest.TestCase):
@@ -71,6 +80,21 @@ class Refusals(unittest.TestCase):
         self.refuses(sluiced.refuse_no_backlog, report(), report(sent=1100, queue_drops=5), 0.0125)
         sluiced.refuse_no_backlog(report(), report(sent=1100, queue_drops=12), 0.0125)
 
+    def test_another_load_than_wanted(self):
+        seen = {"sent": 2000, "received": 2000, "seconds": 2.0}
+        latency.refuse_other_load(seen, 1000, 0)
+        latency.refuse_other_load({**seen, "sent": 1970, "received": 1970}, 1000, 0)
+        latency.refuse_other_load({**seen, "received": 1999}, 1000, 0.001)
+        self.refuses(latency.refuse_other_load, {**seen, "sent": 1950, "received": 1950}, 1000, 0)
+        self.refuses(latency.refuse_other_load, {**seen, "received": 1999}, 1000, 0)
+        self.refuses(latency.refuse_other_load, {**seen, "received": 1990}, 1000, 0.001)
+        self.refuses(latency.refuse_other_load, {**seen, "received": 2001}, 1000, 0.001)  # of another load
+
+    def test_reactions_that_hardly_were(self):
+        worker = reacting()
+        worker["xoffs_sent"] = reaction.SAMPLES - 1
+        self.refuses(reaction.reactions_of, {"workers": [worker, worker]})
+
     def test_what_stood_still(self):
         self.refuses(bench.row, "a", "Mpps", [0.0])
         self.refuses(bench.row, "a", "Mpps", [1.0], "y", [0.0])
@@ -101,6 +125,19 @@ class Figures(unittest.TestCase):
         p50, p99, most = bench.distribution("a", "us", range(1, 1001), "bound", 900, 1.0)
         self.assertEqual((p50["value"], p99["value"], most["value"]), (501, 991, 1000))
         self.assertEqual((p50["met"], p99["met"], most["met"]), (None, None, False))
+
+    def test_reactions_are_those_of_the_slowest_worker_that_reacted(self):
+        idle = {**reacting(10), "pauses_obeyed": 0, "xoffs_sent": 0}
+        figures = reaction.reactions_of({"workers": [reacting(), reacting(2), idle]})
+        burst_us = 32 * 84 * 0.08 / 1000
+        self.assertEqual((figures["pause_obeyed_p50"], figures["pause_obeyed_p99"], figures["xoff_sent_max"]), (2, 4, 16))
+        self.assertAlmostEqual(figures["pause_obeyed_p99_bound"], 10 + burst_us)
+        self.assertAlmostEqual(figures["xoff_sent_max_bound"], 18 + burst_us)
+
+    def test_the_time_that_senders_stood_still_is_a_share(self):
+        def at(ns, *held):
+            return {"end_ns": ns, "ports": {f"p{n}": {"held_ns": held_ns} for n, held_ns in enumerate(held)}}
+        self.assertEqual(sluiced.held(at(1000, 100, 0), at(2000, 600, 0)), 0.25)
 
     def test_a_benchmark_that_fails_is_a_row_without_a_figure(self):
         def fails(_):

@@ -81,6 +81,9 @@ TEST(Lint, refusesReceiveQueuesThatCannotBe) {
     const std::string pcap =
         real + "[port.p1]\ndevice = \"net_pcap0,rx_pcap=a,rx_pcap=b,tx_pcap=c\"\nrx_queues = ";
     finds(pcap + "2", {});
+    finds(pcap + "2\npeer = \"obey\"",
+          {"f:4:13: error: port.p1.rx_queues: a sender that obeys has one file [rx-queues-peer]; do: write "
+           "rx_queues = 1, or leave peer out"});
     finds(pcap + "3", {"f:4:13: error: port.p1.rx_queues: 3 receive queues, and the device reads 2 files "
                        "[rx-queues-device]; do: write rx_queues = 2, or rx_pcap=FILE once for each queue"});
     finds(pcap + "1",
@@ -136,6 +139,11 @@ TEST(Lint, refusesDevicesInEachOthersWay) {
           {"f:2:1: error: port.p1: a port needs a device under the real clock [device-missing]"});
     finds(real + "[port.p1]\ndevice = \"0000:01:00.0\"\npeer = \"obey\"",
           {"f:4:8: warning: port.p1.peer: no effect"});
+    finds(real + "[port.p1]\ndevice = \"net_null1\"\npeer = \"ignore\"",
+          {"f:4:8: warning: port.p1.peer: no effect"});
+    for (const char* peer : {"obey", "ignore"})
+        finds(real + "[port.p1]\ndevice = \"net_pcap1,rx_pcap=a,infinite_rx=1\"\npeer = \"" + peer + "\"",
+              {});
     finds("[port.p1]\ndevice = \"net_null0\"\n[port.p2]\ndevice = \"net_null0,size=64\"",
           {"f:4:10: error: port.p2.device: \"net_null0\" is the device of port p1 too [device-twice]"});
     finds("[port.p1]\ndevice = \"net_pcap0,tx_pcap=o\"\n[port.p2]\ndevice = \"net_pcap1,tx_pcap=o\"",

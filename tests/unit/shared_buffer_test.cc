@@ -247,6 +247,35 @@ TEST(SharedBuffer, releaseTakesHeadroomThenSharedThenReserved) {
     LONGS_EQUAL(0, bench.pool.headroom.get());
 }
 
+// What asks no pool is what asking one comes to, and nothing where that would be more.
+template <class User, class Limits>
+void checkReserved(const Limits& limits, std::uint32_t all) {
+    Bench bench({.shared_cells = 100});
+    User user;
+    CHECK_TRUE(user.admit_reserved(limits, all - 1));
+    CHECK_FALSE(user.admit_reserved(limits, 2));
+    CHECK_TRUE(user.admit_reserved(limits, 1));
+    CHECK_FALSE(user.admit_reserved(limits, 1));
+    LONGS_EQUAL(all, user.used_cells());
+    CHECK_TRUE(is_admitted(bench.admit(user, limits, 1)));
+    CHECK_FALSE(user.release_reserved(1));  // the one beyond goes first
+    LONGS_EQUAL(all + 1, user.used_cells());
+    bench.release(user, 1);
+    LONGS_EQUAL(0, bench.pool.shared.get() + bench.pool.headroom.get());
+    CHECK_TRUE(user.release_reserved(all));
+    LONGS_EQUAL(0, user.used_cells());
+}
+
+TEST(SharedBuffer, reservedCellsAskNoPool) {
+    checkReserved<PriorityGroup>(GroupLimits{.reserved_cells = 5}, 5);
+    checkReserved<EgressQueueUse>(QueueLimits{.reserved_cells = 3}, 3);
+    // Headroom goes before reserved, too.
+    checkReserved<PriorityGroup>(
+        GroupLimits{
+            .threshold = Threshold::dynamic(-8), .reserved_cells = 2, .headroom_cells = 1, .lossless = true},
+        2);
+}
+
 TEST(SharedBuffer, equalGroupsSettleAtTheirShare) {
     const std::int64_t size = 30'011;
     for (int n = -8; n <= 7; ++n)

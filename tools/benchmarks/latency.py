@@ -1,97 +1,121 @@
-"""How long a packet is under way through the program at half load, between cables of the kernel."""
+"""How long a packet is under way through the program at half load, over shared memory."""
 import contextlib
+import json
 import os
 import shutil
+import subprocess
 import time
 
-import cables
 import sluiced
 import traffic
 from bench import Missing, row
 from testpmd import Testpmd
 
 SIZE = 124
-BATCH = 8  # frames of a system call of the generator
-IN_FLIGHT = 64  # packets that may be under way when they are counted
-DEVICE = 'net_af_packet{n},iface=sw{n}'
-# What sluiced asks for by itself.
-ARGUMENTS = ',framesz=2048,blocksz=65536,framecnt=512'
+LOST = 0.001  # share of the packets that testpmd may lose; sluiced loses none
+DEVICE = 'net_memif{n},role=server,id={n},socket={folder}/memif.sock,socket-abstract=no,rsize=10'
+PERCENTILES = ('p50', 'p99', 'p999')
 
 
-def carried(seconds):
-    """Packets per second that come out."""
-    before, start = cables.counted('host1')[0], time.monotonic()
-    time.sleep(seconds)
-    return (cables.counted('host1')[0] - before) / (time.monotonic() - start)
-
-
-@contextlib.contextmanager
-def on_core(core):
-    """This thread stays off the worker's core."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
-def under_way(bench, frames, per_second, may_lose):
-    """Nanoseconds of each probe at that load; refuses if it was not sent, or more than a share of it did not come out."""
-    probes = cables.Probes()
-    with contextlib.closing(probes), on_core(bench.control_core), cables.traffic(frames, per_second, bench.control_core, BATCH):
-        probes.take(sluiced.WARM_UP_S)
-        before = cables.counted('host0')[1], cables.counted('host1')[0]
-        took = probes.take(bench.seconds)
-        sent, out = cables.counted('host0')[1] - before[0], cables.counted('host1')[0] - before[1]
-    if sent - out > IN_FLIGHT + may_lose * sent or sent < 0.9 * per_second * bench.seconds:
-        raise RuntimeError(f'{per_second * bench.seconds:.0f} packets were to be sent, {sent} were and {out} came out, so there is '
+def refuse_other_load(seen, per_second, may_lose):
+    """What was to be sent must have been, and have come out."""
+    wanted = per_second * seen['seconds']
+    if seen['sent'] < 0.98 * wanted or not 0 <= seen['sent'] - seen['received'] <= may_lose * seen['sent']:
+        raise RuntimeError(f'{wanted:.0f} packets were to be sent, {seen["sent"]} were and {seen["received"]} came out, so there is '
                            'no figure')
-    return took
 
 
-def percentiles(program, took):
-    """In microseconds."""
-    if not took:
-        raise RuntimeError(f'no probe came out of {program}, so there is no figure')
-    ranked = sorted(took)
-    return {f'{program}_p50': ranked[len(ranked) // 2] / 1000, f'{program}_p99': ranked[len(ranked) * 99 // 100] / 1000}
+def wait_for_links(client):
+    """sluiced looks at them now and then; what comes before is lost."""
+    end = time.monotonic() + sluiced.PATIENCE_S
+    while not all(port['link_up'] for port in client.call('stats.show')['ports'].values()):
+        if time.monotonic() > end:
+            raise RuntimeError('the links to sluice-probe do not come up')
+        time.sleep(0.02)
+
+
+class Probe:
+    """sluice-probe, on the core that does not forward. It ends after the program, which would not outlive its memory."""
+
+    def __init__(self, bench, capture):
+        bench.need('tools/benchmarks/sluice-probe')
+        core = bench.control_core
+        self.process = subprocess.Popen(
+            [str(bench.build / 'tools/benchmarks/sluice-probe'), str(bench.folder / 'memif.sock'), str(capture)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+
+    def run(self, per_second, seconds):
+        """per_second 0: as many as it can."""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(f'{int(per_second)} {seconds}\n')
+            self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f'sluice-probe: {self.process.stderr.read().strip()}')
+        return json.loads(answer)
+
+    def at_load(self, program, per_second, seconds, may_lose):
+        """Microseconds, by percentile."""
+        seen = self.run(per_second, seconds)
+        refuse_other_load(seen, per_second, may_lose)
+        return {f'{program}_{which}': seen['ns'][which] / 1000 for which in PERCENTILES}
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
 
 
 def latency(bench):
-    """microseconds from a generator's system call to the kernel's receipt, median and 99 %, over net_af_packet and veth at half
+    """microseconds from a frame's burst to its receipt, median, 99 % and 99.9 %, by a generator that polls, over net_memif at half
     the load that testpmd io carries there, against testpmd io"""
     bench.need('sluice-traffic', 'sluiced')
     if not shutil.which('dpdk-testpmd'):
         raise Missing('dpdk-testpmd is not there')
+    if bench.cores < 2:
+        raise Missing('needs two cores')
     captures = traffic.make(bench.build, bench.folder, size=SIZE, ports=2)
-    _, records = traffic.records(captures[0])
-    frames = [record[16:] for record in records]
-    devices = [DEVICE.format(n=n) for n in range(2)]
-    text = sluiced.configuration(devices, cores=[bench.worker_core], eal=bench.eal, speed='10G', mtu=1500)
+    devices = [DEVICE.format(n=n, folder=bench.folder) for n in range(2)]
+    text = sluiced.configuration(devices, cores=[bench.worker_core], eal=bench.eal, mtu=1500)
     half = 0.0
 
     def testpmd():
         nonlocal half
-        with Testpmd([device + ARGUMENTS for device in devices], bench.memory, bench.control_core, bench.worker_core) as program:
-            with program.forwarding('io'):
-                with cables.traffic(frames, 0, bench.control_core, 32):
-                    time.sleep(sluiced.WARM_UP_S)
-                    half = carried(1.0) / 2
-                return percentiles('testpmd', under_way(bench, frames, half, 0.01))
+        with contextlib.ExitStack() as later:
+            program = later.enter_context(Testpmd(devices, bench.memory, bench.control_core, bench.worker_core))
+            probe = Probe(bench, captures[0])
+            try:
+                with program.forwarding('io'):
+                    most = probe.run(0, 1.0)
+                    half = most['received'] / most['seconds'] / 2
+                    return probe.at_load('testpmd', half, bench.seconds, LOST)
+            finally:
+                later.close()
+                probe.close()
 
     def switch():
-        with sluiced.Sluiced(bench, text) as program:
-            took = under_way(bench, frames, half, 0)
+        with contextlib.ExitStack() as later:
+            program = later.enter_context(sluiced.Sluiced(bench, text))
+            probe = Probe(bench, captures[0])
+            try:
+                wait_for_links(program.client)
+                took = probe.at_load('sluiced', half, bench.seconds, 0)
+            finally:
+                later.close()
+                probe.close()
         sluiced.refuse_losses(program.report)
-        return percentiles('sluiced', took)
+        return took
 
-    with cables.namespace():
-        for number in range(2):
-            cables.cable(number)
-        took = bench.by_turns('latency', testpmd=testpmd, switch=switch)
-    return [{**row(f'latency_{which}', 'us', took[f'sluiced_{which}'], 'testpmd io', took[f'testpmd_{which}'], reach, 'less'),
-             'load_mpps': half / 1e6} for which, reach in (('p50', None), ('p99', 1 / 1.5))]
+    took = bench.by_turns('latency', testpmd=testpmd, switch=switch)
+    return [{**row(f'latency_{which}', 'us', took[f'sluiced_{which}'], 'testpmd io', took[f'testpmd_{which}'],
+                   1 / 1.5 if which == 'p99' else None, 'less'), 'load_mpps': half / 1e6} for which in PERCENTILES]
 
 
 BENCHMARKS = {'latency': latency}

@@ -1,14 +1,15 @@
 """How soon pauses are obeyed and sent, against the length of a turn.
 
 Under the virtual clock, where turns are on a grid, every time is exact and the same on any machine: times are those at which
-the receive gate hands frames over and at which they leave, as the captures have them."""
+the receive gate hands frames over and at which they leave, as the captures have them. Under the real clock the workers keep
+account of both, and of their turns."""
 import bisect
 import json
 import struct
 
 import sluiced
 import traffic
-from bench import distribution
+from bench import distribution, row
 from traffic import host_mac, port_mac
 
 TURNS_US = (5, 20)
@@ -46,6 +47,12 @@ start = "{start}ns"
 gap = "{EVERY_NS}ns"
 count = {(RUN_US * 1000 - start) // EVERY_NS}
 """ for quanta, start in ((65535, 107_000), (0, 107_000 + PAUSE_NS)))
+
+# Under the real clock: frames of a pause and of the time until the next one, and a limit that is passed in that time.
+CYCLE = 2048
+SMALLEST_BYTES = 60
+SAMPLES = 100
+SMALL_GROUPS = ''.join(f'[default.priority_group.{group}]\nsize = 0\nstatic_th = "8KB"\n' for group in range(8))
 
 QOS = """
 [virtual]
@@ -127,18 +134,51 @@ def with_turns(bench, captures, turn_us):
 def reaction(bench):
     """microseconds from a PFC frame received to the end of the last data frame of its class, and from the packet that takes a
     group over its limit to the end of the XOFF on its port, under the virtual clock with turns of 5 and of 20 us: median, 99 %
-    and longest, which a turn and a burst of 32 frames must not be below"""
+    and longest, which a turn and a burst of 32 frames must not be below; for the XOFF another turn, which is what the ring may
+    hold that it goes into"""
     bench.need('sluice-traffic', 'sluiced')
     hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
                     'speed = "100G"\n' for port in range(traffic.PORTS))
     captures = traffic.generate(bench.build, bench.folder, hosts + RECIPE, traffic.PORTS)
     rows = []
     for turn_us in TURNS_US:
-        bound_us = turn_us + BURST * wire_ns(LONGEST_BYTES) / 1000
-        for name, took in zip(('pfc', 'xoff'), with_turns(bench, captures, turn_us)):
-            rows += distribution(f'reaction_{name}_{turn_us}us', 'us', [ns / 1000 for ns in took], f'turn of {turn_us} us + burst',
-                                 bound_us, reach=1.0)
+        burst_us = BURST * wire_ns(LONGEST_BYTES) / 1000
+        bounds = {'pfc': (f'turn of {turn_us} us + burst', turn_us + burst_us),
+                  'xoff': (f'turn of {turn_us} us + ring + burst', 2 * turn_us + burst_us)}
+        for (name, (bound, bound_us)), took in zip(bounds.items(), with_turns(bench, captures, turn_us)):
+            rows += distribution(f'reaction_{name}_{turn_us}us', 'us', [ns / 1000 for ns in took], bound, bound_us, reach=1.0)
     return rows
 
 
-BENCHMARKS = {'reaction': reaction}
+def reactions_of(report):
+    """{what and percentile: microseconds, and likewise of what it must not exceed} of the worker that has reacted most slowly;
+    refuses if none has reacted often."""
+    figures = {}
+    burst_us = BURST * wire_ns(SMALLEST_BYTES) / 1000
+    for what, count in (('pause_obeyed', 'pauses_obeyed'), ('xoff_sent', 'xoffs_sent')):
+        workers = [worker for worker in report['workers'] if worker[count] >= SAMPLES]
+        if not workers:
+            raise RuntimeError(f'{sum(worker[count] for worker in report["workers"])} times {what}, so there is no figure')
+        for which in ('p50', 'p99', 'max'):
+            figures[f'{what}_{which}'] = max(worker[f'{what}_ns'][which] for worker in workers) / 1000
+            figures[f'{what}_{which}_bound'] = max(worker['busy_turn_ns'][which] for worker in workers) / 1000 + burst_us
+    return figures
+
+
+def reaction_real(bench):
+    """the same under the real clock at the first row's load, as the worker accounts for them: microseconds until the last frame of
+    a paused class, and the XOFF of a group over its limit, were with the device, at most; against the worker's turns (median, 99 %,
+    longest) and a burst of 32 frames. One peer pauses all it gets by turns, so the port behind goes over its limit, whose sender
+    obeys"""
+    bench.need('sluice-traffic', 'sluiced')
+    captures = traffic.make(bench.build, bench.folder)
+    captures[1:2] = traffic.with_pauses(captures[1:2], cycle=CYCLE, let_go=CYCLE // 2, burst=CYCLE)
+    text = sluiced.configuration(sluiced.endless(captures), cores=[bench.worker_core], eal=bench.eal, buffer='128MB',
+                                 peer='obey', qos=sluiced.ALL_LOSSLESS + SMALL_GROUPS)
+    figures = bench.by_turns('reaction_real', reaction_real=lambda: reactions_of(sluiced.measured(bench, text)[1]))
+    return [row(f'reaction_real_{name}_{which}', 'us', figures[f'{what}_{which}'], 'turn + burst',
+                figures[f'{what}_{which}_bound'], 1.0 if which == 'max' else None, 'less')
+            for name, what in (('pfc', 'pause_obeyed'), ('xoff', 'xoff_sent')) for which in ('p50', 'p99', 'max')]
+
+
+BENCHMARKS = {'reaction': reaction, 'reaction_real': reaction_real}

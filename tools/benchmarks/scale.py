@@ -1,4 +1,5 @@
 """What must not cost much: other headers, many routes, many ports. And what must gain: a second worker."""
+import statistics
 import time
 
 import sluiced
@@ -107,15 +108,23 @@ def refuse_drops(before, after):
 
 
 def against_one_worker(bench, name, workers, ports, reach):
-    """Ports are dealt round and a port's frames leave by the next one: all of them cross."""
+    """Ports are dealt round and a port's frames leave by the next one: all of them cross. The senders obey PFC, and every class
+    is lossless: where one worker falls behind, the other one pauses what it receives for it, and nothing is lost."""
     captures = traffic.make(bench.build, bench.folder / name, ports=ports, flows=traffic.FLOWS * traffic.PORTS // ports)
-    # A worker that is kept from its core for a while finds what the others have received for it: the buffer is for some
-    # milliseconds of that.
-    one, many = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer='128MB')
+    # Headroom for eight lossless classes is most of it.
+    one, many = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer=f'{40 * ports}MB', peer='obey',
+                                       qos=sluiced.ALL_LOSSLESS)
                  for cores in ([bench.worker_core], bench.worker_cores(workers)))
-    rates = bench.by_turns(name, one_worker=lambda: sluiced.forwarding_rate(bench, one),
-                           judged=lambda: sluiced.forwarding_rate(bench, many, check=sluiced.refuse_idle_queues))
-    return row(name, 'Mpps', rates['judged'], 'one worker', rates['one_worker'], reach=reach)
+
+    def rate(what, text):
+        def one_round():
+            before, after = sluiced.measured(bench, text, check=sluiced.refuse_idle_queues)
+            return {what: sluiced.mpps(before, after), f'{what}_held': sluiced.held(before, after)}
+        return one_round
+
+    rates = bench.by_turns(name, one_worker=rate('one_worker', one), judged=rate('judged', many))
+    return {**row(name, 'Mpps', rates['judged'], 'one worker', rates['one_worker'], reach=reach),
+            'held': statistics.median(rates['judged_held'])}
 
 
 def two_workers(bench):

@@ -24,6 +24,13 @@ WHOLE = EIGHT_CLASSES + """
 qos = "lossless"
 map = "eight"
 """
+# The same with PFC on all of them, for inputs that obey it.
+ALL_LOSSLESS = EIGHT_CLASSES + """
+[default]
+qos = "lossless"
+pfc = [0, 1, 2, 3, 4, 5, 6, 7]
+map = "eight"
+"""
 # Forwarding and nothing else: one lossy class, one queue, no PFC.
 FORWARDING = """
 [map.one]
@@ -78,9 +85,9 @@ def hops(port, version=4):
 
 
 def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, speed='100G', mtu=9100,
-                  buffer='32MB', routes=()):
+                  buffer='32MB', routes=(), peer=None):
     """Every port its own subnets, and behind NEXT_HOPS neighbours of each what traffic.remote() says: ECMP with the QP.
-    `routes`: (prefix, next hops) beside those."""
+    `routes`: (prefix, next hops) beside those. `peer`: whether the senders of captures obey PFC."""
     ports = range(len(devices))
     ours = [(f'10.1.{port}.0/24', hops(port)) for port in ports] + [(f'2001:db8:1:{port:x}::/64', hops(port, 6)) for port in ports]
     lines = [f'clock = "{clock}"', f'workers = {max(1, len(cores))}', f'buffer.size = "{buffer}"', 'hash_roce_qp = true',
@@ -90,7 +97,7 @@ def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buf
         lines.append(f'buffer.packet_buffer = {packet_buffer}')
     for port, device in enumerate(devices):
         lines += [f'[port.p{port}]', f'device = "{device}"', f'speed = "{speed}"', f'mtu = {mtu}', f'mac = "{port_mac(port)}"',
-                  f'address = ["10.0.{port}.1/24", "2001:db8:0:{port:x}::1/64"]']
+                  f'address = ["10.0.{port}.1/24", "2001:db8:0:{port:x}::1/64"]', f'peer = "{peer}"' if peer else '']
     for port in ports:
         for number, address in enumerate(hops(port) + hops(port, 6)):
             lines += ['[[neighbor]]', f'address = "{address}"', f'port = "p{port}"',
@@ -230,9 +237,18 @@ def refuse_losses(report, may_drop=0.0):
 WARM_UP_S = 0.5
 
 
-def forwarding_rate(bench, text, may_drop=0.0, check=lambda before, after: None, prepare=lambda switch: None,
-                    load=lambda switch: contextlib.nullcontext()):
-    """Million packets per second under the real clock. `prepare` is done before it is measured, `load` while; `check`: what
+def forwarding_rate(bench, text, **how):
+    """Million packets per second under the real clock; `how`: as measured()."""
+    return mpps(*measured(bench, text, **how))
+
+
+def mpps(before, after):
+    return (sent(after) - sent(before)) * 1e3 / (after['end_ns'] - before['end_ns'])
+
+
+def measured(bench, text, may_drop=0.0, check=lambda before, after: None, prepare=lambda switch: None,
+             load=lambda switch: contextlib.nullcontext()):
+    """Reports at the begin and at the end of a measured time under the real clock. `prepare` is done before it is measured, `load` while; `check`: what
     else must be so, from the reports at the begin and at the end of the measured time."""
     with Sluiced(bench, text) as switch:
         prepare(switch)
@@ -243,7 +259,13 @@ def forwarding_rate(bench, text, may_drop=0.0, check=lambda before, after: None,
             after = switch.client.call('stats.show')
     refuse_losses(switch.report, may_drop)
     check(before, after)
-    return (sent(after) - sent(before)) * 1e3 / (after['end_ns'] - before['end_ns'])
+    return before, after
+
+
+def held(before, after):
+    """Share of the time in which the senders behind the ports stood still."""
+    ns = [port['held_ns'] - before['ports'][name]['held_ns'] for name, port in after['ports'].items()]
+    return sum(ns) / len(ns) / (after['end_ns'] - before['end_ns'])
 
 
 def grown(before, after, key):

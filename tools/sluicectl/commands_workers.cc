@@ -1,4 +1,4 @@
-// Workers: whose ports, how busy, and cycles by stage.
+// Workers: whose ports, how busy, how soon they react to pauses, and cycles by stage.
 #include <fmt/format.h>
 
 #include <array>
@@ -36,10 +36,29 @@ std::string stages_table(const Json& meter, const Json& tsc_hz) {
                        tsc_hz.get<double>() / 1e6, table.text());
 }
 
+// How soon pauses were obeyed and sent, of workers that had any.
+std::string reactions_table(const Json& workers) {
+    Table table({"worker", "<reaction, at most", "times", "median", "99 %", "longest"});
+    bool any = false;
+    for (std::size_t n = 0; n < workers.size(); ++n) {
+        const auto line = [&](const char* what, const char* times, const char* took) {
+            if (workers[n][times] == 0) return;
+            any = true;
+            const Json& quantiles = workers[n][took];
+            table.row({fmt::format("{}", n), what, count_text(workers[n][times]), ns_text(quantiles["p50"]),
+                       ns_text(quantiles["p99"]), ns_text(quantiles["max"])});
+        };
+        line("pause obeyed", "pauses_obeyed", "pause_obeyed_ns");
+        line("XOFF sent", "xoffs_sent", "xoff_sent_ns");
+    }
+    return any ? "\n" + table.text() : std::string();
+}
+
 Answer worker_show(Context& context, const Said&) {
     Json json = context.call("worker.show");
     const bool turns = json.contains("tsc_hz");  // of the real clock
-    Table table({"worker", "<ports", "in", "out", "turns", "with packets", "busy", "longest turn"});
+    Table table({"worker", "<ports", "in", "out", "turns", "with packets", "busy", "median of those", "99 %",
+                 "longest turn"});
     std::string stages;
     for (std::size_t n = 0; n < json["workers"].size(); ++n) {
         const Json& worker = json["workers"][n];
@@ -50,10 +69,13 @@ Answer worker_show(Context& context, const Said&) {
                    count_text(worker["tx_packets"]), figure([&] { return count_text(worker["turns"]); }),
                    figure([&] { return count_text(worker["busy_turns"]); }),
                    figure([&] { return percent(ratio(worker["busy_ns"], worker["time_ns"])); }),
+                   figure([&] { return ns_text(worker["busy_turn_ns"]["p50"]); }),
+                   figure([&] { return ns_text(worker["busy_turn_ns"]["p99"]); }),
                    figure([&] { return ns_text(worker["longest_turn_ns"]); })});
         if (worker.contains("meter"))
             stages += fmt::format("\nworker {}: ", n) + stages_table(worker["meter"], json["tsc_hz"]);
     }
+    if (turns) stages.insert(0, reactions_table(json["workers"]));
     return {std::move(json), table.text() + stages};
 }
 

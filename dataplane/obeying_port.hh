@@ -1,0 +1,51 @@
+// A port under the real clock whose input is a capture, and whose sender obeys our PFC: a decorator of the
+// driver's port.
+//
+// The sender has the file in one FIFO and sends it at the port's speed. While one of its classes is paused
+// all of it stands still, other classes and MAC control too; what it does not send waits in the file, so
+// nothing runs over, and a worker that takes it late is not behind. It hears a PFC frame of ours when the
+// device has taken it: cable and reaction take no time. Pauses are those of IEEE 802.3 Annex 31D
+// (lib/pfc_honor.hh): a deadline that replaces the one before, XON, expiry. Frames are taken from the device
+// in bursts and handed on when they have begun to arrive; those of a burst that must wait are kept here.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "dataplane/port.hh"
+#include "lib/counters.hh"
+#include "lib/pfc_honor.hh"
+
+namespace sluice {
+
+class ObeyingPort final : public Port {
+  public:
+    ObeyingPort(std::unique_ptr<Port> inner, Rate speed) : inner_(std::move(inner)), speed_(speed) {}
+    ~ObeyingPort() override { forget_frames(); }
+
+    unsigned receive(std::span<Packet*> out, Time now) override;
+    std::optional<bool> falls_behind(Time) const override { return false; }
+    unsigned transmit(std::span<Packet* const> frames) override;
+    Duration held_time() const override { return {static_cast<std::int64_t>(held_ps_.get())}; }
+    std::string close() override;
+
+    bool link_up() const override { return inner_->link_up(); }
+    bool has_own_ring() const override { return inner_->has_own_ring(); }
+    std::uint64_t missed() const override { return inner_->missed(); }
+    std::uint32_t kept_at_close() const override { return inner_->kept_at_close(); }
+
+  private:
+    void forget_frames();
+
+    std::unique_ptr<Port> inner_;
+    Rate speed_;
+    PfcHonor honor_;    // the sender's
+    Time asked_{};      // when frames were asked for last
+    Time wire_free_{};  // end of the frame before
+    std::array<Packet*, burst_size> taken_;
+    unsigned first_ = 0;  // of taken_, in [0, count_]
+    unsigned count_ = 0;
+    Counter held_ps_;
+};
+
+}  // namespace sluice

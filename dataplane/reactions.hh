@@ -1,0 +1,33 @@
+// How soon a worker obeys pauses and sends its own under the real clock, by the times at which its turns
+// begin, so that no packet pays for it: what happens in a turn counts as late as that turn's end.
+//
+// A pause may have come to the device at any moment since the turn before: it is obeyed from there until the
+// device has taken the last frame that was on its way to it. An XOFF is due from the turn in which its group
+// went over its limit, or was found to be, until the device has taken it. What a device's own ring adds,
+// headroom knows.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/histogram.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+// Of a worker, written by it.
+struct Reactions {
+    Histogram pause_obeyed;
+    Histogram xoff_sent;
+};
+
+// Of a port: what is awaited.
+struct PendingReactions {
+    bool any() const { return heard || over; }
+
+    bool heard = false;  // a pause that is obeyed when the out-batch is empty
+    bool over = false;   // an XOFF that is to be sent
+    Time heard_since{};
+    Time over_since{};
+};
+
+}  // namespace sluice

@@ -1,0 +1,209 @@
+#include "dataplane/reactions.hh"
+
+#include <memory>
+#include <vector>
+
+#include "dataplane/packet.hh"
+#include "dataplane/switch.hh"
+#include "dataplane/worker.hh"
+#include "lib/pfc_frame.hh"
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr std::uint8_t priority = 0x08;
+
+class Wire final : public Port {
+  public:
+    unsigned receive(std::span<Packet*> out, Time now) override {
+        if (arrived == nullptr) return 0;
+        out[0] = std::exchange(arrived, nullptr);
+        meta(out[0]).arrival = now;
+        return 1;
+    }
+    unsigned transmit(std::span<Packet* const> frames) override {
+        const auto count = static_cast<unsigned>(std::min(frames.size(), takes));
+        for (Packet* packet : frames.first(count)) rte_pktmbuf_free(packet);
+        return count;
+    }
+    bool link_up() const override { return up; }
+
+    Packet* arrived = nullptr;
+    std::size_t takes = SIZE_MAX;
+    bool up = true;
+};
+
+}  // namespace
+
+// One port of one worker, whose turns begin when the test says so.
+TEST_GROUP(Reactions) {
+    PacketPool pool{"reactions", 256, 0};
+    std::unique_ptr<Switch> device;
+    Wire* wire = nullptr;
+
+    void setup() override {
+        auto policy = std::make_unique<Policy>();
+        policy->ingress_pools[0].shared_cells = 100;
+        policy->ports.resize(1);
+        PortPolicy& port = policy->ports[0];
+        port.pfc_send = {.lossless = priority, .may_send = priority};
+        port.pfc_honours = priority;
+        port.group[3] = {.threshold = Threshold::fixed(10), .headroom_cells = 50, .lossless = true};
+        auto io = std::make_unique<Wire>();
+        wire = io.get();
+        std::vector<PortSpec> ports;
+        ports.emplace_back().io = std::move(io);
+        device = std::make_unique<Switch>(1, std::move(policy), std::move(ports),
+                                          Switch::Resources{pool.pool(), 256, false});
+    }
+    void teardown() override {
+        device->empty();
+        device.reset();
+        UNSIGNED_LONGS_EQUAL(0, pool.in_use());
+    }
+
+    WorkerContext& worker() { return device->worker(0); }
+    PortContext& port() { return device->port(0); }
+    void turn_at(std::int64_t ns) { turn(worker(), Time{} + nanoseconds(ns)); }
+    void pause_arrives(std::uint16_t quanta = 0xFFFF) {
+        PauseMap map;
+        map.class_enable = priority;
+        map.quanta.fill(quanta);
+        std::array<std::uint8_t, pfc_frame_bytes> bytes{};
+        build_pfc_frame(bytes, {}, map);
+        wire->arrived = make_packet(pool.pool(), bytes, false);
+    }
+    void group_takes(std::uint32_t cells) {
+        PoolBurst burst(device->shared().ingress_use[0], device->policy().ingress_pools[0], cells);
+        CHECK(is_admitted(port().group[3].admit(device->policy().ports[0].group[3], burst, cells)));
+        port().groups_in_use = priority;
+    }
+    void group_gives(std::uint32_t cells) {
+        PoolBurst burst(device->shared().ingress_use[0], device->policy().ingress_pools[0], 0);
+        port().group[3].release(burst, cells);
+    }
+    void frame_waits_for_the_device() {
+        OutBatch& out = port().out;
+        Packet* packet = rte_pktmbuf_alloc(pool.pool());
+        meta(packet) = {};
+        out.packet[out.count] = packet;
+        out.bytes[out.count] = 60;
+        out.queue[out.count++] = 3;
+    }
+    void took(const Histogram& histogram, std::uint64_t times, std::int64_t longest_ns) {
+        UNSIGNED_LONGS_EQUAL(times, histogram.count());
+        LONGS_EQUAL(nanoseconds(longest_ns).ps, histogram.max().ps);
+    }
+    void obeyed(std::uint64_t times, std::int64_t longest_ns) {
+        took(worker().reactions->pause_obeyed, times, longest_ns);
+    }
+    void sent(std::uint64_t times, std::int64_t longest_ns) {
+        took(worker().reactions->xoff_sent, times, longest_ns);
+    }
+};
+
+TEST(Reactions, aPauseIsObeyedFromTheTurnBeforeItWasReceived) {
+    turn_at(1000);
+    pause_arrives();
+    turn_at(4000);
+    obeyed(1, 3000);
+    turn_at(9000);
+    obeyed(1, 3000);
+}
+
+TEST(Reactions, onlyAPauseThatBeginsCounts) {
+    turn_at(1000);
+    pause_arrives();
+    turn_at(2000);
+    pause_arrives();  // a refresh
+    turn_at(5000);
+    pause_arrives(0);
+    turn_at(8000);
+    obeyed(1, 1000);
+    pause_arrives();
+    turn_at(12'000);
+    obeyed(2, 4000);
+}
+
+TEST(Reactions, framesOnTheirWayToTheDeviceMustHaveLeft) {
+    turn_at(1000);
+    frame_waits_for_the_device();
+    wire->takes = 0;
+    pause_arrives();
+    turn_at(3000);
+    turn_at(4000);
+    obeyed(0, 0);
+    wire->takes = SIZE_MAX;
+    turn_at(6000);
+    obeyed(0, 0);
+    turn_at(9000);
+    obeyed(1, 8000);
+}
+
+TEST(Reactions, anXoffIsSentInTheTurnThatFindsItsGroupOver) {
+    turn_at(1000);
+    group_takes(11);
+    turn_at(2000);
+    UNSIGNED_LONGS_EQUAL(priority, port().generator.asserted());
+    sent(0, 0);
+    turn_at(7000);
+    sent(1, 5000);
+    turn_at(20'000);
+    sent(1, 5000);
+    group_gives(11);
+    turn_at(21'000);  // XON
+    turn_at(29'000);
+    sent(1, 5000);
+}
+
+TEST(Reactions, anXoffThatTheDeviceRefusesIsNotSentYet) {
+    turn_at(1000);
+    wire->takes = 0;
+    group_takes(11);
+    turn_at(2000);
+    turn_at(3000);
+    sent(0, 0);
+    wire->takes = SIZE_MAX;
+    turn_at(4000);
+    turn_at(6000);
+    sent(1, 4000);
+}
+
+TEST(Reactions, aLinkThatGoesDownOwesNothing) {
+    turn_at(1000);
+    frame_waits_for_the_device();
+    wire->takes = 0;
+    pause_arrives();
+    group_takes(11);
+    turn_at(2000);
+    wire->up = false;
+    turn_at(3000);
+    wire->up = true;
+    wire->takes = SIZE_MAX;
+    group_gives(11);
+    turn_at(4000);
+    turn_at(5000);
+    obeyed(0, 0);
+    sent(0, 0);
+}
+
+TEST(Reactions, underTheVirtualClockThereAreNone) {
+    auto policy = std::make_unique<Policy>();
+    Switch virtual_switch(2, std::move(policy), {}, Switch::Resources{pool.pool(), 16, true});
+    CHECK_FALSE(static_cast<bool>(virtual_switch.worker(1).reactions));
+}
+
+TEST_GROUP(TurnLengths){};
+
+TEST(TurnLengths, onlyTurnsThatFoundPacketsAreInTheHistogram) {
+    const auto turns = std::make_unique<TurnCounters>();
+    turns->add(0, microseconds(9));
+    turns->add(3, microseconds(2));
+    turns->add(1, microseconds(4));
+    UNSIGNED_LONGS_EQUAL(2, turns->busy_lengths.count());
+    LONGS_EQUAL(microseconds(4).ps, turns->busy_lengths.max().ps);
+    UNSIGNED_LONGS_EQUAL(3, turns->turns.get());
+}
