@@ -134,8 +134,8 @@ def with_turns(bench, captures, turn_us):
 def reaction(bench):
     """microseconds from a PFC frame received to the end of the last data frame of its class, and from the packet that takes a
     group over its limit to the end of the XOFF on its port, under the virtual clock with turns of 5 and of 20 us: median, 99 %
-    and longest, which a turn and a burst of 32 frames must not be below; for the XOFF another turn, which is what the ring may
-    hold that it goes into"""
+    and longest, which a turn and a burst of 32 frames must not be below. An XOFF goes into a ring that may hold a turn of data,
+    so it may take a turn more"""
     bench.need('sluice-traffic', 'sluiced')
     hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
                     'speed = "100G"\n' for port in range(traffic.PORTS))
@@ -143,10 +143,9 @@ def reaction(bench):
     rows = []
     for turn_us in TURNS_US:
         burst_us = BURST * wire_ns(LONGEST_BYTES) / 1000
-        bounds = {'pfc': (f'turn of {turn_us} us + burst', turn_us + burst_us),
-                  'xoff': (f'turn of {turn_us} us + ring + burst', 2 * turn_us + burst_us)}
-        for (name, (bound, bound_us)), took in zip(bounds.items(), with_turns(bench, captures, turn_us)):
-            rows += distribution(f'reaction_{name}_{turn_us}us', 'us', [ns / 1000 for ns in took], bound, bound_us, reach=1.0)
+        for name, took in zip(('pfc', 'xoff'), with_turns(bench, captures, turn_us)):
+            rows += distribution(f'reaction_{name}_{turn_us}us', 'us', [ns / 1000 for ns in took], f'turn of {turn_us} us + burst',
+                                 turn_us + burst_us, reach=1.0)
     return rows
 
 
