@@ -28,9 +28,9 @@ ClassMap random_map(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_GROUP (Classify) {};
+TEST_GROUP(Classify){};
 
-TEST (Classify, rules_for_cnps_and_roce_stand_before_trust) {
+TEST(Classify, rules_for_cnps_and_roce_stand_before_trust) {
     ClassMap map;
     map.dscp_to_tc[26] = 5;
     Parsed parsed;
@@ -46,7 +46,7 @@ TEST (Classify, rules_for_cnps_and_roce_stand_before_trust) {
     CHECK_EQUAL(6, traffic_class(parsed, map));
 }
 
-TEST (Classify, pcp_counts_only_where_it_is_trusted_and_there_is_a_tag) {
+TEST(Classify, pcp_counts_only_where_it_is_trusted_and_there_is_a_tag) {
     ClassMap map;
     map.pcp_to_tc[4] = 4;
     map.default_tc = 1;
@@ -63,7 +63,7 @@ TEST (Classify, pcp_counts_only_where_it_is_trusted_and_there_is_a_tag) {
     CHECK_EQUAL(1, traffic_class(parsed, map));
 }
 
-TEST (Classify, the_table_says_what_the_rules_say) {
+TEST(Classify, the_table_says_what_the_rules_say) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         const ClassMap map = random_map(seed);
         const ClassTable table(map);
@@ -90,7 +90,7 @@ TEST (Classify, the_table_says_what_the_rules_say) {
     }
 }
 
-TEST (Classify, a_way_counts_its_packet_as_what_it_is) {
+TEST(Classify, a_way_counts_its_packet_as_what_it_is) {
     Parsed parsed;
     CHECK_EQUAL(0U, class_way(parsed, {}).kinds);
     parsed.roce = true;
