@@ -154,7 +154,7 @@ class CommandLine(LabCase):
 class UpAndDown(LabCase):
     def test_nothing_is_left_behind(self):
         def here():
-            return sh("ip", "-o", "link"), namespaces(""), sorted(path.name for path in made.folder.parent.glob("sluice-lab-*"))
+            return sh("ip", "-o", "link"), namespaces(""), made.folder.exists()
 
         made = self.lab()
         made.down()
