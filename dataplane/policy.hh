@@ -67,7 +67,7 @@ struct WatchdogPolicy {
 struct PortPolicy {
     Station station;
     ClassMap map;
-    std::shared_ptr<const ClassTable> ways;  // of `map`; ports of one map share it
+    std::shared_ptr<const ClassTable> ways;  // of `map`; shared, never null
     std::uint16_t mtu = 9100;                // of IP packets that leave here
     bool admin_up = true;
     std::array<GroupLimits, classes> group{};  // ingress; group n is paused by PFC priority n

@@ -83,9 +83,9 @@ class Refusals(unittest.TestCase):
     def test_another_load_than_wanted(self):
         seen = {"sent": 2000, "received": 2000, "seconds": 2.0}
         latency.refuse_other_load(seen, 1000, 0)
-        latency.refuse_other_load({**seen, "sent": 1910, "received": 1910}, 1000, 0)
+        latency.refuse_other_load({**seen, "sent": 1810, "received": 1810}, 1000, 0)
         latency.refuse_other_load({**seen, "received": 1999}, 1000, 0.001)
-        self.refuses(latency.refuse_other_load, {**seen, "sent": 1890, "received": 1890}, 1000, 0)
+        self.refuses(latency.refuse_other_load, {**seen, "sent": 1790, "received": 1790}, 1000, 0)
         self.refuses(latency.refuse_other_load, {**seen, "received": 1999}, 1000, 0)
         self.refuses(latency.refuse_other_load, {**seen, "received": 1990}, 1000, 0.001)
         self.refuses(latency.refuse_other_load, {**seen, "received": 2001}, 1000, 0.001)  # of another load
