@@ -44,7 +44,7 @@ class Probe:
         self.process = subprocess.Popen(
             [str(bench.build / 'tools/benchmarks/sluice-probe'), str(bench.folder / 'memif.sock'), str(capture)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+            preexec_fn=lambda: (os.sched_setaffinity(0, {core}), os.nice(-20)))
 
     def run(self, per_second, seconds):
         """per_second 0: as many as it can."""
@@ -76,7 +76,7 @@ class Probe:
 
 def latency(bench):
     """microseconds from a frame's burst to its receipt, median, 99 % and 99.9 %, by a generator that polls, over net_memif at half
-    the load that testpmd io carries there, against testpmd io"""
+    the load that sluiced carries there (RFC 1242's throughput of the device under test), against testpmd io at the same load"""
     bench.need('sluice-traffic', 'sluiced')
     if not shutil.which('dpdk-testpmd'):
         raise Missing('dpdk-testpmd is not there')
@@ -85,32 +85,38 @@ def latency(bench):
     captures = traffic.make(bench.build, bench.folder, size=SIZE, ports=2)
     devices = [DEVICE.format(n=n, folder=bench.folder) for n in range(2)]
     text = sluiced.configuration(devices, cores=[bench.worker_core], eal=bench.eal, mtu=1500)
-    half = 0.0
+
+    @contextlib.contextmanager
+    def attached(program):
+        """A probe of a program, which ends first."""
+        with contextlib.ExitStack() as later:
+            started = later.enter_context(program)
+            probe = Probe(bench, captures[0])
+            try:
+                yield started, probe
+            finally:
+                later.close()
+                probe.close()
+
+    def carried():
+        """Packets a second; more than that are sent."""
+        with attached(sluiced.Sluiced(bench, text)) as (program, probe):
+            wait_for_links(program.client)
+            most = probe.run(0, bench.seconds)
+            return most['received'] / most['seconds']
+
+    half = carried() / 2
 
     def testpmd():
-        nonlocal half
-        with contextlib.ExitStack() as later:
-            program = later.enter_context(Testpmd(devices, bench.memory, bench.control_core, bench.worker_core))
-            probe = Probe(bench, captures[0])
-            try:
-                with program.forwarding('io'):
-                    most = probe.run(0, 1.0)
-                    half = most['received'] / most['seconds'] / 2
-                    return probe.at_load('testpmd', half, bench.seconds, LOST)
-            finally:
-                later.close()
-                probe.close()
+        program = Testpmd(devices, bench.memory, bench.control_core, bench.worker_core)
+        with attached(program) as (_, probe), program.forwarding('io'):
+            return probe.at_load('testpmd', half, bench.seconds, LOST)
 
     def switch():
-        with contextlib.ExitStack() as later:
-            program = later.enter_context(sluiced.Sluiced(bench, text))
-            probe = Probe(bench, captures[0])
-            try:
-                wait_for_links(program.client)
-                took = probe.at_load('sluiced', half, bench.seconds, 0)
-            finally:
-                later.close()
-                probe.close()
+        program = sluiced.Sluiced(bench, text)
+        with attached(program) as (_, probe):
+            wait_for_links(program.client)
+            took = probe.at_load('sluiced', half, bench.seconds, 0)
         sluiced.refuse_losses(program.report)
         return took
 
