@@ -81,6 +81,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         const EffectivePort& effective = qos.ports.at(name);
         PortPolicy out;
         out.station = {macs[index++], port.promiscuous};
+        out.usual = UsualFrames(out.station);
         out.map = class_map(effective.map, port);
         const PortPolicy* before = policy.ports.empty() ? nullptr : &policy.ports.back();
         out.ways = before != nullptr && before->map == out.map ? before->ways
@@ -97,6 +98,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.speed = port.speed;
         for (unsigned n = 0; n < classes; ++n)
             if (effective.wred_profile[n]) out.wred[n] = number_of(policy.wred, *effective.wred_profile[n]);
+        out.calm_at_arrival = calm_at_arrival(policy.wred, out);
         for (unsigned n = 0; n < classes; ++n)
             out.microburst_cells[n] = microburst_cells(microburst_bytes(port, port.queue[n]), qos.cell);
         out.watchdog =

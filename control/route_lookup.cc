@@ -23,10 +23,9 @@ std::uint32_t hash_of(const FlowQuestion& question, const HashKey& key) {
     Parsed parsed;
     parsed.kind = question.destination.is_v6 ? FrameKind::ipv6 : FrameKind::ipv4;
     parsed.protocol = question.protocol;
-    parsed.source_port = question.source_port;
-    parsed.destination_port = question.destination_port;
     parsed.roce = question.queue_pair.has_value();
-    parsed.destination_qp = question.queue_pair.value_or(0);
+    parsed.flow = {std::uint32_t{question.source_port} << 16 | question.destination_port,
+                   question.queue_pair.value_or(0), question.protocol};
     std::array<std::uint8_t, sizeof(Ipv6Header)> header{};
     const std::size_t bytes = question.destination.is_v6 ? 16 : 4;
     const std::size_t at =

@@ -36,10 +36,11 @@ inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkP
                  decision.drawn});
 }
 
-// Before a packet that is not `is_calm_at_arrival` enters its queue: whether WRED drops it, and whether it is
-// to be marked once the queue takes it.
+// Before a packet that is not PortPolicy::calm_at_arrival enters its queue: whether WRED drops it, and
+// whether it is to be marked once the queue takes it.
 inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PortPolicy& own,
                                          const PacketMeta& info, Time now) {
+    if (own.wred[info.queue] == 0) return WredVerdict::pass;
     const Policy& policy = *worker.policy;
     const WredProfile& profile = policy.wred[own.wred[info.queue] - 1U];
     const std::uint64_t length = std::uint64_t{port.queue[info.queue].use.used_cells()} * policy.cell.bytes();
@@ -100,13 +101,6 @@ inline std::uint64_t calm_bytes(const Policy& policy, unsigned number, EcnBits e
     if (number == 0 || !WredQueue::looks_at_departure(policy.wred[number - 1], ecn))
         return std::numeric_limits<std::uint64_t>::max();
     return policy.wred[number - 1].calm_bytes(ecn);
-}
-
-// Likewise at its arrival, whatever the queue holds.
-inline bool is_calm_at_arrival(const Policy& policy, const PortPolicy& own, ClassId queue, EcnBits ecn) {
-    const unsigned number = own.wred[queue];
-    return number == 0 ||
-           !WredQueue::looks_at_arrival(policy.wred[number - 1], ecn, own.queue[queue].lossless);
 }
 
 // The packet has left its queue, in which `behind_cells` stayed; `number`: the queue's profile, as

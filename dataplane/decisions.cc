@@ -37,8 +37,8 @@ void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed)
     if (!worker.policy->decisions.wants(info.ingress_port, info.traffic_class, arrived.flow)) return;
     arrived.frame_bytes = info.frame_bytes;
     arrived.tags = parsed.tags;
-    arrived.dscp = parsed.dscp;
-    arrived.ecn = parsed.ecn;
+    arrived.dscp = parsed.dscp();
+    arrived.ecn = parsed.ecn();
     arrived.opcode = parsed.opcode;
     arrived.fragment = parsed.fragment;
     arrived.lossless = info.lossless;

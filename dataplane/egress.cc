@@ -22,7 +22,7 @@ void trace(PortContext& port, ClassId queue, Time now) {
 inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
                         std::uint32_t cells) {
     return queue.use.admit_reserved(limits, cells) ||
-                   is_admitted(queue.use.admit(limits, pools[limits.pool], cells))
+                   is_admitted(queue.use.admit_beyond(limits, pools[limits.pool], cells))
                ? DropReason::none
                : DropReason::queue_limit;
 }
@@ -37,9 +37,9 @@ DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPol
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const WredVerdict verdict = is_calm_at_arrival(*worker.policy, own, info.queue, info.ecn)
-                                    ? WredVerdict::pass
-                                    : congestion_at_enqueue(worker, port, own, info, now);
+    const bool calm = (own.calm_at_arrival[info.ecn.bits] >> info.queue & 1U) != 0;
+    const WredVerdict verdict =
+        calm ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
     const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pools, info.cells);
     if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
@@ -265,7 +265,7 @@ void prefetch(const QueueEntry& entry) {
         if (tally.add(frame.queue, info.ecn, sojourn))
             calm = calm_bytes(policy, own.wred[frame.queue], info.ecn);
         depth_fell(worker, port, frame.queue, frame.behind_cells, now);
-        if (info.observed == 0 && frame.behind_cells * cell_bytes < calm) [[likely]]
+        if (frame.entry.flags() == 0 && frame.behind_cells * cell_bytes < calm) [[likely]]
             continue;
         congestion_at_dequeue(worker, port, own.wred[frame.queue], packet, frame.behind_cells, sojourn);
     }
@@ -304,49 +304,42 @@ void earlier(std::optional<Time>& best, Time candidate) {
         for (Packet* packet : packets) bound += meta(packet).cells;
     const Policy& policy = *worker.policy;
     PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
-    // Packets for one port, and for one queue, often follow each other: what stands behind their numbers is
-    // looked up once.
+    // Packets for one port often follow each other: what stands behind its number is looked up once.
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;
-    EgressQueue* queue = nullptr;
-    const QueueLimits* limits = nullptr;
-    bool open = false;          // nothing but the queue's own limit is to be asked
-    std::uint32_t place = ~0U;  // port, queue and ECN
-    constexpr std::uint32_t port_mask = 0xFFFF;
+    unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
+    bool traced = false;
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
-        const std::uint32_t wanted = std::uint32_t{info.egress_port} | std::uint32_t{info.queue} << 16 |
-                                     std::uint32_t{info.ecn.bits} << 24;
-        if (wanted != place) {
-            if (((wanted ^ place) & port_mask) != 0) {
-                port = worker.shared.ports[wanted & port_mask].get();
-                own = &policy.ports[wanted & port_mask];
-            }
-            place = wanted;
-            const auto number = static_cast<ClassId>(wanted >> 16);
-            queue = &port->queue[number];
-            limits = &own->queue[number];
-            open = port->link_up && (port->watchdog.discards >> number & 1U) == 0 &&
-                   is_calm_at_arrival(policy, *own, number, {static_cast<std::uint8_t>(wanted >> 24)});
+        if (port == nullptr || info.egress_port != port->id) {
+            port = worker.shared.ports[info.egress_port].get();
+            own = &policy.ports[info.egress_port];
+            open_queues = port->link_up ? ~unsigned{port->watchdog.discards} : 0;
+            traced = port->trace != nullptr;
         }
+        const ClassId number = info.queue;
+        EgressQueue& queue = port->queue[number];
+        const QueueLimits& limits = own->queue[number];
         if (info.observed != 0) [[unlikely]]
             record_enqueue(worker, *port, info, pools);
-        const DropReason reason = open ? admit(*queue, *limits, pools, info.cells)
+        // Nothing but the queue's own limit is to be asked.
+        const bool open = ((open_queues & own->calm_at_arrival[info.ecn.bits]) >> number & 1U) != 0;
+        const DropReason reason = open ? admit(queue, limits, pools, info.cells)
                                        : admit_through(worker, *port, *own, pools, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
-            port->counters.queue[info.queue].dropped.add(1);
-            queue->microburst.dropped();
+            port->counters.queue[number].dropped.add(1);
+            queue.microburst.dropped();
             drop(worker, packet, reason);
             continue;
         }
-        queue->packets.push(worker.chunks, {packet, info.frame_bytes, info.cells, info.ingress_port,
-                                            info.priority_group, info.observed});
+        queue.packets.push(worker.chunks, {packet, info.frame_bytes, info.cells, info.ingress_port,
+                                           info.priority_group, info.observed});
         info.enqueued = now;
-        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << (place >> 16 & 7U));
-        const std::uint32_t used = queue->use.used_cells();
-        queue->microburst.rose(now, used, info.ingress_port);
-        if (port->trace) [[unlikely]]
-            port->trace->queue[info.queue].record(now, used);
+        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
+        const std::uint32_t used = queue.use.used_cells();
+        queue.microburst.rose(now, used, info.ingress_port);
+        if (traced) [[unlikely]]
+            port->trace->queue[number].record(now, used);
     }
 }
 

@@ -51,8 +51,7 @@ class TrafficSums {
     std::array<std::uint64_t, classes> sum_{};
 };
 
-[[gnu::always_inline]] inline void parse_packet(Packet* packet, const Station& station,
-                                                const UsualOctets& addresses, Parsed& out) {
+Parsed parse_whole(Packet* packet, const Station& station) {
     std::array<std::uint8_t, parse_view_bytes> copy;
     auto view = first_bytes(packet, copy);
 #ifdef SLUICE_EXACT_VIEWS
@@ -60,8 +59,18 @@ class TrafficSums {
     const std::vector<std::uint8_t> exact(view.begin(), view.end());
     view = exact;
 #endif
-    if (!parse_usual(view, packet->pkt_len, addresses, out)) [[unlikely]]
-        out = parse_any(view, packet->pkt_len, station);
+    return parse_any(view, packet->pkt_len, station);
+}
+
+// False: the packet is to be parsed whole.
+[[gnu::always_inline]] inline bool parse_shortcut(Packet* packet, const UsualFrames& usual, Parsed& parsed) {
+    const std::uint8_t* first = frame_bytes(packet);
+#ifdef SLUICE_EXACT_VIEWS
+    const std::vector<std::uint8_t> exact(first, first + packet->data_len);
+    first = exact.data();
+#endif
+    return packet->packet_type != packet_type_truncated &&
+           parse_usual(first, packet->data_len, packet->pkt_len, usual, parsed);
 }
 
 // To the owner of the port. There is room: else the queue had not been polled.
@@ -110,9 +119,9 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
         consume(worker, *worker.shared.ports[port], packet);
 }
 
-// All that is known of a packet on arrival.
+// All that is known of a packet on arrival. `drop`: one that is refused as malformed belongs to no class.
 inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequence, Packet* packet,
-                     const ClassWay& way) {
+                     const ClassWay& way, DropReason drop) {
     PacketMeta& info = meta(packet);
     info.sequence = sequence;
     info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
@@ -120,13 +129,16 @@ inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequen
     info.ingress_port = port;
     info.priority_group = way.priority_group;
     info.observed = 0;
-    info.ecn = way.ecn;
-    info.traffic_class = way.traffic_class;
-    info.lossless = policy.group[way.priority_group].lossless;
+    static_cast<Treatment&>(info) = way.treatment;
+    info.lossless = policy.group[way.priority_group].lossless && drop == DropReason::none;
 }
 
 // Packets of a batch that are to be dropped, and why.
 struct Refused {
+    void add(unsigned i, DropReason reason) {
+        which |= 1U << i;
+        why[i] = reason;
+    }
     std::uint32_t which = 0;  // bit i: packet i
     std::array<DropReason, burst_size> why;
 };
@@ -165,77 +177,93 @@ template <class Judge>
         const DropReason reason = judge(i, batch.packet[i]);
         if (reason == DropReason::none) [[likely]]
             continue;
-        refused.which |= 1U << i;
-        refused.why[i] = reason;
+        refused.add(i, reason);
     }
     if (refused.which != 0) [[unlikely]]
         drop_refused(worker, batch, refused);
 }
 
-// MAC control is taken in; what is left in the batch is data.
-[[gnu::noinline]] void parse_stage(WorkerContext& worker, PortId port, ReceiveCounters& counters,
-                                   std::span<Packet* const> burst, Batch& batch) {
-    const PortPolicy& policy = worker.policy->ports[port];
-    const UsualOctets addresses = usual_addresses(policy.station);
+// What the packets of a burst come to.
+struct Arrivals {
+    explicit Arrivals(std::uint64_t next) : sequence(next) {}
+    std::uint64_t sequence;  // of the next one
     std::uint64_t bytes = 0;
+    std::uint32_t cells = 0;
+    std::uint32_t kinds = 0;
     unsigned kept = 0;
-    for (Packet* packet : burst) {
-        bytes += packet->pkt_len;
-        // Made where it stays: a copy of what was written byte by byte would wait for the stores.
-        Parsed& parsed = batch.parsed[kept];
-        parse_packet(packet, policy.station, addresses, parsed);
-        if (parsed.kind == FrameKind::mac_control) [[unlikely]] {
-            take_mac_control(worker, port, batch, packet);
-            continue;
-        }
-        if (packet->packet_type == packet_type_truncated) [[unlikely]]
-            parsed.drop = DropReason::truncated_capture;
-        batch.packet[kept++] = packet;
+    TrafficSums groups;
+    ClassWay by_rules;  // of the packet at hand, where no table has it
+    Refused refused;
+};
+static_assert(burst_size < 256, "kinds are counted in bytes");
+
+// A packet that is not parsed by the shortcut: its way, or null when it is taken in or refused.
+[[gnu::noinline]] const ClassWay* parse_unusual(WorkerContext& worker, PortId id, Batch& batch,
+                                                Packet* packet, Arrivals& arrivals) {
+    const PortPolicy& policy = worker.policy->ports[id];
+    Parsed& parsed = batch.parsed[arrivals.kept];
+    parsed = parse_whole(packet, policy.station);
+    if (parsed.kind == FrameKind::mac_control) {
+        take_mac_control(worker, id, batch, packet);
+        return nullptr;
     }
-    batch.count = kept;
-    counters.rx.add(burst.size(), bytes);
+    if (packet->packet_type == packet_type_truncated) parsed.drop = DropReason::truncated_capture;
+    const ClassWay* way = &arrivals.by_rules;
+    if (policy.ways->has(parsed))
+        way = &policy.ways->way(parsed);
+    else
+        arrivals.by_rules = class_way(parsed, policy.map);
+    if (parsed.drop == DropReason::none) [[likely]]
+        return way;
+    describe(policy, id, arrivals.sequence++, packet, *way, parsed.drop);
+    if (is_recording(worker)) record_arrival(worker, packet, parsed);
+    batch.packet[arrivals.kept] = packet;
+    arrivals.refused.add(arrivals.kept++, parsed.drop);
+    return nullptr;
 }
 
-// Class and priority group. What is left in the batch is IP to be routed.
-[[gnu::noinline]] void classify_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters,
-                                      ReceiveState& state, Batch& batch) {
+// Headers, class and priority group, in one go while they are at hand. MAC control is taken in; what is left
+// in the batch is IP to be routed.
+[[gnu::noinline]] void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters,
+                                   ReceiveState& state, std::span<Packet* const> burst, Batch& batch) {
     const PortPolicy& policy = worker.policy->ports[id];
     const ClassTable& ways = *policy.ways;
     const bool recording = is_recording(worker);
     const CellSize cell = worker.policy->cell;
-    std::uint64_t sequence = state.next_sequence;
-    std::uint32_t all_cells = 0;
-    std::uint32_t kinds = 0;
-    static_assert(burst_size < 256);
-    TrafficSums groups;
-    filter(worker, batch, [&](unsigned i, Packet* packet) {
-        const Parsed& parsed = batch.parsed[i];
-        ClassWay by_rules;
-        const ClassWay& way = ways.has(parsed) ? ways.way(parsed) : by_rules = class_way(parsed, policy.map);
-        describe(policy, id, sequence++, packet, way);
-        const DropReason reason = parsed.drop;
-        // A frame that is refused as malformed belongs to no class.
-        if (reason != DropReason::none) [[unlikely]]
-            meta(packet).lossless = false;
+    Arrivals arrivals(state.next_sequence);
+    for (Packet* packet : burst) {
+        const std::uint32_t bytes = packet->pkt_len;
+        arrivals.bytes += bytes;
+        const unsigned at = arrivals.kept;
+        // Made where it stays: a copy of what was written byte by byte would wait for the stores.
+        Parsed& parsed = batch.parsed[at];
+        const ClassWay* way = nullptr;
+        if (parse_shortcut(packet, policy.usual, parsed)) [[likely]]
+            way = &ways.way(parsed);
+        else if (way = parse_unusual(worker, id, batch, packet, arrivals); way == nullptr) [[unlikely]]
+            continue;
+        describe(policy, id, arrivals.sequence++, packet, *way, DropReason::none);
         if (recording) [[unlikely]]
             record_arrival(worker, packet, parsed);
-        if (reason != DropReason::none) [[unlikely]]
-            return reason;
-        const std::uint32_t bytes = packet->pkt_len;
         const std::uint32_t cells = cell.cells(bytes);
-        groups.add(way.priority_group, bytes);
-        batch.cells[i] = cells;
-        all_cells += cells;
-        kinds += way.kinds;
-        return reason;
-    });
-    batch.all_cells = all_cells;
-    state.next_sequence = sequence;
-    groups.for_each(
+        arrivals.groups.add(way->priority_group, bytes);
+        arrivals.cells += cells;
+        arrivals.kinds += way->kinds;
+        batch.packet[at] = packet;
+        batch.cells[at] = cells;
+        arrivals.kept = at + 1;
+    }
+    batch.count = arrivals.kept;
+    batch.all_cells = arrivals.cells;
+    state.next_sequence = arrivals.sequence;
+    counters.rx.add(burst.size(), arrivals.bytes);
+    arrivals.groups.for_each(
         [&](unsigned n, std::uint64_t frames, std::uint64_t sum) { counters.group_rx[n].add(frames, sum); });
-    counters.roce.add(kinds & 0xFF);
-    counters.cnp.add(kinds >> 8 & 0xFF);
-    counters.ce_arrived.add(kinds >> 16);
+    counters.roce.add(arrivals.kinds & 0xFF);
+    counters.cnp.add(arrivals.kinds >> 8 & 0xFF);
+    counters.ce_arrived.add(arrivals.kinds >> 16);
+    if (arrivals.refused.which != 0) [[unlikely]]
+        drop_refused(worker, batch, arrivals.refused);
 }
 
 // Longest-prefix match. Packets do not depend on each other: the reads of several are under way together.
@@ -312,7 +340,7 @@ struct RouteTables {
 
 // Tags off, the next hop's Ethernet header on, TTL minus one. False when the headers lie in too many
 // segments.
-bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
+[[gnu::always_inline]] inline bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
     const bool v4 = parsed.kind == FrameKind::ipv4;
     const std::uint32_t l3_offset = parsed.l3_offset;
     const std::uint32_t header_end = l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
@@ -333,9 +361,9 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
             rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(header_bytes - l3_offset));
         frame = frame_bytes(packet);
         meta(packet).frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
+        store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
     }
     std::memcpy(frame, hop.header.data(), 12);
-    store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
     if (hop.tagged) [[unlikely]] {  // PCP from the traffic class
         std::memcpy(frame + 12, hop.header.data() + 12, 4);
         frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).traffic_class << 5);
@@ -343,13 +371,19 @@ bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
     return true;
 }
 
+// From here on a packet is as it leaves. The next hop is at hand now, and whoever is refused later is gone.
 [[gnu::noinline]] void route_stage(WorkerContext& worker, Batch& batch) {
     const RouteTables tables(*worker.policy, worker.shared);
     filter(worker, batch, [&](unsigned i, Packet* packet) {
-        const DropReason reason = choose_next_hop(worker, tables, packet, batch.parsed[i], batch.group[i]);
+        const Parsed& parsed = batch.parsed[i];
+        const DropReason reason = choose_next_hop(worker, tables, packet, parsed, batch.group[i]);
         if (meta(packet).observed != 0) [[unlikely]]
-            record_route(worker, packet, batch.parsed[i], batch.group[i], reason);
-        return reason;
+            record_route(worker, packet, parsed, batch.group[i], reason);
+        if (reason != DropReason::none) [[unlikely]]
+            return reason;
+        return rewrite(tables.next_hops[meta(packet).next_hop], packet, parsed)
+                   ? DropReason::none
+                   : DropReason::headers_too_long;
     });
 }
 
@@ -379,7 +413,7 @@ template <bool recording>
         if constexpr (recording) record.emplace(group, limits, pools[limits.pool].view(), cells);
         const Admission admission = group.admit_reserved(limits, cells)
                                         ? Admission::reserved
-                                        : group.admit(limits, pools[limits.pool], cells);
+                                        : group.admit_beyond(limits, pools[limits.pool], cells);
         DropReason reason = DropReason::none;
         if (is_admitted(admission)) [[likely]] {
             info.cells = static_cast<std::uint16_t>(cells);
@@ -399,15 +433,6 @@ template <bool recording>
         admit_all<true>(worker, port, batch);
     else
         admit_all<false>(worker, port, batch);
-}
-
-[[gnu::noinline]] void rewrite_stage(WorkerContext& worker, Batch& batch) {
-    const NextHop* const next_hops = worker.policy->next_hops.data();
-    filter(worker, batch, [&](unsigned i, Packet* packet) {
-        return rewrite(next_hops[meta(packet).next_hop], packet, batch.parsed[i])
-                   ? DropReason::none
-                   : DropReason::headers_too_long;
-    });
 }
 
 // To the worker that owns the egress port; a mailbox holds every packet there is, so none is refused.
@@ -587,9 +612,8 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     batch.count = 1;
     batch.packet[0] = packet;
     Parsed& parsed = batch.parsed[0];
-    parse_packet(packet, own.station, usual_addresses(own.station), parsed);
-    describe(own, port.id, port.receive.next_sequence++, packet, class_way(parsed, own.map));
-    if (parsed.drop != DropReason::none) meta(packet).lossless = false;  // as in classify_stage
+    parsed = parse_whole(packet, own.station);
+    describe(own, port.id, port.receive.next_sequence++, packet, class_way(parsed, own.map), parsed.drop);
     if (is_recording(worker)) record_arrival(worker, packet, parsed);
     if (reason == DropReason::none) reason = parsed.drop;
     if (reason != DropReason::none) {
@@ -601,7 +625,6 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     lookup_stage(*worker.policy->fib, batch);
     route_stage(worker, batch);
     admit_stage(worker, port, batch);
-    rewrite_stage(worker, batch);
     hand_off_stage(worker, batch);
 }
 
@@ -614,8 +637,7 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     if (received == 0) return 0;
     for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
     Batch batch;
-    parse_stage(worker, port.id, port.counters, std::span(burst).first(received), batch);
-    classify_stage(worker, port.id, port.counters, port.receive, batch);
+    parse_stage(worker, port.id, port.counters, port.receive, std::span(burst).first(received), batch);
     meter.lap(Stage::parse, received);
     if (batch.count == 0) return received;
     lookup_stage(*worker.policy->fib, batch);
@@ -624,8 +646,6 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     meter.lap(Stage::route, batch.count);
     admit_stage(worker, port, batch);
     meter.lap(Stage::admit, batch.count);
-    rewrite_stage(worker, batch);
-    meter.lap(Stage::rewrite, batch.count);
     hand_off_stage(worker, batch);
     meter.lap(Stage::hand_off, batch.count);
     judge_groups(worker, port, now);
@@ -649,15 +669,12 @@ unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now,
     for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
     Batch batch;
     batch.queue = &queue;
-    parse_stage(worker, queue.port, queue.counters, std::span(burst).first(received), batch);
-    classify_stage(worker, queue.port, queue.counters, queue.state, batch);
+    parse_stage(worker, queue.port, queue.counters, queue.state, std::span(burst).first(received), batch);
     meter.lap(Stage::parse, received);
     lookup_stage(*worker.policy->fib, batch);
     meter.lap(Stage::lookup, batch.count);
     route_stage(worker, batch);
     meter.lap(Stage::route, batch.count);
-    rewrite_stage(worker, batch);
-    meter.lap(Stage::rewrite, batch.count);
     pass_on_stage(batch);
     meter.lap(Stage::hand_off, batch.count);
     return received;

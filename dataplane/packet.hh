@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <span>
 
+#include "lib/classify.hh"
 #include "lib/ids.hh"
 #include "lib/parse.hh"
 #include "lib/units.hh"
-#include "lib/wred.hh"
 
 namespace sluice {
 
@@ -23,7 +23,12 @@ enum class Passed : std::uint8_t {
     refused,      // to be punted or dropped
 };
 
-struct alignas(64) PacketMeta {
+struct alignas(64) PacketMeta : Treatment {
+    bool lossless;
+    ClassId queue;
+    PortId egress_port;
+    Passed passed;       // this and refusal, wanted_cells: between the worker that received it and the port's
+    DropReason refusal;  // owner, where these are two
     std::uint64_t sequence;  // of its ingress port, from 0
     Time arrival;
     Time departure;  // start of serialisation; valid in the out-batch
@@ -34,17 +39,9 @@ struct alignas(64) PacketMeta {
     PortId ingress_port;
     ClassId priority_group;
     std::uint8_t observed;  // what decision records want of it: observed_record, observed_fill; 0 when off
-    PortId egress_port;
-    ClassId queue;
-    EcnBits ecn;  // as it arrived
     std::uint32_t next_hop;
-    ClassId traffic_class;
-    bool lossless;
-    std::uint8_t l3_offset;  // of the frame as it leaves
-    // Valid between the worker that received it and the port's owner, where these are two.
-    Passed passed;
-    DropReason refusal;
     std::uint16_t wanted_cells;  // not charged yet
+    std::uint8_t l3_offset;      // of the frame as it leaves
 };
 static_assert(sizeof(PacketMeta) == 64, "one cache line");
 

@@ -17,6 +17,7 @@
 #include "lib/flow_hash.hh"
 #include "lib/ids.hh"
 #include "lib/parse.hh"
+#include "lib/parse_usual.hh"
 #include "lib/pfc_generator.hh"
 #include "lib/pfc_watchdog.hh"
 #include "lib/punt.hh"
@@ -66,6 +67,7 @@ struct WatchdogPolicy {
 
 struct PortPolicy {
     Station station;
+    UsualFrames usual{station};  // of `station`, whose frames are parsed faster
     ClassMap map;
     std::shared_ptr<const ClassTable> ways;  // of `map`; shared, never null
     std::uint16_t mtu = 9100;                // of IP packets that leave here
@@ -76,6 +78,9 @@ struct PortPolicy {
     PfcSendSettings pfc_send;
     std::uint8_t pfc_honours = 0;               // priorities whose pauses we obey
     std::array<std::uint16_t, classes> wred{};  // of a queue: index into Policy::wred, plus one; 0: none
+    // By a packet's EcnBits::bits: queues that take it without a look at their WRED curve, whatever they
+    // hold. None is always right, and slower.
+    std::array<std::uint8_t, EcnBits::values> calm_at_arrival{};
     std::array<std::uint32_t, classes> microburst_cells{};  // depth above which a queue bursts; 0: never
     std::uint8_t held = 0;  // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
@@ -83,6 +88,20 @@ struct PortPolicy {
     bool punts = false;  // somebody takes what is not for forwarding
     std::array<PuntLimit, punt_class_count> punt_limit{};
 };
+
+inline std::array<std::uint8_t, EcnBits::values> calm_at_arrival(std::span<const WredProfile> profiles,
+                                                                 const PortPolicy& port) {
+    std::array<std::uint8_t, EcnBits::values> calm{};
+    for (unsigned bits = 0; bits < EcnBits::values; ++bits)
+        for (unsigned queue = 0; queue < classes; ++queue) {
+            const unsigned number = port.wred[queue];
+            const EcnBits ecn{static_cast<std::uint8_t>(bits)};
+            if (number == 0 ||
+                !WredQueue::looks_at_arrival(profiles[number - 1], ecn, port.queue[queue].lossless))
+                calm[bits] = static_cast<std::uint8_t>(calm[bits] | 1U << queue);
+        }
+    return calm;
+}
 
 struct Policy {
     HashKey hash;

@@ -71,8 +71,8 @@ void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     info.queue = own.map.tc_to_queue[info.traffic_class];
     info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     info.ingress_port = info.egress_port = port;
-    if (ip) info.ecn = EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp);
-    info.l3_offset = static_cast<std::uint8_t>(parsed.l3_offset);
+    if (ip) info.ecn = EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp);
+    info.l3_offset = parsed.l3_offset;
 }
 
 bool admit(WorkerContext& worker, PortContext& port, PacketMeta& info) {

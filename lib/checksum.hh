@@ -47,11 +47,17 @@ constexpr std::uint16_t updated_checksum(std::uint16_t checksum, std::uint16_t b
 }
 
 // TTL minus one; the caller has seen that TTL > 1. TTL is the upper octet of its word, so the word falls by
-// 0x100 and the checksum rises by as much, with end-around carry; 0xFFFF becomes 0, as equation 3 has it.
+// 0x100 and the checksum rises by as much, with end-around carry; 0xFFFF becomes 0, as equation 3 has it. In
+// the order of the wire, which does not matter to a ones-complement sum, that is a 1 in the first octet.
 inline void decrement_ttl(Ipv4Header& ip) {
     --ip.ttl;
-    const std::uint32_t sum = ip.checksum.get() + 0x100U;
-    ip.checksum.set(static_cast<std::uint16_t>(sum + (sum >= 0xFFFF)));
+    constexpr std::array<std::uint8_t, 2> one{1, 0};
+    std::uint16_t checksum = 0, rise = 0;
+    std::memcpy(&checksum, ip.checksum.bytes.data(), 2);
+    std::memcpy(&rise, one.data(), 2);
+    const std::uint32_t sum = std::uint32_t{checksum} + rise;
+    checksum = static_cast<std::uint16_t>(sum + (sum >= 0xFFFF));
+    std::memcpy(ip.checksum.bytes.data(), &checksum, 2);
 }
 
 // ECT to CE in the IP header at `l3`, IPv4 or IPv6; the caller has seen ECT. CE is 3, so ECT(0) = 2 adds 1 to

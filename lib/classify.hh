@@ -37,7 +37,7 @@ inline ClassId traffic_class(const Parsed& parsed, const ClassMap& map) {
     }
     switch (map.trust) {
         case Trust::dscp:
-            return map.dscp_to_tc[parsed.dscp];
+            return map.dscp_to_tc[parsed.dscp()];
         case Trust::pcp:
             return parsed.tags != 0 ? map.pcp_to_tc[parsed.pcp] : map.default_tc;
         case Trust::port:
@@ -46,20 +46,26 @@ inline ClassId traffic_class(const Parsed& parsed, const ClassMap& map) {
     return map.default_tc;
 }
 
+// How a packet is treated wherever it goes; copied as one number.
+struct alignas(2) Treatment {
+    ClassId traffic_class = 0;
+    EcnBits ecn{};  // as it arrived
+};
+
 // What a port's map makes of a packet.
 struct ClassWay {
-    ClassId traffic_class = 0;
+    Treatment treatment;
     ClassId priority_group = 0;
-    EcnBits ecn{};
-    std::uint32_t kinds =
-        0;  // of which it is one: RoCE, CNP, arrived CE; a byte each, so that 255 can be added
+    // Of which kinds it is: RoCE, CNP, arrived CE; a byte each, so that 255 can be added.
+    std::uint32_t kinds = 0;
 };
 
 inline ClassWay class_way(const Parsed& parsed, const ClassMap& map) {
     const ClassId tc = traffic_class(parsed, map);
-    return {tc, map.tc_to_priority_group[tc], EcnBits::of(parsed.ecn, colour_of(parsed.dscp), parsed.cnp),
+    return {{tc, EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp)},
+            map.tc_to_priority_group[tc],
             std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
-                std::uint32_t{parsed.ecn == Ecn::ce} << 16};
+                std::uint32_t{parsed.ecn() == Ecn::ce} << 16};
 }
 
 // `class_way` of one map, asked in advance for all that it can be asked, but for frames whose PCP counts.
@@ -71,8 +77,7 @@ class ClassTable {
             parsed.roce = kind >= 1;
             parsed.cnp = kind == 2;
             for (unsigned octet = 0; octet < 256; ++octet) {
-                parsed.dscp = static_cast<std::uint8_t>(octet >> 2);
-                parsed.ecn = static_cast<Ecn>(octet & 3U);
+                parsed.tos = static_cast<std::uint8_t>(octet);
                 ways_[kind][octet] = class_way(parsed, map);
             }
         }
@@ -83,7 +88,7 @@ class ClassTable {
     // Of a packet that it has.
     const ClassWay& way(const Parsed& parsed) const {
         const unsigned kind = unsigned{parsed.roce} + unsigned{parsed.cnp};  // a CNP is RoCE, too
-        return ways_[kind][unsigned{parsed.dscp} << 2 | static_cast<unsigned>(parsed.ecn)];
+        return ways_[kind][parsed.tos];
     }
 
   private:

@@ -25,9 +25,9 @@ bool covers(const std::optional<FlowFilter::Prefix>& prefix, FrameKind kind,
 
 FlowKey flow_key(const Parsed& parsed, std::span<const std::uint8_t> view) {
     FlowKey key;
-    key.destination_qp = parsed.destination_qp;
-    key.source_port = parsed.source_port;
-    key.destination_port = parsed.destination_port;
+    key.destination_qp = parsed.flow.destination_qp();
+    key.source_port = parsed.flow.source_port();
+    key.destination_port = parsed.flow.destination_port();
     key.protocol = parsed.protocol;
     key.kind = parsed.kind;
     key.roce = parsed.roce;

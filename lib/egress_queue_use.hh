@@ -22,7 +22,11 @@ class EgressQueueUse {
   public:
     // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
     QueueAdmission admit(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
-        if (admit_reserved(limits, cells)) return QueueAdmission::reserved;
+        assert(cells > 0);
+        return admit_reserved(limits, cells) ? QueueAdmission::reserved : admit_beyond(limits, pool, cells);
+    }
+    // The same of a packet that has no place in the reserved part.
+    QueueAdmission admit_beyond(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get();
         if (!limits.lossless && !pool.fits(limits.threshold, shared, cells))
             return QueueAdmission::queue_limit;
@@ -34,7 +38,6 @@ class EgressQueueUse {
 
     // The first part is the queue's own: most packets ask no pool. False when this one does not fit there.
     bool admit_reserved(const QueueLimits& limits, std::uint32_t cells) {
-        assert(cells > 0);
         const std::uint32_t reserved = reserved_.get() + cells;
         if (reserved > limits.reserved_cells) return false;
         reserved_.set(reserved);

@@ -27,21 +27,17 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 class FlowHash {
   public:
     // Small seeds differ in a few low bits: spread them first.
-    explicit FlowHash(const HashKey& key) : seed_(key.seed * c0), qp_mask_(key.roce_qp ? 0xFF'FFFF : 0) {}
+    explicit FlowHash(const HashKey& key)
+        : seed_(key.seed * c0), fields_(key.roce_qp ? ~std::uint64_t{0} : ~FlowFields::qp_bits) {}
 
     // `l3` points at the IP header that `parse` accepted.
     std::uint32_t operator()(const Parsed& parsed, const std::uint8_t* l3) const {
-        const std::uint64_t qp = parsed.roce ? parsed.destination_qp & qp_mask_ : 0;
-        // All fragments of a packet take one path; of IPv6 only the first tells what stands behind its
-        // options.
-        const std::uint64_t protocol = parsed.fragment ? 0 : parsed.protocol;
-        const std::uint32_t both_ports = std::uint32_t{parsed.source_port} << 16 | parsed.destination_port;
-        const std::uint64_t ports = std::uint64_t{both_ports} << 32 | qp << 8 | protocol;
+        const std::uint64_t flow = (parsed.flow.bits() & fields_) ^ seed_;
         std::uint64_t hash = 0;
         if (parsed.kind == FrameKind::ipv4) {
-            hash = mix(load_be<std::uint64_t>(l3 + 12) ^ c1, ports ^ seed_);  // source and destination
+            hash = mix(load_be<std::uint64_t>(l3 + 12) ^ c1, flow);  // source and destination
         } else {
-            hash = mix(load_be<std::uint64_t>(l3 + 8) ^ c1, load_be<std::uint64_t>(l3 + 16) ^ ports ^ seed_);
+            hash = mix(load_be<std::uint64_t>(l3 + 8) ^ c1, load_be<std::uint64_t>(l3 + 16) ^ flow);
             hash = mix(load_be<std::uint64_t>(l3 + 24) ^ c2, load_be<std::uint64_t>(l3 + 32) ^ hash);
         }
         hash = mix(hash ^ c0, seed_ ^ c2);  // nothing that flows differ in goes through one round only
@@ -55,7 +51,7 @@ class FlowHash {
     static constexpr std::uint64_t c2 = 0x8EBC'6AF0'9C88'C6E3;
 
     std::uint64_t seed_;
-    std::uint32_t qp_mask_;
+    std::uint64_t fields_;  // those that take part
 };
 
 inline std::uint32_t flow_hash(const Parsed& parsed, const std::uint8_t* l3, const HashKey& key) {

@@ -131,10 +131,11 @@ struct Bth {
     std::uint8_t opcode;  // transport 3 bits, operation 5
     std::uint8_t flags;   // SE, M, pad count 2, tver 4
     Be16 partition_key;
-    std::uint8_t fecn_becn;  // FECN, BECN, 6 reserved
-    std::array<std::uint8_t, 3> destination_qp;
+    Be32 destination;  // FECN, BECN, 6 reserved bits; destination QP 24
     std::uint8_t ack_request;
     std::array<std::uint8_t, 3> psn;
+
+    std::uint32_t destination_qp() const { return destination.get() & 0xFF'FFFF; }
 };
 static_assert(sizeof(Bth) == 12);
 

@@ -79,7 +79,7 @@ class PacketQueue {
     const QueueEntry& front() const { return head_->entries[head_index_]; }
 
     void push(ChunkPool& pool, const QueueEntry& entry) {
-        if (tail_ == nullptr || tail_index_ == QueueChunk::capacity) grow(pool);
+        if (tail_index_ == QueueChunk::capacity) grow(pool);
         tail_->entries[tail_index_++] = entry;
         packets_.set(packets_.get() + 1);
     }
@@ -126,7 +126,7 @@ class PacketQueue {
     QueueChunk* head_ = nullptr;
     QueueChunk* tail_ = nullptr;
     std::uint32_t head_index_ = 0;
-    std::uint32_t tail_index_ = 0;
+    std::uint32_t tail_index_ = QueueChunk::capacity;  // so that the first packet asks for a chunk
     Gauge packets_;
 };
 

@@ -17,18 +17,17 @@ const Header& header_at(Bytes view, std::size_t offset) {
 // Transport header at `offset`; the packet ends at `end`, which may lie beyond the view.
 [[gnu::always_inline]] inline void parse_transport(Bytes view, std::size_t offset, std::size_t end,
                                                    Parsed& out) {
+    // Every fragment of a packet takes one path, and only the first has ports.
+    if (!out.fragment) out.flow = {0, 0, out.protocol};
     if (out.protocol != ip_protocol::udp && out.protocol != ip_protocol::tcp) return;
     if (offset + 4 > end) return;
     if (offset + 4 > view.size()) {
         out.drop = DropReason::headers_too_long;
         return;
     }
-    const std::uint16_t destination_port = load_be<std::uint16_t>(view.data() + offset + 2);
-    if (!out.fragment) {  // every fragment of a packet takes one path, and only the first has ports
-        out.source_port = load_be<std::uint16_t>(view.data() + offset);
-        out.destination_port = destination_port;
-    }
-    if (out.protocol != ip_protocol::udp || destination_port != roce_udp_port) return;
+    const std::uint32_t ports = load_be<std::uint32_t>(view.data() + offset);
+    if (!out.fragment) out.flow = {ports, 0, out.protocol};
+    if (out.protocol != ip_protocol::udp || (ports & 0xFFFF) != roce_udp_port) return;
     const std::size_t bth_offset = offset + sizeof(UdpHeader);
     if (bth_offset + sizeof(Bth) > end) return;  // too short for RoCE: plain UDP
     if (bth_offset + sizeof(Bth) > view.size()) {
@@ -39,9 +38,7 @@ const Header& header_at(Bytes view, std::size_t offset) {
     out.roce = true;
     out.opcode = bth.opcode;
     out.cnp = bth.opcode == cnp_opcode;
-    if (!out.fragment)
-        out.destination_qp = std::uint32_t{bth.destination_qp[0]} << 16 |
-                             std::uint32_t{bth.destination_qp[1]} << 8 | bth.destination_qp[2];
+    if (!out.fragment) out.flow = {ports, bth.destination_qp(), out.protocol};
 }
 
 // RFC 1812 5.3.7 and RFC 6890: "this network", loopback, multicast, class E, limited broadcast.
@@ -88,8 +85,7 @@ inline void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
     }
     out.kind = FrameKind::ipv4;
     out.ip_bytes = static_cast<std::uint16_t>(total);
-    out.dscp = static_cast<std::uint8_t>(ip.tos >> 2);
-    out.ecn = static_cast<Ecn>(ip.tos & 3);
+    out.tos = ip.tos;
     out.protocol = ip.protocol;
     const std::uint16_t fragment = ip.fragment.get();
     out.fragment = (fragment & 0x3FFF) != 0;  // more fragments, or an offset
@@ -180,8 +176,7 @@ void parse_ipv6(Bytes view, std::size_t frame_bytes, Parsed& out) {
     }
     out.kind = FrameKind::ipv6;
     out.ip_bytes = static_cast<std::uint16_t>(total);  // frame_bytes bounds it
-    out.dscp = static_cast<std::uint8_t>(word >> 22 & 0x3F);
-    out.ecn = static_cast<Ecn>(word >> 20 & 3);
+    out.tos = static_cast<std::uint8_t>(word >> 20);
     parse_ipv6_chain(view, ip.next_header, offset + sizeof(Ipv6Header), offset + total, out);
     if (out.drop == DropReason::none) out.drop = judge_ipv6(ip);
     if (out.drop == DropReason::none && ip.hop_limit <= 1) out.drop = DropReason::ttl_expired;
@@ -221,7 +216,7 @@ Parsed parse_any(Bytes view, std::uint32_t frame_bytes, const Station& station) 
         offset += sizeof(VlanTag);
         ++out.tags;
     }
-    out.l3_offset = static_cast<std::uint16_t>(offset);
+    out.l3_offset = static_cast<std::uint8_t>(offset);
     if (type != ether_type::ipv4 && type != ether_type::ipv6)
         out.drop = DropReason::not_ip;
     else if (ethernet.destination.is_group())
@@ -239,7 +234,8 @@ Parsed parse_any(Bytes view, std::uint32_t frame_bytes, const Station& station) 
 
 Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
     Parsed out;
-    return parse_usual(view, frame_bytes, usual_addresses(station), out)
+    return parse_usual(view.data(), static_cast<std::uint32_t>(view.size()), frame_bytes,
+                       UsualFrames(station), out)
                ? out
                : parse_any(view, frame_bytes, station);
 }

@@ -25,24 +25,42 @@ struct Station {
 
 enum class FrameKind : std::uint8_t { other, mac_control, ipv4, ipv6 };
 
-struct Parsed {
-    // The first eight bytes are the same in nearly all frames, and written as one.
+// What tells the flows between two hosts apart, in one number, as the flow hash takes it.
+class FlowFields {
+  public:
+    constexpr FlowFields() = default;
+    // `ports`: the source's in the upper half. `qp`: 24 bits.
+    constexpr FlowFields(std::uint32_t ports, std::uint32_t qp, std::uint8_t protocol)
+        : bits_(std::uint64_t{ports} << 32 | std::uint64_t{qp} << 8 | protocol) {}
+    constexpr std::uint16_t source_port() const { return static_cast<std::uint16_t>(bits_ >> 48); }
+    constexpr std::uint16_t destination_port() const { return static_cast<std::uint16_t>(bits_ >> 32); }
+    constexpr std::uint32_t destination_qp() const { return bits_ >> 8 & 0xFF'FFFF; }
+    constexpr std::uint64_t bits() const { return bits_; }
+    static constexpr std::uint64_t qp_bits = std::uint64_t{0xFF'FFFF} << 8;
+    bool operator==(const FlowFields&) const = default;
+
+  private:
+    std::uint64_t bits_ = 0;
+};
+
+struct alignas(32) Parsed {  // its index is a shift
     DropReason drop = DropReason::none;
     FrameKind kind = FrameKind::other;
-    std::uint8_t tags = 0;        // VLAN tags, 0..2
-    std::uint8_t pcp = 0;         // of the outer tag; 0 without
-    std::uint8_t protocol = 0;    // of the transport header, behind IPv6 extension headers
-    bool fragment = false;        // any fragment, the first included
-    std::uint16_t l3_offset = 0;  // bytes from the start of the frame
-    std::uint8_t dscp = 0;        // 0..63
-    Ecn ecn = Ecn::not_ect;
-    bool roce = false;                   // UDP 4791 with a whole BTH
-    bool cnp = false;                    // RoCEv2 opcode 0x81
-    std::uint8_t opcode = 0;             // BTH opcode
-    std::uint16_t ip_bytes = 0;          // IP packet, header included; never beyond the frame
-    std::uint16_t destination_port = 0;  // TCP and UDP, 0 in a fragment
-    std::uint16_t source_port = 0;
-    std::uint32_t destination_qp = 0;  // 24 bits; 0 without a BTH
+    std::uint8_t tags = 0;       // VLAN tags, 0..2
+    std::uint8_t pcp = 0;        // of the outer tag; 0 without
+    std::uint8_t l3_offset = 0;  // bytes from the start of the frame
+    std::uint8_t protocol = 0;   // of the transport header, behind IPv6 extension headers
+    bool fragment = false;       // any fragment, the first included
+    bool roce = false;           // UDP 4791 with a whole BTH
+    std::uint8_t tos = 0;        // IPv4's TOS, IPv6's traffic class: DSCP and ECN
+    bool cnp = false;            // RoCEv2 opcode 0x81
+    std::uint8_t opcode = 0;     // BTH opcode
+    std::uint16_t ip_bytes = 0;  // IP packet, header included; never beyond the frame
+    FlowFields flow;             // ports of TCP and UDP, QP of a BTH, protocol; 0 in a fragment
+
+    std::uint8_t dscp() const { return tos >> 2; }
+    Ecn ecn() const { return static_cast<Ecn>(tos & 3U); }
+    bool operator==(const Parsed&) const = default;
 };
 
 Parsed parse(std::span<const std::uint8_t> view, std::uint32_t frame_bytes, const Station& station);

@@ -1,8 +1,11 @@
 // The shortcut of `parse` for what nearly every frame is, inline where frames come in.
 #pragma once
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -20,97 +23,126 @@ constexpr auto judged_octets = [] {
     return judged;
 }();
 
-// Eight octets of a frame that have to be so, and those of their bits that matter; in the order of the wire.
+// The first 32 octets of a frame as they have to be, and those of their bits that matter.
 class UsualOctets {
   public:
-    using Octets = std::array<std::uint8_t, 8>;
-    constexpr UsualOctets(Octets value, Octets mask)
-        : value_(std::bit_cast<std::uint64_t>(value)), mask_(std::bit_cast<std::uint64_t>(mask)) {}
-    // Zero when they are so; several may be put together by |.
-    std::uint64_t differ(const std::uint8_t* bytes) const {
-        std::uint64_t word;
-        std::memcpy(&word, bytes, sizeof word);
-        return (word ^ value_) & mask_;
+    using Octets = std::array<std::uint8_t, 32>;
+    constexpr UsualOctets(const Octets& value, const Octets& mask) : value_(value), mask_(mask) {}
+    bool are_in(const std::uint8_t* frame) const {
+#ifdef __AVX2__
+        const auto load = [](const std::uint8_t* octets) {
+            return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(octets));
+        };
+        return _mm256_testz_si256(_mm256_xor_si256(load(frame), load(value_.data())), load(mask_.data())) !=
+               0;
+#else
+        std::uint64_t differ = 0;
+        for (std::size_t at = 0; at < 32; at += 8) {
+            const auto word = [at](const std::uint8_t* octets) {
+                std::uint64_t bits;
+                std::memcpy(&bits, octets + at, sizeof bits);
+                return bits;
+            };
+            differ |= (word(frame) ^ word(value_.data())) & word(mask_.data());
+        }
+        return differ == 0;
+#endif
     }
 
   private:
-    std::uint64_t value_, mask_;
+    alignas(32) Octets value_;
+    alignas(32) Octets mask_;
 };
 
-// A destination that the station takes for its own and no group bit in either address: octets 0 to 7.
-constexpr UsualOctets usual_addresses(const Station& station) {
-    UsualOctets::Octets value{}, mask{1, 0, 0, 0, 0, 0, 1, 0};
-    for (std::size_t i = 0; i < 6 && !station.promiscuous; ++i) {
-        value[i] = station.mac.bytes[i];
-        mask[i] = 0xFF;
-    }
-    return {value, mask};
-}
+// What nearly every frame of a station begins with: its MAC (any, where it is promiscuous), no group bit in
+// either address, no tag, IPv4 without options and no fragment, or IPv6, with UDP behind it.
+struct UsualFrames {
+    explicit constexpr UsualFrames(const Station& station)
+        : v4(octets(station, {0x08, 0x00, 0x45, 0, 0, 0, 0, 0, 0, 0, 0, ip_protocol::udp},
+                    {0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0x3F, 0xFF, 0, 0xFF})),
+          v6(octets(station, {0x86, 0xDD, 0x60, 0, 0, 0, 0, 0, ip_protocol::udp},
+                    {0xFF, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0xFF})) {}
 
-// UDP at `l4` of a packet of `total` bytes; false when it is not whole or too short for RoCE.
-template <FrameKind kind, std::size_t l4>
+    UsualOctets v4, v6;
+
+  private:
+    using FromType = std::array<std::uint8_t, 12>;  // EtherType and IP header
+    static constexpr UsualOctets octets(const Station& station, const FromType& value, const FromType& mask) {
+        UsualOctets::Octets all{}, matters{1, 0, 0, 0, 0, 0, 1};
+        for (std::size_t i = 0; i < 6 && !station.promiscuous; ++i) {
+            all[i] = station.mac.bytes[i];
+            matters[i] = 0xFF;
+        }
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            all[12 + i] = value[i];
+            matters[12 + i] = mask[i];
+        }
+        return {all, matters};
+    }
+};
+
+// UDP behind an IP header of `l3_bytes`, in a packet of `total` bytes that is whole in the frame; false when
+// it is not, or too short for RoCE.
+template <FrameKind kind, std::size_t l3_bytes>
 [[gnu::always_inline]] inline bool parse_usual_udp(const std::uint8_t* frame, std::uint32_t frame_bytes,
-                                                   std::size_t total, unsigned tos, Parsed& out) {
-    constexpr std::size_t l3 = sizeof(EthernetHeader);
+                                                   std::uint32_t total, std::uint8_t tos, Parsed& out) {
+    constexpr std::uint32_t l3 = sizeof(EthernetHeader);
+    constexpr std::size_t l4 = l3 + l3_bytes;
     constexpr std::size_t bth = l4 + sizeof(UdpHeader);
     if (total < bth + sizeof(Bth) - l3 || l3 + total > frame_bytes) return false;
     const std::uint32_t ports = load_be<std::uint32_t>(frame + l4);
-    out.drop = DropReason::none;
-    out.kind = kind;
-    out.tags = 0;
-    out.pcp = 0;
-    out.protocol = ip_protocol::udp;
-    out.fragment = false;
-    out.l3_offset = l3;
-    out.dscp = static_cast<std::uint8_t>(tos >> 2);
-    out.ecn = static_cast<Ecn>(tos & 3U);
-    out.ip_bytes = static_cast<std::uint16_t>(total);
-    out.source_port = static_cast<std::uint16_t>(ports >> 16);
-    out.destination_port = static_cast<std::uint16_t>(ports);
-    out.roce = out.destination_port == roce_udp_port;
-    out.opcode = out.roce ? frame[bth] : std::uint8_t{0};
-    out.cnp = out.opcode == cnp_opcode;
-    out.destination_qp = out.roce ? load_be<std::uint32_t>(frame + bth + 4) & 0xFF'FFFFU : 0;
+    // Each with its constants: most of a Parsed is then written as a number or two.
+    const auto say = [&](bool roce, bool cnp, std::uint8_t opcode, std::uint32_t qp) {
+        out.drop = DropReason::none;
+        out.kind = kind;
+        out.tags = 0;
+        out.pcp = 0;
+        out.l3_offset = l3;
+        out.protocol = ip_protocol::udp;
+        out.fragment = false;
+        out.roce = roce;
+        out.tos = tos;
+        out.cnp = cnp;
+        out.opcode = opcode;
+        out.ip_bytes = static_cast<std::uint16_t>(total);
+        out.flow = {ports, qp, ip_protocol::udp};
+    };
+    const auto& header = *reinterpret_cast<const Bth*>(frame + bth);
+    if ((ports & 0xFFFF) != roce_udp_port) [[unlikely]]
+        say(false, false, 0, 0);
+    else if (header.opcode == cnp_opcode) [[unlikely]]
+        say(true, true, cnp_opcode, header.destination_qp());
+    else
+        say(true, false, header.opcode, header.destination_qp());
     return true;
 }
 
-// What nearly every frame is: untagged, for this port, IPv4 without options or IPv6 without extension
-// headers, whole, and UDP, RoCEv2 or not. `out` is then what `parse_any` says of it, and the answer true;
-// else nothing is said. `addresses` is usual_addresses() of the port's station. Conditions that do not depend
-// on each other are one branch.
-inline bool parse_usual(std::span<const std::uint8_t> view, std::uint32_t frame_bytes,
-                        const UsualOctets& addresses, Parsed& out) {
+// The frame of which `here` bytes lie at `frame`. When it is a usual one, whole, and UDP of which RoCEv2's
+// headers are here, `out` is what `parse_any` says of it, and the answer true; else nothing is said.
+// `usual`: of the port's station.
+[[gnu::always_inline]] inline bool parse_usual(const std::uint8_t* frame, std::uint32_t here,
+                                               std::uint32_t frame_bytes, const UsualFrames& usual,
+                                               Parsed& out) {
     constexpr std::size_t l3 = sizeof(EthernetHeader);
-    constexpr std::size_t l4_v4 = l3 + sizeof(Ipv4Header);
-    constexpr std::size_t l4_v6 = l3 + sizeof(Ipv6Header);
     constexpr std::size_t transport = sizeof(UdpHeader) + sizeof(Bth);
-    // EtherType, version and header length, from octet 8 on; what a fragment's flags and offset leave open,
-    // and the protocol, from octet 16 on.
-    constexpr UsualOctets v4_type{{0, 0, 0, 0, 0x08, 0x00, 0x45}, {0, 0, 0, 0, 0xFF, 0xFF, 0xFF}};
-    constexpr UsualOctets v4_protocol{{0, 0, 0, 0, 0, 0, 0, ip_protocol::udp},
-                                      {0, 0, 0, 0, 0x3F, 0xFF, 0, 0xFF}};
-    constexpr UsualOctets v6_type{{0, 0, 0, 0, 0x86, 0xDD, 0x60}, {0, 0, 0, 0, 0xFF, 0xFF, 0xF0}};
-    constexpr UsualOctets v6_protocol{{0, 0, 0, 0, ip_protocol::udp}, {0, 0, 0, 0, 0xFF}};
-    if (view.size() < l4_v4 + transport || frame_bytes > max_frame_bytes) return false;
-    const std::uint8_t* const frame = view.data();
-    const std::uint64_t not_ours = addresses.differ(frame);
-    if ((not_ours | v4_type.differ(frame + 8) | v4_protocol.differ(frame + 16)) == 0) [[likely]] {
+    constexpr std::size_t least_v4 = l3 + sizeof(Ipv4Header) + transport;
+    constexpr std::size_t least_v6 = l3 + sizeof(Ipv6Header) + transport;
+    if (here < least_v4 || frame_bytes > max_frame_bytes) return false;
+    if (usual.v4.are_in(frame)) [[likely]] {
         const auto& ip = *reinterpret_cast<const Ipv4Header*>(frame + l3);
         const bool judged = judged_octets[ip.source.bytes[0]] || judged_octets[ip.destination.bytes[0]];
         return !judged && ip.ttl > 1 && checksum_is_right_20(frame + l3) &&
-               parse_usual_udp<FrameKind::ipv4, l4_v4>(frame, frame_bytes, ip.total_length.get(), ip.tos,
-                                                       out);
+               parse_usual_udp<FrameKind::ipv4, sizeof(Ipv4Header)>(frame, frame_bytes, ip.total_length.get(),
+                                                                    ip.tos, out);
     }
-    if ((not_ours | v6_type.differ(frame + 8) | v6_protocol.differ(frame + 16)) != 0 ||
-        view.size() < l4_v6 + transport)
-        return false;
+    if (!usual.v6.are_in(frame) || here < least_v6) return false;
     const auto& ip = *reinterpret_cast<const Ipv6Header*>(frame + l3);
     // Rules speak of addresses whose first octet is 0, 0xFE or 0xFF (RFC 4291 2.5 and 2.7).
     const auto judged = [](std::uint8_t first) { return static_cast<std::uint8_t>(first + 2U) <= 2; };
-    const unsigned tos = unsigned{load_be<std::uint16_t>(frame + l3)} >> 4 & 0xFFU;
+    const auto tos = static_cast<std::uint8_t>(load_be<std::uint16_t>(frame + l3) >> 4);
     return !judged(ip.source[0]) && !judged(ip.destination[0]) && ip.hop_limit > 1 &&
-           parse_usual_udp<FrameKind::ipv6, l4_v6>(frame, frame_bytes,
-                                                   sizeof(Ipv6Header) + ip.payload_length.get(), tos, out);
+           parse_usual_udp<FrameKind::ipv6, sizeof(Ipv6Header)>(
+               frame, frame_bytes, sizeof(Ipv6Header) + ip.payload_length.get(), tos, out);
 }
 
 }  // namespace sluice

@@ -112,7 +112,7 @@ struct PoolView {
 };
 
 // A worker's dealings with one pool during one burst of arrivals or one batch of releases.
-class PoolBurst {
+class alignas(64) PoolBurst {  // its index is a shift
   public:
     PoolBurst() = default;
     PoolBurst(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells) {

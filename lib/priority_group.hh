@@ -34,7 +34,11 @@ class alignas(32) PriorityGroup {
   public:
     // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
     Admission admit(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
-        if (admit_reserved(limits, cells)) return Admission::reserved;
+        assert(cells > 0);
+        return admit_reserved(limits, cells) ? Admission::reserved : admit_beyond(limits, pool, cells);
+    }
+    // The same of a packet that has no place in the reserved part.
+    Admission admit_beyond(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get();
         if (pause() == Pause::none && pool.fits(limits.threshold, shared, cells)) {
             pool.take(cells);
@@ -53,7 +57,6 @@ class alignas(32) PriorityGroup {
 
     // The first part is the group's own: most packets ask no pool. False when this one does not fit there.
     bool admit_reserved(const GroupLimits& limits, std::uint32_t cells) {
-        assert(cells > 0);
         const std::uint32_t reserved = reserved_.get() + cells;
         if (reserved > limits.reserved_cells) return false;
         reserved_.set(reserved);

@@ -36,6 +36,7 @@ struct EcnBits {
     std::uint8_t bits = 0;
 
     static constexpr std::uint8_t exempt_bit = 16;
+    static constexpr unsigned values = 32;  // of bits
     static constexpr EcnBits of(Ecn ecn, Colour colour, bool exempt) {
         return {static_cast<std::uint8_t>(static_cast<unsigned>(ecn) | static_cast<unsigned>(colour) << 2 |
                                           (exempt ? exempt_bit : 0U))};

@@ -39,7 +39,7 @@ void mend_checksum(std::vector<std::uint8_t>& frame) {
 }
 
 void check_accepted(const Parsed& parsed, std::span<const std::uint8_t> view, std::size_t frame_bytes) {
-    require(parsed.tags <= 2 && parsed.pcp < 8 && parsed.dscp < 64, "fields in their ranges");
+    require(parsed.tags <= 2 && parsed.pcp < 8 && parsed.dscp() < 64, "fields in their ranges");
     require(parsed.l3_offset == 14 + 4 * parsed.tags, "the IP header behind the tags");
     require(parsed.kind == FrameKind::ipv4 || parsed.kind == FrameKind::ipv6, "IP");
     const bool v4 = parsed.kind == FrameKind::ipv4;
@@ -51,11 +51,13 @@ void check_accepted(const Parsed& parsed, std::span<const std::uint8_t> view, st
     require(!parsed.cnp || parsed.roce, "a CNP is RoCE");
     require(!parsed.roce || parsed.protocol == ip_protocol::udp, "RoCE is UDP");
     require(!parsed.cnp || parsed.opcode == cnp_opcode, "a CNP by its opcode");
-    require(parsed.roce || (parsed.opcode == 0 && parsed.destination_qp == 0), "no BTH fields without RoCE");
-    require(!parsed.roce || parsed.fragment || parsed.destination_port == roce_udp_port, "RoCE by its port");
-    require(!parsed.fragment || (parsed.source_port == 0 && parsed.destination_port == 0),
+    require(parsed.roce || (parsed.opcode == 0 && parsed.flow.destination_qp() == 0),
+            "no BTH fields without RoCE");
+    require(!parsed.roce || parsed.fragment || parsed.flow.destination_port() == roce_udp_port,
+            "RoCE by its port");
+    require(!parsed.fragment || (parsed.flow.source_port() == 0 && parsed.flow.destination_port() == 0),
             "no ports in fragments");
-    require(parsed.destination_qp <= 0xFF'FFFF, "a QP of 24 bits");
+    require(parsed.flow.destination_qp() <= 0xFF'FFFF, "a QP of 24 bits");
     // What follows may read what parse has accepted.
     static_cast<void>(flow_hash(parsed, view.data() + parsed.l3_offset, {1, true}));
     require(traffic_class(parsed, ClassMap{}) < classes, "a traffic class");

@@ -34,7 +34,7 @@ TEST(Classify, rules_for_cnps_and_roce_stand_before_trust) {
     ClassMap map;
     map.dscp_to_tc[26] = 5;
     Parsed parsed;
-    parsed.dscp = 26;
+    parsed.tos = 26 << 2;
     CHECK_EQUAL(5, traffic_class(parsed, map));
     parsed.roce = true;
     CHECK_EQUAL(5, traffic_class(parsed, map));
@@ -72,8 +72,7 @@ TEST(Classify, the_table_says_what_the_rules_say) {
             for (unsigned kind = 0; kind < 3; ++kind)
                 for (unsigned tags = 0; tags < 2; ++tags) {
                     Parsed parsed;
-                    parsed.dscp = static_cast<std::uint8_t>(octet >> 2);
-                    parsed.ecn = static_cast<Ecn>(octet & 3U);
+                    parsed.tos = static_cast<std::uint8_t>(octet);
                     parsed.roce = kind != 0;
                     parsed.cnp = kind == 2;
                     parsed.tags = static_cast<std::uint8_t>(tags);
@@ -82,9 +81,9 @@ TEST(Classify, the_table_says_what_the_rules_say) {
                     if (!table.has(parsed)) continue;
                     const ClassWay wanted = class_way(parsed, map);
                     const ClassWay& way = table.way(parsed);
-                    CHECK_EQUAL(traffic_class(parsed, map), way.traffic_class);
-                    CHECK_EQUAL(map.tc_to_priority_group[way.traffic_class], way.priority_group);
-                    CHECK_EQUAL(wanted.ecn.bits, way.ecn.bits);
+                    CHECK_EQUAL(traffic_class(parsed, map), way.treatment.traffic_class);
+                    CHECK_EQUAL(map.tc_to_priority_group[way.treatment.traffic_class], way.priority_group);
+                    CHECK_EQUAL(wanted.treatment.ecn.bits, way.treatment.ecn.bits);
                     CHECK_EQUAL(wanted.kinds, way.kinds);
                 }
     }
@@ -96,7 +95,7 @@ TEST(Classify, a_way_counts_its_packet_as_what_it_is) {
     parsed.roce = true;
     CHECK_EQUAL(1U, class_way(parsed, {}).kinds);
     parsed.cnp = true;
-    parsed.ecn = Ecn::ce;
+    parsed.tos = static_cast<std::uint8_t>(Ecn::ce);
     CHECK_EQUAL(0x01'01'01U, class_way(parsed, {}).kinds);
-    CHECK_TRUE(class_way(parsed, {}).ecn.is_exempt());
+    CHECK_TRUE(class_way(parsed, {}).treatment.ecn.is_exempt());
 }

@@ -35,10 +35,9 @@ std::uint32_t hash_of(const Flow& flow, const HashKey& key = {}) {
     Parsed parsed;
     parsed.kind = flow.is_v6 ? FrameKind::ipv6 : FrameKind::ipv4;
     parsed.protocol = flow.protocol;
-    parsed.source_port = flow.source_port;
-    parsed.destination_port = flow.destination_port;
     parsed.roce = flow.roce;
-    parsed.destination_qp = flow.qp;
+    parsed.flow = {std::uint32_t{flow.source_port} << 16 | flow.destination_port, flow.roce ? flow.qp : 0,
+                   flow.protocol};
     return flow_hash(parsed, l3.data(), key);
 }
 
