@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-void trace(PortContext& port, ClassId queue, Time now) {
+[[gnu::noinline]] void trace(PortContext& port, ClassId queue, Time now) {
     if (port.trace) port.trace->queue[queue].record(now, port.queue[queue].use.used_cells());
 }
 
@@ -32,8 +32,8 @@ inline void give_back(EgressQueue& queue, const QueueLimits& limits, PoolBursts&
 }
 
 // The same, through all that may stand before the queue's limit: the link, the watchdog, WRED.
-DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own, PoolBursts& pools,
-                         Packet* packet, Time now) {
+[[gnu::noinline]] DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own,
+                                           PoolBursts& pools, Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
@@ -44,6 +44,15 @@ DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPol
     const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pools, info.cells);
     if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
     return reason;
+}
+
+// Egress admission has no place for the packet.
+[[gnu::noinline, gnu::cold]] void refuse_at_queue(WorkerContext& worker, PortContext& port, Packet* packet,
+                                                  DropReason reason) {
+    const ClassId queue = meta(packet).queue;
+    port.counters.queue[queue].dropped.add(1);
+    port.queue[queue].microburst.dropped();
+    drop(worker, packet, reason);
 }
 
 // The queue's last packet has been taken.
@@ -327,9 +336,7 @@ void earlier(std::optional<Time>& best, Time candidate) {
         const DropReason reason = open ? admit(queue, limits, pools, info.cells)
                                        : admit_through(worker, *port, *own, pools, packet, now);
         if (reason != DropReason::none) [[unlikely]] {
-            port->counters.queue[number].dropped.add(1);
-            queue.microburst.dropped();
-            drop(worker, packet, reason);
+            refuse_at_queue(worker, *port, packet, reason);
             continue;
         }
         queue.packets.push(worker.chunks, {packet, info.frame_bytes, info.cells, info.ingress_port,
@@ -339,7 +346,7 @@ void earlier(std::optional<Time>& best, Time candidate) {
         const std::uint32_t used = queue.use.used_cells();
         queue.microburst.rose(now, used, info.ingress_port);
         if (traced) [[unlikely]]
-            port->trace->queue[number].record(now, used);
+            trace(*port, number, now);
     }
 }
 

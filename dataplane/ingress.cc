@@ -185,9 +185,7 @@ template <class Judge>
 
 // What the packets of a burst come to.
 struct Arrivals {
-    explicit Arrivals(std::uint64_t next) : sequence(next) {}
-    std::uint64_t sequence;  // of the next one
-    std::uint64_t bytes = 0;
+    std::uint64_t other_bytes = 0;  // of what is in no group
     std::uint32_t cells = 0;
     std::uint32_t kinds = 0;
     unsigned kept = 0;
@@ -198,12 +196,13 @@ struct Arrivals {
 static_assert(burst_size < 256, "kinds are counted in bytes");
 
 // A packet that is not parsed by the shortcut: its way, or null when it is taken in or refused.
-[[gnu::noinline]] const ClassWay* parse_unusual(WorkerContext& worker, PortId id, Batch& batch,
-                                                Packet* packet, Arrivals& arrivals) {
+[[gnu::noinline]] const ClassWay* parse_unusual(WorkerContext& worker, PortId id, std::uint64_t sequence,
+                                                Batch& batch, Packet* packet, Arrivals& arrivals) {
     const PortPolicy& policy = worker.policy->ports[id];
     Parsed& parsed = batch.parsed[arrivals.kept];
     parsed = parse_whole(packet, policy.station);
     if (parsed.kind == FrameKind::mac_control) {
+        arrivals.other_bytes += packet->pkt_len;
         take_mac_control(worker, id, batch, packet);
         return nullptr;
     }
@@ -215,36 +214,35 @@ static_assert(burst_size < 256, "kinds are counted in bytes");
         arrivals.by_rules = class_way(parsed, policy.map);
     if (parsed.drop == DropReason::none) [[likely]]
         return way;
-    describe(policy, id, arrivals.sequence++, packet, *way, parsed.drop);
+    arrivals.other_bytes += packet->pkt_len;
+    describe(policy, id, sequence, packet, *way, parsed.drop);
     if (is_recording(worker)) record_arrival(worker, packet, parsed);
     batch.packet[arrivals.kept] = packet;
     arrivals.refused.add(arrivals.kept++, parsed.drop);
     return nullptr;
 }
 
-// Headers, class and priority group, in one go while they are at hand. MAC control is taken in; what is left
-// in the batch is IP to be routed.
-[[gnu::noinline]] void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters,
-                                   ReceiveState& state, std::span<Packet* const> burst, Batch& batch) {
+template <bool recording>
+[[gnu::always_inline]] inline void parse_all(WorkerContext& worker, PortId id, ReceiveCounters& counters,
+                                             ReceiveState& state, std::span<Packet* const> burst,
+                                             Batch& batch) {
     const PortPolicy& policy = worker.policy->ports[id];
     const ClassTable& ways = *policy.ways;
-    const bool recording = is_recording(worker);
     const CellSize cell = worker.policy->cell;
-    Arrivals arrivals(state.next_sequence);
+    const std::uint64_t first = state.next_sequence;
+    Arrivals arrivals;
     for (Packet* packet : burst) {
-        const std::uint32_t bytes = packet->pkt_len;
-        arrivals.bytes += bytes;
         const unsigned at = arrivals.kept;
         // Made where it stays: a copy of what was written byte by byte would wait for the stores.
         Parsed& parsed = batch.parsed[at];
         const ClassWay* way = nullptr;
         if (parse_shortcut(packet, policy.usual, parsed)) [[likely]]
             way = &ways.way(parsed);
-        else if (way = parse_unusual(worker, id, batch, packet, arrivals); way == nullptr) [[unlikely]]
+        else if (way = parse_unusual(worker, id, first + at, batch, packet, arrivals); way == nullptr)
             continue;
-        describe(policy, id, arrivals.sequence++, packet, *way, DropReason::none);
-        if (recording) [[unlikely]]
-            record_arrival(worker, packet, parsed);
+        describe(policy, id, first + at, packet, *way, DropReason::none);
+        if constexpr (recording) record_arrival(worker, packet, parsed);
+        const std::uint32_t bytes = packet->pkt_len;
         const std::uint32_t cells = cell.cells(bytes);
         arrivals.groups.add(way->priority_group, bytes);
         arrivals.cells += cells;
@@ -255,15 +253,28 @@ static_assert(burst_size < 256, "kinds are counted in bytes");
     }
     batch.count = arrivals.kept;
     batch.all_cells = arrivals.cells;
-    state.next_sequence = arrivals.sequence;
-    counters.rx.add(burst.size(), arrivals.bytes);
-    arrivals.groups.for_each(
-        [&](unsigned n, std::uint64_t frames, std::uint64_t sum) { counters.group_rx[n].add(frames, sum); });
+    state.next_sequence = first + arrivals.kept;
+    std::uint64_t all_bytes = arrivals.other_bytes;
+    arrivals.groups.for_each([&](unsigned n, std::uint64_t frames, std::uint64_t bytes) {
+        counters.group_rx[n].add(frames, bytes);
+        all_bytes += bytes;
+    });
+    counters.rx.add(burst.size(), all_bytes);
     counters.roce.add(arrivals.kinds & 0xFF);
     counters.cnp.add(arrivals.kinds >> 8 & 0xFF);
     counters.ce_arrived.add(arrivals.kinds >> 16);
     if (arrivals.refused.which != 0) [[unlikely]]
         drop_refused(worker, batch, arrivals.refused);
+}
+
+// Headers, class and priority group, in one go while they are at hand. MAC control is taken in; what is left
+// in the batch is IP to be routed.
+[[gnu::noinline]] void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters,
+                                   ReceiveState& state, std::span<Packet* const> burst, Batch& batch) {
+    if (is_recording(worker)) [[unlikely]]
+        parse_all<true>(worker, id, counters, state, burst, batch);
+    else
+        parse_all<false>(worker, id, counters, state, burst, batch);
 }
 
 // Longest-prefix match. Packets do not depend on each other: the reads of several are under way together.
@@ -307,25 +318,33 @@ struct RouteTables {
     FlowHash hash;
 };
 
-// Group and hash to next hop; `none` when the packet may leave.
+// The hop of the flow when the port of its first one is down.
+[[gnu::noinline, gnu::cold]] std::uint32_t walk_on(const RouteTables& tables, const Group& group,
+                                                   std::uint32_t hash) {
+    return pick_member(tables.buckets + group.first_bucket, group.log2_buckets, hash,
+                       [&](std::uint32_t hop) { return tables.is_up(tables.next_hops[hop].port); });
+}
+
+[[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, Packet* packet,
+                                                     const Parsed& parsed, DropReason reason) {
+    if (reason == DropReason::unresolved_next_hop && worker.unresolved)
+        report_unresolved(*worker.unresolved, packet, parsed);
+    return reason;
+}
+
+// Group and hash to next hop; `none` when the packet may leave. `l3`: its IP header.
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
                                                          Packet* packet, const Parsed& parsed,
-                                                         std::uint32_t number) {
-    const Group group = tables.groups[number];
-    if (group.drop != DropReason::none) [[unlikely]] {
-        if (group.drop == DropReason::unresolved_next_hop && worker.unresolved)
-            report_unresolved(*worker.unresolved, packet, parsed);
-        return group.drop;
-    }
+                                                         const std::uint8_t* l3, std::uint32_t number) {
+    const Group& group = tables.groups[number];
+    if (group.drop != DropReason::none) [[unlikely]]
+        return refuse_route(worker, packet, parsed, group.drop);
     PacketMeta& info = meta(packet);
-    const std::uint32_t* table = tables.buckets + group.first_bucket;
-    const std::uint32_t hash =
-        group.log2_buckets == 0 ? 0 : tables.hash(parsed, frame_bytes(packet) + parsed.l3_offset);
-    std::uint32_t hop = table[bucket_of(group.log2_buckets, hash)];
+    const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
+    std::uint32_t hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
     PortId port = tables.next_hops[hop].port;
     if (!tables.is_up(port)) [[unlikely]] {
-        hop = pick_member(table, group.log2_buckets, hash,
-                          [&](std::uint32_t other) { return tables.is_up(tables.next_hops[other].port); });
+        hop = walk_on(tables, group, hash);
         if (hop == no_member) return DropReason::link_down;
         port = tables.next_hops[hop].port;
     }
@@ -338,53 +357,67 @@ struct RouteTables {
     return DropReason::none;
 }
 
+// The next hop's Ethernet header, tag included, in place of another one or of the same length.
+[[gnu::noinline]] void change_header(const NextHop& hop, Packet* packet, const Parsed& parsed) {
+    const bool v4 = parsed.kind == FrameKind::ipv4;
+    const std::uint32_t l3_offset = parsed.l3_offset;
+    const std::uint32_t header_bytes = hop.header_bytes;
+    if (l3_offset > header_bytes)
+        rte_pktmbuf_adj(packet, static_cast<std::uint16_t>(l3_offset - header_bytes));
+    else if (l3_offset < header_bytes)
+        rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(header_bytes - l3_offset));
+    std::uint8_t* frame = frame_bytes(packet);
+    meta(packet).frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
+    std::memcpy(frame, hop.header.data(), header_bytes - 2);
+    store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
+    if (hop.tagged)  // PCP from the traffic class
+        frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).traffic_class << 5);
+}
+
 // Tags off, the next hop's Ethernet header on, TTL minus one. False when the headers lie in too many
 // segments.
 [[gnu::always_inline]] inline bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
     const bool v4 = parsed.kind == FrameKind::ipv4;
-    const std::uint32_t l3_offset = parsed.l3_offset;
-    const std::uint32_t header_end = l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
+    const std::uint32_t header_end = parsed.l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
     if (packet->data_len < header_end && !make_contiguous(packet, header_end)) [[unlikely]]
         return false;
     std::uint8_t* frame = frame_bytes(packet);
-    std::uint8_t* l3 = frame + l3_offset;
+    std::uint8_t* l3 = frame + parsed.l3_offset;
     if (v4)
         decrement_ttl(*reinterpret_cast<Ipv4Header*>(l3));
     else
         --reinterpret_cast<Ipv6Header*>(l3)->hop_limit;
-    const std::uint32_t header_bytes = hop.header_bytes;
-    meta(packet).l3_offset = static_cast<std::uint8_t>(header_bytes);
-    if (header_bytes != l3_offset) [[unlikely]] {
-        if (l3_offset > header_bytes)
-            rte_pktmbuf_adj(packet, static_cast<std::uint16_t>(l3_offset - header_bytes));
-        else
-            rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(header_bytes - l3_offset));
-        frame = frame_bytes(packet);
-        meta(packet).frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
-        store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
-    }
-    std::memcpy(frame, hop.header.data(), 12);
-    if (hop.tagged) [[unlikely]] {  // PCP from the traffic class
-        std::memcpy(frame + 12, hop.header.data() + 12, 4);
-        frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).traffic_class << 5);
-    }
+    meta(packet).l3_offset = hop.header_bytes;
+    if (hop.tagged || hop.header_bytes != parsed.l3_offset) [[unlikely]]
+        change_header(hop, packet, parsed);
+    else
+        std::memcpy(frame, hop.header.data(), 12);  // the EtherType is there
     return true;
 }
 
-// From here on a packet is as it leaves. The next hop is at hand now, and whoever is refused later is gone.
-[[gnu::noinline]] void route_stage(WorkerContext& worker, Batch& batch) {
+template <bool recording>
+[[gnu::always_inline]] inline void route_all(WorkerContext& worker, Batch& batch) {
     const RouteTables tables(*worker.policy, worker.shared);
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         const Parsed& parsed = batch.parsed[i];
-        const DropReason reason = choose_next_hop(worker, tables, packet, parsed, batch.group[i]);
-        if (meta(packet).observed != 0) [[unlikely]]
-            record_route(worker, packet, parsed, batch.group[i], reason);
+        const DropReason reason = choose_next_hop(worker, tables, packet, parsed,
+                                                  frame_bytes(packet) + parsed.l3_offset, batch.group[i]);
+        if constexpr (recording)
+            if (meta(packet).observed != 0) record_route(worker, packet, parsed, batch.group[i], reason);
         if (reason != DropReason::none) [[unlikely]]
             return reason;
         return rewrite(tables.next_hops[meta(packet).next_hop], packet, parsed)
                    ? DropReason::none
                    : DropReason::headers_too_long;
     });
+}
+
+// From here on a packet is as it leaves. The next hop is at hand now, and whoever is refused later is gone.
+[[gnu::noinline]] void route_stage(WorkerContext& worker, Batch& batch) {
+    if (is_recording(worker)) [[unlikely]]
+        route_all<true>(worker, batch);
+    else
+        route_all<false>(worker, batch);
 }
 
 // Why the buffer has no place for a packet.

@@ -252,14 +252,16 @@ class PoolBursts {
     PoolBursts& operator=(const PoolBursts&) = delete;
 
     [[gnu::always_inline]] PoolBurst& operator[](unsigned pool) {
-        if ((open_ >> pool & 1U) == 0) {
-            new (&burst_[pool]) PoolBurst(use_[pool], limits_[pool], bound_cells_);
-            open_ |= 1U << pool;
-        }
+        if ((open_ >> pool & 1U) == 0) open(pool);
         return burst_[pool];
     }
 
   private:
+    [[gnu::noinline]] void open(unsigned pool) {
+        new (&burst_[pool]) PoolBurst(use_[pool], limits_[pool], bound_cells_);
+        open_ |= 1U << pool;
+    }
+
     std::array<PoolUse, max_pools>& use_;
     const std::array<PoolLimits, max_pools>& limits_;
     std::uint32_t bound_cells_;

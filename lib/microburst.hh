@@ -70,7 +70,7 @@ class MicroburstMeter {
   private:
     static constexpr std::uint32_t off = std::numeric_limits<std::uint32_t>::max();
 
-    void above(Time now, std::uint32_t cells, PortId from) {
+    [[gnu::noinline]] void above(Time now, std::uint32_t cells, PortId from) {
         if (!active_) {
             active_ = true;
             burst_ = {};

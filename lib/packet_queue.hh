@@ -112,7 +112,8 @@ class PacketQueue {
     }
 
   private:
-    void grow(ChunkPool& pool) {
+    // Apart, as is all that is rare where packets go by: what it needs is not kept at hand for it.
+    [[gnu::noinline]] void grow(ChunkPool& pool) {
         QueueChunk* chunk = pool.take();
         chunk->next = nullptr;
         if (tail_ != nullptr)

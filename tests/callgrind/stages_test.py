@@ -25,11 +25,10 @@ LEAST = 0.5  # instructions; below that a difference is rounding of a burst
 
 # What a stage is in the program; a call into another library (memory, the C library) is not its own.
 STAGES = {
-    "parse": ["parse_stage", "classify_stage"],
+    "parse": ["parse_stage"],
     "lookup": ["lookup_stage"],
     "route": ["route_stage"],
     "admit": ["admit_stage"],
-    "rewrite": ["rewrite_stage"],
     "hand_off": ["hand_off_stage"],
     "judge": ["judge_groups_in_use", "collect_releases"],
     "enqueue": ["enqueue"],

@@ -8,7 +8,7 @@ import control
 from control import Case, Running, Switch
 from frames import plain
 
-STAGES = ["idle", "turn", "receive", "parse", "lookup", "route", "admit", "rewrite", "hand_off", "judge", "enqueue", "schedule",
+STAGES = ["idle", "turn", "receive", "parse", "lookup", "route", "admit", "hand_off", "judge", "enqueue", "schedule",
           "congestion", "send"]
 ON_THE_WAY = STAGES[2:9] + STAGES[10:]  # every packet passes them
 

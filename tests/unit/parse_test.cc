@@ -423,7 +423,7 @@ TEST(Parse, paddingIsNotPartOfThePacket) {
     // BTH and ports that lie in the padding are none.
     const Parsed parsed = accepts(joined({v4_frame(udp(1, roce_udp_port)), bth(cnp_opcode, 5), Frame(20)}));
     CHECK_FALSE(parsed.roce || parsed.cnp);
-    LONGS_EQUAL(0, accepts(joined({v4_frame({}), udp(1, 2)})).destination_port);
+    LONGS_EQUAL(0, accepts(joined({v4_frame({}), udp(1, 2)})).flow.destination_port());
 }
 
 TEST(Parse, tags) {
@@ -493,7 +493,7 @@ TEST(Parse, fragments) {
                                            {.next = ip_protocol::fragment}));
     CHECK_FALSE(atomic.fragment);
     CHECK_TRUE(atomic.roce);
-    LONGS_EQUAL(0x77, atomic.destination_qp);
+    LONGS_EQUAL(0x77, atomic.flow.destination_qp());
 }
 
 TEST(Parse, roce) {
@@ -527,9 +527,9 @@ TEST(Parse, aTransportHeaderThatIsCutHasNoPorts) {
         const Parsed parsed = accepts(v4_frame(Frame(bytes, 0xFF)));
         LONGS_EQUAL(0, parsed.flow.source_port() + parsed.flow.destination_port());
     }
-    LONGS_EQUAL(0xFFFF, accepts(v4_frame(Frame(4, 0xFF))).destination_port);
-    LONGS_EQUAL(443, accepts(v4_frame(udp(5, 443), {.protocol = ip_protocol::tcp})).destination_port);
-    LONGS_EQUAL(0, accepts(v4_frame(udp(5, 443), {.protocol = ip_protocol::icmp})).destination_port);
+    LONGS_EQUAL(0xFFFF, accepts(v4_frame(Frame(4, 0xFF))).flow.destination_port());
+    LONGS_EQUAL(443, accepts(v4_frame(udp(5, 443), {.protocol = ip_protocol::tcp})).flow.destination_port());
+    LONGS_EQUAL(0, accepts(v4_frame(udp(5, 443), {.protocol = ip_protocol::icmp})).flow.destination_port());
 }
 
 TEST(Parse, theCnpOfARealAdapter) {
