@@ -18,11 +18,15 @@ namespace {
     if (port.trace) port.trace->queue[queue].record(now, port.queue[queue].use.used_cells());
 }
 
+[[gnu::noinline]] bool admit_shared(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
+                                    std::uint32_t cells) {
+    return is_admitted(queue.use.admit_beyond(limits, pools[limits.pool], cells));
+}
+
 // The queue takes a packet of so many cells, or says why not.
 inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
                         std::uint32_t cells) {
-    return queue.use.admit_reserved(limits, cells) ||
-                   is_admitted(queue.use.admit_beyond(limits, pools[limits.pool], cells))
+    return queue.use.admit_reserved(limits, cells) || admit_shared(queue, limits, pools, cells)
                ? DropReason::none
                : DropReason::queue_limit;
 }
@@ -314,15 +318,17 @@ void earlier(std::optional<Time>& best, Time candidate) {
     const Policy& policy = *worker.policy;
     PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
     // Packets for one port often follow each other: what stands behind its number is looked up once.
+    unsigned number_of_port = max_ports;  // none yet
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;
     unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
     bool traced = false;
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
-        if (port == nullptr || info.egress_port != port->id) {
-            port = worker.shared.ports[info.egress_port].get();
-            own = &policy.ports[info.egress_port];
+        if (info.egress_port != number_of_port) {
+            number_of_port = info.egress_port;
+            port = worker.shared.ports[number_of_port].get();
+            own = &policy.ports[number_of_port];
             open_queues = port->link_up ? ~unsigned{port->watchdog.discards} : 0;
             traced = port->trace != nullptr;
         }
