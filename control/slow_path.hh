@@ -51,6 +51,7 @@ class SlowPath {
     std::vector<std::unique_ptr<Tap>> taps_;  // by port; may be shorter than there are ports
     std::vector<Account> accounts_;           // likewise
     HeldFrames held_;
+    std::uint64_t served_ = 0;      // of the workers' punts; under the virtual clock
     std::vector<IpAddress> local_;  // of all ports, sorted; while `serve` runs
 };
 

@@ -18,6 +18,8 @@ void without_locks(std::FILE* stream) {
     if (stream != nullptr) __fsetlocking(stream, FSETLOCKING_BYCALLER);
 }
 
+constexpr off_t pcap_file_header_bytes = 24;  // where libpcap stands in a plain capture it has opened
+
 }  // namespace
 
 void CaptureReader::Closer::operator()(pcap* handle) const { pcap_close(handle); }
@@ -40,10 +42,21 @@ tl::expected<CaptureReader, std::string> CaptureReader::open(const std::string& 
         return tl::unexpected(path + ": link layer is " + (name != nullptr ? name : std::to_string(link)) +
                               ", wanted EN10MB (Ethernet)");
     }
+    std::FILE* file = pcap_file(handle);
+    if (ftello(file) == pcap_file_header_bytes)
+        reader.usual_ = CaptureRecords::open(fileno(file), static_cast<std::uint32_t>(pcap_snapshot(handle)));
     return reader;
 }
 
-bool CaptureReader::read(Frame& frame) {
+bool CaptureReader::read_any(Frame& frame) {
+    if (usual_) {
+        const auto offset = static_cast<off_t>(usual_->offset());
+        usual_.reset();
+        if (fseeko(pcap_file(handle_.get()), offset, SEEK_SET) != 0) {
+            error_ = path_ + ": " + std::strerror(errno);
+            return false;
+        }
+    }
     pcap_pkthdr* header = nullptr;
     const unsigned char* bytes = nullptr;
     const int result = pcap_next_ex(handle_.get(), &header, &bytes);

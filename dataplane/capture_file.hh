@@ -1,12 +1,16 @@
-// Capture files with nanosecond timestamps, through libpcap. The driver net_pcap cuts timestamps to
-// microseconds and stamps wall clock, so under the virtual clock Sluice reads and writes the files itself.
+// Capture files with nanosecond timestamps, through libpcap, but for usual records (capture_records.hh). The
+// driver net_pcap cuts timestamps to microseconds and stamps wall clock, so under the virtual clock Sluice
+// reads and writes the files itself.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
+
+#include "dataplane/capture_records.hh"
 
 struct pcap;
 struct pcap_dumper;
@@ -24,11 +28,7 @@ struct CaptureSummary {
 
 class CaptureReader {
   public:
-    struct Frame {
-        std::uint64_t timestamp_ns = 0;
-        std::uint32_t wire_length = 0;        // as it was on the wire, without FCS
-        std::span<const std::uint8_t> bytes;  // what the capture holds of it; valid until the next read
-    };
+    using Frame = CaptureRecords::Frame;
 
     // Errors are one line that names the file. Refuses a link layer other than Ethernet by its name.
     static tl::expected<CaptureReader, std::string> open(const std::string& path);
@@ -36,7 +36,7 @@ class CaptureReader {
     static tl::expected<CaptureSummary, std::string> scan(const std::string& path);
 
     // False at the end of the file or at an error, whose text is then in `error`.
-    bool read(Frame& frame);
+    bool read(Frame& frame) { return (usual_ && usual_->next(frame)) || read_any(frame); }
     const std::string& error() const { return error_; }
 
   private:
@@ -44,9 +44,12 @@ class CaptureReader {
         void operator()(pcap* handle) const;
     };
     explicit CaptureReader(pcap* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+    bool read_any(Frame& frame);
+
     std::unique_ptr<pcap, Closer> handle_;
     std::string path_;
     std::string error_;
+    std::optional<CaptureRecords> usual_;  // nothing: libpcap reads from where it stands
 };
 
 class CaptureWriter {

@@ -45,7 +45,7 @@ ClassId CapturePort::next_class() const {
     return matters ? priority_of(next_) : PauseSender::no_class;
 }
 
-std::optional<CapturePort::Next> CapturePort::find_next_start() const {
+std::optional<CapturePort::Next> CapturePort::next_start() const {
     std::optional<Next> best;
     // Held frames first at one instant: they have waited longer.
     for_each_class(holds_, [&](ClassId n) {
@@ -53,15 +53,17 @@ std::optional<CapturePort::Next> CapturePort::find_next_start() const {
         if (!best || at < best->at) best = Next{at, static_cast<int>(n)};
     });
     if (has_next_) {
-        const Time at = max(stamp_, sender_.free_at());
+        const Time at = next_of_file();
         if (!best || at < best->at) best = Next{at, -1};
     }
     return best;
 }
 
-std::optional<Time> CapturePort::next_arrival() const {
-    const auto& next = next_start();
-    return next ? std::optional(sender_.next_step(next->at)) : std::nullopt;
+std::optional<Time> CapturePort::find_next_arrival() const {
+    if (is_unhindered()) [[likely]]
+        return remember_arrival(has_next_ ? std::optional(next_of_file()) : std::nullopt);
+    const auto next = next_start();
+    return remember_arrival(next ? std::optional(sender_.next_step(next->at)) : std::nullopt);
 }
 
 bool CapturePort::expects_frames() const {
@@ -78,13 +80,30 @@ Packet* CapturePort::start(const CaptureReader::Frame& frame, ClassId priority, 
     return packet;
 }
 
+Packet* CapturePort::start_next(ClassId priority, Time at) {
+    // Stamps are whole nanoseconds: frames back to back may seem to overlap by less than one.
+    if (at - stamp_ >= nanoseconds(1)) ++moved_;
+    Packet* packet = start(next_, priority, at);
+    read_next();
+    return packet;
+}
+
 bool CapturePort::step(Time now, Packet*& started, bool& lost) {
     started = nullptr;
     lost = false;
+    if (is_unhindered()) [[likely]] {
+        if (!has_next_) return false;
+        const Time at = next_of_file();
+        if (sender_.step(now, at) == PauseSender::Step::none) return false;
+        forget_arrival();
+        started = start_next(PauseSender::no_class, at);
+        lost = started == nullptr;
+        return true;
+    }
     const std::optional<Next> next = next_start();
     const auto step = sender_.step(now, next ? std::optional(next->at) : std::nullopt);
     if (step == PauseSender::Step::none) return false;
-    changed();
+    forget_arrival();
     if (step == PauseSender::Step::heard) return true;
     if (next->held_class >= 0) {
         auto& queue = held_[static_cast<unsigned>(next->held_class)];
@@ -102,13 +121,11 @@ bool CapturePort::step(Time now, Packet*& started, bool& lost) {
         held_[n].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
         holds_ = static_cast<std::uint8_t>(holds_ | 1U << n);
         ++held_count_;
+        read_next();
     } else {
-        // Stamps are whole nanoseconds: frames back to back may seem to overlap by less than one.
-        if (next->at - stamp_ >= nanoseconds(1)) ++moved_;
-        started = start(next_, n, next->at);
+        started = start_next(n, next->at);
         lost = started == nullptr;
     }
-    read_next();
     return true;
 }
 
@@ -138,7 +155,7 @@ std::uint64_t CapturePort::waiting() const {
 
 std::uint64_t CapturePort::lose_until(Time now) {
     sender_.forget();
-    changed();
+    forget_arrival();
     std::uint64_t frames = 0;
     Packet* packet = nullptr;
     bool lost = false;
@@ -149,26 +166,30 @@ std::uint64_t CapturePort::lose_until(Time now) {
     return frames;
 }
 
+void CapturePort::write(Packet* packet, Time departure) {
+    std::array<std::span<const std::uint8_t>, 64> pieces;
+    std::size_t count = 0;
+    for (Packet* segment = packet; segment != nullptr && count < pieces.size(); segment = segment->next)
+        pieces[count++] = {frame_bytes(segment), segment->data_len};
+    writer_->write(spec_.origin_ns + departure.ps / 1000, std::span(pieces).first(count));
+}
+
 unsigned CapturePort::transmit(std::span<Packet* const> frames) {
     for (Packet* packet : frames) {
         const Time departure = meta(packet).departure;
-        if (writer_) {
-            std::array<std::span<const std::uint8_t>, 64> pieces;
-            std::size_t count = 0;
-            for (Packet* segment = packet; segment != nullptr && count < pieces.size();
-                 segment = segment->next)
-                pieces[count++] = {frame_bytes(segment), segment->data_len};
-            writer_->write(spec_.origin_ns + departure.ps / 1000, std::span(pieces).first(count));
-        }
+        if (writer_) write(packet, departure);
         if (spec_.obeys && packet->pkt_len == pfc_frame_bytes) {
             const MacControl control = decode_mac_control({frame_bytes(packet), packet->pkt_len}, {});
             if (control.kind == MacControl::Kind::pfc) {
                 sender_.receive(control.map,
                                 departure + spec_.speed.byte_time() * wire_bytes(pfc_frame_bytes));
-                changed();
+                forget_arrival();
             }
         }
-        rte_pktmbuf_free(packet);
+        if (packet->nb_segs == 1) [[likely]]
+            rte_pktmbuf_free_seg(packet);
+        else
+            rte_pktmbuf_free(packet);
     }
     return static_cast<unsigned>(frames.size());
 }

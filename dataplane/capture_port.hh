@@ -39,7 +39,6 @@ class CapturePort final : public Port {
         return now == instant_ && ring_ > spec_.ring_frames / 2;
     }
     unsigned transmit(std::span<Packet* const> frames) override;
-    std::optional<Time> next_arrival() const override;
     bool expects_frames() const override;
     std::uint64_t missed() const override { return missed_; }
     std::uint64_t moved() const override { return moved_; }
@@ -47,13 +46,15 @@ class CapturePort final : public Port {
     std::uint64_t waiting() const override;
     void set_overshoot(std::uint64_t bytes) override {
         sender_.set_overshoot(bytes);
-        changed();
+        forget_arrival();
     }
     std::uint64_t overshot_bytes() const override { return sender_.overshot_bytes(); }
     std::uint64_t lose_until(Time now) override;
     std::string close() override;
 
   private:
+    std::optional<Time> find_next_arrival() const override;
+
     struct HeldFrame {
         std::vector<std::uint8_t> bytes;
         std::uint32_t wire_length;
@@ -68,21 +69,18 @@ class CapturePort final : public Port {
         Time at;
         int held_class;  // -1: the file's next frame
     };
-    const std::optional<Next>& next_start() const {
-        if (!next_is_known_) {
-            next_start_ = find_next_start();
-            next_is_known_ = true;
-        }
-        return next_start_;
-    }
-    std::optional<Next> find_next_start() const;
+    std::optional<Next> next_start() const;
     // The class of the file's next frame; none that a pause could hold while nothing is paused or held: then
     // nobody need look.
     ClassId next_class() const;
     // Carries out one step at or before `now`; a frame that has started, or null. False when there is none.
     bool step(Time now, Packet*& started, bool& lost);
     Packet* start(const CaptureReader::Frame& frame, ClassId priority, Time at);
-    void changed() { next_is_known_ = false; }
+    void write(Packet* packet, Time departure);
+    Packet* start_next(ClassId priority, Time at);  // of the file
+    // No pause and no frame that one held: the file's frames start one after the other.
+    bool is_unhindered() const { return holds_ == 0 && sender_.is_unhindered(); }
+    Time next_of_file() const { return max(stamp_, sender_.free_at()); }  // only where there is one
 
     CapturePortSpec spec_;
     std::optional<CaptureReader> reader_;
@@ -91,9 +89,6 @@ class CapturePort final : public Port {
     bool has_next_ = false;
     Time stamp_{};  // of next_
     PauseSender sender_;
-    // Asked for every port at every instant, and changed by what the sender, its frames or its pauses do.
-    mutable bool next_is_known_ = false;
-    mutable std::optional<Next> next_start_;
     std::array<std::deque<HeldFrame>, classes> held_;
     std::uint8_t holds_ = 0;  // bit n: held_[n] is not empty
     std::uint64_t held_count_ = 0;

@@ -3,6 +3,7 @@
 #include <rte_prefetch.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "dataplane/congestion.hh"
 #include "dataplane/decisions.hh"
@@ -210,12 +211,37 @@ void prefetch(const QueueEntry& entry) {
     return credit;
 }
 
+// The only frame of the only queue that is ready, where there is room for it.
+void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& policy, ClassId number,
+               Picked& next, Time now) {
+    EgressQueue& queue = port.queue[number];
+    const QueueEntry entry = queue.packets.front();
+    prefetch(entry);
+    next.entry = entry;
+    next.departure = port.link.start(now, entry.frame_bytes());
+    next.behind_cells = 0;
+    next.queue = number;
+    queue.packets.pop(worker.chunks, 1);
+    became_empty(port, number, now);
+    if (queue.use.release_reserved(entry.cells())) return;
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    queue.use.release(pools[policy.queue[number].pool], entry.cells());
+}
+
 // Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
 // while the later ones are picked, the first packets come into the cache. Returns how many.
 [[gnu::noinline]] unsigned pick_frames(WorkerContext& worker, PortContext& port,
                                        std::array<Picked, burst_size>& picked, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
+    if (std::has_single_bit(ready) && port.out.count == 0 && port.link.can_start(now)) {
+        const int only = std::countr_zero(ready);
+        if (port.queue[static_cast<unsigned>(only)].packets.packets() == 1 &&
+            port.scheduler.send_only(only)) {
+            take_only(worker, port, policy, static_cast<ClassId>(only), picked[0], now);
+            return 1;
+        }
+    }
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
     Picking picking{picked.data(), picked.data() + (burst_size - port.out.count), port.link};
     const auto head = [&](unsigned queue) {
@@ -357,15 +383,7 @@ void earlier(std::optional<Time>& best, Time candidate) {
 }
 
 template <class Meter>
-unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
-    if (!port.link_up) return 0;
-    port.link.settle(now);
-    port.honor.expire(now);
-    if (port.trace) port.trace->holds_changed(now, port.honor.held());
-    // Nothing to send and nothing asserted that would have to be said again.
-    if ((port.backlog | port.want_xoff | port.want_xon | port.generator.asserted()) == 0 &&
-        port.out.count == 0)
-        return 0;
+unsigned send_queued(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     send_pfc(worker, port, now);
     fill(worker, port, now, meter);
     if (port.out.count == 0) return 0;
@@ -377,15 +395,14 @@ unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter& meter
     return sent;
 }
 
-template unsigned egress(WorkerContext&, PortContext&, Time, NoLaps&);
-template unsigned egress(WorkerContext&, PortContext&, Time, Laps&);
+template unsigned send_queued(WorkerContext&, PortContext&, Time, NoLaps&);
+template unsigned send_queued(WorkerContext&, PortContext&, Time, Laps&);
 
 bool has_ready_queue(const PortContext& port, const Policy& policy, Time now) {
     return port.link_up && ready_queues(port, policy.ports[port.id], now) != 0;
 }
 
-std::optional<Time> next_egress(const PortContext& port, const Policy& policy, Time now) {
-    if (!port.link_up) return std::nullopt;
+std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now) {
     std::optional<Time> best;
     const Time wire_free = max(port.link.next_start(), now);
     if ((port.want_xoff | port.want_xon) != 0) earlier(best, port.link.has_ring() ? now : wire_free);

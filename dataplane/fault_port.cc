@@ -127,7 +127,7 @@ unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
     return count;
 }
 
-std::optional<Time> FaultPort::next_arrival() const {
+std::optional<Time> FaultPort::find_next_arrival() const {
     std::optional<Time> best = inner_->next_arrival();
     if (!arriving_.empty()) earlier(best, arriving_.front().at);
     if (!added_.empty()) earlier(best, added_.front().at);

@@ -43,7 +43,6 @@ class FaultPort final : public Port {
 
     unsigned receive(std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override;
-    std::optional<Time> next_arrival() const override;
     std::uint64_t lose_until(Time now) override;
     std::string close() override;
 
@@ -59,6 +58,8 @@ class FaultPort final : public Port {
     std::uint64_t overshot_bytes() const override { return inner_->overshot_bytes(); }
 
   private:
+    std::optional<Time> find_next_arrival() const override;
+
     struct Arriving {
         Time at;
         std::vector<std::uint8_t> bytes;

@@ -430,11 +430,20 @@ template <bool recording>
     return DropReason::headroom_overrun;
 }
 
+// The only packet of its burst, where nobody else looks at the pool: one that is opened for it costs less
+// than room for all of them.
+[[gnu::noinline]] Admission admit_alone(WorkerContext& worker, PriorityGroup& group,
+                                        const GroupLimits& limits, std::uint32_t cells) {
+    PoolBurst pool(worker.shared.ingress_use[limits.pool], worker.policy->ingress_pools[limits.pool], cells);
+    return group.admit_beyond(limits, pool, cells);
+}
+
 template <bool recording>
 [[gnu::always_inline]] inline void admit_all(WorkerContext& worker, PortContext& port, Batch& batch) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, batch.all_cells);
+    const bool alone = !recording && batch.count == 1 && worker.shared.exclusive;
     unsigned in_use = port.groups_in_use;
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         PacketMeta& info = meta(packet);
@@ -444,9 +453,10 @@ template <bool recording>
         const std::uint32_t cells = batch.cells[i];
         std::conditional_t<recording, std::optional<AdmissionRecord>, std::nullptr_t> record{};
         if constexpr (recording) record.emplace(group, limits, pools[limits.pool].view(), cells);
-        const Admission admission = group.admit_reserved(limits, cells)
-                                        ? Admission::reserved
-                                        : group.admit_beyond(limits, pools[limits.pool], cells);
+        Admission admission = Admission::reserved;
+        if (!group.admit_reserved(limits, cells))
+            admission = alone ? admit_alone(worker, group, limits, cells)
+                              : group.admit_beyond(limits, pools[limits.pool], cells);
         DropReason reason = DropReason::none;
         if (is_admitted(admission)) [[likely]] {
             info.cells = static_cast<std::uint16_t>(cells);
@@ -498,7 +508,7 @@ void hold_peer(PortContext& port, bool behind) {
     if (behind == port.hold_peer) return;
     port.hold_peer = behind;
     if (behind) port.counters.behind.add(1);
-    port.groups_in_use = 0xFF;  // each is judged anew, with or without cells
+    port.groups_in_use |= port.groups_judged;  // each is judged anew, with or without cells
 }
 
 // Behind is: bursts come full, 8 in a row, or the receive ring fills up where the device tells.
@@ -591,10 +601,12 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     unsigned idle = 0;
-    for_each_class(port.groups_in_use, [&](ClassId n) {
+    unsigned lossy = 0;
+    for_each_class(port.groups_in_use & port.groups_judged, [&](ClassId n) {
         const GroupLimits& limits = own.group[n];
         PriorityGroup& group = port.group[n];
         if (!limits.lossless && !group.in_xoff() && !port.trace) {  // nobody is paused for it
+            lossy |= 1U << n;
             if (group.used_cells() == 0) idle |= 1U << n;
             return;
         }
@@ -625,6 +637,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
         if (group.used_cells() == 0 && !group.in_xoff()) idle |= bit;
     });
     port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
+    port.groups_judged = static_cast<std::uint8_t>(port.groups_judged & ~lossy);
 }
 
 [[gnu::noinline]] void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
@@ -632,11 +645,27 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
         hold_peer(port, false);
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
-    PoolBursts pools(worker.shared.ingress_use, worker.policy->ingress_pools, 0);
+    auto& use = worker.shared.ingress_use;
+    const auto& limits = worker.policy->ingress_pools;
+    const bool exclusive = worker.shared.exclusive;
+    PoolBursts pools(use, limits, 0);
+    unsigned idle = 0;
     worker.shared.releases.collect(port.id, port.groups_in_use, [&](ClassId n, std::uint32_t cells) {
         PriorityGroup& group = port.group[n];
-        if (!group.release_reserved(cells)) group.release(pools[own.group[n].pool], cells);
+        const unsigned pool = own.group[n].pool;
+        if (!group.release_reserved(cells)) {
+            if (exclusive) {  // opened for each group costs less than kept open for the next one
+                PoolBurst burst(use[pool], limits[pool], 0);
+                group.release(burst, cells);
+            } else {
+                group.release(pools[pool], cells);
+            }
+        }
+        if (group.used_cells() == 0 && !group.in_xoff()) idle |= 1U << n;
     });
+    // Of such a group there is nothing to judge, unless the peer is to be held all the same.
+    if (!port.hold_peer && !port.trace)
+        port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
 }
 
 [[gnu::cold]] void route_again(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason) {

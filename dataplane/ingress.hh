@@ -17,7 +17,7 @@ inline void take_releases(WorkerContext& worker, PortContext& port, Time now) {
 // decisions wait in want_xoff and want_xon until egress sends a PFC frame.
 void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now);
 inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
-    if (port.groups_in_use != 0) judge_groups_in_use(worker, port, now);
+    if ((port.groups_in_use & port.groups_judged) != 0) judge_groups_in_use(worker, port, now);
 }
 
 // A packet that came in by the port before, and was kept by control, goes its way from routing on, or is

@@ -11,8 +11,15 @@ namespace sluice {
 Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool truncated) {
     Packet* head = rte_pktmbuf_alloc(pool);
     if (head == nullptr) return nullptr;
-    Packet* segment = head;
+    if (truncated) head->packet_type = packet_type_truncated;
+    head->pkt_len = static_cast<std::uint32_t>(bytes.size());
     const std::size_t room = data_bytes_of(pool);
+    if (bytes.size() <= room) [[likely]] {
+        std::memcpy(rte_pktmbuf_mtod(head, void*), bytes.data(), bytes.size());
+        head->data_len = static_cast<std::uint16_t>(bytes.size());
+        return head;
+    }
+    Packet* segment = head;
     std::size_t at = 0;
     while (true) {
         const std::size_t count = std::min(bytes.size() - at, room);
@@ -28,8 +35,6 @@ Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool
         segment = segment->next;
         ++head->nb_segs;
     }
-    head->pkt_len = static_cast<std::uint32_t>(bytes.size());
-    if (truncated) head->packet_type = packet_type_truncated;
     return head;
 }
 

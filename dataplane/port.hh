@@ -38,8 +38,9 @@ class Port {
     // Whether transmit pushes back by itself, so that no link model is wanted.
     virtual bool has_own_ring() const { return false; }
 
-    // Virtual clock: when the next frame arrives; nothing when none ever will by itself.
-    virtual std::optional<Time> next_arrival() const { return std::nullopt; }
+    // Virtual clock: when the next frame arrives; nothing when none ever will by itself. Asked for every port
+    // at every instant, so a port may remember it.
+    std::optional<Time> next_arrival() const { return knows_arrival_ ? next_arrival_ : find_next_arrival(); }
 
     // Virtual clock: frames will come even if nothing changes; those held by our pause do not count.
     virtual bool expects_frames() const { return false; }
@@ -70,6 +71,20 @@ class Port {
 
     // Writes out what is buffered; an error's text, or empty.
     virtual std::string close() { return {}; }
+
+  protected:
+    virtual std::optional<Time> find_next_arrival() const { return std::nullopt; }
+    // Until `forget_arrival`, which is called when anything happens that it depends on.
+    std::optional<Time> remember_arrival(std::optional<Time> arrival) const {
+        next_arrival_ = arrival;
+        knows_arrival_ = true;
+        return arrival;
+    }
+    void forget_arrival() { knows_arrival_ = false; }
+
+  private:
+    mutable bool knows_arrival_ = false;
+    mutable std::optional<Time> next_arrival_;
 };
 
 }  // namespace sluice

@@ -53,6 +53,7 @@ DropReason punt(WorkerContext& worker, PortContext& port, Packet* packet, DropRe
     slot->bytes = packet->pkt_len;
     copy_frame(packet, slot->data.data());
     port.control->punted.post();
+    worker.punts.add(1);
     port.counters.punted[number].add(1);
     if (meta(packet).observed != 0) [[unlikely]]
         observe_punt(worker, meta(packet), *punt);

@@ -36,13 +36,23 @@ bool before(const PacketMeta& a, const PacketMeta& b) {
 
 }  // namespace
 
+VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn) : turn_(turn) {
+    for (Switch* device : switches) {
+        devices_.push_back({device, {}});
+        for (const auto& port : device->shared().ports)
+            devices_.back().ports.push_back({&device->owner(*port), port.get()});
+    }
+}
+
 std::optional<Time> VirtualRunner::next() const {
     std::optional<Time> best;
-    for (Switch* device : switches_) {
-        for (PortId id = 0; id < device->port_count(); ++id) {
-            earlier(best, device->port(id).io->next_arrival());
-            earlier(best, next_egress(device->port(id), device->policy(), now_));
-            earlier(best, next_watchdog(device->port(id)));
+    for (const Device& device : devices_) {
+        const Policy& policy = device.device->policy();
+        for (const OwnedPort& owned : device.ports) {
+            const PortContext& port = *owned.port;
+            earlier(best, port.io->next_arrival());
+            earlier(best, next_egress(port, policy, now_));
+            earlier(best, next_watchdog(port));
         }
     }
     if (!best) return best;
@@ -50,10 +60,10 @@ std::optional<Time> VirtualRunner::next() const {
 }
 
 bool VirtualRunner::can_progress() const {
-    for (const Switch* device : switches_)
-        for (PortId id = 0; id < device->port_count(); ++id)
-            if (device->port(id).io->expects_frames() || next_watchdog(device->port(id)) ||
-                has_ready_queue(device->port(id), device->policy(), now_))
+    for (const Device& device : devices_)
+        for (const OwnedPort& owned : device.ports)
+            if (owned.port->io->expects_frames() || next_watchdog(*owned.port) ||
+                has_ready_queue(*owned.port, device.device->policy(), now_))
                 return true;
     return false;
 }
@@ -65,7 +75,7 @@ Time VirtualRunner::on_grid(Time time) const {
 }
 
 void VirtualRunner::run() {
-    for (Switch* device : switches_) run(*device);
+    for (const Device& device : devices_) run(device);
 }
 
 // (c) for all workers: each mailbox is in order, so the least of their heads comes next.
@@ -109,40 +119,44 @@ unsigned VirtualRunner::inject(Switch& device, Time now) {
     return taken;
 }
 
-void VirtualRunner::run(Switch& device) {
+void VirtualRunner::run(const Device& all) {
     NoLaps unmetered;  // cycles are never the same twice
+    Switch& device = *all.device;
+    const Time now = now_;
     const auto for_each_port = [&](auto step) {
-        for (const auto& port : device.shared().ports) step(device.owner(*port), *port);
+        for (const OwnedPort& owned : all.ports) step(*owned.owner, *owned.port);
     };
     // What control has published and what became of links: nothing in an instant changes either.
     for (WorkerId w = 0; w < device.worker_count(); ++w) {
         begin_turn(device.worker(w));
-        device.worker(w).now = now_;
+        device.worker(w).now = now;
     }
-    for_each_port([&](WorkerContext& worker, PortContext& port) { link_events(worker, port, now_); });
+    for_each_port([&](WorkerContext& worker, PortContext& port) { link_events(worker, port, now); });
     unsigned work = 1;
     while (work != 0) {
         work = 0;
         // All releases first: a group is judged by the pool that all ports have given back to.
-        for_each_port([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now_); });
+        for_each_port([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now); });
         for_each_port([&](WorkerContext& worker, PortContext& port) {
-            judge_groups(worker, port, now_);
+            judge_groups(worker, port, now);
             if (!port.link_up)
-                port.counters.lost_on_wire.add(port.io->lose_until(now_));
-            else if (const auto arrival = port.io->next_arrival(); arrival && *arrival <= now_)
-                work += ingress(worker, port, now_, unmetered);
+                port.counters.lost_on_wire.add(port.io->lose_until(now));
+            else if (const auto arrival = port.io->next_arrival(); arrival && *arrival <= now)
+                work += ingress(worker, port, now, unmetered);
         });
-        work += inject(device, now_);
-        merge(device, now_);
+        work += inject(device, now);
+        merge(device, now);
         // A storm that begins or ends sets frames free: that is progress, too.
-        for_each_port([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now_); });
-        if (work != 0) last_progress_ = now_;
+        for_each_port([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now); });
+        bool moved = work != 0;  // data
         for_each_port([&](WorkerContext& worker, PortContext& port) {
             const std::uint64_t made = port.counters.generated.get();
-            const unsigned sent = egress(worker, port, now_, unmetered);
-            if (sent > port.counters.generated.get() - made) last_progress_ = now_;
+            const unsigned sent = egress(worker, port, now, unmetered);
+            if (sent == 0) return;
+            moved |= sent > port.counters.generated.get() - made;
             work += sent;
         });
+        if (moved) last_progress_ = now;
     }
 }
 

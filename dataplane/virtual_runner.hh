@@ -15,8 +15,7 @@ namespace sluice {
 
 class VirtualRunner {
   public:
-    VirtualRunner(std::vector<Switch*> switches, Duration turn)
-        : switches_(std::move(switches)), turn_(turn) {}
+    VirtualRunner(const std::vector<Switch*>& switches, Duration turn);
 
     Time now() const { return now_; }
     // The next instant at which a switch has something to do; nothing when none ever will by itself.
@@ -33,11 +32,20 @@ class VirtualRunner {
     void run();
 
   private:
-    void run(Switch& device);
+    struct OwnedPort {
+        WorkerContext* owner;
+        PortContext* port;
+    };
+    struct Device {
+        Switch* device;
+        std::vector<OwnedPort> ports;  // in their order
+    };
+
+    void run(const Device& device);
     static unsigned inject(Switch& device, Time now);
     static void merge(Switch& device, Time now);
 
-    std::vector<Switch*> switches_;
+    std::vector<Device> devices_;
     Duration turn_;
     Time now_{};
     Time last_progress_{};

@@ -170,6 +170,4 @@ void watch_link_down(WorkerContext& worker, PortContext& port, Time now) {
                    [&](ClassId queue) { take(worker, port, queue, now, WatchdogEvent::link_down); });
 }
 
-std::optional<Time> next_watchdog(const PortContext& port) { return port.watchdog.machine.next_event(); }
-
 }  // namespace sluice

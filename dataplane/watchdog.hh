@@ -26,6 +26,9 @@ inline unsigned watch(WorkerContext& worker, PortContext& port, Time now) {
 void watch_link_down(WorkerContext& worker, PortContext& port, Time now);
 
 // When a storm of the port begins or ends if nothing else happens before.
-std::optional<Time> next_watchdog(const PortContext& port);
+inline std::optional<Time> next_watchdog(const PortContext& port) {
+    const PfcWatchdog& machine = port.watchdog.machine;
+    return machine.awake() == 0 ? std::nullopt : machine.next_event();
+}
 
 }  // namespace sluice

@@ -35,7 +35,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
         port->generator.configure(own.pfc_send);
         if (port->control) port->control->configure(own.punt_limit);
         for (unsigned n = 0; n < classes; ++n) port->queue[n].microburst.configure(own.microburst_cells[n]);
-        port->groups_in_use = 0xFF;  // limits may have moved: judge every group once
+        port->groups_in_use = port->groups_judged = 0xFF;  // limits may have moved: judge every group once
         port->watchdog.settings_changed |=
             before == nullptr || before->ports[port->id].watchdog != own.watchdog;
         if (before == nullptr) continue;
@@ -98,10 +98,7 @@ void begin_turn(WorkerContext& worker) {
     worker.shared.policy.acknowledge(worker.id, next.generation);
 }
 
-void link_events(WorkerContext& worker, PortContext& port, Time now) {
-    const bool up = worker.policy->ports[port.id].admin_up && port.io->link_up();
-    if (up == port.link_up) [[likely]]
-        return;
+void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
     port.link_up = up;
     // Of a link that is down its owner asks nothing of the device any more, and control may let go of it as
     // soon as nobody else does. seq_cst: see Switch::link_up.

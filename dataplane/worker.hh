@@ -11,7 +11,12 @@ namespace sluice {
 void begin_turn(WorkerContext& worker);
 
 // (a) Link events of one port: a port that went down leaves its groups and drops what it queued.
-void link_events(WorkerContext& worker, PortContext& port, Time now);
+void change_link(WorkerContext& worker, PortContext& port, bool up, Time now);
+inline void link_events(WorkerContext& worker, PortContext& port, Time now) {
+    const bool up = worker.policy->ports[port.id].admin_up && port.io->link_up();
+    if (up != port.link_up) [[unlikely]]
+        change_link(worker, port, up, now);
+}
 
 // Now and then under the real clock: counters of pauses that run come up to `now`, for who looks at them.
 void settle_pauses(WorkerContext& worker, Time now);

@@ -80,9 +80,10 @@ struct alignas(64) PortContext {
     Port* io = nullptr;
     PortId id = 0;
     bool link_up = true;
-    std::uint8_t backlog = 0;        // bit n: queue n holds packets
-    std::uint8_t groups_in_use = 0;  // bit n: group n holds cells or is in XOFF
-    std::uint8_t want_xoff = 0;      // what the groups have decided since the last PFC frame
+    std::uint8_t backlog = 0;           // bit n: queue n holds packets
+    std::uint8_t groups_in_use = 0;     // bit n: group n holds cells or is in XOFF
+    std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to pause somebody, or to let him go on
+    std::uint8_t want_xoff = 0;         // what the groups have decided since the last PFC frame
     std::uint8_t want_xon = 0;
     bool hold_peer = false;  // falling behind: all lossless classes are to be paused
     ReceiveState receive;    // of its first queue
@@ -222,6 +223,7 @@ struct alignas(64) WorkerContext {
     std::vector<DropCounters> drops;    // by ingress port
     Counter lossless_drops;             // all of them: control looks here before it looks closer
     Counter watchdog_changes;           // storms and cuts that began or ended: likewise
+    Counter punts;                      // frames given to control
     std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported

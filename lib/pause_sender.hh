@@ -31,15 +31,14 @@ class PauseSender {
   public:
     static constexpr ClassId no_class = 0xFF;  // of frames that no pause holds: MAC control
 
-    PauseSender(PeerDelay delay, Rate rate) : delay_(delay), rate_(rate) {}
+    PauseSender(PeerDelay delay, Rate rate) : delay_(delay), byte_time_(rate.byte_time()) {}
 
     // A PFC frame of ours has left; `end` is its last bit on the wire.
     void receive(const PauseMap& map, Time end) {
         const Time there_and_back = end + delay_.cable * 2;
         Change change{.from = there_and_back + delay_.reaction, .classes = map.class_enable, .until = {}};
         for_each_class(map.class_enable, [&](ClassId n) {
-            change.until[n] =
-                there_and_back + rate_.byte_time() * (std::int64_t{map.quanta[n]} * quantum_bytes);
+            change.until[n] = there_and_back + byte_time_ * (std::int64_t{map.quanta[n]} * quantum_bytes);
         });
         changes_.push_back(change);
     }
@@ -69,6 +68,8 @@ class PauseSender {
     // As of the last `advance`.
     bool is_paused(ClassId n) const { return (paused_ >> n & 1U) != 0; }
     bool is_anything_paused() const { return paused_ != 0; }
+    // Nothing is paused, and no word of a pause is under way: frames start when the wire is free.
+    bool is_unhindered() const { return paused_ == 0 && changes_.empty(); }
     Time paused_until(ClassId n) const { return until_[n]; }
     // What is not paused, or what a sender that overshoots starts all the same.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
@@ -102,7 +103,7 @@ class PauseSender {
     void set_overshoot(std::uint64_t bytes) { overshoot_bytes_ = bytes; }
     // A frame of the class, which `may_start`, has started at the last step.
     void started(ClassId n, std::uint32_t wire_bytes) {
-        wire_free_ = now_ + rate_.byte_time() * wire_bytes;
+        wire_free_ = now_ + byte_time_ * wire_bytes;
         if (n == no_class || !is_paused(n)) return;
         allowance_[n] -= std::min<std::uint64_t>(allowance_[n], wire_bytes);
         overshot_bytes_ += wire_bytes;
@@ -121,7 +122,7 @@ class PauseSender {
         std::array<Time, sluice::classes> until;
     };
     PeerDelay delay_;
-    Rate rate_;
+    Duration byte_time_;
     Time now_{};                  // its own clock: the last step
     Time wire_free_{};            // end of the frame before
     std::deque<Change> changes_;  // at most what fits on the cable and in the reaction time

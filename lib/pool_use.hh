@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 
 #include "lib/buffer_limits.hh"
 
@@ -115,24 +116,23 @@ struct PoolView {
 class alignas(64) PoolBurst {  // its index is a shift
   public:
     PoolBurst() = default;
-    PoolBurst(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells) {
-        open(use, limits, bound_cells);
-    }
+    // `bound_cells`: at least what the burst may take from the shared part; 0 for releases only. Both
+    // references must live until it is closed. An exclusive pool needs no bound: nobody else looks before the
+    // burst ends.
+    PoolBurst(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells)
+        : use_(&use),
+          limits_(&limits),
+          bound_(bound_cells),
+          before_(use.exclusive || bound_cells == 0 ? use.shared.get() : use.shared.add(bound_cells, false)),
+          free_(free_at_start()),
+          lowest_free_(free_) {}
     ~PoolBurst() { close(); }
     PoolBurst(const PoolBurst&) = delete;
     PoolBurst& operator=(const PoolBurst&) = delete;
 
-    // `bound_cells`: at least what the burst may take from the shared part; 0 for releases only. Both
-    // references must live until it is closed.
     void open(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells) {
         assert(!is_open());
-        use_ = &use;
-        limits_ = &limits;
-        bound_ = bound_cells;
-        // An exclusive pool needs no bound: nobody else looks before the burst ends.
-        before_ = use.exclusive || bound_cells == 0 ? use.shared.get() : use.shared.add(bound_cells, false);
-        free_ = free_at_start();
-        lowest_free_ = free_;
+        std::construct_at(this, use, limits, bound_cells);
     }
     bool is_open() const { return use_ != nullptr; }
 

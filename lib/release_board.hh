@@ -59,12 +59,14 @@ class ReleaseBoard {
     void collect(PortId port, std::uint8_t groups, Take take) {
         for (unsigned worker = 0; worker < workers_; ++worker) {
             const std::size_t line = index(static_cast<WorkerId>(worker), port);
+            const Posted& posted = posted_[line];
+            Seen& seen = seen_[line];
             for_each_class(groups, [&](ClassId group) {
                 // acquire: pairs with the store in `post`.
-                const std::uint64_t now = posted_[line].cells[group].load(std::memory_order_acquire);
-                const std::uint64_t cells = now - seen_[line].cells[group];
+                const std::uint64_t now = posted.cells[group].load(std::memory_order_acquire);
+                const std::uint64_t cells = now - seen.cells[group];
                 if (cells == 0) return;
-                seen_[line].cells[group] = now;
+                seen.cells[group] = now;
                 take(group, static_cast<std::uint32_t>(cells));
             });
         }

@@ -77,6 +77,14 @@ class alignas(64) Scheduler {
         if (!is_strict(queue))
             deficit_[static_cast<unsigned>(queue)] -= static_cast<std::int32_t>(wire_bytes);
     }
+    // `pick`, `sent` and `became_empty` of a queue that alone is ready and has one frame: no choice to make.
+    // False, and nothing is done, where rates have a say.
+    bool send_only(int queue) {
+        if (limited_) return false;
+        if (!is_strict(queue)) turn_ = static_cast<unsigned>(queue);
+        became_empty(queue);
+        return true;
+    }
     // Behind `sent` of its last frame.
     void became_empty(int queue) { deficit_[static_cast<unsigned>(queue)] = 0; }
 

@@ -88,7 +88,7 @@ std::optional<SimPort::Next> SimPort::next_start() const {
     return best;
 }
 
-std::optional<Time> SimPort::next_arrival() const {
+std::optional<Time> SimPort::find_next_arrival() const {
     std::optional<Time> best;
     const auto earlier = [&](Time at) {
         if (!best || at < *best) best = at;

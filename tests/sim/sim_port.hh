@@ -93,11 +93,11 @@ class SimPort final : public Port {
     }
     unsigned transmit(std::span<Packet* const> frames) override;
     bool link_up() const override { return !cut_; }
-    std::optional<Time> next_arrival() const override;
     std::uint64_t missed() const override { return missed_; }
     std::uint64_t lose_until(Time now) override;
 
   private:
+    std::optional<Time> find_next_arrival() const override;
     struct Sender {
         Flow flow;
         Time ready;

@@ -255,6 +255,37 @@ TEST(Scheduler, creditSaysWhatPickWouldSay) {
     CHECK_EQUAL(0, link.scheduler.credit(link.send_one(0xFF)));
 }
 
+TEST(Scheduler, theOnlyFrameOfTheOnlyQueueLeavesAsIfItHadBeenChosen) {
+    PortSchedule settings = dwrr({1, 3, 1, 9, 2, 1, 40});
+    settings.queue[7].strict = true;
+    Scheduler chosen(settings);
+    Scheduler only(settings);
+    const Backlog head{5};
+    unsigned alone = 0;
+    for (std::uint64_t n = 0; n < 20'000; ++n) {
+        const std::uint64_t drawn = draw({9, 0, 0, n});
+        const auto one = static_cast<unsigned>(drawn >> 8 & 7);
+        const bool is_alone = drawn % 3 == 0;
+        const auto ready = static_cast<std::uint8_t>(is_alone ? 1U << one : drawn >> 16 & 0xFF);
+        const int queue = chosen.pick(ready, head, origin);
+        if (queue < 0) continue;
+        chosen.sent(queue, head(static_cast<unsigned>(queue)), origin);
+        if (is_alone) {
+            chosen.became_empty(queue);
+            CHECK(only.send_only(queue));
+            ++alone;
+        } else {
+            CHECK_EQUAL(queue, only.pick(ready, head, origin));
+            only.sent(queue, head(static_cast<unsigned>(queue)), origin);
+        }
+        for (int q = 0; q < 8; ++q) CHECK_EQUAL(chosen.deficit(q), only.deficit(q));
+    }
+    CHECK(alone > 5000);
+    settings.queue[2].max_rate = gigabits(1);
+    only.configure(settings);
+    CHECK_FALSE(only.send_only(2));  // rates have a say
+}
+
 TEST(Scheduler, weightsChangeLive) {
     Link link(dwrr({1, 9}));
     while (link.total_bytes < 100'000'000) link.send_one(0b11);

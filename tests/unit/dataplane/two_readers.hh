@@ -1,0 +1,58 @@
+// What our reader makes of a capture file and what libpcap alone makes of it, as text: a line a frame, then
+// the error. They are to be the same for any bytes.
+#pragma once
+
+#include <pcap/pcap.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "dataplane/capture_file.hh"
+#include "lib/rng.hh"
+
+namespace sluice {
+
+inline void tell(std::string& out, std::uint64_t timestamp_ns, std::uint64_t wire_length,
+                 std::span<const std::uint8_t> bytes) {
+    std::uint64_t digest = bytes.size();
+    for (const std::uint8_t byte : bytes) digest = scramble(digest ^ byte);
+    out += std::to_string(timestamp_ns) + " " + std::to_string(wire_length) + " " + std::to_string(digest) +
+           "\n";
+}
+
+inline std::string by_reader(const std::string& path) {
+    auto reader = CaptureReader::open(path);
+    if (!reader) return "refused";
+    std::string out;
+    for (CaptureReader::Frame frame; reader->read(frame);)
+        tell(out, frame.timestamp_ns, frame.wire_length, frame.bytes);
+    return out + reader->error();
+}
+
+inline std::string by_libpcap(const std::string& path) {
+    std::array<char, PCAP_ERRBUF_SIZE> error{};
+    pcap* handle =
+        pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error.data());
+    if (handle == nullptr) return "refused";
+    std::string out;
+    if (pcap_datalink(handle) != DLT_EN10MB) {
+        out = "refused";
+    } else {
+        pcap_pkthdr* header = nullptr;
+        const std::uint8_t* bytes = nullptr;
+        int result = 0;
+        while ((result = pcap_next_ex(handle, &header, &bytes)) == 1)
+            tell(out,
+                 static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
+                     static_cast<std::uint64_t>(header->ts.tv_usec),
+                 std::max(header->len, header->caplen), {bytes, header->caplen});
+        if (result == PCAP_ERROR) out += path + ": " + pcap_geterr(handle);
+    }
+    pcap_close(handle);
+    return out;
+}
+
+}  // namespace sluice
