@@ -1,5 +1,5 @@
 // The ingress half of a packet's way, on the worker that owns the port it came in by: receive, parse,
-// classify, route, admit, rewrite, hand off. Stages are functions over a batch, called in that order.
+// classify, route and rewrite, admit, hand off. Its steps are functions over a batch (ingress_stages.hh).
 #pragma once
 
 #include "dataplane/worker_context.hh"
@@ -13,8 +13,8 @@ inline void take_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.hold_peer || port.groups_in_use != 0) collect_releases(worker, port, now);
 }
 
-// XOFF and XON for every group in use, at the pools' present occupancy (mechanisms: section 2, "When"). The
-// decisions wait in want_xoff and want_xon until egress sends a PFC frame.
+// XOFF and XON for every group in use, at the pools' present occupancy: after each burst of arrivals and each
+// batch of releases. The decisions wait in want_xoff and want_xon until egress sends a PFC frame.
 void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now);
 inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
     if ((port.groups_in_use & port.groups_judged) != 0) judge_groups_in_use(worker, port, now);

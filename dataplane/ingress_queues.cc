@@ -1,0 +1,152 @@
+// Ports with several receive queues: what their pollers do, and what the port's owner does with it.
+#include <rte_prefetch.h>
+
+#include <algorithm>
+
+#include "dataplane/ingress.hh"
+#include "dataplane/ingress_stages.hh"
+#include "dataplane/punt.hh"
+
+namespace sluice {
+namespace {
+
+void say_behind(ReceiveQueue& queue, bool behind) {
+    if (behind == queue.is_behind.load(std::memory_order_relaxed)) return;
+    queue.is_behind.store(behind, std::memory_order_relaxed);
+    if (behind) queue.behind.add(1);
+}
+
+// Whether the queue's device may be asked. While the link is down it may be another's, or nobody's.
+bool may_poll(Shared& shared, ReceiveQueue& queue) {
+    // seq_cst: see Switch::link_up.
+    const std::atomic<bool>& link = shared.link_up[queue.port];
+    if (link.load(std::memory_order_seq_cst) == queue.open) [[likely]]
+        return queue.open;
+    if (!queue.open) {
+        queue.polled.store(true, std::memory_order_seq_cst);
+        queue.open = link.load(std::memory_order_seq_cst);
+        if (queue.open) return true;
+    }
+    queue.open = false;
+    queue.polled.store(false, std::memory_order_seq_cst);
+    queue.state.full_bursts = 0;
+    say_behind(queue, false);
+    return false;
+}
+
+// All that is left of the batch, in order, with the cells that it wants.
+[[gnu::noinline]] void pass_on_stage(const Batch& batch) {
+    for (unsigned i = 0; i < batch.count; ++i) {
+        PacketMeta& info = meta(batch.packet[i]);
+        info.passed = Passed::data;
+        info.wanted_cells = static_cast<std::uint16_t>(batch.cells[i]);
+    }
+    [[maybe_unused]] const std::size_t posted =
+        batch.queue->passed.post(std::span(batch.packet).first(batch.count));
+    assert(posted == batch.count);
+}
+
+// What others have received: data stays in the batch, to be admitted.
+[[gnu::noinline]] void sort_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst,
+                                  Batch& batch) {
+    const PortPolicy& own = worker.policy->ports[port.id];
+    std::uint32_t all_cells = 0;
+    unsigned kept = 0;
+    for (Packet* packet : burst) {
+        PacketMeta& info = meta(packet);
+        switch (info.passed) {
+            case Passed::data:
+                // The poller's policy may be another than ours; ours is what admits it.
+                info.lossless = own.group[info.priority_group].lossless;
+                batch.packet[kept] = packet;
+                batch.cells[kept++] = info.wanted_cells;
+                all_cells += info.wanted_cells;
+                break;
+            case Passed::mac_control:
+                consume(worker, port, packet);
+                break;
+            case Passed::refused:
+                refuse(worker, packet, info.refusal);
+                break;
+        }
+    }
+    batch.count = kept;
+    batch.all_cells = all_cells;
+}
+
+}  // namespace
+
+void pass_on(ReceiveQueue& queue, Packet* packet, Passed what, DropReason refusal) {
+    PacketMeta& info = meta(packet);
+    info.passed = what;
+    info.refusal = refusal;
+    [[maybe_unused]] const std::size_t posted = queue.passed.post({&packet, 1});
+    assert(posted == 1);
+}
+
+void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason) {
+    if (worker.policy->ports[queue.port].punts)
+        pass_on(queue, packet, Passed::refused, reason);
+    else
+        drop(worker, packet, reason);
+}
+
+template <class Meter>
+unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now, Meter& meter) {
+    if (!may_poll(worker.shared, queue) || worker.shared.draining.load(std::memory_order_relaxed)) return 0;
+    if (queue.passed.room() < burst_size) {  // the owner falls behind
+        say_behind(queue, true);
+        return 0;
+    }
+    std::array<Packet*, burst_size> burst;
+    const unsigned received = queue.io->receive_from(queue.number, burst, now);
+    const bool full = come_full(queue.state, received);
+    say_behind(queue, queue.io->queue_falls_behind(queue.number).value_or(full));
+    meter.lap(received == 0 ? Stage::turn : Stage::receive, received);
+    if (received == 0) return 0;
+    for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));
+    Batch batch;
+    batch.queue = &queue;
+    parse_stage(worker, queue.port, queue.counters, queue.state, std::span(burst).first(received), batch);
+    meter.lap(Stage::parse, received);
+    lookup_stage(*worker.policy->fib, batch);
+    meter.lap(Stage::lookup, batch.count);
+    route_stage(worker, batch);
+    meter.lap(Stage::route, batch.count);
+    pass_on_stage(batch);
+    meter.lap(Stage::hand_off, batch.count);
+    return received;
+}
+
+template <class Meter>
+unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+    std::array<Packet*, burst_size> burst;
+    unsigned total = 0;
+    for (const auto& queue : port.more_receive_queues) {
+        // What is there now: its poller goes on meanwhile.
+        for (std::size_t left = queue->passed.size(); left != 0;) {
+            const auto count = static_cast<unsigned>(
+                queue->passed.collect(std::span(burst).first(std::min<std::size_t>(left, burst_size))));
+            left -= count;
+            total += count;
+            for (unsigned i = 0; i < count; ++i) rte_prefetch0(&meta(burst[i]));
+            Batch batch;
+            sort_stage(worker, port, std::span(burst).first(count), batch);
+            meter.lap(Stage::receive, count);
+            admit_stage(worker, port, batch);
+            meter.lap(Stage::admit, batch.count);
+            hand_off_stage(worker, batch);
+            meter.lap(Stage::hand_off, batch.count);
+            judge_groups(worker, port, now);
+            meter.lap(Stage::judge, batch.count);
+        }
+    }
+    return total;
+}
+
+template unsigned receive_for_owner(WorkerContext&, ReceiveQueue&, Time, NoLaps&);
+template unsigned receive_for_owner(WorkerContext&, ReceiveQueue&, Time, Laps&);
+template unsigned take_over(WorkerContext&, PortContext&, Time, NoLaps&);
+template unsigned take_over(WorkerContext&, PortContext&, Time, Laps&);
+
+}  // namespace sluice
