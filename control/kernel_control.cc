@@ -14,10 +14,11 @@ namespace {
 constexpr std::chrono::seconds between_asks{1};  // for one destination
 constexpr std::size_t most_asked = 4096;         // destinations at once: as many as most kernels resolve
 
-bool is_tap(const RunningSwitch& running, const std::string& port) {
+// Null: it has none.
+const Tap* tap_of(const RunningSwitch& running, const std::string& port) {
     const auto& names = running.port_names();
     const auto found = std::find(names.begin(), names.end(), port);
-    return running.slow_path().tap(static_cast<PortId>(found - names.begin())) != nullptr;
+    return running.slow_path().tap(static_cast<PortId>(found - names.begin()));
 }
 
 }  // namespace
@@ -48,11 +49,13 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
 void KernelControl::note_links(RunningSwitch& running) {
     for (const auto& [port, before, now] : mirror_->tables().take_link_news()) {
         if (!now.there) {
-            // That a port's own device has gone is told by who looks after devices.
-            if (is_tap(running, port))
+            // That a port's own device or its TAP has gone is told by who looks after them.
+            const Tap* tap = tap_of(running, port);
+            if (tap != nullptr && tap->index() == now.index && tap->is_there())
                 running.note("interface_gone",
-                             fmt::format("port {}: its TAP {} has gone; do: start the switch anew", port,
-                                         before.name));
+                             fmt::format("port {}: its TAP {} is in another network namespace now, whose "
+                                         "addresses, routes and neighbours are not ours",
+                                         port, before.name));
             continue;
         }
         if (now.name != before.name)

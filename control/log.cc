@@ -12,10 +12,12 @@
 namespace sluice {
 
 LogLevel level_of(std::string_view kind) {
-    constexpr std::array<std::string_view, 3> errors{"headroom_overrun", "lossless_drop", "pfc_swallowed"};
-    constexpr std::array<std::string_view, 9> warnings{"watchdog_detected", "fell_behind", "command_failed",
-                                                       "reload_refused",    "still_held",  "device_gone",
-                                                       "device_refused",    "link_speed",  "nic_warning"};
+    constexpr std::array<std::string_view, 4> errors{"headroom_overrun", "lossless_drop", "pfc_swallowed",
+                                                     "ring_overrun"};
+    constexpr std::array<std::string_view, 11> warnings{
+        "watchdog_detected", "fell_behind",    "command_failed", "interface_gone",
+        "interface_refused", "reload_refused", "still_held",     "device_gone",
+        "device_refused",    "link_speed",     "nic_warning"};
     constexpr std::array<std::string_view, 1> infos{"microburst"};
     const auto is_in = [&](const auto& list) {
         return std::find(list.begin(), list.end(), kind) != list.end();

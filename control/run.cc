@@ -230,7 +230,8 @@ void run_virtual(RunningSwitch& running, Outside& outside, std::optional<Duratio
     constexpr unsigned steps_a_round = 256;
     VirtualLoop loop(running);
     Progress progress;
-    const auto end = duration ? std::optional(Time{} + *duration) : std::nullopt;
+    std::optional<Time> end;
+    if (duration) end = Time{} + *duration;
     for (unsigned steps = 1; signalled == 0 && loop.step(end); ++steps) {
         progress.show(running.now());
         if (steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));

@@ -417,8 +417,16 @@ void RunningSwitch::watch() {
     observation_->drain(*switch_);
     note_microbursts();
     std::uint64_t drops = 0;
-    for (unsigned w = 0; w < switch_->worker_count(); ++w)
-        drops += switch_->worker(static_cast<WorkerId>(w)).lossless_drops.get();
+    for (unsigned w = 0; w < switch_->worker_count(); ++w) {
+        const WorkerContext& worker = switch_->worker(static_cast<WorkerId>(w));
+        drops += worker.lossless_drops.get();
+        if (real_ && worker.turns.longest_ps.get() > static_cast<std::uint64_t>(config_.turn_max.ps))
+            note_once("long_turn",
+                      fmt::format("worker {}: a turn took longer than turn_max, {}, by which headroom is "
+                                  "reckoned; worker.show has the longest; do: give it a core of its own, or "
+                                  "set turn_max to more",
+                                  w, print_time(config_.turn_max)));
+    }
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         const PortContext& port = switch_->port(id);
         if (port.counters.behind.get() != 0)
@@ -481,11 +489,17 @@ bool RunningSwitch::wants_short_rounds() const {
 
 void RunningSwitch::poll_links(Time now) {
     bool others = false;
-    for (PortNews& news : port_watch_->look(config_, *switch_, now)) {
-        others |= news.another;
-        note(news.kind, std::move(news.text));
-    }
-    if (others) take_up_interfaces();
+    const auto tell = [&](std::vector<PortNews> all) {
+        for (PortNews& news : all) {
+            others |= news.another;
+            note(news.kind, std::move(news.text));
+        }
+    };
+    tell(port_watch_->look(config_, *switch_, now));
+    tell(tap_watch_.look(slow_path_, config_, names_, macs_, now));
+    if (!others) return;
+    address_taps();
+    take_up_interfaces();
 }
 
 // Another interface of a port's name has another index, and where the configuration does not say one,

@@ -22,6 +22,7 @@
 #include "control/port_watch.hh"
 #include "control/routes.hh"
 #include "control/slow_path.hh"
+#include "control/tap_watch.hh"
 #include "control/watchdog.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
@@ -190,6 +191,7 @@ class RunningSwitch {
     std::unique_ptr<Observation> observation_;
     std::unique_ptr<KernelControl> kernel_;
     SlowPath slow_path_;
+    TapWatch tap_watch_;
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;

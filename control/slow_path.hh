@@ -20,7 +20,8 @@ class RunningSwitch;
 
 class SlowPath {
   public:
-    // From now on the port has a TAP of its name; an error's text, or empty.
+    // From now on the port has a TAP of its name, in the place of one that has gone; an error's text, or
+    // empty.
     std::string open_tap(PortId id, const std::string& port, const MacAddress& mac, unsigned mtu);
     // Null: the port has none.
     Tap* tap(PortId id) { return id < taps_.size() ? taps_[id].get() : nullptr; }
@@ -31,7 +32,7 @@ class SlowPath {
     bool serve(RunningSwitch& running);
 
     struct Account {
-        std::uint64_t refused = 0;  // frames that the port's TAP did not take: it was down, or its queue full
+        std::uint64_t refused = 0;  // frames that the port's TAP did not take: it was down, gone, or full
         std::uint64_t lost = 0;     // replies, and frames that waited, for which the way to the port was full
     };
     Account account(PortId id) const { return id < accounts_.size() ? accounts_[id] : Account{}; }

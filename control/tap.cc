@@ -63,6 +63,11 @@ tl::expected<std::unique_ptr<Tap>, std::string> Tap::open(const std::string& nam
     return std::unique_ptr<Tap>(new Tap(std::move(file), static_cast<int>(index)));
 }
 
+bool Tap::is_there() const {
+    ifreq request{};
+    return ioctl(file_.get(), TUNGETIFF, &request) == 0;
+}
+
 std::string Tap::set_addresses(const std::vector<IpPrefix>& addresses) {
     std::string errors;
     const auto change = [&](const IpPrefix& address, bool there) {

@@ -25,6 +25,8 @@ class Tap {
                                                                 const MacAddress& mac, unsigned mtu);
 
     int index() const { return index_; }
+    // False once somebody has deleted it; wherever it was moved to, and whatever it is called.
+    bool is_there() const;
     // Has these, of those that we give it, from now on; error texts, or empty. Others are left alone.
     std::string set_addresses(const std::vector<IpPrefix>& addresses);
     // False when the kernel does not take it: the interface is down, or its queue full.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/bpf/loaded_objects.hh"
 #include "dataplane/bpf/xdp_socket.hh"
 #include "steer_object.h"  // made by Meson from steer.bpf.c
 
@@ -137,6 +138,7 @@ void Steering::let_go() {
     local_ = {};
     counters_ = {};
     known_.clear();
+    close_loaded_objects(drivers_);
     // What the driver has closed may be somebody else's by now, but hardly of this kind: only control opens
     // any.
     const auto open = xdp_descriptors();

@@ -222,13 +222,22 @@ class RealClock(loopback.Case):
         self.assertEqual(out.drops(), {"watchdog_drop": entry["total_dropped"]})
         self.assertIn("watchdog_detected", [kind for _, kind in out.events()])
 
+    def test_a_turn_longer_than_headroom_reckons_with_is_told_once(self):
+        """Nobody can parse, queue and write 32 frames in a microsecond."""
+        switch = self.pcap_switch(turn_max="1us")
+        switch.give("h0", [(0, plain(to=1, dscp=26)) for _ in range(400)])
+        out = switch.run(*MOMENT)
+        told, = (event["text"] for event in out.report["events"] if event["kind"] == "long_turn")
+        self.assertIn("worker 0: a turn took longer than turn_max, 1us, by which headroom is reckoned", told)
+        self.assertGreater(out.report["workers"][0]["longest_turn_ns"], 1000)
+
     def test_events_and_links(self):
         switch = self.pcap_switch()
         switch.event("50ms", "port h1 down")
         switch.event("100ms", "port h1 up")
         switch.event("150ms", "route add 10.8.0.0/16 via 10.0.1.2")
         out = switch.run(*MOMENT)
-        self.assertEqual([kind for _, kind in out.events()], ["port_down", "port_up"])
+        self.assertEqual([kind for _, kind in out.events() if kind != "long_turn"], ["port_down", "port_up"])
         self.assertEqual(out.port("h1")["flaps"], 1)
         self.assertTrue(out.port("h1")["link_up"])
 

@@ -11,8 +11,10 @@ import signal
 
 import netns
 from frames import ethernet, raw_mac
-from loopback import gateway_mac, mac
+from loopback import LONG, gateway_mac, mac
 from netns import KernelHost, sh
+
+CYCLES = 100 if LONG else 5
 
 
 def set_sysctl(name, value):
@@ -182,6 +184,99 @@ class Taps(netns.Case):
             run.wait_for(lambda: not self.interfaces()["h0"], bool)
             run.call("port.set", port="h0", up=True)
             run.wait_for(lambda: self.interfaces()["h0"], bool)
+
+    def told(self, run, kind):
+        """Texts of its events of that kind."""
+        return [event["text"] for event in map(json.loads, run.events.read_text().splitlines()) if event["kind"] == kind]
+
+    def addressed(self, **keys):
+        """A switch whose TAPs have their addresses of the configuration."""
+        switch = self.switch(**keys)
+        for n in range(2):
+            switch.port(f"h{n}", address=[f"10.0.{n}.1/24", f"2001:db8:{n}::1/64"])
+        return switch
+
+    def link(self, name):
+        """(MAC, MTU) of an interface."""
+        found = json.loads(sh("ip", "-json", "link", "show", "dev", name))[0]
+        return found["address"], found["mtu"]
+
+    def test_one_that_is_deleted_is_made_anew_as_it_was(self):
+        hosts, switch = self.hosts(), self.addressed()
+        switch.port("h1", mtu=1450)
+        hosts[1].run("ip", "address", "add", "10.9.0.1/32", "dev", "eth0")
+        with self.running(switch) as run:
+            run.wait_for(run.path.exists, bool)
+            self.ping_each_other(hosts, resolved=False)
+            before, descriptors = {}, self.descriptors(run)
+            for n in range(2):
+                before[n] = (self.link(f"h{n}"), self.addresses(f"h{n}"))
+            for turn in range(1, CYCLES + 1):
+                for n in range(2):
+                    sh("ip", "link", "delete", f"h{n}")
+                    run.wait_for(lambda n=n: self.told(run, "interface_back").count(f"port h{n}: its TAP h{n} is back"),
+                                 lambda times, turn=turn: times == turn)
+                    self.assertEqual(self.told(run, "interface_gone").count(f"port h{n}: its TAP h{n} has gone; it is made anew"), turn)
+                    self.assertEqual((self.link(f"h{n}"), self.addresses(f"h{n}")), before[n])
+                for address in ("10.0.1.1", "10.0.1.2", "2001:db8:0::1", "2001:db8:1::2"):
+                    self.reaches(hosts[0], address)
+                # The mirror follows the one that is there now.
+                sh("ip", "route", "add", "10.9.0.0/16", "via", "10.0.1.2")
+                self.reaches(hosts[0], "10.9.0.1")
+            self.assertEqual((len(self.told(run, "interface_back")), len(self.told(run, "interface_gone"))), (2 * CYCLES, 2 * CYCLES))
+            self.assertEqual(self.told(run, "interface_refused"), [])
+            run.wait_for(lambda: self.descriptors(run), lambda now: now <= descriptors)
+            run.call("port.set", port="h0", up=False)  # its carrier is this one's
+            run.wait_for(lambda: not self.interfaces()["h0"], bool)
+
+    def descriptors(self, run):
+        return len(list(pathlib.Path(f"/proc/{run.process.pid}/fd").iterdir()))
+
+    def test_one_without_routes_of_the_kernel_comes_back_too(self):
+        hosts = self.hosts()
+        with self.running(self.addressed(**{"kernel.routes": False, "kernel.taps": True})) as run:
+            run.wait_for(run.path.exists, bool)
+            self.reaches(hosts[0], "10.0.0.1")
+            sh("ip", "link", "delete", "h0")
+            run.wait_for_event("interface_back")
+            self.reaches(hosts[0], "10.0.0.1")
+
+    def test_one_whose_name_is_taken_meanwhile_comes_back_when_it_is_free(self):
+        hosts = self.hosts()
+        with self.running(self.addressed()) as run:
+            run.wait_for(run.path.exists, bool)
+            self.reaches(hosts[0], "10.0.0.1")
+            for words in (("set", "h0", "down"), ("set", "h0", "name", "other"), ("add", "h0", "type", "veth", "peer", "name", "nobody"),
+                          ("delete", "other")):
+                sh("ip", "link", *words)
+            said = run.wait_for_event("interface_refused")
+            self.assertIn("port h0: TAP h0: cannot be made: ", said)
+            self.assertIn("; do: rename the port, or the interface h0 that there is already", said)
+            refused = run.call("stats.show", path="ports.h0.tap_refused_packets")
+            hosts[0].ping("10.0.0.1", count=2, wait_s=1)
+            self.assertGreater(run.call("stats.show", path="ports.h0.tap_refused_packets"), refused)
+            self.assertEqual((len(self.told(run, "interface_refused")), self.told(run, "interface_back")), (1, []))
+            sh("ip", "link", "delete", "h0")
+            run.wait_for_event("interface_back")
+            self.reaches(hosts[0], "10.0.0.1")
+
+    def test_one_that_is_moved_away_is_told_and_works_on(self):
+        hosts = self.hosts()
+        away = netns.Namespace("away").make()
+        with self.running(self.addressed()) as run:
+            run.wait_for(run.path.exists, bool)
+            self.reaches(hosts[0], "10.0.0.1")
+            sh("ip", "link", "set", "h0", "netns", "away")
+            self.assertEqual(run.wait_for_event("interface_gone"), "port h0: its TAP h0 is in another network namespace now, whose "
+                             "addresses, routes and neighbours are not ours")
+            away.ip("address add 10.0.0.1/24 dev h0")
+            away.ip("link set h0 up")
+            self.reaches(hosts[0], "10.0.0.1")
+            self.assertEqual(self.told(run, "interface_back"), [])
+            away.delete()  # and the TAP with it
+            run.wait_for_event("interface_back")
+            self.assertEqual(len(self.told(run, "interface_gone")), 2)
+            self.reaches(hosts[0], "10.0.0.1")
 
     def test_nothing_is_left_when_it_is_killed(self):
         self.hosts()

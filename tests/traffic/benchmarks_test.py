@@ -70,6 +70,13 @@ class Refusals(unittest.TestCase):
         self.refuses(sluiced.refuse_idle_queues, report(), after)
         sluiced.refuse_idle_queues(report(), report(sent=200))
 
+    def test_receive_queues_that_had_no_fair_part(self):
+        def queues(*packets):
+            return {"ports": {"p0": {"rx_queues": [{"packets": count} for count in packets]}}}
+
+        self.refuses(scale.refuse_idle_receivers, queues(1000, 1000), queues(1910, 1090))
+        scale.refuse_idle_receivers(queues(1000, 1000), queues(1880, 1120))
+
     def test_marks_that_should_not_be_and_that_should(self):
         self.refuses(sluiced.refuse_other_marks, report(), report(sent=200, marked=1), False)
         self.refuses(sluiced.refuse_other_marks, report(), report(sent=200, marked=98), True)
@@ -242,6 +249,14 @@ class Captures(unittest.TestCase):
                     seen.add(number)
             self.assertEqual(len(seen), 4 * 64)
             self.assertGreater(len({number // 10_000 for number in seen}), 40)
+
+    def test_what_comes_to_one_port_leaves_by_the_others_whatever_file_it_is_in(self):
+        with tempfile.TemporaryDirectory() as folder:
+            whole = scale.in_turn(traffic.make(self.sluice_traffic.parent, pathlib.Path(folder), ports=7, flows=96))
+            frames = traffic.records(whole)[1]
+            self.assertEqual({record[46:50] for record in frames}, {bytes((10, 1, port, 2)) for port in range(1, 7)})
+            parts = [traffic.records(part)[1] for part in traffic.dealt(whole, 2)]
+            self.assertEqual([frame for pair in zip(*parts) for frame in pair], frames)
 
     def test_a_million_different_prefixes(self):
         self.assertEqual([scale.prefix_of(n) for n in (0, 255, 256, 999_999)],

@@ -136,6 +136,40 @@ def two_workers(bench):
     return [against_one_worker(bench, 'two_workers', 2, traffic.PORTS, 1.6)]
 
 
+QUEUES_EGRESS = 6  # ports: together they send in a turn as much as a port with two queues can have received in one
+
+
+def in_turn(captures):
+    """What comes to port 0 leaves by the others in turn."""
+    return traffic.towards(captures[:1], lambda _, number: int.from_bytes((10, 1, 1 + number % QUEUES_EGRESS, 2), 'big'))[0]
+
+
+def queues(bench):
+    """one port that receives all there is, over two queues polled by two workers, against one queue and one worker. What it gets
+    leaves by six others, all of which the port's own worker has: the other one receives, parses, routes and rewrites only"""
+    bench.need('sluice-traffic', 'sluiced')
+    if bench.cores < 2:
+        raise Missing('needs two cores')
+    whole = in_turn(traffic.make(bench.build, bench.folder / 'queues', ports=1 + QUEUES_EGRESS))
+    silent = [f'net_null{port},no-rx=1' for port in range(1, 1 + QUEUES_EGRESS)]
+
+    def text(files, cores):
+        return sluiced.configuration([f'net_pcap0,{",".join(f"rx_pcap={file}" for file in files)},infinite_rx=1', *silent], cores=cores,
+                                     eal=bench.eal, receiver=f'rx_queues = {len(files)}', more='worker = 0')
+
+    one, two = text([whole], [bench.worker_core]), text(traffic.dealt(whole, 2), bench.worker_cores(2))
+    rates = bench.by_turns('queues', one_queue=lambda: sluiced.forwarding_rate(bench, one),
+                           judged=lambda: sluiced.forwarding_rate(bench, two, check=refuse_idle_receivers))
+    return [row('queues', 'Mpps', rates['judged'], 'one queue, one worker', rates['one_queue'])]
+
+
+def refuse_idle_receivers(before, after):
+    """Every receive queue must have had a fair part of the work."""
+    had = [now['packets'] - then['packets'] for now, then in zip(after['ports']['p0']['rx_queues'], before['ports']['p0']['rx_queues'])]
+    if min(had) < 0.1 * sum(had):
+        raise RuntimeError(f'receive queues got {had} packets, so there is no figure')
+
+
 def many_workers(bench):
     """4 and 8 workers of 8 ports, each packet received by one and sent by another, against one worker. Left out where there
     are not so many cores and one for control"""
@@ -173,4 +207,4 @@ def load_million_routes(bench):
 
 
 BENCHMARKS = {'ipv6': ipv6, 'vlan': vlan, 'million_routes': million_routes, 'ports_32': ports_32, 'ports_64': ports_64,
-              'two_workers': two_workers, 'many_workers': many_workers, 'load_million_routes': load_million_routes}
+              'two_workers': two_workers, 'queues': queues, 'many_workers': many_workers, 'load_million_routes': load_million_routes}

@@ -85,9 +85,10 @@ def hops(port, version=4):
 
 
 def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, speed='100G', mtu=9100,
-                  buffer='32MB', routes=(), peer=None):
+                  buffer='32MB', routes=(), peer=None, receiver='', more=''):
     """Every port its own subnets, and behind NEXT_HOPS neighbours of each what traffic.remote() says: ECMP with the QP.
-    `routes`: (prefix, next hops) beside those. `peer`: whether the senders of captures obey PFC."""
+    `routes`: (prefix, next hops) beside those. `peer`: whether the senders of captures obey PFC. `receiver`, `more`: what else
+    stands at the first port, at every port."""
     ports = range(len(devices))
     ours = [(f'10.1.{port}.0/24', hops(port)) for port in ports] + [(f'2001:db8:1:{port:x}::/64', hops(port, 6)) for port in ports]
     lines = [f'clock = "{clock}"', f'workers = {max(1, len(cores))}', f'buffer.size = "{buffer}"', 'hash_roce_qp = true',
@@ -97,7 +98,8 @@ def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buf
         lines.append(f'buffer.packet_buffer = {packet_buffer}')
     for port, device in enumerate(devices):
         lines += [f'[port.p{port}]', f'device = "{device}"', f'speed = "{speed}"', f'mtu = {mtu}', f'mac = "{port_mac(port)}"',
-                  f'address = ["10.0.{port}.1/24", "2001:db8:0:{port:x}::1/64"]', f'peer = "{peer}"' if peer else '']
+                  f'address = ["10.0.{port}.1/24", "2001:db8:0:{port:x}::1/64"]', f'peer = "{peer}"' if peer else '',
+                  more, '' if port else receiver]
     for port in ports:
         for number, address in enumerate(hops(port) + hops(port, 6)):
             lines += ['[[neighbor]]', f'address = "{address}"', f'port = "p{port}"',

@@ -69,6 +69,15 @@ def records(capture):
     return data[:24], out
 
 
+def dealt(capture, files):
+    """Its frames in so many files, by turns."""
+    header, frames = records(capture)
+    made = [capture.with_name(f'{number}-{capture.name}') for number in range(files)]
+    for number, part in enumerate(made):
+        part.write_bytes(header + b''.join(frames[number::files]))
+    return made
+
+
 def with_pauses(captures, cycle, let_go, burst):
     """The same captures, to be played for ever: the peer pauses all classes, says so again in every burst of `burst` frames,
     and lets go for the time of the last `let_go` frames of every `cycle`, the XON counted."""

@@ -26,7 +26,7 @@ size = "32MB"
 packet_buffer = {packet_buffer}
 
 [watchdog]
-detection = "500ms"
+detection = "{detection}"
 
 [default]
 speed = "1G"
@@ -48,6 +48,7 @@ class Switch:
         self.mtu, self.device, self.more = mtu, device, more
         self.ports = []
         self.keys = {}  # lines of the configuration, by port
+        self.detection = "500ms"  # of pause storms
         self.as_number = None  # of BGP
         self.peers = []  # (address, AS number) of it
 
@@ -59,7 +60,7 @@ class Switch:
     def configuration(self):
         packet_buffer = 2048 if self.mtu <= 1500 else 3648 if self.device.startswith("xdp") else 16384
         # Several switches share few CPUs: a worker may have to wait as long as the scheduler of the machine likes.
-        text = CONFIGURATION.format(mtu=self.mtu, packet_buffer=packet_buffer, turn_max="8ms")
+        text = CONFIGURATION.format(mtu=self.mtu, packet_buffer=packet_buffer, turn_max="8ms", detection=self.detection)
         for number, port in enumerate(self.ports):
             text += f'\n[port.{port}]\ndevice = "{self.device.format(interface=port, number=number)}"\n'
             text += self.keys.get(port, "")

@@ -251,6 +251,20 @@ TEST(NicSwitch, readsCountersOnceASecondAndModulesEveryTen) {
     LONGS_EQUAL(2, p0.count("rte_eth_dev_get_module_eeprom"));
 }
 
+TEST(NicSwitch, saysOnceThatAReceiveRingHadNoRoom) {
+    starts();
+    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
+    LONGS_EQUAL(0, events("ring_overrun").size());
+    p1.imissed = 7;
+    round(milliseconds(500));
+    LONGS_EQUAL(0, events("ring_overrun").size());  // asked once a second
+    for (unsigned n = 0; n < 3; ++n) round(seconds(1)), ++p1.imissed;
+    LONGS_EQUAL(1, events("ring_overrun").size());
+    STRCMP_CONTAINS("port p1: its receive ring had no room, or no packet buffer, for 7 frames by now",
+                    events("ring_overrun")[0].c_str());
+    LONGS_EQUAL(10, report("p1")["imissed"].get<int>());
+}
+
 TEST(NicSwitch, saysThatTheMacTakesPfcFramesIn) {
     p0.xstats = {{"rx_priority3_xoff_packets", 100}};  // of before it started
     p1.xstats = {{"rx_priority3_xoff_packets", 0}};
