@@ -49,7 +49,7 @@ ConfigResult parse_into_config(std::string_view text, std::string_view file) {
     if (!document) return one_error(document.error());
     schema::Context context(file);
     Config config;
-    if (!schema::read_rows(*document, schema::config_rows(), context, config))
+    if (!schema::config_rows().read(*document, context, config))
         return tl::unexpected<std::vector<ConfigError>>(context.take_errors());
     config.source = context.take_source();
     sort_config(config);

@@ -1,5 +1,8 @@
 // A switch made from a configuration, and the only way to change it while it runs.
 //
+// The .cc files: changes; _ports: what it is made of; _interfaces: cards and the kernel; _notes: what it
+// watches.
+//
 // Owns, in this order: packet pool, routes, ports and workers, runner. Every change compiles a whole new
 // policy, which names the tables of routes, publishes it and returns when all workers run it; what cannot be
 // compiled changes nothing.

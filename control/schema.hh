@@ -1,5 +1,5 @@
 // The one table of configuration keys, seen from outside: reference text, and a configuration as TOML.
-// Reading (config.hh) and these are made from the same rows in schema.cc, so none can know a key the others
+// Reading (config.hh) and these are made from the same rows (schema_*.cc), so none can know a key the others
 // do not.
 #pragma once
 

@@ -1,16 +1,18 @@
-// The rows of the schema: a `Row<Struct>` knows one key or section of a struct and everything that is done
-// with it.
+// The rows of the schema: a `Row` knows one key or section of a struct and everything that is done with it.
 //
-// Makers, from the inside out: `key` (a member and its type), `group` (a section whose keys lie in the same
-// struct), `nested` (a section that is a struct), `indexed` ([queue.N]: an array of structs), `named`
-// ([port.NAME]: a map of structs, each started from a base), `list` ([[route]]: a vector of structs).
+// A row works on an object by its address and reaches a member by its offset, so that all keys, and all
+// sections of a kind, share their code. `Rows<Struct>` has those of one struct, knows the types, and makes
+// rows: `key` (a member and its type), `required` (a key that must be given), `group` (a section whose keys
+// lie in the same struct), `nested` (a section that is a struct), `indexed` ([queue.N]: an array of structs),
+// `named` ([port.NAME]: a map of structs, each started from a base), `list` ([[route]]: a vector of structs).
 // Sections nest freely. Private to the schema.
 #pragma once
 
+#include <cstddef>
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/schema.hh"
@@ -18,266 +20,94 @@
 
 namespace sluice::schema {
 
-template <class Struct>
+// A type that has forgotten which: its values by their address.
+struct AnyType {
+    std::string name;
+    std::string allowed;
+    std::string example;
+    std::function<bool(const toml::node&, Context&, void* value)> read;
+    std::function<std::string(const void* value, const void* base)> print;
+    bool (*same)(const void*, const void*) = nullptr;
+};
+
+template <class T>
+AnyType any_type(const Type<T>& type) {
+    return {
+        type.name,
+        type.allowed,
+        type.example,
+        [read = type.read](const toml::node& node, Context& context, void* value) {
+            return read(node, context, *static_cast<T*>(value));
+        },
+        [print = type.print](const void* value, const void* base) {
+            return print(*static_cast<const T*>(value), static_cast<const T*>(base));
+        },
+        [](const void* a, const void* b) { return *static_cast<const T*>(a) == *static_cast<const T*>(b); }};
+}
+
 struct Row {
     KeyInfo info;  // section left empty
     bool required = false;
     bool section = false;
-    std::function<bool(const toml::node&, Context&, Struct&)> read;
+    std::function<bool(const toml::node&, Context&, void* object)> read;
     // Of a plain key.
-    std::function<std::string(const Struct& value, const Struct* base)> print;
-    std::function<bool(const Struct&, const Struct&)> same;
+    std::function<std::string(const void* object, const void* base)> print;
+    std::function<bool(const void*, const void*)> same;
     // Of a section: appends what differs from `base` under `header`; describes its keys.
-    std::function<void(const Struct& value, const Struct& base, const std::string& header, std::string& out)>
+    std::function<void(const void* object, const void* base, const std::string& header, std::string& out)>
         save;
     std::function<void(const std::string& header, std::vector<KeyInfo>&)> describe;
+
+    // A key that takes effect only when sluiced starts.
+    void at_start() { info.restart = true; }
 };
 
-template <class Struct>
-using Rows = std::vector<Row<Struct>>;
+// The rows of one struct, whose objects are known by their address.
+class AnyRows {
+  public:
+    auto begin() const { return rows_.begin(); }
+    auto end() const { return rows_.end(); }
 
-// Messages that are the same for every struct.
+    // Reads `table` into `object`; keys named in `elsewhere` are another reader's.
+    bool read(const toml::table& table, Context& context, void* object,
+              std::span<const std::string_view> elsewhere = {}) const;
+    // Appends the keys of `object` that differ from `base`, under `[header]`, then its sections. With
+    // `always` the header is there even if nothing differs; brackets are "[" "]" or "[[" "]]".
+    void save(const void* object, const void* base, const std::string& header, std::string& out,
+              bool always = false, std::string_view open = "[", std::string_view close = "]") const;
+    void describe(const std::string& header, std::vector<KeyInfo>& out) const;
+
+  protected:
+    // `member` of `object`, which nothing was read into, shows where it lies and what its default is.
+    Row& add_key(std::string_view name, const void* object, const void* member, const AnyType& type,
+                 std::string_view sentence, std::string fallback);
+    Row& add_section(std::string_view name, std::string_view sentence);
+    void add_nested(std::string_view name, const void* object, const void* member, AnyRows rows,
+                    std::string_view sentence);
+    // `count` members, one every `stride` bytes.
+    void add_indexed(std::string_view name, const void* object, const void* member, std::size_t stride,
+                     std::size_t count, AnyRows rows, std::string_view sentence);
+
+  private:
+    std::vector<Row> rows_;
+};
+
 const toml::table* want_table(const toml::node& node, Context& context, std::string_view example);
-bool refuse_unknown_key(const toml::key& key, const std::vector<std::string>& known, Context& context);
-bool refuse_missing_key(const toml::table& table, const std::string& name, const std::string& example,
-                        Context& context);
-bool refuse_count(const toml::node& node, std::size_t count, std::size_t limit, Context& context);
-bool refuse_name(const toml::key& key, Context& context);
-bool refuse_index(const toml::key& key, std::size_t size, Context& context);
 
-// Reads `table` into `out`; keys named in `elsewhere` are another reader's.
+// Every child of the section, "default" before the others, which may be based on it: `read_child` gets its
+// name.
+bool read_named(
+    const toml::node& node, Context& context, std::size_t limit,
+    const std::function<bool(const std::string& name, const toml::node&, const toml::table&)>& read_child);
+// Every table of the list.
+bool read_list(const toml::node& node, Context& context, std::size_t limit,
+               const std::function<bool(const toml::node&, const toml::table&)>& read_child);
+
+// An object that nothing was read into.
 template <class Struct>
-bool read_rows(const toml::table& table, const Rows<Struct>& rows, Context& context, Struct& out,
-               std::span<const std::string_view> elsewhere = {}) {
-    const auto is_elsewhere = [&](std::string_view name) {
-        return std::find(elsewhere.begin(), elsewhere.end(), name) != elsewhere.end();
-    };
-    bool good = true;
-    for (const Row<Struct>& row : rows) {
-        if (is_elsewhere(row.info.name)) continue;
-        if (const toml::node* node = table.get(row.info.name); node != nullptr) {
-            const Context::Inside inside(context, row.info.name);
-            good &= row.read(*node, context, out);
-            if (!row.section) context.note_place(*node);
-        } else if (row.required) {
-            good = refuse_missing_key(table, row.info.name, row.info.fallback, context);
-        }
-    }
-    for (const auto& [key, node] : table) {
-        const auto is_key = [&, name = key.str()](const Row<Struct>& row) { return row.info.name == name; };
-        if (is_elsewhere(key.str()) || std::any_of(rows.begin(), rows.end(), is_key)) continue;
-        std::vector<std::string> known;
-        for (const Row<Struct>& row : rows) known.push_back(row.info.name);
-        good = refuse_unknown_key(key, known, context);
-    }
-    return good;
-}
-
-// Appends the keys of `value` that differ from `base`, under `[header]`, then its sections. With `always` the
-// header is there even if nothing differs; `brackets` are "[" "]" or "[[" "]]".
-template <class Struct>
-void save_rows(const Rows<Struct>& rows, const Struct& value, const Struct& base, const std::string& header,
-               std::string& out, bool always = false, std::string_view open = "[",
-               std::string_view close = "]") {
-    std::string keys;
-    for (const Row<Struct>& row : rows)
-        if (!row.section && (row.required || !row.same(value, base)))
-            keys += fmt::format("{} = {}\n", row.info.name, row.print(value, &base));
-    if (!header.empty() && (always || !keys.empty()))
-        out += fmt::format("{}{}{}{}\n", out.empty() ? "" : "\n", open, header, close);
-    out += keys;
-    for (const Row<Struct>& row : rows)
-        if (row.section)
-            row.save(value, base, header.empty() ? row.info.name : header + "." + row.info.name, out);
-}
-
-template <class Struct>
-void describe_rows(const Rows<Struct>& rows, const std::string& header, std::vector<KeyInfo>& out) {
-    for (const Row<Struct>& row : rows) {
-        if (row.section) continue;
-        out.push_back(row.info);
-        out.back().section = header;
-    }
-    for (const Row<Struct>& row : rows)
-        if (row.section) row.describe(header.empty() ? row.info.name : header + "." + row.info.name, out);
-}
-
-// A key: `member` read and printed as `type`. `fallback` is for defaults that are not a constant; the rest is
-// printed from a default-constructed struct.
-template <class Struct, class Base, class T>
-Row<Struct> key(std::string name, T Base::*member, Type<T> type, std::string sentence,
-                std::string fallback = {}) {
-    Row<Struct> row;
-    if (fallback.empty()) fallback = type.print(Struct{}.*member, nullptr);
-    row.info = {{}, std::move(name), type.name, type.allowed, std::move(fallback), std::move(sentence)};
-    row.read = [member, read = type.read](const toml::node& node, Context& context, Struct& out) {
-        return read(node, context, out.*member);
-    };
-    row.print = [member, print = type.print](const Struct& value, const Struct* base) {
-        return print(value.*member, base != nullptr ? &(base->*member) : nullptr);
-    };
-    row.same = [member](const Struct& a, const Struct& b) { return a.*member == b.*member; };
-    return row;
-}
-
-// A key that takes effect only when sluiced starts.
-template <class Struct>
-Row<Struct> at_start(Row<Struct> row) {
-    row.info.restart = true;
-    return row;
-}
-
-// A key of a member that is a struct, under a name of its own: `green_` and `min` of `green`.
-template <class Struct, class Child>
-Row<Struct> prefixed(const std::string& prefix, Child Struct::*member, Row<Child> child) {
-    Row<Struct> row;
-    row.info = child.info;
-    row.info.name = prefix + row.info.name;
-    row.read = [member, read = child.read](const toml::node& node, Context& context, Struct& out) {
-        return read(node, context, out.*member);
-    };
-    row.print = [member, print = child.print](const Struct& value, const Struct* base) {
-        return print(value.*member, base != nullptr ? &(base->*member) : nullptr);
-    };
-    row.same = [member, same = child.same](const Struct& a, const Struct& b) {
-        return same(a.*member, b.*member);
-    };
-    return row;
-}
-
-// A key that must be given.
-template <class Struct, class T>
-Row<Struct> required_key(std::string name, T Struct::*member, Type<T> type, std::string sentence) {
-    Row<Struct> row = key<Struct>(std::move(name), member, type, std::move(sentence), type.example);
-    row.required = true;
-    return row;
-}
-
-template <class Struct>
-Row<Struct> section(std::string name, std::string sentence) {
-    Row<Struct> row;
-    row.info.name = std::move(name);
-    row.info.sentence = std::move(sentence);
-    row.section = true;
-    return row;
-}
-
-// [NAME]: keys of the same struct, gathered under a heading.
-template <class Struct>
-Row<Struct> group(std::string name, Rows<Struct> rows, std::string sentence) {
-    Row<Struct> row = section<Struct>(name, std::move(sentence));
-    row.read = [rows](const toml::node& node, Context& context, Struct& out) {
-        const toml::table* table = want_table(node, context, {});
-        return table != nullptr && read_rows(*table, rows, context, out);
-    };
-    row.save = [rows](const Struct& value, const Struct& base, const std::string& header, std::string& out) {
-        save_rows(rows, value, base, header, out);
-    };
-    row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
-        describe_rows(rows, header, out);
-    };
-    return row;
-}
-
-// [NAME]: a struct of its own.
-template <class Struct, class Child>
-Row<Struct> nested(std::string name, Child Struct::*member, Rows<Child> rows, std::string sentence) {
-    Row<Struct> row = section<Struct>(std::move(name), std::move(sentence));
-    row.read = [member, rows](const toml::node& node, Context& context, Struct& out) {
-        const toml::table* table = want_table(node, context, {});
-        return table != nullptr && read_rows(*table, rows, context, out.*member);
-    };
-    row.save = [member, rows](const Struct& value, const Struct& base, const std::string& header,
-                              std::string& out) {
-        save_rows(rows, value.*member, base.*member, header, out);
-    };
-    row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
-        describe_rows(rows, header, out);
-    };
-    return row;
-}
-
-// [NAME.N]: one struct of an array, N from 0.
-template <class Struct, class Child, std::size_t size>
-Row<Struct> indexed(std::string name, std::array<Child, size> Struct::*member, Rows<Child> rows,
-                    std::string sentence) {
-    Row<Struct> row = section<Struct>(name, std::move(sentence));
-    row.read = [member, rows](const toml::node& node, Context& context, Struct& out) {
-        const toml::table* table = want_table(node, context, ".3");
-        if (table == nullptr) return false;
-        bool good = true;
-        for (const auto& [index_key, child] : *table) {
-            const Context::Inside inside(context, index_key.str());
-            const auto index = parse_integer(index_key.str());
-            if (!index || *index >= size || fmt::format("{}", *index) != index_key.str()) {
-                good = refuse_index(index_key, size, context);
-                continue;
-            }
-            const toml::table* keys = want_table(child, context, {});
-            good &= keys != nullptr && read_rows(*keys, rows, context, (out.*member)[*index]);
-        }
-        return good;
-    };
-    row.save = [member, rows](const Struct& value, const Struct& base, const std::string& header,
-                              std::string& out) {
-        for (std::size_t i = 0; i < size; ++i)
-            save_rows(rows, (value.*member)[i], (base.*member)[i], fmt::format("{}.{}", header, i), out);
-    };
-    row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
-        describe_rows(rows, header + ".N", out);
-    };
-    return row;
-}
-
-// What a named struct starts from when it is read, and what its text is the difference to when it is saved.
-template <class Struct, class Child>
-using BaseOf = std::function<Child(const Struct&, const std::string& name, bool saving)>;
-
-// [NAME.CHILD]: a map of structs. The child "default" is read and saved first: others may be based on it.
-template <class Struct, class Map>
-Row<Struct> named(std::string name, Map Struct::*member, Rows<typename Map::mapped_type> rows,
-                  BaseOf<Struct, typename Map::mapped_type> base_of, std::size_t limit,
-                  std::string sentence) {
-    using Child = typename Map::mapped_type;
-    Row<Struct> row = section<Struct>(name, std::move(sentence));
-    const auto read_child = [member, rows, base_of](const toml::key& child_key, const toml::node& node,
-                                                    Context& context, Struct& out) {
-        const Context::Inside inside(context, child_key.str());
-        if (!valid_name(child_key.str())) return refuse_name(child_key, context);
-        const toml::table* table = want_table(node, context, {});
-        if (table == nullptr) return false;
-        const std::string child_name(child_key.str());
-        Child child = base_of(out, child_name, false);
-        if constexpr (requires { child.place; }) child.place = place_of(node.source());
-        if (!read_rows(*table, rows, context, child)) return false;
-        (out.*member)[child_name] = std::move(child);
-        return true;
-    };
-    row.read = [read_child, limit](const toml::node& node, Context& context, Struct& out) {
-        const toml::table* table = want_table(node, context, ".NAME");
-        if (table == nullptr) return false;
-        if (table->size() > limit) return refuse_count(node, table->size(), limit, context);
-        bool good = true;
-        for (const bool first : {true, false})
-            for (const auto& [child_key, child] : *table)
-                if ((child_key.str() == "default") == first)
-                    good &= read_child(child_key, child, context, out);
-        return good;
-    };
-    row.save = [member, rows, base_of](const Struct& value, const Struct&, const std::string& header,
-                                       std::string& out) {
-        static const Struct fresh;  // what it has already needs no heading
-        for (const bool first : {true, false})
-            for (const auto& [child_name, child] : value.*member)
-                if ((child_name == "default") == first)
-                    save_rows(rows, child, base_of(value, child_name, true),
-                              header + "." + toml_key(child_name), out,
-                              !(fresh.*member).contains(child_name));
-    };
-    row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
-        describe_rows(rows, header + ".NAME", out);
-    };
-    return row;
+const Struct& fresh() {
+    static const Struct object{};
+    return object;
 }
 
 template <class Child>
@@ -298,44 +128,117 @@ const Set& children(const CopyOnWrite<Set>& set) {
     return *set;
 }
 
-// [[NAME]]: a vector of structs, or a shared set of them.
-template <class Struct, class Children, class Child>
-Row<Struct> list(std::string name, Children Struct::*member, Rows<Child> rows, std::size_t limit,
-                 std::string sentence) {
-    Row<Struct> row = section<Struct>(name, std::move(sentence));
-    row.read = [member, rows, limit](const toml::node& node, Context& context, Struct& out) {
-        const toml::array* array = node.as_array();
-        if (array == nullptr) {
-            context.refuse(node.source(), show(node) + " is not a list of tables",
-                           fmt::format("[[{}]]", context.path()),
-                           fmt::format("write each under a heading [[{}]]", context.path()));
-            return false;
-        }
-        if (array->size() > limit) return refuse_count(node, array->size(), limit, context);
-        bool good = true;
-        for (std::size_t i = 0; i < array->size(); ++i) {
-            const Context::Inside inside(context, i);
-            const toml::table* table = want_table((*array)[i], context, {});
-            Child child;
-            child.place = place_of((*array)[i].source());
-            if (table == nullptr || !read_rows(*table, rows, context, child))
-                good = false;
-            else
-                append(out.*member, std::move(child));
-        }
-        return good;
-    };
-    row.save = [member, rows](const Struct& value, const Struct&, const std::string& header,
-                              std::string& out) {
-        static const Child base;
-        for (const Child& child : children(value.*member))
-            save_rows(rows, child, base, header, out, true, "[[", "]]");
-    };
-    row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
-        describe_rows(rows, header + "[]", out);
-    };
-    return row;
-}
+template <class Struct>
+class Rows : public AnyRows {
+  public:
+    bool read(const toml::table& table, Context& context, Struct& object,
+              std::span<const std::string_view> elsewhere = {}) const {
+        return AnyRows::read(table, context, &object, elsewhere);
+    }
+    void save(const Struct& object, const Struct& base, const std::string& header, std::string& out,
+              bool always = false, std::string_view open = "[", std::string_view close = "]") const {
+        AnyRows::save(&object, &base, header, out, always, open, close);
+    }
+
+    // A key: `member` read and printed as `type`. `fallback` is for defaults that are not a constant; the
+    // rest is printed from a default-constructed struct.
+    template <class Base, class T>
+    Row& key(std::string_view name, T Base::*member, const Type<T>& type, std::string_view sentence,
+             std::string fallback = {}) {
+        const Struct& object = fresh<Struct>();
+        return add_key(name, &object, &(object.*member), any_type(type), sentence, std::move(fallback));
+    }
+    // A key of a member that is a struct.
+    template <class Child, class T>
+    Row& key(std::string_view name, Child Struct::*outer, T Child::*member, const Type<T>& type,
+             std::string_view sentence) {
+        const Struct& object = fresh<Struct>();
+        return add_key(name, &object, &(object.*outer.*member), any_type(type), sentence, {});
+    }
+    template <class Base, class T>
+    void required(std::string_view name, T Base::*member, const Type<T>& type, std::string_view sentence) {
+        key(name, member, type, sentence, type.example).required = true;
+    }
+
+    void group(std::string_view name, Rows rows, std::string_view sentence) {
+        add_nested(name, &fresh<Struct>(), &fresh<Struct>(), std::move(rows), sentence);
+    }
+    template <class Child>
+    void nested(std::string_view name, Child Struct::*member, Rows<Child> rows, std::string_view sentence) {
+        const Struct& object = fresh<Struct>();
+        add_nested(name, &object, &(object.*member), std::move(rows), sentence);
+    }
+    template <class Child, std::size_t count>
+    void indexed(std::string_view name, std::array<Child, count> Struct::*member, Rows<Child> rows,
+                 std::string_view sentence) {
+        const Struct& object = fresh<Struct>();
+        add_indexed(name, &object, (object.*member).data(), sizeof(Child), count, std::move(rows), sentence);
+    }
+
+    // What a named struct starts from when it is read, and what its text is the difference to when it is
+    // saved.
+    template <class Child>
+    using BaseOf = Child (*)(const Struct&, const std::string& name, bool saving);
+
+    template <class Map>
+    void named(std::string_view name, Map Struct::*member, const Rows<typename Map::mapped_type>& rows,
+               BaseOf<typename Map::mapped_type> base_of, std::size_t limit, std::string_view sentence) {
+        Row& row = add_section(name, sentence);
+        row.read = [member, rows, base_of, limit](const toml::node& node, Context& context, void* object) {
+            Struct& out = *static_cast<Struct*>(object);
+            return read_named(
+                node, context, limit,
+                [&](const std::string& child_name, const toml::node& at, const toml::table& table) {
+                    auto child = base_of(out, child_name, false);
+                    if constexpr (requires { child.place; }) child.place = place_of(at.source());
+                    if (!rows.read(table, context, child)) return false;
+                    (out.*member)[child_name] = std::move(child);
+                    return true;
+                });
+        };
+        row.save = [member, rows, base_of](const void* object, const void*, const std::string& header,
+                                           std::string& out) {
+            const Struct& value = *static_cast<const Struct*>(object);
+            for (const bool first : {true, false})
+                for (const auto& [child_name, child] : value.*member)
+                    if ((child_name == "default") == first)  // what is there already needs no heading
+                        rows.save(child, base_of(value, child_name, true),
+                                  header + "." + toml_key(child_name), out,
+                                  !(fresh<Struct>().*member).contains(child_name));
+        };
+        row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
+            rows.describe(header + ".NAME", out);
+        };
+    }
+
+    // A vector of structs, or a shared set of them.
+    template <class Children, class Child>
+    void list(std::string_view name, Children Struct::*member, const Rows<Child>& rows, std::size_t limit,
+              std::string_view sentence) {
+        Row& row = add_section(name, sentence);
+        row.read = [member, rows, limit](const toml::node& node, Context& context, void* object) {
+            Children& into = static_cast<Struct*>(object)->*member;
+            return read_list(node, context, limit, [&](const toml::node& at, const toml::table& table) {
+                Child child;
+                child.place = place_of(at.source());
+                if (!rows.read(table, context, child)) return false;
+                append(into, std::move(child));
+                return true;
+            });
+        };
+        row.save = [member, rows](const void* object, const void*, const std::string& header,
+                                  std::string& out) {
+            for (const Child& child : children(static_cast<const Struct*>(object)->*member))
+                rows.save(child, fresh<Child>(), header, out, true, "[[", "]]");
+        };
+        row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
+            rows.describe(header + "[]", out);
+        };
+    }
+
+    // A section with a reader of its own.
+    Row& section(std::string_view name, std::string_view sentence) { return add_section(name, sentence); }
+};
 
 // The whole file.
 const Rows<Config>& config_rows();

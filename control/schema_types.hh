@@ -1,7 +1,7 @@
 // The types of configuration keys: how a TOML node becomes a member and how the member is written back.
 //
-// A `Type<T>` is a value made by one of the functions below and used in a row of schema.cc. `read` takes any
-// node and never throws; `print` gives the TOML text of a value, which `read` takes back. Private to the
+// A `Type<T>` is a value made by one of the functions below and used in a row of schema_*.cc. `read` takes
+// any node and never throws; `print` gives the TOML text of a value, which `read` takes back. Private to the
 // schema.
 #pragma once
 

@@ -1,0 +1,109 @@
+// What a switch watches, notes, and does not promise.
+#include "control/running_switch.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "control/compile.hh"
+#include "control/force.hh"
+#include "control/values.hh"
+
+namespace sluice {
+
+std::vector<std::string> RunningSwitch::broken_promises() const {
+    std::vector<std::string> broken;
+    for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path + ": " + problem.wrong);
+    for (const std::string& reason : state_.forced) broken.push_back(reason + ": forced");
+    for (const auto& [name, port] : config_.ports)
+        if (has_our_sender(config_, port) && port.peer == PeerKind::ignore &&
+            qos_.ports.at(name).lossless != 0)
+            broken.push_back("not promised by the peer of " + name);
+    if (port_watch_)
+        for (const std::string& promise : port_watch_->broken_promises()) broken.push_back(promise);
+    for (const auto& [name, faults] : broken_by_fault_) {
+        std::string list;
+        for (const std::string_view fault : faults) append_item(list, ", ", fault);
+        broken.push_back("not promised: fault injected on " + name + ": " + list);
+    }
+    return broken;
+}
+
+void RunningSwitch::note_once(const std::string& kind, std::string text) {
+    if (noted_.insert(kind + text).second) note(kind, std::move(text));
+}
+
+void RunningSwitch::watch() {
+    for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
+    observation_->drain(*switch_);
+    note_microbursts();
+    std::uint64_t drops = 0;
+    for (unsigned w = 0; w < switch_->worker_count(); ++w) {
+        const WorkerContext& worker = switch_->worker(static_cast<WorkerId>(w));
+        drops += worker.lossless_drops.get();
+        if (real_ && worker.turns.longest_ps.get() > static_cast<std::uint64_t>(config_.turn_max.ps))
+            note_once("long_turn",
+                      fmt::format("worker {}: a turn took longer than turn_max, {}, by which headroom is "
+                                  "reckoned; worker.show has the longest; do: give it a core of its own, or "
+                                  "set turn_max to more",
+                                  w, print_time(config_.turn_max)));
+    }
+    for (PortId id = 0; id < switch_->port_count(); ++id) {
+        const PortContext& port = switch_->port(id);
+        if (port.counters.behind.get() != 0)
+            note_once("fell_behind", "port " + names_[id] + ": the worker fell behind and paused the peer");
+        if (watched_drops_ != drops) note_drops(id);
+    }
+    watched_drops_ = drops;
+}
+
+void RunningSwitch::note_watchdog(const WatchdogNews& news) {
+    const std::string queue = fmt::format("port {} queue {}", names_[news.port], news.queue);
+    if (news.detected)
+        note("watchdog_detected",
+             fmt::format("{}: the peer holds it paused, action {}: {} packets dropped at once", queue,
+                         news.action, news.dropped),
+             news);
+    else
+        note("watchdog_restored",
+             fmt::format("{}: restored, action {}: {} packets passed and {} dropped in this storm", queue,
+                         news.action, news.passed, news.dropped),
+             news);
+}
+
+// Every one is in the report; an event says that there are any.
+void RunningSwitch::note_microbursts() {
+    const auto& bursts = observation_->microbursts();
+    for (; watched_microbursts_ < bursts.size(); ++watched_microbursts_) {
+        const Observation::Burst& seen = bursts[watched_microbursts_];
+        const std::string queue = fmt::format("{}.{}", names_[seen.burst.port], seen.burst.queue);
+        if (noted_.insert("microburst" + queue).second)
+            note("microburst",
+                 fmt::format("queue {}: first microburst: {} bytes, above {}, for {} ns", queue,
+                             seen.peak_bytes, seen.threshold_bytes, seen.burst.length.ps / 1000));
+    }
+}
+
+void RunningSwitch::note_forced(const std::vector<std::string>& before) {
+    for (const std::string& reason : state_.forced)
+        if (std::find(before.begin(), before.end(), reason) == before.end())
+            note("forced", "not lossless, and forced: " + reason);
+}
+
+void RunningSwitch::note_drops(PortId id) {
+    for (std::size_t i = 1; i < drop_reason_count; ++i) {
+        const auto reason = static_cast<DropReason>(i);
+        if (switch_->dropped_lossless(id, reason) == 0) continue;
+        const bool overrun = reason == DropReason::headroom_overrun;
+        note_once(overrun ? "headroom_overrun" : "lossless_drop",
+                  fmt::format("port {}: a lossless packet was dropped: {}: {}", names_[id], to_string(reason),
+                              drop_reason_texts[i].sentence));
+    }
+}
+
+void RunningSwitch::note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog) {
+    const Duration at = switch_ ? now() - Time{} : Duration{};
+    events_.add({at, std::move(kind), std::move(text), std::move(watchdog)});
+}
+
+}  // namespace sluice
