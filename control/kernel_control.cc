@@ -35,15 +35,16 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
     if (asked_.size() == most_asked)
         std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_asks; });
     for (unsigned w = 0; w < running.device().worker_count(); ++w)
-        running.device().worker(static_cast<WorkerId>(w)).unresolved->drain([&](const Unresolved& packet) {
-            const IpAddress destination{packet.destination, packet.is_v6};
-            if (asked_.size() == most_asked && !asked_.contains(destination)) return;
-            const auto [asked, is_new] = asked_.try_emplace(destination, now);
-            if (!is_new && now - asked->second < between_asks) return;
-            asked->second = now;
-            ++asks_;
-            mirror_->tables().want(destination);
-        });
+        running.device()
+            .worker(static_cast<WorkerId>(w))
+            .unresolved->drain([&](const IpAddress& destination) {
+                if (asked_.size() == most_asked && !asked_.contains(destination)) return;
+                const auto [asked, is_new] = asked_.try_emplace(destination, now);
+                if (!is_new && now - asked->second < between_asks) return;
+                asked->second = now;
+                ++asks_;
+                mirror_->tables().want(destination);
+            });
 }
 
 void KernelControl::note_links(RunningSwitch& running) {

@@ -144,7 +144,7 @@ constexpr std::array metrics{
     Metric{"workers.{worker}.busy_turns", Kind::counter, "Turns that found packets."},
     Metric{"workers.{worker}.time_ns", Kind::seconds_counter, "Time of all turns."},
     Metric{"workers.{worker}.busy_ns", Kind::seconds_counter, "Time of turns that found packets."},
-    Metric{"workers.{worker}.longest_turn_ns", Kind::seconds_gauge, "The longest turn since the start."},
+    Metric{"workers.{worker}.longest_turn_ns", Kind::seconds_gauge, "The longest turn, or sleep between two, since the start."},
     Metric{"workers.{worker}.busy_turn_ns.{quantile}", Kind::seconds_gauge,
            "Length of turns that found packets, since the start."},
     Metric{"workers.{worker}.pauses_obeyed", Kind::counter,

@@ -13,11 +13,6 @@
 namespace sluice {
 namespace {
 
-std::uint32_t group_of(const Fib& fib, const IpAddress& destination) {
-    return destination.is_v6 ? fib.lookup(destination.bytes.data())
-                             : fib.lookup(load_be<std::uint32_t>(destination.bytes.data()));
-}
-
 // The hash that the packet would have, from headers as they would lie in it.
 std::uint32_t hash_of(const FlowQuestion& question, const HashKey& key) {
     Parsed parsed;
@@ -41,7 +36,7 @@ FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
     const Policy& policy = running.device().policy();
     FlowAnswer answer;
     answer.match = running.routes().match(question.destination);
-    answer.group = group_of(*policy.fib, question.destination);
+    answer.group = policy.fib->lookup(question.destination);
     const Group& group = policy.groups[answer.group];
     const std::string route = answer.match ? print_prefix(answer.match->prefix) : "no route";
     answer.drop = group.drop;

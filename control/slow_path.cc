@@ -12,15 +12,10 @@
 namespace sluice {
 namespace {
 
-std::uint32_t group_of(const Policy& policy, const IpAddress& address) {
-    return address.is_v6 ? policy.fib->lookup(address.bytes.data())
-                         : policy.fib->lookup(load_be<std::uint32_t>(address.bytes.data()));
-}
-
 // Whether packets to this address leave by other ports than this one, and by any at all: then hosts here may
 // send them to us.
 bool is_behind_another(const Policy& policy, PortId here, const IpAddress& address) {
-    const Group& group = policy.groups[group_of(policy, address)];
+    const Group& group = policy.groups[policy.fib->lookup(address)];
     if (group.drop != DropReason::none) return false;
     const auto members = policy.buckets.subspan(group.first_bucket, std::size_t{1} << group.log2_buckets);
     return std::none_of(members.begin(), members.end(),
@@ -31,14 +26,10 @@ bool is_behind_another(const Policy& policy, PortId here, const IpAddress& addre
 std::optional<IpAddress> destination_of(std::span<const std::uint8_t> frame) {
     const auto layers = frame_layers(frame);
     if (!layers) return std::nullopt;
-    IpAddress to;
-    to.is_v6 = layers->type == ether_type::ipv6;
-    const std::size_t at = layers->l3_offset +
-                           (to.is_v6 ? offsetof(Ipv6Header, destination) : offsetof(Ipv4Header, destination));
-    const std::size_t bytes = to.is_v6 ? 16 : 4;
-    if (frame.size() < at + bytes) return std::nullopt;
-    std::copy_n(frame.begin() + static_cast<std::ptrdiff_t>(at), bytes, to.bytes.begin());
-    return to;
+    const bool v6 = layers->type == ether_type::ipv6;
+    if (frame.size() < layers->l3_offset + (v6 ? sizeof(Ipv6Header) : sizeof(Ipv4Header)))
+        return std::nullopt;
+    return destination_of(v6, frame.data() + layers->l3_offset);
 }
 
 std::vector<IpAddress> addresses_of(const Config& config) {
@@ -107,7 +98,7 @@ bool SlowPath::keep(RunningSwitch& running, PortId id, const Punted& in) {
     const auto frame = in.frame();
     const auto destination = destination_of(frame);
     if (destination) {
-        const std::uint32_t group = group_of(running.device().policy(), *destination);
+        const std::uint32_t group = running.device().policy().fib->lookup(*destination);
         const HeldFrame::Hop hop{group, group == group_unresolved ? *destination : IpAddress{}};
         if (held_.hold({hop, *destination, id, {frame.begin(), frame.end()}, {}}, running.now()))
             return false;
@@ -124,7 +115,8 @@ bool SlowPath::settle(RunningSwitch& running) {
     held_.settle(
         running.now(),
         [&](const HeldFrame& frame) {
-            return policy.groups[group_of(policy, frame.destination)].drop != DropReason::unresolved_next_hop;
+            return policy.groups[policy.fib->lookup(frame.destination)].drop !=
+                   DropReason::unresolved_next_hop;
         },
         [&](const HeldFrame& frame, HeldFrames::Fate fate) {
             if (device.port(frame.port).control->injected.claim() == nullptr) return false;

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "lib/endian.hh"
+#include "lib/ip_address.hh"
 #include "lib/prefix_trie.hh"
 
 namespace sluice {
@@ -42,6 +44,10 @@ class Fib {
     // IPv4 in host order, IPv6 in network order. group_no_route where there is none.
     std::uint32_t lookup(std::uint32_t address) const { return v4_.trie.find(address); }
     std::uint32_t lookup(const std::uint8_t* address) const { return v6_.trie.find(address); }
+    std::uint32_t lookup(const IpAddress& address) const {
+        return address.is_v6 ? lookup(address.bytes.data())
+                             : lookup(load_be<std::uint32_t>(address.bytes.data()));
+    }
     const PrefixTrie& tables(bool v6) const { return v6 ? v6_.trie : v4_.trie; }
 
     // Bytes of EAL memory that `create` takes, for sizing before EAL starts.

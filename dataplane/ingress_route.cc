@@ -11,14 +11,8 @@ namespace sluice {
 namespace {
 
 // Control has the kernel find the neighbour out. Who sends more than the ring holds is heard next time.
-[[gnu::cold]] void report_unresolved(EventRing<Unresolved>& ring, Packet* packet, const Parsed& parsed) {
-    const std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
-    Unresolved event{{}, parsed.kind == FrameKind::ipv6};
-    if (event.is_v6)
-        std::memcpy(event.destination.data(), l3 + offsetof(Ipv6Header, destination), 16);
-    else
-        std::memcpy(event.destination.data(), l3 + offsetof(Ipv4Header, destination), 4);
-    ring.post(event);
+[[gnu::cold]] void report_unresolved(EventRing<IpAddress>& ring, Packet* packet, const Parsed& parsed) {
+    ring.post(destination_of(parsed.kind == FrameKind::ipv6, frame_bytes(packet) + parsed.l3_offset));
 }
 
 // What routing a packet reads, at hand: behind each store the compiler would load it again.

@@ -18,11 +18,7 @@ bool is_local(const Policy& policy, Bytes view) {
     const auto layers = frame_layers(view);
     if (!layers) return false;
     const std::uint8_t* l3 = view.data() + layers->l3_offset;
-    const std::uint32_t group =
-        layers->type == ether_type::ipv6
-            ? policy.fib->lookup(l3 + offsetof(Ipv6Header, destination))
-            : policy.fib->lookup(load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination)));
-    return group == group_local;
+    return policy.fib->lookup(destination_of(layers->type == ether_type::ipv6, l3)) == group_local;
 }
 
 void copy_frame(const Packet* packet, std::uint8_t* to) {

@@ -40,7 +40,7 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
         if (resources.microburst_ring != 0)
             worker->microbursts = std::make_unique<EventRing<Microburst>>(resources.microburst_ring);
         if (resources.unresolved_ring != 0)
-            worker->unresolved = std::make_unique<EventRing<Unresolved>>(resources.unresolved_ring);
+            worker->unresolved = std::make_unique<EventRing<IpAddress>>(resources.unresolved_ring);
         if (resources.control_slots != 0)  // a slot is in no more than one place
             worker->injections =
                 std::make_unique<Mailbox<PortId>>(worker->own_ports.size() * resources.control_slots + 1);

@@ -22,6 +22,7 @@
 #include "lib/egress_queue_use.hh"
 #include "lib/fill_board.hh"
 #include "lib/histogram.hh"
+#include "lib/ip_address.hh"
 #include "lib/link.hh"
 #include "lib/mailbox.hh"
 #include "lib/microburst.hh"
@@ -151,21 +152,29 @@ struct TurnCounters {
     Counter busy_turns;  // that received, handed over or sent a packet
     Counter time_ps;
     Counter busy_ps;  // in busy turns
-    Counter longest_ps;
+    Counter longest_ps;  // of turns and of the sleeps between them
     Histogram busy_lengths;
 
     void add(unsigned work, Duration length) {
         const auto ps = static_cast<std::uint64_t>(length.ps);
         turns.add(1);
         time_ps.add(ps);
-        if (ps > longest_ps.get()) longest_ps.set(ps);
+        keep_longest(ps);
         if (work == 0) return;
         busy_turns.add(1);
         busy_ps.add(ps);
         busy_lengths.record(length);
     }
-    // Between two turns.
-    void slept(Duration length) { time_ps.add(static_cast<std::uint64_t>(length.ps)); }
+    // Between two turns. Whoever wakes up late is away as in a long turn.
+    void slept(Duration length) {
+        time_ps.add(static_cast<std::uint64_t>(length.ps));
+        keep_longest(static_cast<std::uint64_t>(length.ps));
+    }
+
+  private:
+    void keep_longest(std::uint64_t ps) {
+        if (ps > longest_ps.get()) longest_ps.set(ps);
+    }
 };
 
 // Packets that stay with the worker that received them: an array, emptied every turn, always warm.
@@ -201,12 +210,6 @@ struct EventRing {
     Counter lost;
 };
 
-// A packet that was dropped because nobody knows its next hop's MAC address.
-struct Unresolved {
-    std::array<std::uint8_t, 16> destination;  // IPv4 in the first 4
-    bool is_v6;
-};
-
 struct alignas(64) WorkerContext {
     WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool);
 
@@ -231,7 +234,9 @@ struct alignas(64) WorkerContext {
     std::unique_ptr<Reactions> reactions;                 // null: under the virtual clock
     TurnCounters turns;
     StageMeter meter;
-    std::unique_ptr<EventRing<Unresolved>> unresolved;  // null: nobody resolves
+    // Destinations of packets that were dropped because nobody knows their next hop's MAC address. null:
+    // nobody resolves.
+    std::unique_ptr<EventRing<IpAddress>> unresolved;
     // From control: one entry for each frame that waits in a port's ControlPath, in this order; null: none
     // ever.
     std::unique_ptr<Mailbox<PortId>> injections;

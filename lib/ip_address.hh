@@ -3,7 +3,11 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "lib/headers.hh"
 
 namespace sluice {
 
@@ -16,6 +20,17 @@ struct IpAddress {
         return is_v6 != other.is_v6 ? is_v6 <=> other.is_v6 : bytes <=> other.bytes;
     }
 };
+
+// Where the packet of a whole IP header at `l3` goes.
+inline IpAddress destination_of(bool is_v6, const std::uint8_t* l3) {
+    IpAddress to;
+    to.is_v6 = is_v6;
+    if (is_v6)
+        std::memcpy(to.bytes.data(), l3 + offsetof(Ipv6Header, destination), 16);
+    else
+        std::memcpy(to.bytes.data(), l3 + offsetof(Ipv4Header, destination), 4);
+    return to;
+}
 
 // What contains a prefix sorts before it.
 struct IpPrefix {

@@ -1,4 +1,4 @@
-// A sender that obeys PFC, as headroom models it (mechanisms: section 4): what stands behind a capture.
+// A sender that obeys PFC, as headroom models it (headroom.hh): what stands behind a capture.
 //
 // A PFC frame of ours that ends at `e` reaches the sender after the cable, and from e + cable + reaction it
 // starts no more frames of the class; what it starts arrives a cable later. All times here are at the switch:

@@ -39,10 +39,7 @@ struct Answer {
 
 std::string header_of(const MacAddress& to) { return {to.bytes.begin(), to.bytes.end()}; }
 
-std::uint32_t group_of(const Policy& policy, const IpAddress& asked) {
-    return asked.is_v6 ? policy.fib->lookup(asked.bytes.data())
-                       : policy.fib->lookup(load_be<std::uint32_t>(asked.bytes.data()));
-}
+std::uint32_t group_of(const Policy& policy, const IpAddress& asked) { return policy.fib->lookup(asked); }
 
 std::span<const std::uint32_t> buckets_of(const Policy& policy, const IpAddress& asked) {
     const Group& group = policy.groups[group_of(policy, asked)];
