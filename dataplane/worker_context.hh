@@ -151,7 +151,7 @@ struct TurnCounters {
     Counter turns;
     Counter busy_turns;  // that received, handed over or sent a packet
     Counter time_ps;
-    Counter busy_ps;  // in busy turns
+    Counter busy_ps;     // in busy turns
     Counter longest_ps;  // of turns and of the sleeps between them
     Histogram busy_lengths;
 
