@@ -23,7 +23,7 @@ bool is_behind_another(const Policy& policy, PortId here, const IpAddress& addre
 }
 
 // Of a packet that has been routed.
-std::optional<IpAddress> destination_of(std::span<const std::uint8_t> frame) {
+std::optional<IpAddress> destination_in(std::span<const std::uint8_t> frame) {
     const auto layers = frame_layers(frame);
     if (!layers) return std::nullopt;
     const bool v6 = layers->type == ether_type::ipv6;
@@ -96,7 +96,7 @@ bool SlowPath::give(Switch& device, PortId id, std::span<const std::uint8_t> fra
 // Those that go by the same next hops, or are for the same host of a subnet, share a bound.
 bool SlowPath::keep(RunningSwitch& running, PortId id, const Punted& in) {
     const auto frame = in.frame();
-    const auto destination = destination_of(frame);
+    const auto destination = destination_in(frame);
     if (destination) {
         const std::uint32_t group = running.device().policy().fib->lookup(*destination);
         const HeldFrame::Hop hop{group, group == group_unresolved ? *destination : IpAddress{}};
