@@ -49,7 +49,7 @@ FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
     const std::uint32_t* table = policy.buckets.data() + group.first_bucket;
     answer.buckets = 1U << group.log2_buckets;
     if (group.log2_buckets != 0) answer.hash = hash_of(question, policy.hash);
-    answer.bucket = static_cast<unsigned>(std::uint64_t{answer.hash} << group.log2_buckets >> 32);
+    answer.bucket = bucket_of(group.log2_buckets, answer.hash);
     answer.first = running.port_names()[port_of(table[answer.bucket])];
     const std::uint32_t taken = pick_member(table, group.log2_buckets, answer.hash, is_up);
     if (taken == no_member) {

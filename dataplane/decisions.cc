@@ -1,5 +1,6 @@
 #include "dataplane/decisions.hh"
 
+#include "lib/ecmp.hh"
 #include "lib/flow_hash.hh"
 
 namespace sluice {
@@ -60,8 +61,7 @@ void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, s
         routed.buckets = 1U << members.log2_buckets;
         if (members.log2_buckets != 0) {
             routed.hash = flow_hash(parsed, frame_bytes(packet) + parsed.l3_offset, policy.hash);
-            routed.bucket =
-                static_cast<std::uint32_t>((std::uint64_t{routed.hash} << members.log2_buckets) >> 32);
+            routed.bucket = bucket_of(members.log2_buckets, routed.hash);
         }
         routed.next_hop = info.next_hop;
         routed.egress_port = info.egress_port;

@@ -223,9 +223,8 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     next.queue = number;
     queue.packets.pop(worker.chunks, 1);
     became_empty(port, number, now);
-    if (queue.use.release_reserved(entry.cells())) return;
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    queue.use.release(pools[policy.queue[number].pool], entry.cells());
+    give_back(queue, policy.queue[number], pools, entry.cells());
 }
 
 // Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:

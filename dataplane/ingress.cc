@@ -127,12 +127,7 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     meter.lap(Stage::lookup, batch.count);
     route_stage(worker, batch);
     meter.lap(Stage::route, batch.count);
-    admit_stage(worker, port, batch);
-    meter.lap(Stage::admit, batch.count);
-    hand_off_stage(worker, batch);
-    meter.lap(Stage::hand_off, batch.count);
-    judge_groups(worker, port, now);
-    meter.lap(Stage::judge, batch.count);
+    take_in(worker, port, batch, now, meter);
     return received;
 }
 

@@ -133,12 +133,7 @@ unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& me
             Batch batch;
             sort_stage(worker, port, std::span(burst).first(count), batch);
             meter.lap(Stage::receive, count);
-            admit_stage(worker, port, batch);
-            meter.lap(Stage::admit, batch.count);
-            hand_off_stage(worker, batch);
-            meter.lap(Stage::hand_off, batch.count);
-            judge_groups(worker, port, now);
-            meter.lap(Stage::judge, batch.count);
+            take_in(worker, port, batch, now, meter);
         }
     }
     return total;

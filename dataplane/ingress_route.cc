@@ -10,11 +10,6 @@
 namespace sluice {
 namespace {
 
-// Control has the kernel find the neighbour out. Who sends more than the ring holds is heard next time.
-[[gnu::cold]] void report_unresolved(EventRing<IpAddress>& ring, Packet* packet, const Parsed& parsed) {
-    ring.post(destination_of(parsed.kind == FrameKind::ipv6, frame_bytes(packet) + parsed.l3_offset));
-}
-
 // What routing a packet reads, at hand: behind each store the compiler would load it again.
 struct RouteTables {
     RouteTables(const Policy& policy, const Shared& shared)
@@ -41,22 +36,26 @@ struct RouteTables {
                        [&](std::uint32_t hop) { return tables.is_up(tables.next_hops[hop].port); });
 }
 
+// Where only the neighbour is unknown control has the kernel find it out. Who sends more than the ring holds
+// is heard next time.
 [[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, Packet* packet,
                                                      const Parsed& parsed, DropReason reason) {
     if (reason == DropReason::unresolved_next_hop && worker.unresolved)
-        report_unresolved(*worker.unresolved, packet, parsed);
+        worker.unresolved->post(
+            destination_of(parsed.kind == FrameKind::ipv6, frame_bytes(packet) + parsed.l3_offset));
     return reason;
 }
 
-// Group and hash to next hop; `none` when the packet may leave. `l3`: its IP header.
+// Group and hash to next hop; `none` when the packet may leave.
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
                                                          Packet* packet, const Parsed& parsed,
-                                                         const std::uint8_t* l3, std::uint32_t number) {
+                                                         std::uint32_t number) {
     const Group& group = tables.groups[number];
     if (group.drop != DropReason::none) [[unlikely]]
         return refuse_route(worker, packet, parsed, group.drop);
     PacketMeta& info = meta(packet);
-    const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
+    const std::uint32_t hash =
+        group.log2_buckets == 0 ? 0 : tables.hash(parsed, frame_bytes(packet) + parsed.l3_offset);
     std::uint32_t hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
     PortId port = tables.next_hops[hop].port;
     if (!tables.is_up(port)) [[unlikely]] {
@@ -116,8 +115,7 @@ template <bool recording>
     const RouteTables tables(*worker.policy, worker.shared);
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         const Parsed& parsed = batch.parsed[i];
-        const DropReason reason = choose_next_hop(worker, tables, packet, parsed,
-                                                  frame_bytes(packet) + parsed.l3_offset, batch.group[i]);
+        const DropReason reason = choose_next_hop(worker, tables, packet, parsed, batch.group[i]);
         if constexpr (recording)
             if (meta(packet).observed != 0) record_route(worker, packet, parsed, batch.group[i], reason);
         if (reason != DropReason::none) [[unlikely]]

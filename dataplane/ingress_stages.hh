@@ -7,6 +7,7 @@
 
 #include "dataplane/drop.hh"
 #include "dataplane/fib.hh"
+#include "dataplane/ingress.hh"
 #include "dataplane/packet.hh"
 #include "dataplane/worker_context.hh"
 
@@ -77,6 +78,18 @@ bool is_behind_elsewhere(const PortContext& port);
 
 // To the workers that own the egress ports. (ingress.cc)
 void hand_off_stage(WorkerContext& worker, const Batch& batch);
+
+// What the port's owner does with a batch that has been routed, by whomever.
+template <class Meter>
+void take_in(WorkerContext& worker, PortContext& port, Batch& batch, Time now, Meter& meter) {
+    admit_stage(worker, port, batch);
+    meter.lap(Stage::admit, batch.count);
+    hand_off_stage(worker, batch);
+    meter.lap(Stage::hand_off, batch.count);
+    judge_groups(worker, port, now);
+    meter.lap(Stage::judge, batch.count);
+}
+
 // MAC control frames are consumed: counted, never data, never dropped data.
 void consume(WorkerContext& worker, PortContext& port, Packet* packet);
 // Behind is: bursts come full, 8 in a row, or the receive ring fills up where the device tells.

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "lib/ecmp.hh"
+#include "tests/unit/frames.hh"
 
 #include "CppUTest/TestHarness.h"
 
 namespace {
 
 using namespace sluice;
+using namespace sluice::frames;
 
 struct Flow {
     std::uint32_t source = 0x0A000002;
@@ -22,7 +24,6 @@ struct Flow {
     std::uint16_t destination_port = roce_udp_port;
     std::uint32_t qp = 0;
     std::uint8_t protocol = ip_protocol::udp;
-    bool roce = true;
     bool is_v6 = false;
 };
 
@@ -35,10 +36,16 @@ std::uint32_t hash_of(const Flow& flow, const HashKey& key = {}) {
     Parsed parsed;
     parsed.kind = flow.is_v6 ? FrameKind::ipv6 : FrameKind::ipv4;
     parsed.protocol = flow.protocol;
-    parsed.roce = flow.roce;
-    parsed.flow = {std::uint32_t{flow.source_port} << 16 | flow.destination_port, flow.roce ? flow.qp : 0,
-                   flow.protocol};
+    parsed.roce = true;
+    parsed.flow = {std::uint32_t{flow.source_port} << 16 | flow.destination_port, flow.qp, flow.protocol};
     return flow_hash(parsed, l3.data(), key);
+}
+
+// As the switch does, from a frame.
+std::uint32_t hash_of_frame(const Frame& frame, const HashKey& key) {
+    const Parsed parsed = parse(frame, static_cast<std::uint32_t>(frame.size()), station);
+    CHECK_TRUE(parsed.drop == DropReason::none);
+    return flow_hash(parsed, frame.data() + parsed.l3_offset, key);
 }
 
 // The ways in which flows of one data centre differ: by a counter in one field.
@@ -153,8 +160,11 @@ TEST(FlowHash, theQueuePairTakesPartOnlyWhenConfiguredAndOnlyOfRoce) {
     const Flow one{.qp = 0x100}, other{.qp = 0x101};
     LONGS_EQUAL(hash_of(one), hash_of(other));
     CHECK_TRUE(hash_of(one, {1, true}) != hash_of(other, {1, true}));
-    const Flow udp_one{.qp = 0x100, .roce = false}, udp_other{.qp = 0x101, .roce = false};
-    LONGS_EQUAL(hash_of(udp_one, {1, true}), hash_of(udp_other, {1, true}));
+    const auto to_port = [](unsigned port, std::uint32_t qp) {
+        return hash_of_frame(v4_frame(udp(49152, port, joined({bth(4, qp), Frame(20)}))), {1, true});
+    };
+    CHECK_TRUE(to_port(roce_udp_port, 0x100) != to_port(roce_udp_port, 0x101));
+    LONGS_EQUAL(to_port(roce_udp_port + 1, 0x100), to_port(roce_udp_port + 1, 0x101));
     std::vector<unsigned> seen(64);
     for (std::uint32_t qp = 0; qp < 16'384; ++qp) ++seen[hash_of({.qp = qp}, {1, true}) >> 26];
     CHECK_TRUE(chi_square(seen, 256) < limit(64));
@@ -164,36 +174,7 @@ TEST(FlowHash, allFragmentsOfAPacketTakeOnePath) {
     // Of IPv6 too, where the first fragment may have a header of options between fragment and transport
     // header.
     const auto chain = [](std::initializer_list<std::uint8_t> bytes) {
-        std::vector<std::uint8_t> frame = {2,
-                                           0,
-                                           0,
-                                           0,
-                                           0xFF,
-                                           1,
-                                           2,
-                                           0,
-                                           0,
-                                           0,
-                                           0,
-                                           1,
-                                           0x86,
-                                           0xDD,
-                                           0x60,
-                                           0,
-                                           0,
-                                           0,
-                                           0,
-                                           static_cast<std::uint8_t>(bytes.size()),
-                                           ip_protocol::fragment,
-                                           64};
-        for (unsigned n = 0; n < 2; ++n) {
-            frame.insert(frame.end(), {0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-            frame.push_back(static_cast<std::uint8_t>(n + 2));
-        }
-        frame.insert(frame.end(), bytes);
-        const Parsed parsed = parse(frame, static_cast<std::uint32_t>(frame.size()), {{}, true});
-        CHECK_TRUE(parsed.drop == DropReason::none && parsed.fragment);
-        return flow_hash(parsed, frame.data() + parsed.l3_offset, {1, true});
+        return hash_of_frame(v6_frame(bytes, {.next = ip_protocol::fragment}), {1, true});
     };
     const std::uint32_t first = chain({17, 0, 0, 1, 0, 0, 0, 9, 0xC0, 0, 0x12, 0xB7, 0, 8, 0, 0});
     LONGS_EQUAL(first, chain({17, 0, 0, 9, 0, 0, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8}));

@@ -35,6 +35,13 @@ def wait_for_links(client):
         time.sleep(0.02)
 
 
+def run_on(core):
+    """A process on that core, before others of this user where it may."""
+    os.sched_setaffinity(0, {core})
+    with contextlib.suppress(PermissionError):
+        os.nice(-20)
+
+
 class Probe:
     """sluice-probe, on the core that does not forward. It ends after the program, which would not outlive its memory."""
 
@@ -44,7 +51,7 @@ class Probe:
         self.process = subprocess.Popen(
             [str(bench.build / 'tools/benchmarks/sluice-probe'), str(bench.folder / 'memif.sock'), str(capture)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=lambda: (os.sched_setaffinity(0, {core}), os.nice(-20)))
+            preexec_fn=lambda: run_on(core))
 
     def run(self, per_second, seconds):
         """per_second 0: as many as it can."""
