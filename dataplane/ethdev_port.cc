@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -170,9 +171,19 @@ std::string EthdevPort::open_software_device() {
                        " hands MAC control frames over is not known";
     // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
     static_cast<void>(rte_eth_promiscuous_enable(id_));
+    if (text.has("net_af_packet")) discard_what_came_before();
     removed_ = false;
     ready_ = true;
     return {};
+}
+
+// The socket of net_af_packet hears every interface of the machine until it is bound to its own (v22.11,
+// rte_pmd_init_internals), and its ring then holds frames that never were the port's.
+void EthdevPort::discard_what_came_before() {
+    std::array<Packet*, 64> burst{};
+    for (std::uint16_t queue = 0; queue < spec_.nic.receive_queues; ++queue)
+        while (const unsigned count = rte_eth_rx_burst(id_, queue, burst.data(), burst.size()))
+            rte_pktmbuf_free_bulk(burst.data(), count);
 }
 
 std::string EthdevPort::open_nic() {

@@ -3,10 +3,11 @@
 
 import os
 import signal
+import threading
 
 import netns
-from frames import ethernet, plain, routed
-from loopback import pcap_bytes, verify
+from frames import ethernet, plain, raw_mac, routed
+from loopback import gateway_mac, pcap_bytes, verify
 from netns import KernelHost
 
 
@@ -19,6 +20,26 @@ class RawFrames(netns.FrameTests, netns.Case):
         switch = self.switch()
         switch.default(mtu=9000, speed="10G")
         switch.refused(1, "port h0", "MTU 9000", "at most 1900", "buffer.packet_buffer")
+
+    def test_a_port_takes_nothing_of_another_interface(self):
+        """The kernel gives a packet socket everything until it is bound; here while the switch makes its ports."""
+        cables, switch = self.cables(), self.switch()
+        switch.default(mtu=1500, speed="10G")
+        over, of_h1 = threading.Event(), raw_mac(gateway_mac(1)) + plain()[6:]
+
+        def send_without_end():
+            while not over.is_set():
+                cables[0].send(*[of_h1] * 32)
+
+        sender = threading.Thread(target=send_without_end)
+        sender.start()
+        try:
+            with self.running(switch) as run:
+                self.comes_through(*cables, run)
+        finally:
+            over.set()
+            sender.join()
+        self.assertEqual(run.outcome.port("h1")["rx"]["packets"], 0)
 
     def test_rocev2_through_two_workers(self):
         if (os.cpu_count() or 1) < 2:
