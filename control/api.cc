@@ -149,7 +149,7 @@ void Api::save(const std::string& path) const {
     const bool is_ours = path == options_.config_file;
     if (!is_ours && (path.empty() || path.find('/') != std::string::npos || path.front() == '.'))
         throw RpcError{RpcCode::refused,
-                       sluice::quoted(path) + " is not a plain file name",
+                       sluice::in_quotes(path) + " is not a plain file name",
                        {{"path", "file"},
                         {"do", "give a name without a folder: it is written beside the configuration"}}};
     write(is_ours ? path : options_.config_file.substr(0, options_.config_file.rfind('/') + 1) + path);
@@ -162,7 +162,7 @@ void Api::write(const std::string& path) const {
     file.close();
     if (!file || std::rename(part.c_str(), path.c_str()) != 0) {
         std::remove(part.c_str());
-        throw RpcError{RpcCode::refused, sluice::quoted(path) + " cannot be written", {{"path", "file"}}};
+        throw RpcError{RpcCode::refused, sluice::in_quotes(path) + " cannot be written", {{"path", "file"}}};
     }
 }
 

@@ -89,25 +89,25 @@ ParsedCommand parse_route(const Words& words) {
     else
         return tl::unexpected(wanted);
     const auto prefix = parse_network(words[2]);
-    if (!prefix) return tl::unexpected(quoted(words[2]) + " " + prefix.error().wrong);
+    if (!prefix) return tl::unexpected(in_quotes(words[2]) + " " + prefix.error().wrong);
     command.route.prefix = *prefix;
     const bool removes = command.verb == RouteVerb::remove;
     if (removes && words.size() > 3)
         return tl::unexpected<std::string>("a delete names no next hop; " + wanted);
     if (!removes && words.size() == 3)
-        return tl::unexpected("route " + quoted(words[2]) + " has no next hop; " + wanted);
+        return tl::unexpected("route " + in_quotes(words[2]) + " has no next hop; " + wanted);
     // A route without next hops is a blackhole, which has to be said.
     if (words.size() == 4 && words[3] == "blackhole") return command;
     for (std::size_t i = 3; i < words.size(); i += 2) {
         if (i + 1 == words.size()) return tl::unexpected(wanted);
         if (words[i] == "via") {
             const auto address = parse_address(words[i + 1]);
-            if (!address) return tl::unexpected(quoted(words[i + 1]) + " " + address.error().wrong);
+            if (!address) return tl::unexpected(in_quotes(words[i + 1]) + " " + address.error().wrong);
             command.route.via.push_back({*address, 1});
         } else if (words[i] == "weight" && !command.route.via.empty()) {
             const auto weight = parse_integer(words[i + 1]);
             if (!weight || *weight < 1 || *weight > 256)
-                return tl::unexpected("weight " + quoted(words[i + 1]) + ": allowed: 1 to 256");
+                return tl::unexpected("weight " + in_quotes(words[i + 1]) + ": allowed: 1 to 256");
             command.route.via.back().weight = static_cast<std::uint32_t>(*weight);
         } else {
             return tl::unexpected(wanted);
@@ -153,23 +153,23 @@ ParsedCommand parse_command(std::string_view text) {
     if (!words.empty() && words[0] == "fault") return parse_fault(words);
     if (!words.empty() && words[0] == "watchdog") return parse_watchdog(words);
     if (!words.empty() && words[0] == "decisions") return parse_decisions_command(words);
-    return tl::unexpected("unknown command " + quoted(text) +
+    return tl::unexpected("unknown command " + in_quotes(text) +
                           "; known: port, queue, route, fault, watchdog, decisions");
 }
 
 std::string check(const Config& config, const QueueCommand& command) {
-    return config.ports.contains(command.port) ? std::string{} : "no port " + quoted(command.port);
+    return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
 }
 
 std::string check(const Config& config, const FaultCommand& command) {
-    if (!config.ports.contains(command.port)) return "no port " + quoted(command.port);
+    if (!config.ports.contains(command.port)) return "no port " + in_quotes(command.port);
     return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only"
                                                 : std::string{};
 }
 
 std::string check(const Config& config, const WatchdogCommand& command) {
     if (!command.port.empty())
-        return config.ports.contains(command.port) ? std::string{} : "no port " + quoted(command.port);
+        return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
     const WatchdogAction action = config.watchdog.action;
     const bool cuts = action == WatchdogAction::drop || action == WatchdogAction::forward;
     return cuts || !command.on ? std::string{}
@@ -181,7 +181,7 @@ std::string check(const Config& config, const DecisionsCommand& command) {
 }
 
 std::string check(const Config& config, const PortCommand& command) {
-    return config.ports.contains(command.port) ? std::string{} : "no port " + quoted(command.port);
+    return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
 }
 
 std::string check(const Config& config, const RouteCommand& command) {

@@ -156,7 +156,7 @@ std::pair<toml::table*, std::string> place_of(toml::table& root, const std::vect
 // `value` as a TOML node under the key "value"; text that is no TOML is a string.
 tl::expected<toml::table, ConfigError> parse_value(std::string_view path, std::string_view value) {
     const auto failed = [&](const char* why) {
-        return tl::unexpected(ConfigError{"", {}, std::string(path), quoted(value) + why, {}, {}});
+        return tl::unexpected(ConfigError{"", {}, std::string(path), in_quotes(value) + why, {}, {}});
     };
     if (value.find_first_of("\r\n") != std::string_view::npos) return failed(" is more than one line");
     auto document = parse_toml(fmt::format("value = {}", value), "value");

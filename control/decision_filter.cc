@@ -45,14 +45,14 @@ void add(std::vector<T>& list, T value) {
 template <class T>
 std::string read_number(std::optional<T>& out, const std::string& key, const std::string& word, T most) {
     const auto number = parse_integer(word);
-    if (!number || *number > most) return fmt::format("{} {}: allowed: 0 to {}", key, quoted(word), most);
+    if (!number || *number > most) return fmt::format("{} {}: allowed: 0 to {}", key, in_quotes(word), most);
     out = static_cast<T>(*number);
     return {};
 }
 
 std::string read_prefix(std::optional<IpPrefix>& out, const std::string& key, const std::string& word) {
     const auto network = parse_network(word);
-    if (!network) return fmt::format("{} {} {}", key, quoted(word), network.error().wrong);
+    if (!network) return fmt::format("{} {} {}", key, in_quotes(word), network.error().wrong);
     out = *network;
     return {};
 }
@@ -83,14 +83,14 @@ std::string read_pair(DecisionsConfig& out, const std::string& key, const std::s
         const auto* const name = std::find(verdict_names.begin(), verdict_names.end(), word);
         if (name == verdict_names.end())
             return fmt::format("verdict {}: allowed: dropped, marked, paused, punted, sent, unfinished",
-                               quoted(word));
+                               in_quotes(word));
         add(out.verdicts, static_cast<Verdict>(name - verdict_names.begin()));
         return {};
     }
     return fmt::format(
         "{} chooses nothing; known: port, egress, class, verdict, source, destination, source_port, "
         "destination_port, qp",
-        quoted(key));
+        in_quotes(key));
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ std::string check_decisions(const Config& config, const DecisionsConfig& wanted)
         return "the switch was made without decision records; do: write record = \"ready\" under [decisions]";
     for (const auto* names : {&wanted.ports, &wanted.egress})
         for (const std::string& name : *names)
-            if (!config.ports.contains(name)) return "no port " + quoted(name);
+            if (!config.ports.contains(name)) return "no port " + in_quotes(name);
     return {};
 }
 

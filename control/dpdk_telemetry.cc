@@ -138,7 +138,7 @@ Json lossless_of(const Json& report, const std::string&) {
     return {{"lossless", said.is_boolean()}, {"reasons", said.is_array() ? said : Json::array()}};
 }
 
-struct Command {
+struct TelemetryCommand {
     const char* name;
     const char* help;
     bool wants_name;
@@ -146,33 +146,38 @@ struct Command {
 };
 
 constexpr std::array commands{
-    Command{"/sluice/ledger", "What became of every frame", false,
-            [](const Json& report, const std::string&) -> Json { return report["ledger"]; }},
-    Command{"/sluice/lossless", "Whether a promise of losslessness is broken, and why", false, lossless_of},
-    Command{"/sluice/ports", "Names of ports", false,
-            [](const Json& report, const std::string&) { return names_of(report["ports"]); }},
-    Command{"/sluice/port", "Counters of a port. Parameters: NAME", true, port_of},
-    Command{"/sluice/queue", "Counters of a queue. Parameters: PORT.N", true,
-            [](const Json& report, const std::string& name) { return one_of_port(report, "queues", name); }},
-    Command{"/sluice/priority_group", "Counters of a priority group. Parameters: PORT.N", true,
-            [](const Json& report, const std::string& name) {
-                return one_of_port(report, "priority_groups", name);
-            }},
-    Command{"/sluice/pools", "Names of the buffer's pools", false,
-            [](const Json& report, const std::string&) { return names_of(report["pools"]); }},
-    Command{"/sluice/pool", "Use of a pool. Parameters: NAME", true,
-            [](const Json& report, const std::string& name) { return one_of(report, "pools", name); }},
-    Command{"/sluice/stats", "A part of the report, all of it but lists of objects. Parameters: PATH", true,
-            [](const Json& report, const std::string& name) {
-                const Json* part = report_part(report, name);
-                return part == nullptr ? Json() : *part;
-            }},
+    TelemetryCommand{"/sluice/ledger", "What became of every frame", false,
+                     [](const Json& report, const std::string&) -> Json { return report["ledger"]; }},
+    TelemetryCommand{"/sluice/lossless", "Whether a promise of losslessness is broken, and why", false,
+                     lossless_of},
+    TelemetryCommand{"/sluice/ports", "Names of ports", false,
+                     [](const Json& report, const std::string&) { return names_of(report["ports"]); }},
+    TelemetryCommand{"/sluice/port", "Counters of a port. Parameters: NAME", true, port_of},
+    TelemetryCommand{
+        "/sluice/queue", "Counters of a queue. Parameters: PORT.N", true,
+        [](const Json& report, const std::string& name) { return one_of_port(report, "queues", name); }},
+    TelemetryCommand{"/sluice/priority_group", "Counters of a priority group. Parameters: PORT.N", true,
+                     [](const Json& report, const std::string& name) {
+                         return one_of_port(report, "priority_groups", name);
+                     }},
+    TelemetryCommand{"/sluice/pools", "Names of the buffer's pools", false,
+                     [](const Json& report, const std::string&) { return names_of(report["pools"]); }},
+    TelemetryCommand{
+        "/sluice/pool", "Use of a pool. Parameters: NAME", true,
+        [](const Json& report, const std::string& name) { return one_of(report, "pools", name); }},
+    TelemetryCommand{"/sluice/stats",
+                     "A part of the report, all of it but lists of objects. Parameters: PATH", true,
+                     [](const Json& report, const std::string& name) {
+                         const Json* part = report_part(report, name);
+                         return part == nullptr ? Json() : *part;
+                     }},
 };
 
 // On a thread of DPDK. A negative value makes the answer null.
 int answer(const char* cmd, const char* params, rte_tel_data* data) {
-    const auto command = std::find_if(commands.begin(), commands.end(),
-                                      [&](const Command& one) { return std::strcmp(one.name, cmd) == 0; });
+    const auto command = std::find_if(commands.begin(), commands.end(), [&](const TelemetryCommand& one) {
+        return std::strcmp(one.name, cmd) == 0;
+    });
     const bool named = params != nullptr && *params != '\0';
     if (command == commands.end() || named != command->wants_name) return -EINVAL;
     const auto report = fresh_report();
@@ -188,7 +193,7 @@ int answer(const char* cmd, const char* params, rte_tel_data* data) {
 // 0, or what DPDK said. Once in the process.
 int register_commands() {
     if (slot().registered) return 0;
-    for (const Command& command : commands)
+    for (const TelemetryCommand& command : commands)
         if (const int error = rte_telemetry_register_cmd(command.name, answer, command.help); error != 0)
             return error;
     slot().registered = true;

@@ -29,7 +29,7 @@ tl::expected<tcp::endpoint, std::string> endpoint_of(const std::string& where) {
     const auto ip = asio::ip::make_address(address, error);
     if (error || !port || *port == 0 || *port > 65'535)
         return tl::unexpected(fmt::format("{} is no address to listen on; do: write 9464 or 127.0.0.1:9464",
-                                          sluice::quoted(where)));
+                                          sluice::in_quotes(where)));
     return tcp::endpoint(ip, static_cast<std::uint16_t>(*port));
 }
 

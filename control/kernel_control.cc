@@ -11,8 +11,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::chrono::seconds between_asks{1};  // for one destination
-constexpr std::size_t most_asked = 4096;         // destinations at once: as many as most kernels resolve
+constexpr std::chrono::seconds between_questions{1};  // for one destination
+constexpr std::size_t most_asked = 4096;              // destinations at once: as many as most kernels resolve
 
 // Null: it has none.
 const Tap* tap_of(const RunningSwitch& running, const std::string& port) {
@@ -33,14 +33,14 @@ tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(co
 void KernelControl::want_neighbors(RunningSwitch& running) {
     const auto now = Clock::now();
     if (asked_.size() == most_asked)
-        std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_asks; });
+        std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
     for (unsigned w = 0; w < running.device().worker_count(); ++w)
         running.device()
             .worker(static_cast<WorkerId>(w))
             .unresolved->drain([&](const IpAddress& destination) {
                 if (asked_.size() == most_asked && !asked_.contains(destination)) return;
                 const auto [asked, is_new] = asked_.try_emplace(destination, now);
-                if (!is_new && now - asked->second < between_asks) return;
+                if (!is_new && now - asked->second < between_questions) return;
                 asked->second = now;
                 ++asks_;
                 mirror_->tables().want(destination);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array questions{Netlink::Ask::links, Netlink::Ask::addresses, Netlink::Ask::neighbors,
                                Netlink::Ask::routes};
 constexpr std::size_t questions_without_routes = 2;
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds reading_patience{5};
 constexpr std::chrono::seconds now_and_then{30};
 constexpr std::chrono::milliseconds between_asks{100};  // a link that flaps is not asked about each time
 constexpr unsigned datagrams_a_poll = 2048;             // news of a route are a datagram each
@@ -24,7 +24,7 @@ tl::expected<std::unique_ptr<KernelMirror>, std::string> KernelMirror::open(Kern
     if (!netlink) return tl::unexpected(netlink.error());
     std::unique_ptr<KernelMirror> made(
         new KernelMirror(std::move(*netlink), std::move(ports), options.routes));
-    for (const auto end = Clock::now() + patience; made->resyncs_ == 0;) {
+    for (const auto end = Clock::now() + reading_patience; made->resyncs_ == 0;) {
         made->poll();
         if (Clock::now() > end)
             return tl::unexpected(std::string("netlink: the kernel does not tell its tables"));

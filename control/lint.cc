@@ -139,7 +139,7 @@ void check_port(const std::string& name, const PortConfig& port, const Config& c
     if (!config.maps.contains(port.map)) {
         const std::string near = nearest_name(port.map, names_of(config.maps));
         findings.error(
-            "map-unknown", port_path(name, "map"), fmt::format("there is no map {}", quoted(port.map)),
+            "map-unknown", port_path(name, "map"), fmt::format("there is no map {}", in_quotes(port.map)),
             near.empty() ? fmt::format("add [map.{}]", port.map) : fmt::format("write map = \"{}\"", near),
             port.place);
     }

@@ -19,7 +19,7 @@ void check_names(const Config& config, const std::vector<std::string>& names, co
     for (const std::string& name : names) {
         if (config.ports.contains(name)) continue;
         const std::string near = nearest_name(name, known);
-        findings.error("decisions-port", path, fmt::format("there is no port {}", quoted(name)),
+        findings.error("decisions-port", path, fmt::format("there is no port {}", in_quotes(name)),
                        near.empty() ? "name a port of the switch" : fmt::format("write \"{}\"", near));
     }
 }

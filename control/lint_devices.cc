@@ -54,7 +54,7 @@ void check_virtual_device(const std::string& port_name, const PortConfig& port, 
     const std::string path = port_path(port_name, "device");
     if (!is_vdev(device.name, "net_pcap") && !is_vdev(device.name, "net_null")) {
         findings.error("device-clock", path,
-                       fmt::format("devices of this kind need the real clock: {}", quoted(device.name)),
+                       fmt::format("devices of this kind need the real clock: {}", in_quotes(device.name)),
                        "use net_pcap or net_null with a number, or write clock = \"real\"", port.place);
         return;
     }
@@ -98,7 +98,7 @@ void check_files(const Config& config, const std::map<std::string, Device, Natur
             const auto [owner, is_new] = writers.emplace(file, Owner{name, config.ports.at(name).place});
             if (!is_new && owner->second.port != name)
                 findings.error("file-written-twice", port_path(name, "device"),
-                               fmt::format("port {} writes {} too", owner->second.port, quoted(file)),
+                               fmt::format("port {} writes {} too", owner->second.port, in_quotes(file)),
                                "give each port its own file", config.ports.at(name).place);
         }
     for (const auto& [name, device] : devices)
@@ -106,7 +106,7 @@ void check_files(const Config& config, const std::map<std::string, Device, Natur
             if (const auto owner = writers.find(file); key == "rx_pcap" && owner != writers.end())
                 findings.error(
                     "file-read-and-written", port_path(name, "device"),
-                    fmt::format("port {} writes {} in the same run", owner->second.port, quoted(file)),
+                    fmt::format("port {} writes {} in the same run", owner->second.port, in_quotes(file)),
                     "read another file", config.ports.at(name).place);
 }
 
@@ -170,7 +170,7 @@ void check_devices(const Config& config, Findings& findings) {
         if (!is_new)
             findings.error(
                 "device-twice", port_path(name, "device"),
-                fmt::format("{} is the device of port {} too", quoted(device.name), owner->second.port),
+                fmt::format("{} is the device of port {} too", in_quotes(device.name), owner->second.port),
                 "give each port its own", port.place);
         const bool is_capture = std::any_of(device.arguments.begin(), device.arguments.end(),
                                             [](const auto& argument) { return argument.first == "rx_pcap"; });

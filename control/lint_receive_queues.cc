@@ -19,7 +19,8 @@ std::size_t input_files(std::string_view device) {
     return count;
 }
 
-void check_port(const std::string& name, const PortConfig& port, const Config& config, Findings& findings) {
+void check_queues_of(const std::string& name, const PortConfig& port, const Config& config,
+                     Findings& findings) {
     const std::string path = port_path(name, "rx_queues");
     if (config.clock == ClockKind::virtual_time) {
         findings.error(
@@ -55,7 +56,7 @@ void check_port(const std::string& name, const PortConfig& port, const Config& c
 void check_receive_queues(const Config& config, Findings& findings) {
     for (const auto& [name, port] : config.ports) {
         if (port.rx_queues != 1)
-            check_port(name, port, config, findings);
+            check_queues_of(name, port, config, findings);
         else if (!port.rx_workers.empty())
             findings.note("rx-workers-idle", port_path(name, "rx_workers"),
                           "no effect: the port's one receive queue is polled by its worker",

@@ -97,7 +97,7 @@ void check_neighbor(const NeighborConfig& neighbor, const Config& config, const 
         for (const auto& [name, port] : config.ports) ports.push_back(name);
         const std::string near = nearest_name(neighbor.port, ports);
         findings.error("neighbor-port", describe(neighbor),
-                       fmt::format("there is no port {}", quoted(neighbor.port)),
+                       fmt::format("there is no port {}", in_quotes(neighbor.port)),
                        near.empty() ? "name a port of the switch" : fmt::format("write port = \"{}\"", near),
                        neighbor.place);
     }

@@ -68,7 +68,7 @@ Json part_of_report(Api& api, const std::string& path) {
     const Json report = make_report(api.running());
     if (const Json* part = report_part(report, path)) return *part;
     throw RpcError{
-        RpcCode::bad_parameters, "the report has no part " + sluice::quoted(path), {{"path", "path"}}};
+        RpcCode::bad_parameters, "the report has no part " + sluice::in_quotes(path), {{"path", "path"}}};
 }
 
 Json stats_show(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -90,7 +90,7 @@ Json stats_watch(Api& api, RpcClient& client, RpcParameters& parameters) {
     constexpr Duration shortest = milliseconds(10);
     if (!interval || *interval < shortest)
         throw RpcError{RpcCode::bad_parameters,
-                       sluice::quoted(every) + " is no interval",
+                       sluice::in_quotes(every) + " is no interval",
                        {{"path", "every"}, {"allowed", "10ms and longer, or off"}}};
     client.watch_interval = *interval;
     client.watch_path = path;
@@ -128,8 +128,9 @@ Json clock_run(Api& api, RpcClient&, RpcParameters& parameters) {
         const std::string text = parameters.text("for");
         const auto time = parse_time(text);
         if (!time)
-            throw RpcError{
-                RpcCode::bad_parameters, sluice::quoted(text) + " " + time.error().wrong, {{"path", "for"}}};
+            throw RpcError{RpcCode::bad_parameters,
+                           sluice::in_quotes(text) + " " + time.error().wrong,
+                           {{"path", "for"}}};
         duration = *time;
     }
     parameters.finish();
@@ -144,9 +145,6 @@ Json clock_show(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
     return {{"now_ns", api.running().now().ps / 1000}};
 }
-
-constexpr auto reads = RpcMethod::Kind::reads;
-constexpr auto changes = RpcMethod::Kind::changes;
 
 const std::vector<RpcMethod>& all_methods() {
     static const std::vector<RpcMethod> methods = [] {

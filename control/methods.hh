@@ -7,6 +7,9 @@
 
 namespace sluice {
 
+inline constexpr auto reads = RpcMethod::Kind::reads;
+inline constexpr auto changes = RpcMethod::Kind::changes;
+
 std::span<const RpcMethod> config_methods();  // methods_config.cc
 std::span<const RpcMethod> qos_methods();     // methods_qos.cc
 std::span<const RpcMethod> record_methods();  // methods_record.cc

@@ -106,7 +106,7 @@ Api::Wish wish_of(RpcParameters& parameters) {
     const auto time = parse_time(text);
     if (!time || time->ps <= 0)
         throw RpcError{RpcCode::bad_parameters,
-                       sluice::quoted(text) + " is no time",
+                       sluice::in_quotes(text) + " is no time",
                        {{"path", "confirm"}, {"do", "write 30s"}}};
     return {*time, force};
 }
@@ -159,31 +159,31 @@ Json keys(Api&, RpcClient&, RpcParameters& parameters) {
     return list;
 }
 
-constexpr auto reads = RpcMethod::Kind::reads;
-constexpr auto changes = RpcMethod::Kind::changes;
-
-constexpr std::array methods{
-    RpcMethod{"config.apply", "toml: TEXT, confirm: TIME, force: BOOL",
-              "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
-              "unless config.confirm comes in time, and without it keeps changes that wait; "
-              "with `force` although it is not lossless.",
-              changes, true, apply},
-    RpcMethod{"config.check", "toml: TEXT", "Judges a configuration without using it.", reads, true, check},
-    RpcMethod{"config.confirm", "", "Keeps the changes that wait for it.", changes, false, confirm},
-    RpcMethod{"config.diff", "toml: TEXT", "What would change.", reads, true, diff},
-    RpcMethod{"config.get", "path: PATH", "The running configuration as TOML, or one value.", reads, false,
-              get},
-    RpcMethod{"config.keys", "", "All keys with type, range, default and meaning.", reads, false, keys},
-    RpcMethod{"config.rollback", "", "Goes back to the configuration before the last change.", changes, false,
-              rollback},
-    RpcMethod{"config.save", "file: PATH",
-              "Writes the running configuration to the file it came from, or another.", changes, false, save},
-    RpcMethod{"config.set", "path: PATH, value: VALUE, confirm: TIME, force: BOOL", "Changes one value.",
-              changes, false, set},
-};
-
 }  // namespace
 
-std::span<const RpcMethod> config_methods() { return methods; }
+std::span<const RpcMethod> config_methods() {
+    static constexpr std::array methods{
+        RpcMethod{"config.apply", "toml: TEXT, confirm: TIME, force: BOOL",
+                  "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
+                  "unless config.confirm comes in time, and without it keeps changes that wait; "
+                  "with `force` although it is not lossless.",
+                  changes, true, apply},
+        RpcMethod{"config.check", "toml: TEXT", "Judges a configuration without using it.", reads, true,
+                  check},
+        RpcMethod{"config.confirm", "", "Keeps the changes that wait for it.", changes, false, confirm},
+        RpcMethod{"config.diff", "toml: TEXT", "What would change.", reads, true, diff},
+        RpcMethod{"config.get", "path: PATH", "The running configuration as TOML, or one value.", reads,
+                  false, get},
+        RpcMethod{"config.keys", "", "All keys with type, range, default and meaning.", reads, false, keys},
+        RpcMethod{"config.rollback", "", "Goes back to the configuration before the last change.", changes,
+                  false, rollback},
+        RpcMethod{"config.save", "file: PATH",
+                  "Writes the running configuration to the file it came from, or another.", changes, false,
+                  save},
+        RpcMethod{"config.set", "path: PATH, value: VALUE, confirm: TIME, force: BOOL", "Changes one value.",
+                  changes, false, set},
+    };
+    return methods;
+}
 
 }  // namespace sluice

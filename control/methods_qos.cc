@@ -123,14 +123,16 @@ Json show(Api& api, RpcClient&, RpcParameters& parameters) {
     return json;
 }
 
-constexpr std::array methods{
-    RpcMethod{"qos.show", "",
-              "Buffer, groups, queues and PFC: what is configured, what it comes to, what is not promised.",
-              RpcMethod::Kind::reads, false, show},
-};
-
 }  // namespace
 
-std::span<const RpcMethod> qos_methods() { return methods; }
+std::span<const RpcMethod> qos_methods() {
+    static constexpr std::array methods{
+        RpcMethod{
+            "qos.show", "",
+            "Buffer, groups, queues and PFC: what is configured, what it comes to, what is not promised.",
+            reads, false, show},
+    };
+    return methods;
+}
 
 }  // namespace sluice

@@ -32,14 +32,15 @@ Json list(Api& api, RpcClient&, RpcParameters& parameters) {
     return {{"recorded", log->recorded()}, {"records", std::move(records)}};
 }
 
-constexpr std::array methods{
-    RpcMethod{"decisions.list", "last: NUMBER",
-              "The last decision records, 20 or as many as wanted of 1000, as in their file.",
-              RpcMethod::Kind::reads, false, list},
-};
-
 }  // namespace
 
-std::span<const RpcMethod> record_methods() { return methods; }
+std::span<const RpcMethod> record_methods() {
+    static constexpr std::array methods{
+        RpcMethod{"decisions.list", "last: NUMBER",
+                  "The last decision records, 20 or as many as wanted of 1000, as in their file.", reads,
+                  false, list},
+    };
+    return methods;
+}
 
 }  // namespace sluice

@@ -24,7 +24,7 @@ T value_of(const Json& json, const std::string& path, ParsedValue<T> (*parse)(st
     if (!json.is_string()) refuse(path, "must be a string");
     auto value = parse(json.get_ref<const std::string&>());
     if (!value)
-        refuse(path, sluice::quoted(json.get_ref<const std::string&>()) + " " + value.error().wrong,
+        refuse(path, sluice::in_quotes(json.get_ref<const std::string&>()) + " " + value.error().wrong,
                value.error().remedy);
     return std::move(*value);
 }
@@ -39,7 +39,7 @@ const Json& member(const Json& object, const char* name, const std::string& path
 void only(const Json& object, const std::string& path, std::initializer_list<std::string_view> known) {
     for (const auto& [name, value] : object.items())
         if (std::find(known.begin(), known.end(), name) == known.end())
-            refuse(path, "has no member " + sluice::quoted(name));
+            refuse(path, "has no member " + sluice::in_quotes(name));
 }
 
 std::uint64_t number_of(const Json& json, const std::string& path, std::uint64_t low, std::uint64_t high) {
@@ -252,34 +252,32 @@ Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
     return json;
 }
 
-constexpr auto reads = RpcMethod::Kind::reads;
-constexpr auto changes = RpcMethod::Kind::changes;
-
-constexpr std::array methods{
-    RpcMethod{"neighbor.add", "neighbors: [{address, port, mac, vlan}]", "Adds neighbours, all or none.",
-              changes, true, neighbors<Verb::add>},
-    RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "Deletes neighbours, all or none.", changes, true,
-              neighbors<Verb::remove>},
-    RpcMethod{"neighbor.list", "", "All neighbours.", reads, false, list_neighbors},
-    RpcMethod{"neighbor.replace", "neighbors: [{address, port, mac, vlan}]",
-              "Adds or replaces neighbours, all or none.", changes, true, neighbors<Verb::replace>},
-    RpcMethod{"route.add", "routes: [{prefix, via}]",
-              "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\".", changes,
-              true, routes<Verb::add>},
-    RpcMethod{"route.delete", "routes: [PREFIX]", "Deletes routes, all or none.", changes, true,
-              routes<Verb::remove>},
-    RpcMethod{"route.list", "",
-              "All routes, of the configuration (static) and of the kernel; used: none comes before it.",
-              reads, false, list_routes},
-    RpcMethod{"route.lookup", "destination, source, protocol, sport, dport, qp",
-              "Which route and of what source, bucket, member and port a packet takes now, and why.", reads,
-              false, lookup},
-    RpcMethod{"route.replace", "routes: [{prefix, via}]", "Adds or replaces routes, all or none.", changes,
-              true, routes<Verb::replace>},
-};
-
 }  // namespace
 
-std::span<const RpcMethod> route_methods() { return methods; }
+std::span<const RpcMethod> route_methods() {
+    static constexpr std::array methods{
+        RpcMethod{"neighbor.add", "neighbors: [{address, port, mac, vlan}]", "Adds neighbours, all or none.",
+                  changes, true, neighbors<Verb::add>},
+        RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "Deletes neighbours, all or none.", changes,
+                  true, neighbors<Verb::remove>},
+        RpcMethod{"neighbor.list", "", "All neighbours.", reads, false, list_neighbors},
+        RpcMethod{"neighbor.replace", "neighbors: [{address, port, mac, vlan}]",
+                  "Adds or replaces neighbours, all or none.", changes, true, neighbors<Verb::replace>},
+        RpcMethod{"route.add", "routes: [{prefix, via}]",
+                  "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\".", changes,
+                  true, routes<Verb::add>},
+        RpcMethod{"route.delete", "routes: [PREFIX]", "Deletes routes, all or none.", changes, true,
+                  routes<Verb::remove>},
+        RpcMethod{"route.list", "",
+                  "All routes, of the configuration (static) and of the kernel; used: none comes before it.",
+                  reads, false, list_routes},
+        RpcMethod{"route.lookup", "destination, source, protocol, sport, dport, qp",
+                  "Which route and of what source, bucket, member and port a packet takes now, and why.",
+                  reads, false, lookup},
+        RpcMethod{"route.replace", "routes: [{prefix, via}]", "Adds or replaces routes, all or none.",
+                  changes, true, routes<Verb::replace>},
+    };
+    return methods;
+}
 
 }  // namespace sluice

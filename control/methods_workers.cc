@@ -32,16 +32,19 @@ Json meter(Api& api, RpcClient&, RpcParameters& parameters) {
     return Json::object();
 }
 
-constexpr std::array methods{
-    RpcMethod{"worker.meter", "on: BOOL",
-              "Real clock: counts every worker's cycles by stage, from zero, or stops and keeps the figures.",
-              RpcMethod::Kind::changes, false, meter},
-    RpcMethod{"worker.show", "", "Workers: their ports, turns and packets, and cycles by stage if metered.",
-              RpcMethod::Kind::reads, false, show},
-};
-
 }  // namespace
 
-std::span<const RpcMethod> worker_methods() { return methods; }
+std::span<const RpcMethod> worker_methods() {
+    static constexpr std::array methods{
+        RpcMethod{
+            "worker.meter", "on: BOOL",
+            "Real clock: counts every worker's cycles by stage, from zero, or stops and keeps the figures.",
+            changes, false, meter},
+        RpcMethod{"worker.show", "",
+                  "Workers: their ports, turns and packets, and cycles by stage if metered.", reads, false,
+                  show},
+    };
+    return methods;
+}
 
 }  // namespace sluice

@@ -26,7 +26,7 @@ tl::expected<std::unique_ptr<Observation>, std::string> Observation::create(cons
     if (made->log_ && !made->path_.empty()) {
         made->file_.open(made->path_, std::ios::trunc);
         if (!made->file_)
-            return tl::unexpected("decisions: " + quoted(made->path_) +
+            return tl::unexpected("decisions: " + in_quotes(made->path_) +
                                   " cannot be written; do: name a file in a "
                                   "folder that exists");
     }
@@ -97,7 +97,7 @@ std::string Observation::finish(Switch& device, Time now) {
             left_out_ += ring->lost.get();
     if (!file_.is_open()) return {};
     file_.close();
-    return file_ ? std::string{} : quoted(path_) + ": decision records could not be written";
+    return file_ ? std::string{} : in_quotes(path_) + ": decision records could not be written";
 }
 
 }  // namespace sluice

@@ -148,16 +148,16 @@ tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
     opterr = 0;
     for (int index = 0; (index = getopt_long(argc, argv, ":", known.data(), nullptr)) != -1;) {
         if (index == '?' || index == ':')
-            return tl::unexpected(fmt::format("{} {}", quoted(argv[optind - 1]),
+            return tl::unexpected(fmt::format("{} {}", in_quotes(argv[optind - 1]),
                                               index == '?' ? "is no option" : "wants an argument"));
         const Option& option = options[static_cast<std::size_t>(index) - 1];
         const std::string_view value = optarg == nullptr ? "" : optarg;
         const std::string wrong = option.take(out, value);
         if (!wrong.empty())
-            return tl::unexpected(fmt::format("--{} {} {}", option.name, quoted(value), wrong));
+            return tl::unexpected(fmt::format("--{} {} {}", option.name, in_quotes(value), wrong));
     }
     if (!out.print.empty()) return out;
-    if (optind != argc) return tl::unexpected(fmt::format("unexpected argument {}", quoted(argv[optind])));
+    if (optind != argc) return tl::unexpected(fmt::format("unexpected argument {}", in_quotes(argv[optind])));
     if (out.config.empty()) return tl::unexpected<std::string>("--config is missing");
     if (out.interactive && out.socket.empty())
         return tl::unexpected<std::string>("--interactive needs --socket");

@@ -44,7 +44,7 @@ const RpcMethod& method_of(std::string_view name) {
     if (found != methods.end()) return *found;
     std::string known;
     for (const RpcMethod& method : methods) append_item(known, ", ", method.name);
-    throw RpcError{RpcCode::no_method, "no method " + sluice::quoted(name), {{"allowed", known}}};
+    throw RpcError{RpcCode::no_method, "no method " + sluice::in_quotes(name), {{"allowed", known}}};
 }
 
 void check_shape(const Json& request) {
@@ -52,7 +52,7 @@ void check_shape(const Json& request) {
     if (!request.is_object()) invalid("a request is an object");
     for (const auto& [name, value] : request.items())
         if (name != "jsonrpc" && name != "id" && name != "method" && name != "params")
-            throw RpcError{RpcCode::invalid_request, "a request has no member " + sluice::quoted(name)};
+            throw RpcError{RpcCode::invalid_request, "a request has no member " + sluice::in_quotes(name)};
     if (!request.contains("jsonrpc") || request["jsonrpc"] != "2.0") invalid("\"jsonrpc\" must be \"2.0\"");
     if (!request.contains("method") || !request["method"].is_string()) invalid("\"method\" must be a string");
     if (request.contains("params") && !request["params"].is_object())
@@ -164,7 +164,7 @@ void RpcParameters::finish() const {
     for (const auto& [name, value] : object_.items())
         if (std::find(asked_.begin(), asked_.end(), name) == asked_.end())
             throw RpcError{
-                RpcCode::bad_parameters, "unknown parameter " + sluice::quoted(name), {{"path", name}}};
+                RpcCode::bad_parameters, "unknown parameter " + sluice::in_quotes(name), {{"path", name}}};
 }
 
 std::string refuse_line(RpcCode code, std::string_view message) {

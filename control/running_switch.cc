@@ -113,7 +113,7 @@ std::string RunningSwitch::publish(const Config& config, const OperatorState& st
 }
 
 std::string RunningSwitch::set_port(const std::string& name, bool up) {
-    if (!port_info_.contains(name)) return fmt::format("no port {}", quoted(name));
+    if (!port_info_.contains(name)) return fmt::format("no port {}", in_quotes(name));
     OperatorState state = state_;
     if (up)
         state.down.erase(name);
@@ -128,7 +128,7 @@ std::string RunningSwitch::set_port(const std::string& name, bool up) {
 }
 
 std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bool hold) {
-    if (!port_info_.contains(port)) return fmt::format("no port {}", quoted(port));
+    if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
     OperatorState state = state_;
     const auto bit = static_cast<std::uint8_t>(1U << queue);
     std::uint8_t& mask = state.held[port];
@@ -144,7 +144,7 @@ std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bo
 }
 
 std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
-    if (!port_info_.contains(port)) return fmt::format("no port {}", quoted(port));
+    if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
     OperatorState state = state_;
     if (start)
         state.unwatched.erase(port);

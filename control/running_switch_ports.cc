@@ -58,7 +58,8 @@ std::string RunningSwitch::unusable_cards(const Config& config, const std::strin
         const DeviceText device = parse_device(port.device);
         if (config.clock != ClockKind::real_time || !device.has("pci")) continue;
         if (const std::string why = PciDevice(device.pci_address, pci_folder).obstacle(); !why.empty())
-            append_item(errors, "\n", fmt::format("port {}: device {}: {}", name, quoted(port.device), why));
+            append_item(errors, "\n",
+                        fmt::format("port {}: device {}: {}", name, in_quotes(port.device), why));
     }
     return errors;
 }

@@ -34,7 +34,7 @@ bool read_default(const toml::node& node, Context& context, Config& config) {
     for (const auto& [name, value] : *port_table) {
         if (name.str() == "map" ? has_map_table || !map : !table->contains(name.str())) continue;
         const Context::Inside key_inside(context, name.str());
-        context.refuse(name.source(), quoted(name.str()) + " is in [default] too", "one of them",
+        context.refuse(name.source(), in_quotes(name.str()) + " is in [default] too", "one of them",
                        "leave one out");
         good = false;
     }
@@ -189,13 +189,14 @@ std::string set_fault(FaultSettings& fault, std::string_view key, std::string_vi
     if (row == rows.end()) {
         std::string known;
         for (const auto& other : rows) append_item(known, ", ", other.info.name);
-        return fmt::format("{} is no fault; known: {}", quoted(key), known);
+        return fmt::format("{} is no fault; known: {}", in_quotes(key), known);
     }
     // "100" and "[3]" are TOML as they stand, "5us" is a string of it.
     auto document = parse_toml(fmt::format("{} = {}", key, value), "command");
     if (!document) document = parse_toml(fmt::format("{} = {}", key, toml_string(value)), "command");
     const toml::node* node = document && document->size() == 1 ? document->get(key) : nullptr;
-    if (node == nullptr) return fmt::format("{} is no value; allowed: {}", quoted(value), row->info.allowed);
+    if (node == nullptr)
+        return fmt::format("{} is no value; allowed: {}", in_quotes(value), row->info.allowed);
     Context context("command");
     FaultSettings changed = fault;
     if (!row->read(*node, context, &changed)) {

@@ -52,14 +52,14 @@ bool refuse_unknown_key(const toml::key& key, const AnyRows& rows, Context& cont
     const std::string near = nearest_name(key.str(), known);
     std::string allowed;
     for (const std::string& name : known) append_item(allowed, ", ", name);
-    context.refuse(key.source(), quoted(key.str()) + " is not a known key", allowed,
+    context.refuse(key.source(), in_quotes(key.str()) + " is not a known key", allowed,
                    near.empty() ? "correct its name or leave it out" : fmt::format("write {}", near));
     return false;
 }
 
 bool refuse_missing_key(const toml::table& table, const std::string& name, const std::string& example,
                         Context& context) {
-    context.refuse(table.source(), fmt::format("the key {} is missing", quoted(name)), {},
+    context.refuse(table.source(), fmt::format("the key {} is missing", in_quotes(name)), {},
                    fmt::format("add for example {} = {}", name, example));
     return false;
 }
@@ -71,12 +71,13 @@ bool refuse_count(const toml::node& node, std::size_t count, std::size_t limit, 
 }
 
 bool refuse_name(const toml::key& key, Context& context) {
-    context.refuse(key.source(), quoted(key.str()) + " is not a name", std::string(name_rule), "rename it");
+    context.refuse(key.source(), in_quotes(key.str()) + " is not a name", std::string(name_rule),
+                   "rename it");
     return false;
 }
 
 bool refuse_index(const toml::key& key, std::size_t size, Context& context) {
-    context.refuse(key.source(), quoted(key.str()) + " is not an index", fmt::format("0 to {}", size - 1),
+    context.refuse(key.source(), in_quotes(key.str()) + " is not an index", fmt::format("0 to {}", size - 1),
                    "correct the number");
     return false;
 }

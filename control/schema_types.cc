@@ -98,8 +98,8 @@ bool read_next_hop(const toml::node& node, Context& context, NextHopConfig& hop)
         } else if (key.str() == "weight") {
             good &= weight_type.read(value, context, hop.weight);
         } else {
-            context.refuse(key.source(), quoted(key.str()) + " is not a key of a next hop", "address, weight",
-                           "correct its name or leave it out");
+            context.refuse(key.source(), in_quotes(key.str()) + " is not a key of a next hop",
+                           "address, weight", "correct its name or leave it out");
             good = false;
         }
     }
@@ -136,7 +136,7 @@ std::string Context::path() const {
             out += fmt::format("[{}]", index);
         else
             append_item(out, ".",
-                        name.size() > max_text_shown ? quoted(name, max_text_shown) : toml_key(name));
+                        name.size() > max_text_shown ? in_quotes(name, max_text_shown) : toml_key(name));
     }
     return out;
 }
@@ -152,7 +152,7 @@ std::vector<ConfigError> Context::take_errors() {
 }
 
 std::string show(const toml::node& node) {
-    if (const auto* string = node.as_string()) return quoted(string->get(), max_text_shown);
+    if (const auto* string = node.as_string()) return in_quotes(string->get(), max_text_shown);
     if (const auto* integer = node.as_integer()) return fmt::format("{}", integer->get());
     if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
@@ -459,8 +459,8 @@ bool read_class_map(const toml::node& node, Context& context, ClassId* values, s
         if (!index || *index >= size || fmt::format("{}", *index) != key.str()) {
             context.refuse(
                 key.source(),
-                fmt::format("the key {} is not a number from 0 to {}", quoted(key.str()), size - 1), allowed,
-                "correct the key");
+                fmt::format("the key {} is not a number from 0 to {}", in_quotes(key.str()), size - 1),
+                allowed, "correct the key");
             good = false;
             continue;
         }

@@ -86,7 +86,7 @@ ParsedValue<std::uint64_t> parse_quantity(std::string_view text, std::span<const
     const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == text; });
     if (unit == units.end()) {
         if (text.empty()) return refuse("has no unit");
-        return refuse(fmt::format("has the unknown unit {}", quoted(text, 16)));
+        return refuse(fmt::format("has the unknown unit {}", in_quotes(text, 16)));
     }
     std::uint64_t divisor = 1;
     for (unsigned i = 0; i < number->scale; ++i) divisor *= 10;
@@ -266,7 +266,7 @@ std::string toml_string(std::string_view text) {
     return out + '"';
 }
 
-std::string quoted(std::string_view text, std::size_t limit) {
+std::string in_quotes(std::string_view text, std::size_t limit) {
     const bool cut = text.size() > limit;
     if (cut) {
         // Never cut in the middle of a UTF-8 sequence: continuation bytes are 10xxxxxx.

@@ -51,7 +51,7 @@ bool contains(const IpPrefix& prefix, const IpAddress& address);
 // Text as TOML has it: one line, in quotes, control characters escaped.
 std::string toml_string(std::string_view text);
 // The same for a message: cut after `limit` bytes.
-std::string quoted(std::string_view text, std::size_t limit = 60);
+std::string in_quotes(std::string_view text, std::size_t limit = 60);
 
 // The same for a man page.
 std::string troff(std::string_view text);

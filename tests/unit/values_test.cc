@@ -148,7 +148,8 @@ TEST(Values, prefixContainsItsOwnAddressesAndNoOthers) {
 }
 
 TEST(Values, quotesForOneLineOfAMessage) {
-    STRCMP_EQUAL(R"("a\"b\\c\u000A\u0000d\u007F")", quoted(std::string_view("a\"b\\c\n\0d\x7f", 9)).c_str());
-    STRCMP_EQUAL("\"abc...\"", quoted("abcdef", 3).c_str());
-    STRCMP_EQUAL("\"a...\"", quoted("a\xC3\xA9z", 2).c_str());  // not half an e acute
+    STRCMP_EQUAL(R"("a\"b\\c\u000A\u0000d\u007F")",
+                 in_quotes(std::string_view("a\"b\\c\n\0d\x7f", 9)).c_str());
+    STRCMP_EQUAL("\"abc...\"", in_quotes("abcdef", 3).c_str());
+    STRCMP_EQUAL("\"a...\"", in_quotes("a\xC3\xA9z", 2).c_str());  // not half an e acute
 }

@@ -136,25 +136,29 @@ Answer roce_lossless(Context& context, const Said&) {
     return applied(context.call("config.set", {{"path", "default.qos"}, {"value", "lossless"}}));
 }
 
-constexpr std::array table{
-    Command{"config get [KEY]", "the running configuration, or one value", get},
-    Command{"config check FILE", "judges a file (- is the input) without using it", check},
-    Command{"config diff FILE", "what the file would change", diff},
-    Command{"config apply FILE [confirm TIME] [force]",
+}  // namespace
+
+std::span<const Command> config_commands() {
+    static constexpr std::array table{
+        Command{"config get [KEY]", "the running configuration, or one value", get},
+        Command{"config check FILE", "judges a file (- is the input) without using it", check},
+        Command{"config diff FILE", "what the file would change", diff},
+        Command{
+            "config apply FILE [confirm TIME] [force]",
             "makes the file the configuration, whole or not at all; with confirm for a time only, with force "
             "although not lossless",
             apply},
-    Command{"config confirm", "keeps the changes that wait for it; so does a change without confirm",
-            confirm},
-    Command{"config rollback", "back to before the last change", rollback},
-    Command{"config save [NAME]", "writes the running configuration to its file, or one beside it", save},
-    Command{"config keys [WORD]", "every key whose path holds the word: default, range, meaning", keys},
-    Command{"set KEY VALUE [confirm TIME] [force]", "changes one value: set default.queue.3.wred steep", set},
-    Command{"qos roce lossless", "RoCE lossless on every port that does not say otherwise", roce_lossless},
-};
-
-}  // namespace
-
-std::span<const Command> config_commands() { return table; }
+        Command{"config confirm", "keeps the changes that wait for it; so does a change without confirm",
+                confirm},
+        Command{"config rollback", "back to before the last change", rollback},
+        Command{"config save [NAME]", "writes the running configuration to its file, or one beside it", save},
+        Command{"config keys [WORD]", "every key whose path holds the word: default, range, meaning", keys},
+        Command{"set KEY VALUE [confirm TIME] [force]", "changes one value: set default.queue.3.wred steep",
+                set},
+        Command{"qos roce lossless", "RoCE lossless on every port that does not say otherwise",
+                roce_lossless},
+    };
+    return table;
+}
 
 }  // namespace sluice::ctl

@@ -68,8 +68,8 @@ std::optional<std::uint64_t> number_of(const Said& said, std::string_view name) 
     if (!said.has(name)) return std::nullopt;
     const auto number = parse_integer(said.value(name));
     if (!number)
-        throw Failure{exit_usage,
-                      fmt::format("{} {} {}", name, sluice::quoted(said.value(name)), number.error().wrong)};
+        throw Failure{exit_usage, fmt::format("{} {} {}", name, sluice::in_quotes(said.value(name)),
+                                              number.error().wrong)};
     return *number;
 }
 
@@ -113,22 +113,24 @@ Answer command(Context& context, const Said& said) {
     return {context.call("command", {{"command", joined(said.rest)}}), {}};
 }
 
-constexpr std::array table{
-    Command{"hello", "who is there", hello},
-    Command{"version", "versions of this tool and of the switch", version},
-    Command{"methods", "all methods of the control socket", methods},
-    Command{"clock show", "the switch's clock", clock_show},
-    Command{"clock run [TIME]", "lets the clock of an interactive switch run, at most so long", clock_run},
-    Command{"stats show [PATH]", "the report, or a part such as ports.p0.pfc", stats_show},
-    Command{"stats clear", "users' watermarks start anew", stats_clear},
-    Command{"events show [from N]", "what happened", events_show},
-    Command{"events follow [from N] [count N]", "what happens, until so many came", events_follow},
-    Command{"fault PORT WORDS...", "injects a fault (KEY VALUE), or: clear; virtual clock only", fault},
-    Command{"command WORDS...", "a command as timed events give them", command},
-};
-
 }  // namespace
 
-std::span<const Command> look_commands() { return table; }
+std::span<const Command> look_commands() {
+    static constexpr std::array table{
+        Command{"hello", "who is there", hello},
+        Command{"version", "versions of this tool and of the switch", version},
+        Command{"methods", "all methods of the control socket", methods},
+        Command{"clock show", "the switch's clock", clock_show},
+        Command{"clock run [TIME]", "lets the clock of an interactive switch run, at most so long",
+                clock_run},
+        Command{"stats show [PATH]", "the report, or a part such as ports.p0.pfc", stats_show},
+        Command{"stats clear", "users' watermarks start anew", stats_clear},
+        Command{"events show [from N]", "what happened", events_show},
+        Command{"events follow [from N] [count N]", "what happens, until so many came", events_follow},
+        Command{"fault PORT WORDS...", "injects a fault (KEY VALUE), or: clear; virtual clock only", fault},
+        Command{"command WORDS...", "a command as timed events give them", command},
+    };
+    return table;
+}
 
 }  // namespace sluice::ctl

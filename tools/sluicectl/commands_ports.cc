@@ -25,7 +25,7 @@ QueueName queue_name(const std::string& said, bool whole) {
         if (queue && *queue < classes) return {said.substr(0, dot), static_cast<unsigned>(*queue)};
     }
     if (whole) return {said, std::nullopt};
-    throw Failure{exit_usage, sluice::quoted(said) + " is no queue; say PORT.N, N from 0 to 7"};
+    throw Failure{exit_usage, sluice::in_quotes(said) + " is no queue; say PORT.N, N from 0 to 7"};
 }
 
 // The ports of the report that `name` chooses, all when it is empty.
@@ -250,7 +250,7 @@ Answer qos_show(Context& context, const Said& said) {
     Table queues({"<queue", "<pool", "reserved", "limit", "<scheduler", "<WRED"});
     const std::string wanted = said.value("PORT");
     if (!wanted.empty() && !json["ports"].contains(wanted))
-        throw Failure{exit_usage, "no port " + sluice::quoted(wanted)};
+        throw Failure{exit_usage, "no port " + sluice::in_quotes(wanted)};
     for (const auto& [name, port] : json["ports"].items()) {
         if (!wanted.empty() && wanted != name) continue;
         ports.row({name, word_text(port["preset"]), word_text(port["pfc_mode"]),
@@ -277,27 +277,29 @@ Answer qos_show(Context& context, const Said& said) {
     return {std::move(json), std::move(text)};
 }
 
-constexpr std::array table{
-    Command{"port show [PORT]", "links, packets, drops with their reasons", port_show},
-    Command{"port set PORT up|down", "an operator's port up or down", set_port},
-    Command{"port PORT up|down", "the same", set_port},
-    Command{"queue show [QUEUE]", "what queues sent, dropped, marked, hold; QUEUE: PORT or PORT.N",
-            queue_show},
-    Command{"queue hold QUEUE", "admission goes on, dequeue stops", queue_hold},
-    Command{"queue release QUEUE", "dequeue goes on", queue_release},
-    Command{"pfc show [PORT]", "XOFF, XON and paused time of every priority", pfc_show},
-    Command{"buffer show", "pools, priority groups, watermarks", buffer_show},
-    Command{"watermark clear", "users' watermarks start anew", watermark_clear},
-    Command{"watchdog show", "queues that the PFC watchdog watches", watchdog_show},
-    Command{"watchdog start PORT", "watches the port again", watchdog_start},
-    Command{"watchdog stop PORT", "stops watching it", watchdog_stop},
-    Command{"watchdog big-red-switch on|off", "cuts every lossless queue, or gives them back",
-            big_red_switch},
-    Command{"qos show [PORT]", "what is configured, what it comes to, and what is not promised", qos_show},
-};
-
 }  // namespace
 
-std::span<const Command> port_commands() { return table; }
+std::span<const Command> port_commands() {
+    static constexpr std::array table{
+        Command{"port show [PORT]", "links, packets, drops with their reasons", port_show},
+        Command{"port set PORT up|down", "an operator's port up or down", set_port},
+        Command{"port PORT up|down", "the same", set_port},
+        Command{"queue show [QUEUE]", "what queues sent, dropped, marked, hold; QUEUE: PORT or PORT.N",
+                queue_show},
+        Command{"queue hold QUEUE", "admission goes on, dequeue stops", queue_hold},
+        Command{"queue release QUEUE", "dequeue goes on", queue_release},
+        Command{"pfc show [PORT]", "XOFF, XON and paused time of every priority", pfc_show},
+        Command{"buffer show", "pools, priority groups, watermarks", buffer_show},
+        Command{"watermark clear", "users' watermarks start anew", watermark_clear},
+        Command{"watchdog show", "queues that the PFC watchdog watches", watchdog_show},
+        Command{"watchdog start PORT", "watches the port again", watchdog_start},
+        Command{"watchdog stop PORT", "stops watching it", watchdog_stop},
+        Command{"watchdog big-red-switch on|off", "cuts every lossless queue, or gives them back",
+                big_red_switch},
+        Command{"qos show [PORT]", "what is configured, what it comes to, and what is not promised",
+                qos_show},
+    };
+    return table;
+}
 
 }  // namespace sluice::ctl

@@ -49,7 +49,7 @@ Answer list(Context& context, const Said& said) {
         const auto last = parse_integer(said.value("last"));
         if (!last)
             throw Failure{exit_usage,
-                          "last " + sluice::quoted(said.value("last")) + " " + last.error().wrong};
+                          "last " + sluice::in_quotes(said.value("last")) + " " + last.error().wrong};
         parameters["last"] = *last;
     }
     Json json = context.call("decisions.list", parameters);
@@ -76,17 +76,18 @@ Answer why(Context& context, const Said&) {
     return {decisions["why"], text.empty() ? "nothing has been decided against a packet\n" : std::move(text)};
 }
 
-constexpr std::array table{
-    Command{"decisions show", "how many decisions were recorded", show},
-    Command{"decisions list [last N]", "the last 20 records, or N; all of each with --json", list},
-    Command{"decisions on [WORDS...]",
-            "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
-    Command{"decisions off", "records no more", off},
-    Command{"why", "why packets were dropped or marked, and senders paused", why},
-};
-
 }  // namespace
 
-std::span<const Command> record_commands() { return table; }
+std::span<const Command> record_commands() {
+    static constexpr std::array table{
+        Command{"decisions show", "how many decisions were recorded", show},
+        Command{"decisions list [last N]", "the last 20 records, or N; all of each with --json", list},
+        Command{"decisions on [WORDS...]",
+                "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
+        Command{"decisions off", "records no more", off},
+        Command{"why", "why packets were dropped or marked, and senders paused", why},
+    };
+    return table;
+}
 
 }  // namespace sluice::ctl

@@ -107,7 +107,7 @@ Answer route_get(Context& context, const Said& said) {
         if (!said.has(word)) continue;
         const auto number = parse_integer(said.value(word));
         if (!number)
-            throw Failure{exit_usage, fmt::format("{} {} {}", word, sluice::quoted(said.value(word)),
+            throw Failure{exit_usage, fmt::format("{} {} {}", word, sluice::in_quotes(said.value(word)),
                                                   number.error().wrong)};
         question[parameter] = *number;
     }
@@ -145,7 +145,7 @@ Answer change_neighbor(Context& context, const Said& said, std::string_view meth
         const auto vlan = parse_integer(said.value("vlan"));
         if (!vlan)
             throw Failure{exit_usage,
-                          "vlan " + sluice::quoted(said.value("vlan")) + " " + vlan.error().wrong};
+                          "vlan " + sluice::in_quotes(said.value("vlan")) + " " + vlan.error().wrong};
         neighbor["vlan"] = *vlan;
     }
     return changed(context.call(method, {{"neighbors", Json::array({neighbor})}}));
@@ -161,22 +161,25 @@ Answer neigh_delete(Context& context, const Said& said) {
     return changed(context.call("neighbor.delete", {{"neighbors", Json::array({said.value("ADDRESS")})}}));
 }
 
-constexpr std::array table{
-    Command{"route show [PREFIX]", "all routes, of the configuration and of the kernel, or one", route_show},
-    Command{"route add PREFIX HOPS...",
-            "HOPS: via A [weight N] [via ...], nexthop via A dev P weight N ..., blackhole", route_add},
-    Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops", route_replace},
-    Command{"route delete PREFIX", "deletes a route", route_delete},
-    Command{"route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
-            "which way such a packet takes now, and why", route_get},
-    Command{"neigh show", "all neighbours", neigh_show},
-    Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbour", neigh_add},
-    Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbour", neigh_replace},
-    Command{"neigh delete ADDRESS", "deletes a neighbour", neigh_delete},
-};
-
 }  // namespace
 
-std::span<const Command> route_commands() { return table; }
+std::span<const Command> route_commands() {
+    static constexpr std::array table{
+        Command{"route show [PREFIX]", "all routes, of the configuration and of the kernel, or one",
+                route_show},
+        Command{"route add PREFIX HOPS...",
+                "HOPS: via A [weight N] [via ...], nexthop via A dev P weight N ..., blackhole", route_add},
+        Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops", route_replace},
+        Command{"route delete PREFIX", "deletes a route", route_delete},
+        Command{"route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
+                "which way such a packet takes now, and why", route_get},
+        Command{"neigh show", "all neighbours", neigh_show},
+        Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbour", neigh_add},
+        Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbour",
+                neigh_replace},
+        Command{"neigh delete ADDRESS", "deletes a neighbour", neigh_delete},
+    };
+    return table;
+}
 
 }  // namespace sluice::ctl

@@ -31,7 +31,9 @@ Answer look(Context& context, const Condition& condition, const Said& said) {
             holds ? exit_done : exit_false};
 }
 
-Answer check(Context& context, const Said& said) { return look(context, Condition::parse(said.rest), said); }
+Answer check_condition(Context& context, const Said& said) {
+    return look(context, Condition::parse(said.rest), said);
+}
 
 Answer wait(Context& context, const Said& said) {
     constexpr auto interval = std::chrono::milliseconds(50);
@@ -40,8 +42,8 @@ Answer wait(Context& context, const Said& said) {
     if (said.has("timeout")) {
         const auto timeout = parse_time(said.value("timeout"));
         if (!timeout)
-            throw Failure{exit_usage,
-                          "timeout " + sluice::quoted(said.value("timeout")) + " " + timeout.error().wrong};
+            throw Failure{exit_usage, "timeout " + sluice::in_quotes(said.value("timeout")) + " " +
+                                          timeout.error().wrong};
         end = Clock::now() + std::chrono::nanoseconds(timeout->ps / 1000);
     }
     for (;;) {
@@ -55,14 +57,16 @@ Answer wait(Context& context, const Said& said) {
     }
 }
 
-constexpr std::array table{
-    Command{"wait CONDITION... [timeout TIME]",
-            "waits until it holds; exits 4 when the time is over: wait port p0 up --timeout 5s", wait},
-    Command{"assert CONDITION...", "exits 4 unless it holds: assert queue p1.3 dropped == 0", check},
-};
-
 }  // namespace
 
-std::span<const Command> script_commands() { return table; }
+std::span<const Command> script_commands() {
+    static constexpr std::array table{
+        Command{"wait CONDITION... [timeout TIME]",
+                "waits until it holds; exits 4 when the time is over: wait port p0 up --timeout 5s", wait},
+        Command{"assert CONDITION...", "exits 4 unless it holds: assert queue p1.3 dropped == 0",
+                check_condition},
+    };
+    return table;
+}
 
 }  // namespace sluice::ctl

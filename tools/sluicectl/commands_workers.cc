@@ -83,14 +83,15 @@ Answer worker_meter(Context& context, const Said& said) {
     return {context.call("worker.meter", {{"on", said.value("on|off") == "on"}}), {}};
 }
 
-constexpr std::array table{
-    Command{"worker show", "workers: ports, turns, how busy; cycles by stage while metered", worker_show},
-    Command{"worker meter on|off", "counts cycles by stage from now on, or stops; real clock only",
-            worker_meter},
-};
-
 }  // namespace
 
-std::span<const Command> worker_commands() { return table; }
+std::span<const Command> worker_commands() {
+    static constexpr std::array table{
+        Command{"worker show", "workers: ports, turns, how busy; cycles by stage while metered", worker_show},
+        Command{"worker meter on|off", "counts cycles by stage from now on, or stops; real clock only",
+                worker_meter},
+    };
+    return table;
+}
 
 }  // namespace sluice::ctl

@@ -60,12 +60,6 @@ Answer man(Context&, const Said&) { return {man_page(), man_page()}; }
 
 Answer completion(Context&, const Said&) { return {std::string(bash_script), std::string(bash_script)}; }
 
-constexpr std::array table{
-    Command{"completion bash", "prints a script: source <(sluicectl completion bash)", completion},
-    Command{"man", "prints the man page: sluicectl man | man -l -", man},
-    Command{"help [OBJECT]", "this text, or an object's part of it", help},
-};
-
 std::string_view object_of(std::string_view pattern) { return pattern.substr(0, pattern.find(' ')); }
 
 Words objects() {
@@ -105,7 +99,14 @@ Words names_for(Context& context, const std::string& place) {
 
 }  // namespace
 
-std::span<const Command> help_commands() { return table; }
+std::span<const Command> help_commands() {
+    static constexpr std::array table{
+        Command{"completion bash", "prints a script: source <(sluicectl completion bash)", completion},
+        Command{"man", "prints the man page: sluicectl man | man -l -", man},
+        Command{"help [OBJECT]", "this text, or an object's part of it", help},
+    };
+    return table;
+}
 
 std::string help_text(std::string_view object) {
     const std::string wanted = object.empty() ? "" : resolve_word(object, objects(), "object");

@@ -20,7 +20,7 @@ constexpr const char* wanted_words =
 std::string class_path(const std::string& name, std::string_view list) {
     const auto dot = name.rfind('.');
     if (dot == std::string::npos || dot + 1 == name.size())
-        throw Failure{exit_usage, sluice::quoted(name) + " is no queue or group; say PORT.N"};
+        throw Failure{exit_usage, sluice::in_quotes(name) + " is no queue or group; say PORT.N"};
     return fmt::format("ports.{}.{}.{}", name.substr(0, dot), list, name.substr(dot + 1));
 }
 
@@ -60,7 +60,8 @@ Condition Condition::parse(std::span<const std::string> words) {
         condition.field = words[at];
     condition.op = words[at + 1];
     if (std::find(operators.begin(), operators.end(), condition.op) == operators.end())
-        throw Failure{exit_usage, sluice::quoted(condition.op) + " compares nothing; known: == != < <= > >="};
+        throw Failure{exit_usage,
+                      sluice::in_quotes(condition.op) + " compares nothing; known: == != < <= > >="};
     condition.wanted = value_of(words[at + 2], words[at]);
     return condition;
 }
@@ -74,7 +75,7 @@ const Json& Condition::find(const Json& part) const {
         if (at->is_array()) {
             const auto index = parse_integer(name);
             if (!index || *index >= at->size())
-                throw Failure{exit_usage, fmt::format("{} has no {}", field, sluice::quoted(name))};
+                throw Failure{exit_usage, fmt::format("{} has no {}", field, sluice::in_quotes(name))};
             at = &(*at)[*index];
             continue;
         }

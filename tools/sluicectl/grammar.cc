@@ -131,9 +131,10 @@ std::string resolve_word(std::string_view word, const Words& known, std::string_
     const Words found = begun_by(word, known);
     if (found.size() == 1) return found[0];
     if (found.size() > 1)
-        throw Failure{exit_usage, fmt::format("{} may be {}", sluice::quoted(word), joined(found, " or "))};
+        throw Failure{exit_usage,
+                      fmt::format("{} may be {}", sluice::in_quotes(word), joined(found, " or "))};
     const std::string near = near_word(word, known);
-    throw Failure{exit_usage, fmt::format("there is no {} {}{}; known: {}", what, sluice::quoted(word),
+    throw Failure{exit_usage, fmt::format("there is no {} {}{}; known: {}", what, sluice::in_quotes(word),
                                           near.empty() ? "" : ", perhaps " + near, joined(known, ", "))};
 }
 
@@ -234,7 +235,7 @@ Said Grammar::take(std::size_t command, std::size_t at, std::span<const std::str
             said.values[key] = flag ? key : words[++i];
             continue;
         }
-        if (next == elements.size()) throw usage(sluice::quoted(word) + " is too much");
+        if (next == elements.size()) throw usage(sluice::in_quotes(word) + " is too much");
         const Element& element = elements[next];
         if (rest) {
             said.rest.push_back(word);

@@ -110,7 +110,7 @@ Hops parse_hops(std::span<const std::string> words) {
             if (*said == "inet" || *said == "inet6") said = &value(word);  // the address says it as well
             const auto address = parse_address(*said);
             if (!address)
-                throw Failure{exit_usage, "via " + sluice::quoted(*said) + " " + address.error().wrong};
+                throw Failure{exit_usage, "via " + sluice::in_quotes(*said) + " " + address.error().wrong};
             hops.via.push_back({{"address", print_address(*address)}, {"weight", 1}});
             has_via = true;
             if (!port.empty()) hops.ports.emplace_back(print_address(*address), std::exchange(port, {}));
@@ -124,7 +124,7 @@ Hops parse_hops(std::span<const std::string> words) {
             const std::string& text = value(word);
             const auto weight = parse_integer(text);
             if (!weight || *weight < 1 || *weight > 256)
-                throw Failure{exit_usage, "weight " + sluice::quoted(text) + ": allowed: 1 to 256"};
+                throw Failure{exit_usage, "weight " + sluice::in_quotes(text) + ": allowed: 1 to 256"};
             if (!has_via) throw Failure{exit_usage, "weight comes behind its via"};
             hops.via.back()["weight"] = *weight;
         }

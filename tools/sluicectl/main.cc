@@ -80,7 +80,7 @@ Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
             const std::string& text = value();
             const auto count = parse_integer(text);
             if (!count || *count == 0)
-                throw Failure{exit_usage, "--count " + sluice::quoted(text) + ": allowed: 1 and more"};
+                throw Failure{exit_usage, "--count " + sluice::in_quotes(text) + ": allowed: 1 and more"};
             repeat.count = *count;
         } else if (argument == "--help" || argument == "-h") {
             words.insert(words.begin(), "help");

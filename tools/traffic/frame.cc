@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint16_t default_partition_key = 0xFFFF;
 constexpr std::uint16_t dont_fragment = 0x4000;
-constexpr std::uint32_t icrc_bytes = 4;
 constexpr std::uint32_t cnp_reserved_bytes = 16;
 constexpr std::uint32_t tcp_header_bytes = 20;
 constexpr std::uint32_t read_request_bytes = 4096;  // what a READ request asks for

@@ -15,7 +15,6 @@ using Bytes = std::span<const std::uint8_t>;
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 constexpr std::uint32_t reflected_polynomial = 0xEDB88320;
-constexpr std::size_t icrc_bytes = 4;
 
 // tables[k][b]: the effect of byte b, k bytes ago ("slicing by 8").
 constexpr Tables make_tables() {

@@ -10,6 +10,8 @@
 
 namespace sluice::traffic {
 
+inline constexpr std::uint32_t icrc_bytes = 4;
+
 // A frame begins at its destination MAC and may have tags, IPv4 options, IPv6 extension headers, and Ethernet
 // padding. Nothing if it is not a whole, unfragmented RoCEv2 packet (UDP destination port 4791, room for BTH
 // and ICRC).
