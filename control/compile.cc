@@ -81,7 +81,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         const EffectivePort& effective = qos.ports.at(name);
         PortPolicy out;
         out.station = {macs[index++], port.promiscuous};
-        out.usual = UsualFrames(out.station);
+        out.usual = UsualFrames<0>(out.station);
+        out.usual_tagged = UsualFrames<1>(out.station);
         out.map = class_map(effective.map, port);
         const PortPolicy* before = policy.ports.empty() ? nullptr : &policy.ports.back();
         out.ways = before != nullptr && before->map == out.map ? before->ways

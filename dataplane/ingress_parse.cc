@@ -36,7 +36,9 @@ Parsed parse_whole(Packet* packet, const Station& station) {
 }
 
 // False: the packet is to be parsed whole.
-[[gnu::always_inline]] inline bool parse_shortcut(Packet* packet, const UsualFrames& usual, Parsed& parsed) {
+template <unsigned tags>
+[[gnu::always_inline]] inline bool parse_shortcut(Packet* packet, const UsualFrames<tags>& usual,
+                                                  Parsed& parsed) {
     const std::uint8_t* first = frame_bytes(packet);
 #ifdef SLUICE_EXACT_VIEWS
     const std::vector<std::uint8_t> exact(first, first + packet->data_len);
@@ -80,12 +82,12 @@ struct Arrivals {
 };
 static_assert(burst_size < 256, "kinds are counted in bytes");
 
-// A packet that is not parsed by the shortcut: its way, or null when it is taken in or refused.
+// A packet that is not of the most usual: its way, or null when it is taken in or refused.
 [[gnu::noinline]] const ClassWay* parse_unusual(WorkerContext& worker, PortId id, std::uint64_t sequence,
                                                 Batch& batch, Packet* packet, Arrivals& arrivals) {
     const PortPolicy& policy = worker.policy->ports[id];
     Parsed& parsed = batch.parsed[arrivals.kept];
-    parsed = parse_whole(packet, policy.station);
+    if (!parse_shortcut(packet, policy.usual_tagged, parsed)) parsed = parse_whole(packet, policy.station);
     if (parsed.kind == FrameKind::mac_control) {
         arrivals.other_bytes += packet->pkt_len;
         take_mac_control(worker, id, batch, packet);

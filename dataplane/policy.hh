@@ -67,7 +67,9 @@ struct WatchdogPolicy {
 
 struct PortPolicy {
     Station station;
-    UsualFrames usual{station};  // of `station`, whose frames are parsed faster
+    // Of `station`, whose frames are parsed faster: without a tag, and with one.
+    UsualFrames<0> usual{station};
+    UsualFrames<1> usual_tagged{station};
     ClassMap map;
     std::shared_ptr<const ClassTable> ways;  // of `map`; shared, never null
     std::uint16_t mtu = 9100;                // of IP packets that leave here

@@ -55,7 +55,8 @@ class UsualOctets {
 };
 
 // What nearly every frame of a station begins with: its MAC (any, where it is promiscuous), no group bit in
-// either address, no tag, IPv4 without options and no fragment, or IPv6, with UDP behind it.
+// either address, no tag or one of 802.1Q, IPv4 without options and no fragment, or IPv6, with UDP behind it.
+template <unsigned tags>
 struct UsualFrames {
     explicit constexpr UsualFrames(const Station& station)
         : v4(octets(station, {0x08, 0x00, 0x45, 0, 0, 0, 0, 0, 0, 0, 0, ip_protocol::udp},
@@ -63,6 +64,8 @@ struct UsualFrames {
           v6(octets(station, {0x86, 0xDD, 0x60, 0, 0, 0, 0, 0, ip_protocol::udp},
                     {0xFF, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0xFF})) {}
 
+    static_assert(tags <= 1);
+    static constexpr std::size_t l3_offset = sizeof(EthernetHeader) + tags * sizeof(VlanTag);
     UsualOctets v4, v6;
 
   private:
@@ -73,9 +76,13 @@ struct UsualFrames {
             all[i] = station.mac.bytes[i];
             matters[i] = 0xFF;
         }
+        if (tags == 1) {
+            store_be<std::uint16_t>(&all[12], ether_type::vlan);
+            matters[12] = matters[13] = 0xFF;
+        }
         for (std::size_t i = 0; i < value.size(); ++i) {
-            all[12 + i] = value[i];
-            matters[12 + i] = mask[i];
+            all[l3_offset - 2 + i] = value[i];
+            matters[l3_offset - 2 + i] = mask[i];
         }
         return {all, matters};
     }
@@ -83,10 +90,10 @@ struct UsualFrames {
 
 // UDP behind an IP header of `l3_bytes`, in a packet of `total` bytes that is whole in the frame; false when
 // it is not, or too short for RoCE.
-template <FrameKind kind, std::size_t l3_bytes>
+template <FrameKind kind, unsigned tags, std::size_t l3_bytes>
 [[gnu::always_inline]] inline bool parse_usual_udp(const std::uint8_t* frame, std::uint32_t frame_bytes,
                                                    std::uint32_t total, std::uint8_t tos, Parsed& out) {
-    constexpr std::uint32_t l3 = sizeof(EthernetHeader);
+    constexpr std::uint32_t l3 = UsualFrames<tags>::l3_offset;
     constexpr std::size_t l4 = l3 + l3_bytes;
     constexpr std::size_t bth = l4 + sizeof(UdpHeader);
     if (total < bth + sizeof(Bth) - l3 || l3 + total > frame_bytes) return false;
@@ -95,8 +102,8 @@ template <FrameKind kind, std::size_t l3_bytes>
     const auto say = [&](bool roce, bool cnp, std::uint8_t opcode, std::uint32_t qp) {
         out.drop = DropReason::none;
         out.kind = kind;
-        out.tags = 0;
-        out.pcp = 0;
+        out.tags = tags;
+        out.pcp = tags == 0 ? 0 : frame[sizeof(EthernetHeader)] >> 5;
         out.l3_offset = l3;
         out.protocol = ip_protocol::udp;
         out.fragment = false;
@@ -120,10 +127,11 @@ template <FrameKind kind, std::size_t l3_bytes>
 // The frame of which `here` bytes lie at `frame`. When it is a usual one, whole, and UDP of which RoCEv2's
 // headers are here, `out` is what `parse_any` says of it, and the answer true; else nothing is said.
 // `usual`: of the port's station.
+template <unsigned tags>
 [[gnu::always_inline]] inline bool parse_usual(const std::uint8_t* frame, std::uint32_t here,
-                                               std::uint32_t frame_bytes, const UsualFrames& usual,
+                                               std::uint32_t frame_bytes, const UsualFrames<tags>& usual,
                                                Parsed& out) {
-    constexpr std::size_t l3 = sizeof(EthernetHeader);
+    constexpr std::size_t l3 = UsualFrames<tags>::l3_offset;
     constexpr std::size_t transport = sizeof(UdpHeader) + sizeof(Bth);
     constexpr std::size_t least_v4 = l3 + sizeof(Ipv4Header) + transport;
     constexpr std::size_t least_v6 = l3 + sizeof(Ipv6Header) + transport;
@@ -132,8 +140,8 @@ template <FrameKind kind, std::size_t l3_bytes>
         const auto& ip = *reinterpret_cast<const Ipv4Header*>(frame + l3);
         const bool judged = judged_octets[ip.source.bytes[0]] || judged_octets[ip.destination.bytes[0]];
         return !judged && ip.ttl > 1 && checksum_is_right_20(frame + l3) &&
-               parse_usual_udp<FrameKind::ipv4, sizeof(Ipv4Header)>(frame, frame_bytes, ip.total_length.get(),
-                                                                    ip.tos, out);
+               parse_usual_udp<FrameKind::ipv4, tags, sizeof(Ipv4Header)>(frame, frame_bytes,
+                                                                          ip.total_length.get(), ip.tos, out);
     }
     if (!usual.v6.are_in(frame) || here < least_v6) return false;
     const auto& ip = *reinterpret_cast<const Ipv6Header*>(frame + l3);
@@ -141,7 +149,7 @@ template <FrameKind kind, std::size_t l3_bytes>
     const auto judged = [](std::uint8_t first) { return static_cast<std::uint8_t>(first + 2U) <= 2; };
     const auto tos = static_cast<std::uint8_t>(load_be<std::uint16_t>(frame + l3) >> 4);
     return !judged(ip.source[0]) && !judged(ip.destination[0]) && ip.hop_limit > 1 &&
-           parse_usual_udp<FrameKind::ipv6, sizeof(Ipv6Header)>(
+           parse_usual_udp<FrameKind::ipv6, tags, sizeof(Ipv6Header)>(
                frame, frame_bytes, sizeof(Ipv6Header) + ip.payload_length.get(), tos, out);
 }
 
