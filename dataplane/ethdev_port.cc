@@ -179,7 +179,7 @@ std::string EthdevPort::open_software_device() {
 
 // The socket of net_af_packet hears every interface of the machine until it is bound to its own (v22.11,
 // rte_pmd_init_internals), and its ring then holds frames that never were the port's.
-void EthdevPort::discard_what_came_before() {
+void EthdevPort::discard_what_came_before() const {
     std::array<Packet*, 64> burst{};
     for (std::uint16_t queue = 0; queue < spec_.nic.receive_queues; ++queue)
         while (const unsigned count = rte_eth_rx_burst(id_, queue, burst.data(), burst.size()))

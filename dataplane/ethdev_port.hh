@@ -90,7 +90,7 @@ class EthdevPort final : public Port {
     explicit EthdevPort(Spec spec) : spec_(std::move(spec)), queues_(spec_.nic.receive_queues) {}
     std::string open_software_device();
     std::string open_nic();
-    void discard_what_came_before();
+    void discard_what_came_before() const;
     void close_device();
     void free_packets_left();
     void follow();
