@@ -75,6 +75,37 @@ class Tools(LabCase):
         self.assertGreater(self.stop(lab.switches["s1"]).port("h2")["tx"]["bytes"], 10 * 9014)
 
 
+class OneSubnet(LabCase):
+    ADDRESSES = ("10.0.9.1", "10.0.9.2"), ("2001:db8:9::1", "2001:db8:9::2")
+
+    def test_hosts_of_one_subnet_behind_two_ports(self):
+        """The kernel answers ARP and ND for who is behind the other port; host routes tell where that is."""
+        lab = self.lab().one(hosts=2)
+        h1, h2, s1 = lab.hosts["h1"], lab.hosts["h2"], lab.switches["s1"]
+        for n, host in ((1, h1), (2, h2)):
+            port, other = f"h{n}", f"h{3 - n}"
+            s1.namespace.set({f"ipv4/conf/{port}/proxy_arp": 1, f"ipv4/neigh/{port}/proxy_delay": 0,
+                              f"ipv6/conf/{port}/proxy_ndp": 1, f"ipv6/neigh/{port}/proxy_delay": 0})
+            for family, length, addresses in (("-4", 24, self.ADDRESSES[0]), ("-6", 64, self.ADDRESSES[1])):
+                nodad = " nodad" if family == "-6" else ""
+                host.ip(f"{family} route delete default")
+                host.ip(f"{family} address add {addresses[n - 1]}/{length} dev eth0{nodad}")
+                s1.namespace.ip(f"{family} route add {addresses[n - 1]} dev {port}")
+            s1.namespace.ip(f"-6 neighbor add proxy {self.ADDRESSES[1][n - 1]} dev {other}")
+        for addresses in self.ADDRESSES:
+            self.reach(h1, addresses[1])
+            self.assertEqual(netns.ping(h1, addresses[1]), (5, 63))
+            self.assertEqual(netns.ping(h2, addresses[0]), (5, 63))
+        # All by the switch: what the kernel forwards it would count.
+        counters = kernel_counters(s1.namespace)
+        before = counters["IpForwDatagrams"], counters["Ip6OutForwDatagrams"]
+        self.assertEqual(netns.ping(h1, self.ADDRESSES[0][1]), (5, 63))
+        self.assertEqual(netns.ping(h1, self.ADDRESSES[1][1]), (5, 63))
+        counters = kernel_counters(s1.namespace)
+        self.assertEqual((counters["IpForwDatagrams"], counters["Ip6OutForwDatagrams"]), before)
+        self.assertLessEqual(set(self.stop(s1).drops()), {"multicast"})
+
+
 class Congestion(LabCase):
     MORE = """
 [wred.low]
