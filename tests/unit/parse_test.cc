@@ -424,9 +424,10 @@ TEST(Parse, macControlIsNoIpAndNeverRefused) {
 // RoCEv2 with one to three bytes of its headers changed, IPv4's checksum mended in half of them, cut in some.
 template <unsigned tags>
 void compare_shortcut(bool v4) {
-    const Frame udp_frame = udp(4792, roce_udp_port, Frame(40));
-    Frame roce_frame = v4 ? v4_frame(udp_frame) : v6_frame(udp_frame);
-    if (tags == 1) roce_frame.insert(roce_frame.begin() + 12, {0x81, 0x00, 0xA0, 0x05});
+    const Frame payload = udp(4792, roce_udp_port, Frame(40));
+    const unsigned type = v4 ? ether_type::ipv4 : ether_type::ipv6;
+    const Frame ip = v4 ? ipv4(payload) : ipv6(payload);
+    const Frame roce_frame = tags == 1 ? ethernet(type, ip, {vlan | 0xA005}) : ethernet(type, ip);
     constexpr std::size_t l3 = UsualFrames<tags>::l3_offset;
     const Station anybody{{}, true};
     const std::size_t headers = roce_frame.size() - 28;
