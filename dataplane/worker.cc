@@ -120,62 +120,32 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
 
 namespace {
 
-// Packets that other workers have handed over, taken out of the mailboxes while this one still receives: what
-// they have written is then on its way from their caches when it is needed.
-class HandedOver {
-  public:
-    // The mbuf and its meta, to be written: when it is queued, when it is sent, when it is freed.
-    static void fetch(Packet* packet) {
-        for (unsigned line = 0; line < 3; ++line)
-            __builtin_prefetch(reinterpret_cast<std::uint8_t*>(packet) + std::size_t{64} * line, 1);
-    }
-
-    HandedOver() {}  // NOLINT(modernize-use-equals-default): the packets stay uninitialised
-
-    // At most a burst more, as long as there is room.
-    void take(WorkerContext& worker) {
-        std::size_t room = std::min<std::size_t>(burst_size, packets_.size() - count_);
-        for (WorkerId from = 0; from < worker.shared.workers && room != 0; ++from) {
-            if (from == worker.id) continue;
-            const auto free = std::span(packets_).subspan(count_, room);
-            const std::size_t taken = worker.shared.mailbox(from, worker.id).collect(free);
-            for (Packet* packet : free.first(taken)) fetch(packet);
-            count_ += taken;
-            room -= taken;
-        }
-    }
-    std::span<Packet* const> packets() const { return std::span(packets_).first(count_); }
-
-  private:
-    std::array<Packet*, std::size_t{4} * burst_size> packets_;
-    std::size_t count_ = 0;
-};
-
 void enqueue_all(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
     for (std::size_t i = 0; i < packets.size(); i += burst_size)
         enqueue(worker, packets.subspan(i, std::min<std::size_t>(burst_size, packets.size() - i)), now);
 }
 
-// Packets that stayed with this worker, then `early`, then what is in its mailboxes; returns how many.
-unsigned collect(WorkerContext& worker, const HandedOver& early, Time now) {
+// Packets that stayed with this worker, then what is in its mailboxes; returns how many.
+unsigned collect(WorkerContext& worker, Time now) {
     LocalInbox& local = worker.local;
-    auto total = static_cast<unsigned>(local.count + early.packets().size());
+    std::size_t total = local.count;
     enqueue_all(worker, std::span(local.packets).first(local.count), now);
     local.count = 0;
-    enqueue_all(worker, early.packets(), now);
-    std::array<Packet*, burst_size> packets;
+    // As many bursts as this worker has ports, and one more: what one turn of the others can have sent.
+    const std::size_t most = (worker.own_ports.size() + 1) * burst_size;
+    std::array<Packet*, std::size_t{4} * burst_size> some;
     for (WorkerId from = 0; from < worker.shared.workers; ++from) {
         if (from == worker.id) continue;
-        // As many rounds as this worker has ports: what one turn of the others can have sent.
-        for (std::size_t round = 0; round <= worker.own_ports.size(); ++round) {
-            const auto count = static_cast<unsigned>(worker.shared.mailbox(from, worker.id).collect(packets));
-            for (Packet* packet : std::span(packets).first(count)) HandedOver::fetch(packet);
-            enqueue(worker, std::span(packets).first(count), now);
+        for (std::size_t left = most; left != 0;) {
+            const auto packets = std::span(some).first(std::min(left, some.size()));
+            const std::size_t count = worker.shared.mailbox(from, worker.id).collect(packets);
+            enqueue_all(worker, packets.first(count), now);
             total += count;
-            if (count < burst_size) break;
+            if (count < packets.size()) break;
+            left -= count;
         }
     }
-    return total;
+    return static_cast<unsigned>(total);
 }
 
 }  // namespace
@@ -218,15 +188,13 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     meter.lap(Stage::turn, 0);
     for (PortContext* port : worker.own_ports) judge_groups(worker, *port, now);
     meter.lap(Stage::judge, 0);
-    HandedOver early;
     for (PortContext* port : worker.own_ports) {
-        if (worker.shared.workers != 1) early.take(worker);
         if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
     }
     for (ReceiveQueue* queue : worker.polled) work += receive_for_owner(worker, *queue, now, meter);
     for (PortContext* port : worker.wide_ports) work += take_over(worker, *port, now, meter);
     for (unsigned n = 0; n < burst_size && has_injection(worker) && inject_next(worker, now); ++n) ++work;
-    const unsigned collected = collect(worker, early, now);
+    const unsigned collected = collect(worker, now);
     meter.lap(Stage::enqueue, collected);
     work += collected;
     // A port may have got the bursts of all others: it sends until it has nothing or is not taken up, within
