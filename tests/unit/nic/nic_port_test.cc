@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "dataplane/packet.hh"
+#include "tests/unit/nic/on_cards.hh"
 
-#include "tests/unit/nic/fake_ethdev.hh"
-
+// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
 namespace {
@@ -17,37 +16,9 @@ namespace {
 using namespace sluice;
 using fake::Forwarding;
 
-const std::string address = "0000:03:00.0";
-
 }  // namespace
 
-TEST_GROUP(NicPort) {
-    fake::Machine machine;
-    fake::Card& card = machine.plug(address);
-    PacketPool pool{"nic_test", 4095, 0};
-    EthdevPort::Spec spec{
-        "03:00.0",
-        {9100, pool.pool(), gigabits(100), microseconds(50), microseconds(20), std::nullopt},
-        machine.folder()};
-
-    std::unique_ptr<EthdevPort> open() {
-        auto port = EthdevPort::start(spec);
-        if (!port) FAIL(port.error().c_str());
-        return std::move(*port);
-    }
-    std::string refused() {
-        auto port = EthdevPort::start(spec);
-        return port ? "" : port.error();
-    }
-    void arrive(unsigned frames) {
-        for (unsigned n = 0; n < frames; ++n) {
-            Packet* packet = rte_pktmbuf_alloc(pool.pool());
-            packet->pkt_len = packet->data_len = 60;
-            card.arrived.push_back(packet);
-        }
-    }
-    void teardown() override { LONGS_EQUAL(0, pool.in_use()); }
-};
+TEST_GROUP_BASE(NicPort, PortOnCard){};
 
 // Refusals.
 

@@ -1,23 +1,15 @@
 // A whole switch on two fake cards, its turns and rounds of control by the test's own hand: nothing happens
 // by itself, and no time passes but what the test says.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "control/api.hh"
-#include "control/judge.hh"
-#include "control/report.hh"
-#include "control/running_switch.hh"
-#include "dataplane/worker.hh"
-#include "lib/checksum.hh"
-#include "lib/endian.hh"
 #include "lib/pfc_frame.hh"
 
-#include "tests/unit/nic/fake_ethdev.hh"
+#include "tests/unit/nic/on_cards.hh"
 
 // Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
@@ -26,115 +18,27 @@ namespace {
 
 using namespace sluice;
 
-// With keys of each port.
-std::string text_of(const std::string& p0_keys, const std::string& p1_keys) {
-    return R"(clock = "real"
-[buffer]
-size = "4MB"
-[fib]
-ipv4_tables = 256
-ipv6_tables = 256
-[default]
-speed = "10G"
-mtu = 1500
-[port.p0]
-device = "03:00.0"
-address = ["10.0.0.1/24"]
-)" + p0_keys +
-           R"([port.p1]
-device = "0000:04:00.0"
-address = ["10.0.1.1/24"]
-)" + p1_keys +
-           R"([[neighbor]]
-address = "10.0.1.2"
-port = "p1"
-mac = "02:00:00:00:00:02"
-)";
-}
-
 const std::string lossy = "qos = \"lossy\"\n";
 
-}  // namespace
-
-TEST_GROUP(NicSwitch) {
-    fake::Machine machine;
-    fake::Card& p0 = machine.plug("0000:03:00.0");
-    fake::Card& p1 = machine.plug("0000:04:00.0");
-    std::unique_ptr<RunningSwitch> running;
-    Time now{1'000'000'000};
-
-    void setup() override {
-        for (fake::Card* card : {&p0, &p1}) {
-            card->link.link_speed = 10'000;
-            card->flags = RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
-        }
-    }
-    void teardown() override {
-        if (!running) return;
-        const Ledger ledger = running->device().ledger();
-        CHECK_TRUE(ledger.balanced());
-        static_cast<void>(running->close());
-        running->device().empty();
-        LONGS_EQUAL(0, running->packets_missing());
-    }
-
-    static Config config_of(const std::string& p0_keys, const std::string& p1_keys) {
-        const ConfigResult config = parse_config(text_of(p0_keys, p1_keys), "f");
-        if (!config) FAIL(config.error().front().text().c_str());
-        for (const Finding& finding : judge(*config, Machine{2}))
-            if (finding.severity == Severity::error) FAIL(finding.text("f").c_str());
-        return *config;
-    }
-    // An error's text, or empty.
-    std::string start(bool force = false, const std::string& p0_keys = {}, const std::string& p1_keys = {}) {
-        RunningOptions options;
-        options.name = "nic_switch";
-        options.force = force;
-        options.pci_folder = machine.folder();
-        auto made = RunningSwitch::create(config_of(p0_keys, p1_keys), options);
-        if (!made) return made.error();
-        running = std::move(*made);
-        return {};
-    }
+class OneWorker : public SwitchOnCards {
+  public:
     void starts(bool force = false, const std::string& p0_keys = {}, const std::string& p1_keys = {}) {
-        STRCMP_EQUAL("", start(force, p0_keys, p1_keys).c_str());
+        STRCMP_EQUAL("", start({{}, p0_keys, p1_keys}, force).c_str());
     }
-
     void round(Duration passes = milliseconds(16)) {
         now = now + passes;
-        worker_turn();
+        worker_turn(0);
         running->watch();
         running->poll_links(now);
     }
-    void worker_turn() { turn(running->device().worker(0), now); }
-    void arrive(fake::Card & card, unsigned frames, std::uint8_t ttl = 64) const {
-        for (unsigned n = 0; n < frames; ++n) {
-            std::array<std::uint8_t, 100> frame{};
-            std::copy_n(card.mac.begin(), 6, frame.begin());
-            frame[6] = 2;
-            frame[12] = 8;
-            frame[14] = 0x45;
-            frame[15] = 26 << 2;  // DSCP 26: lossless
-            frame[17] = 86;
-            frame[22] = ttl;
-            frame[23] = 17;
-            frame[26] = 10;
-            frame[29] = 9;
-            frame[30] = 10;
-            frame[32] = 1;
-            frame[33] = 2;
-            store_be<std::uint16_t>(frame.data() + 24, internet_checksum(std::span(frame).subspan(14, 20)));
-            card.arrived.push_back(make_packet(card.pool, frame, false));
-        }
+    static void arrive(fake::Card& card, unsigned frames, std::uint8_t ttl = 64) {
+        for (unsigned n = 0; n < frames; ++n) SwitchOnCards::arrive(card, {.ttl = ttl});
     }
     std::vector<std::string> events(const std::string& kind) const {
         std::vector<std::string> texts;
         for (const SwitchEvent& event : running->event_log())
             if (event.kind == kind) texts.push_back(event.text);
         return texts;
-    }
-    nlohmann::ordered_json report(const std::string& port) const {
-        return make_report(*running)["ports"][port];
     }
     std::string promises() const {
         std::string all;
@@ -143,12 +47,16 @@ TEST_GROUP(NicSwitch) {
     }
 };
 
+}  // namespace
+
+TEST_GROUP_BASE(NicSwitch, OneWorker){};
+
 // A lossless profile, and cards that cannot be paused.
 
 TEST(NicSwitch, refusesLosslessClassesWhereACardCannotDoPfc) {
     p1.driver = "mlx5_pci";
     p1.forwarding = fake::Forwarding::ignores;
-    const std::string error = start();
+    const std::string error = start({});
     STRCMP_CONTAINS(
         "port.p1.qos: PFC of priority 3 needs pfc_tx software, and it is none here: the driver mlx5_pci was "
         "asked to hand MAC control frames over and does not say that it will; do: write qos = \"lossy\"",
@@ -160,7 +68,7 @@ TEST(NicSwitch, refusesLosslessClassesWhereACardCannotDoPfc) {
 }
 
 TEST(NicSwitch, namesEveryCardThatCannotBeHadBeforeDpdkStarts) {
-    const Config config = config_of({}, {});
+    const Config config = config_of({});
     const auto cards = [&] { return RunningSwitch::unusable_cards(config, machine.folder()); };
     STRCMP_EQUAL("", cards().c_str());
     machine.bind("0000:03:00.0", "ixgbe");
@@ -171,7 +79,7 @@ TEST(NicSwitch, namesEveryCardThatCannotBeHadBeforeDpdkStarts) {
 
 TEST(NicSwitch, refusesThemWhereOnlyTheNicCanDoPfc) {
     p0.driver = p1.driver = "net_i40e";
-    const std::string error = start();
+    const std::string error = start({});
     STRCMP_CONTAINS("port.p0.qos: PFC of priority 3 needs pfc_tx software, and it is hardware here",
                     error.c_str());
     STRCMP_CONTAINS("port.p1.qos: PFC", error.c_str());
@@ -349,12 +257,12 @@ TEST(NicSwitch, warnsOfAReceiveRingThatATurnOverruns) {
 
 TEST(NicSwitch, countsFlapsAsTheInterruptTells) {
     starts();
-    worker_turn();
+    worker_turn(0);
     p0.set_link(false);
-    worker_turn();
+    worker_turn(0);
     CHECK_FALSE(running->device().link_up(0));
     p0.set_link(true);
-    worker_turn();
+    worker_turn(0);
     CHECK_TRUE(running->device().link_up(0));
     LONGS_EQUAL(1, report("p0")["flaps"].get<int>());
 }
@@ -364,7 +272,7 @@ TEST(NicSwitch, countsFlapsAsTheInterruptTells) {
 TEST(NicSwitch, forwardsFromCardToCard) {
     starts();
     arrive(p0, 20);
-    worker_turn();
+    worker_turn(0);
     LONGS_EQUAL(20, p1.sent.size());
     CHECK_TRUE(
         std::equal(p1.mac.begin(), p1.mac.end(), rte_pktmbuf_mtod_offset(p1.sent[0], std::uint8_t*, 6)));
@@ -373,17 +281,17 @@ TEST(NicSwitch, forwardsFromCardToCard) {
 TEST(NicSwitch, pausesThePeerWhenHalfTheReceiveRingIsFull) {
     starts();
     arrive(p0, 1000);
-    worker_turn();
+    worker_turn(0);
     LONGS_EQUAL(1, p0.sent.size());
     LONGS_EQUAL(0x88, rte_pktmbuf_mtod(p0.sent[0], std::uint8_t*)[12]);
     LONGS_EQUAL(1, report("p0")["fell_behind"].get<int>());
     while (!p0.arrived.empty()) {
         now = now + microseconds(50);
-        worker_turn();
+        worker_turn(0);
     }
     for (unsigned n = 0; n < 100; ++n) {
         now = now + microseconds(50);
-        worker_turn();
+        worker_turn(0);
     }
     LONGS_EQUAL(1000, p1.sent.size());
     LONGS_EQUAL(0, report("p0")["pfc"]["tx_refresh"][3].get<int>());
@@ -396,7 +304,7 @@ TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
     starts();
     p1.takes = 0;  // what p1 is to send stays in its queue
     arrive(p0, 50);
-    for (unsigned n = 0; n < 3; ++n) worker_turn();
+    for (unsigned n = 0; n < 3; ++n) worker_turn(0);
     p1.pull();
     arrive(p0, 5);
     for (unsigned n = 0; n < 3; ++n) running->poll_links(now);  // its owner has not seen it yet
@@ -404,7 +312,7 @@ TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
     LONGS_EQUAL(1, events("device_gone").size());
     STRCMP_EQUAL("port p1: its card is gone; it is taken again when it is back",
                  events("device_gone")[0].c_str());
-    worker_turn();
+    worker_turn(0);
     CHECK_TRUE(running->device().ledger().balanced());
     LONGS_EQUAL(0, running->device().ledger().queued);
     LONGS_EQUAL(0, report("p0")["priority_groups"][3]["reserved_bytes"].get<int>());
@@ -442,9 +350,9 @@ TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
 
 TEST(NicSwitch, letsGoOfACardAtTheSecondLookAtTheEarliest) {
     starts();
-    worker_turn();
+    worker_turn(0);
     p1.pull();
-    worker_turn();  // its owner has seen it
+    worker_turn(0);  // its owner has seen it
     running->poll_links(now);
     LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
     running->poll_links(now);
@@ -454,10 +362,10 @@ TEST(NicSwitch, letsGoOfACardAtTheSecondLookAtTheEarliest) {
 TEST(NicSwitch, asksNothingOfACardThatIsPulledWhileItFallsBehind) {
     starts();
     arrive(p0, 1000);
-    worker_turn();
+    worker_turn(0);
     LONGS_EQUAL(1, report("p0")["fell_behind"].get<int>());
     p0.pull();
-    for (unsigned n = 0; n < 3; ++n) worker_turn();
+    for (unsigned n = 0; n < 3; ++n) worker_turn(0);
     LONGS_EQUAL(0, p0.polls_when_gone.load());
     CHECK_FALSE(report("p0")["priority_groups"][3]["xoff"].get<bool>());
 }
@@ -516,12 +424,12 @@ TEST(NicSwitch, countsTheRepliesThatItHasNoRoomFor) {
     for (unsigned n = 0; n < turns; ++n) {
         arrive(p0, burst_size, 1);
         arrive(p1, burst_size, 1);
-        worker_turn();
+        worker_turn(0);
         running->serve_slow_path();
     }
     const unsigned lost = sum("inject_lost_packets");
     CHECK_TRUE(lost > 0);
-    for (unsigned n = 0; n < turns; ++n) worker_turn();
+    for (unsigned n = 0; n < turns; ++n) worker_turn(0);
     LONGS_EQUAL(2 * turns * burst_size, sum("replied_packets") + lost);
     LONGS_EQUAL(lost, sum("inject_lost_packets"));
     LONGS_EQUAL(0, sum("unresolved_waiting_packets"));
@@ -547,7 +455,7 @@ TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
     for (unsigned n = 0; n < 5; ++n) give_back(DropReason::none);
     give_back(DropReason::unresolved_timeout);
     give_back(DropReason::unresolved_next_hop);
-    worker_turn();
+    worker_turn(0);
 
     LONGS_EQUAL(0, report("p0")["rx"]["packets"].get<int>());
     LONGS_EQUAL(7, report("p0")["returned_packets"].get<int>());

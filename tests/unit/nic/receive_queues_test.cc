@@ -5,23 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "control/judge.hh"
-#include "control/report.hh"
-#include "control/running_switch.hh"
-#include "dataplane/ethdev_port.hh"
-#include "dataplane/worker.hh"
-#include "lib/checksum.hh"
 #include "lib/endian.hh"
 #include "lib/pfc_frame.hh"
 #include "lib/rng.hh"
 
-#include "tests/unit/nic/fake_ethdev.hh"
+#include "tests/unit/nic/on_cards.hh"
 
 // Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
@@ -31,28 +24,6 @@ namespace {
 using namespace sluice;
 
 constexpr ClassId lossless = 3;
-
-// From 10.9.0.1 to 10.0.1.2, DSCP 26; `number` is the source port.
-std::vector<std::uint8_t> frame_of(const fake::Card& card, std::size_t bytes, unsigned number) {
-    std::vector<std::uint8_t> frame(bytes);
-    std::copy_n(card.mac.begin(), 6, frame.begin());
-    frame[6] = 2;
-    frame[12] = 8;
-    frame[14] = 0x45;
-    frame[15] = 26 << 2;
-    store_be<std::uint16_t>(frame.data() + 16, static_cast<std::uint16_t>(bytes - 14));
-    frame[22] = 64;
-    frame[23] = 17;
-    frame[26] = 10;
-    frame[27] = 9;
-    frame[29] = 1;
-    frame[30] = 10;
-    frame[32] = 1;
-    frame[33] = 2;
-    store_be<std::uint16_t>(frame.data() + 24, internet_checksum(std::span(frame).subspan(14, 20)));
-    store_be<std::uint16_t>(frame.data() + 34, static_cast<std::uint16_t>(number));
-    return frame;
-}
 
 unsigned number_of(Packet* packet) {
     return load_be<std::uint16_t>(rte_pktmbuf_mtod_offset(packet, std::uint8_t*, 34));
@@ -69,28 +40,32 @@ std::array<std::uint8_t, pfc_frame_bytes> pause_of(ClassId priority, std::uint16
 
 bool is_pfc(Packet* packet) { return rte_pktmbuf_mtod(packet, std::uint8_t*)[12] == 0x88; }
 
+class FourQueues : public PortOnCard {
+  public:
+    void setup() override { spec.nic.receive_queues = 4; }
+};
+
+class TwoWorkers : public SwitchOnCards {
+  public:
+    void starts(const std::string& p0_keys = "rx_queues = 2", const std::string& top = {}) {
+        STRCMP_EQUAL("", start({"workers = 2\n" + top, p0_keys, {}}).c_str());
+    }
+    void arrive(std::uint16_t queue, unsigned frames, std::size_t bytes = 100, unsigned first = 0) {
+        for (unsigned n = 0; n < frames; ++n)
+            SwitchOnCards::arrive(p0, {.bytes = bytes, .number = first + n}, queue);
+    }
+    Ledger ledger() const {
+        const Ledger exact = running->device().ledger();
+        CHECK_TRUE(exact.balanced());
+        LONGS_EQUAL(exact.queued, running->device().counted().queued);
+        return exact;
+    }
+    const PortContext& context() const { return running->device().port(0); }
+};
+
 }  // namespace
 
-TEST_GROUP(ReceiveQueues) {
-    fake::Machine machine;
-    fake::Card& card = machine.plug("0000:03:00.0");
-    PacketPool pool{"queues_test", 8191, 0};
-    EthdevPort::Spec spec{
-        "03:00.0",
-        {9100, pool.pool(), gigabits(100), microseconds(50), microseconds(20), std::nullopt, 4},
-        machine.folder()};
-
-    std::unique_ptr<EthdevPort> open() {
-        auto port = EthdevPort::start(spec);
-        if (!port) FAIL(port.error().c_str());
-        return std::move(*port);
-    }
-    std::string refused() {
-        auto port = EthdevPort::start(spec);
-        return port ? "" : port.error();
-    }
-    void teardown() override { LONGS_EQUAL(0, pool.in_use()); }
-};
+TEST_GROUP_BASE(ReceiveQueues, FourQueues){};
 
 // Refusals.
 
@@ -175,11 +150,7 @@ TEST(ReceiveQueues, areNotSpreadOverOne) {
 
 TEST(ReceiveQueues, areReceivedFromAndFallBehindEachByItself) {
     const auto port = open();
-    for (unsigned n = 0; n < 3000; ++n) {
-        Packet* packet = rte_pktmbuf_alloc(pool.pool());
-        packet->pkt_len = packet->data_len = 60;
-        card.more[2].push_back(packet);
-    }
+    arrive(3000, 2);
     std::array<Packet*, 32> burst{};
     for (const std::uint16_t queue : {std::uint16_t{1}, std::uint16_t{3}}) {
         LONGS_EQUAL(0, port->receive_from(queue, burst, Time{7}));
@@ -197,81 +168,7 @@ TEST(ReceiveQueues, areReceivedFromAndFallBehindEachByItself) {
 
 // Whole switches: p0 has two queues, the second polled by the worker that the test says; p1 is worker 1's.
 
-TEST_GROUP(PassedOn) {
-    fake::Machine machine;
-    fake::Card& p0 = machine.plug("0000:03:00.0");
-    fake::Card& p1 = machine.plug("0000:04:00.0");
-    std::unique_ptr<RunningSwitch> running;
-    Time now{1'000'000'000};
-
-    void setup() override {
-        for (fake::Card* card : {&p0, &p1}) {
-            card->link.link_speed = 10'000;
-            card->flags = RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
-        }
-    }
-    void teardown() override { stop(); }
-    void stop() {
-        if (!running) return;
-        CHECK_TRUE(running->device().ledger().balanced());
-        static_cast<void>(running->close());
-        running->device().empty();
-        LONGS_EQUAL(0, running->packets_missing());
-        running.reset();
-    }
-
-    static std::string text_of(const std::string& p0_keys, const std::string& keys) {
-        return R"(clock = "real"
-workers = 2
-)" + keys + R"([buffer]
-size = "4MB"
-[fib]
-ipv4_tables = 256
-ipv6_tables = 256
-[default]
-speed = "10G"
-mtu = 1500
-[port.p0]
-device = "03:00.0"
-address = ["10.0.0.1/24"]
-)" + p0_keys + R"(
-[port.p1]
-device = "0000:04:00.0"
-address = ["10.0.1.1/24"]
-[[neighbor]]
-address = "10.0.1.2"
-port = "p1"
-mac = "02:00:00:00:00:02"
-)";
-    }
-    void starts(const std::string& p0_keys = "rx_queues = 2", const std::string& keys = {}) {
-        const ConfigResult config = parse_config(text_of(p0_keys, keys), "f");
-        if (!config) FAIL(config.error().front().text().c_str());
-        for (const Finding& finding : judge(*config, Machine{2}))
-            if (finding.severity == Severity::error) FAIL(finding.text("f").c_str());
-        RunningOptions options;
-        options.name = "passed_on";
-        options.pci_folder = machine.folder();
-        auto made = RunningSwitch::create(*config, options);
-        if (!made) FAIL(made.error().c_str());
-        running = std::move(*made);
-    }
-    void worker_turn(unsigned worker) { turn(running->device().worker(static_cast<WorkerId>(worker)), now); }
-    void arrive(std::uint16_t queue, unsigned frames, std::size_t bytes = 100, unsigned first = 0) {
-        for (unsigned n = 0; n < frames; ++n)
-            p0.arrived_at(queue).push_back(make_packet(p0.pool, frame_of(p0, bytes, first + n), false));
-    }
-    Ledger ledger() const {
-        const Ledger exact = running->device().ledger();
-        CHECK_TRUE(exact.balanced());
-        LONGS_EQUAL(exact.queued, running->device().counted().queued);
-        return exact;
-    }
-    nlohmann::ordered_json report(const std::string& port) const {
-        return make_report(*running)["ports"][port];
-    }
-    const PortContext& context() const { return running->device().port(0); }
-};
+TEST_GROUP_BASE(PassedOn, TwoWorkers){};
 
 TEST(PassedOn, framesAreInTheLedgerAtEveryStep) {
     starts();
@@ -337,11 +234,8 @@ TEST(PassedOn, packetsOfAPortHaveDifferentNumbers) {
 TEST(PassedOn, refusedFramesAreDroppedOnceWithTheirReason) {
     starts();
     arrive(1, 2);
-    auto dead = frame_of(p0, 100, 7);
-    dead[22] = 1;  // TTL
-    store_be<std::uint16_t>(dead.data() + 24, 0);
-    store_be<std::uint16_t>(dead.data() + 24, internet_checksum(std::span(dead).subspan(14, 20)));
-    p0.more[1].insert(p0.more[1].begin() + 1, make_packet(p0.pool, dead, false));
+    SwitchOnCards::arrive(p0, {.ttl = 1}, 1);
+    std::swap(p0.more[1][1], p0.more[1][2]);
     worker_turn(1);
     LONGS_EQUAL(2, ledger().queued);
     LONGS_EQUAL(1, report("p0")["drops"]["ttl_expired"].get<int>());
