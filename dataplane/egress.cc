@@ -338,6 +338,7 @@ void earlier(std::optional<Time>& best, Time candidate) {
 
 [[gnu::noinline]] void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
     std::uint32_t bound = 0;
+    // What other workers have written comes over here, many lines at a time: ahead of it nothing is fetched.
     if (!worker.shared.exclusive)
         for (Packet* packet : packets) bound += meta(packet).cells;
     const Policy& policy = *worker.policy;

@@ -284,4 +284,17 @@ TEST(Change, aClassThatBecomesLosslessPromisesNothingBeforeItHasItsHeadroom) {
     CHECK_FALSE(sim.change_pending());
     CHECK(sim.limits(1, becoming).lossless);
     CHECK(sim.limits(1, becoming).headroom_cells > 0);
+
+    // From then on it pauses its sender, whatever it was while it was used before.
+    const std::uint64_t lost = sim.dropped();
+    sim.hold(3, becoming, true);
+    sim.add(1, flow);
+    sim.run_until(sim.now() + milliseconds(2));
+    CHECK(sim.group(1, becoming).in_xoff());
+    sim.port(1).stop_flows();
+    sim.hold(3, becoming, false);
+    sim.run_until(sim.now() + milliseconds(2));
+    CHECK_FALSE(sim.group(1, becoming).in_xoff());
+    LONGS_EQUAL(lost, sim.dropped());
+    LONGS_EQUAL(0, sim.port(1).missed());
 }
