@@ -298,6 +298,15 @@ TEST(NicSwitch, pausesThePeerWhenHalfTheReceiveRingIsFull) {
     CHECK_FALSE(report("p0")["priority_groups"][3]["xoff"].get<bool>());
 }
 
+TEST(NicSwitch, pausesEveryLosslessClassThenWhetherItHasPacketsOrNot) {
+    starts(false, "pfc = [3, 4]\n");
+    for (unsigned n = 0; n < 3; ++n) round();
+    arrive(p0, 1000);  // all of class 3
+    worker_turn(0);
+    LONGS_EQUAL(1, p0.sent.size());
+    LONGS_EQUAL(1 << 3 | 1 << 4, rte_pktmbuf_mtod(p0.sent[0], std::uint8_t*)[17]);  // class-enable vector
+}
+
 // Cards that go.
 
 TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
