@@ -131,8 +131,9 @@ unsigned collect(WorkerContext& worker, Time now) {
     std::size_t total = local.count;
     enqueue_all(worker, std::span(local.packets).first(local.count), now);
     local.count = 0;
-    // As many bursts as this worker has ports, and one more: what one turn of the others can have sent.
-    const std::size_t most = (worker.own_ports.size() + 1) * burst_size;
+    // Of each other worker twice what this one receives in a turn, and a burst: it catches up with one that
+    // was faster for a while, and its turns stay short.
+    const std::size_t most = (2 * worker.own_ports.size() + 1) * burst_size;
     std::array<Packet*, std::size_t{4} * burst_size> some;
     for (WorkerId from = 0; from < worker.shared.workers; ++from) {
         if (from == worker.id) continue;
