@@ -67,7 +67,7 @@ void RealRunner::loop(WorkerId id) {
     unsigned idle = 0;  // turns without work, in a row
     // By default the kernel lets a sleeper lie 50 us longer.
     if (idle_sleep_.ps != 0) prctl(PR_SET_TIMERSLACK, 1);
-    Time now = clock_.now();
+    Time now = worker.now = clock_.now();  // before it there was no turn
     for (unsigned turns = 1; !stop_.load(std::memory_order_relaxed); ++turns) {
         const unsigned work = turn(worker, now);
         if (turns % turns_between_settling == 0) settle_pauses(worker, now);

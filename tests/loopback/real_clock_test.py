@@ -8,6 +8,7 @@ from frames import ethernet, plain, plain6, routed
 from loopback import Switch, flow
 
 MOMENT = ("--duration", "600ms")
+XOFF_3 = ethernet(bytes.fromhex("01010008") + bytes(6) + b"\xff\xff" + bytes(34), 0x8808, source=1, to="01:80:c2:00:00:01")
 
 
 class RealClock(loopback.Case):
@@ -207,13 +208,21 @@ class RealClock(loopback.Case):
             self.assertEqual(sorted(took.values()), [took[which] for which in ("p50", "p99", "p999", "max")])
             self.assertLessEqual(took["max"], worker["longest_turn_ns"])
 
+    def test_a_pause_of_the_first_burst_is_obeyed_within_a_turn(self):
+        """A device that takes all frames at once leaves none to wait for."""
+        switch = Switch(self, hosts=2, device="net_pcap{n},{rx}infinite_rx=1", clock="real")
+        switch.give("h0", [(0, plain(to=1))] * 64)
+        switch.give("h1", [(0, XOFF_3)] * 64)
+        worker, = switch.run("--duration", "20ms").report["workers"]
+        self.assertEqual(worker["pauses_obeyed"], 1)
+        self.assertLessEqual(worker["pause_obeyed_ns"]["max"], worker["longest_turn_ns"])
+
     def test_the_watchdog_polls(self):
-        """A peer that floods XOFF: its queue is given up, nobody else notices. While it stops, a switch hears no XOFF; on a busy
+        """""A peer that floods XOFF: its queue is given up, nobody else notices. While it stops, a switch hears no XOFF; on a busy
         machine that can last, so the storm may not end by itself."""
-        xoff = ethernet(bytes.fromhex("01010008") + bytes(6) + b"\xff\xff" + bytes(34), 0x8808, source=1, to="01:80:c2:00:00:01")
         switch = Switch(self, hosts=3, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real")
         switch.give("h0", [(0, plain(to=1 + n % 2, dscp=26)) for n in range(4000)])
-        switch.give("h1", [(0, xoff)] * 64)
+        switch.give("h1", [(0, XOFF_3)] * 64)
         text = switch.text().replace(f"tx_pcap={switch.folder}/out/h1.pcap", "infinite_rx=1")
         out = switch.run("--duration", "1500ms", config=text + '\n[watchdog]\ndetection = "100ms"\npoll = "10ms"\nrestoration = "60s"\n')
         entry, = (entry for entry in out.report["watchdog"] if entry["port"] == "h1")
