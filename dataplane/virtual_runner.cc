@@ -30,6 +30,13 @@ void take(Switch& device, WorkerId from, WorkerId to) {
         device.shared().mailbox(from, to).pop();
 }
 
+// An instant stands for the turn before it: in that, a port's wire was as far as its arrivals. A ring filled
+// further at once would let the pause that the next arrival calls for wait behind frames of its future.
+void pace_ring(PortContext& port, Duration turn, Time now) {
+    const auto arrival = port.io->next_arrival();
+    port.link.fill_up_to(arrival && *arrival <= now ? turn - (now - *arrival) : turn);
+}
+
 bool before(const PacketMeta& a, const PacketMeta& b) {
     return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
 }
@@ -150,6 +157,7 @@ void VirtualRunner::run(const Device& all) {
         for_each_port([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now); });
         bool moved = work != 0;  // data
         for_each_port([&](WorkerContext& worker, PortContext& port) {
+            if (turn_.ps != 0) pace_ring(port, turn_, now);
             const std::uint64_t made = port.counters.generated.get();
             const unsigned sent = egress(worker, port, now, unmetered);
             if (sent == 0) return;

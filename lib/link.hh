@@ -2,9 +2,12 @@
 //
 // A frame may start when the wire is free before `horizon` has passed. With horizon 0 the next frame starts
 // exactly when the one before has ended. A horizon stands for a transmit ring that is filled once a turn:
-// frames in it can no longer be held back, and the headroom has a term for them. A transmitter with byte time
+// frames in it can no longer be held back, and the headroom has a term for them. While a turn is worked off
+// piece by piece its ring may be filled in pieces, too. A transmitter with byte time
 // 0 models nothing: a device with a ring of its own pushes back instead.
 #pragma once
+
+#include <algorithm>
 
 #include "lib/units.hh"
 
@@ -14,14 +17,18 @@ class LinkTransmitter {
   public:
     LinkTransmitter() = default;
     LinkTransmitter(Duration byte_time, Duration horizon)
-        : byte_time_(byte_time), horizon_(horizon.ps == 0 ? no_ring : horizon) {}
+        : byte_time_(byte_time), horizon_(horizon.ps == 0 ? no_ring : horizon), fill_(horizon_) {}
 
-    bool can_start(Time now) const { return busy_until_ < now + horizon_; }
+    bool can_start(Time now) const { return busy_until_ < now + fill_; }
     // When can_start will next be true, if it is not now.
     Time next_start() const { return busy_until_ - horizon_ + Duration{1}; }
     Time busy_until() const { return busy_until_; }
     // Whether frames wait in a ring ahead of the wire.
     bool has_ring() const { return horizon_ != no_ring; }
+    // How far a ring may be filled for now, up to its horizon; never so little that a free wire stays free.
+    void fill_up_to(Duration fill) {
+        if (has_ring()) fill_ = std::clamp(fill, no_ring, horizon_);
+    }
 
     // Forgets when the wire became free, once it is: a moment long past is never compared (Time wraps). Every
     // turn.
@@ -39,6 +46,7 @@ class LinkTransmitter {
 
     Duration byte_time_{};
     Duration horizon_ = no_ring;
+    Duration fill_ = no_ring;
     Time busy_until_{};
 };
 

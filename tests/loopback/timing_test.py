@@ -3,10 +3,18 @@
 
 import heapq
 import json
+import pathlib
+import shutil
+import sys
+import tempfile
 
-import loopback
-from frames import plain, routed
-from loopback import Switch, flow, wire_ps
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "benchmarks"))
+
+import loopback  # noqa: E402
+import reaction  # noqa: E402
+from bench import Bench  # noqa: E402
+from frames import plain, routed  # noqa: E402
+from loopback import Programs, Switch, flow, wire_ps  # noqa: E402
 
 DAY_NS = 86_400 * 10**9
 
@@ -109,6 +117,17 @@ class Link(loopback.Case):
             out = switch.run()
             # The origin is the first frame, which so is in the turn at 0.
             self.assertEqual(stamped(out.frames["h1"], 100), [0, turn_ns, -(-19_901 // turn_ns) * turn_ns])
+
+    def test_pauses_are_obeyed_and_sent_within_a_turn_and_a_burst(self):
+        """Of ports that are 95 % busy, in frames of other sizes than come in: the first XOFF of a turn and its last."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="sluice-reaction-"))
+        self.addCleanup(shutil.rmtree, folder)
+        captures = reaction.make_captures(Programs.traffic.parent, folder)
+        for turn_us in reaction.TURNS_US:
+            obeyed, sent = reaction.with_turns(Bench(Programs.sluiced.parent, folder, 1, 1), captures, turn_us)
+            for took in (obeyed, sent):
+                self.assertGreater(len(took), 50)
+                self.assertLessEqual(max(took), reaction.bound_ns(turn_us))
 
     def test_the_depth_trace_shows_the_queue(self):
         switch = Switch(self, hosts=3)

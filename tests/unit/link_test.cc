@@ -35,6 +35,29 @@ TEST(Link, mayNotFillMoreThanItsHorizon) {
     CHECK_TRUE(link.busy_until() >= start + horizon);
 }
 
+TEST(Link, aRingMayBeFilledInPieces) {
+    constexpr Duration horizon = nanoseconds(500);
+    LinkTransmitter link(gigabits(100).byte_time(), horizon);
+    const auto filled = [&](Duration fill) {
+        unsigned frames = 0;
+        for (link.fill_up_to(fill); link.can_start(start); ++frames) link.start(start, 1000);
+        return frames;
+    };
+    LONGS_EQUAL(1, filled(nanoseconds(-7)));  // a wire that is free takes a frame whatever there is to come
+    LONGS_EQUAL(0, filled(nanoseconds(81)));
+    LONGS_EQUAL(1, filled(nanoseconds(82)));
+    LONGS_EQUAL(5, filled(nanoseconds(700)));  // its horizon is its end
+    LONGS_EQUAL(0, filled(nanoseconds(0)));
+    CHECK_TRUE(link.next_start() == link.busy_until() - horizon + Duration{1});  // of the whole ring
+}
+
+TEST(Link, aBareWireHasNothingToFill) {
+    LinkTransmitter link(gigabits(100).byte_time(), {});
+    link.fill_up_to(nanoseconds(500));
+    link.start(start, 1000);
+    CHECK_FALSE(link.can_start(start));
+}
+
 TEST(Link, theFirstFrameStartsAtOnce) {
     LinkTransmitter link(gigabits(100).byte_time(), {});
     CHECK_TRUE(link.can_start({}));

@@ -131,21 +131,28 @@ def with_turns(bench, captures, turn_us):
     return obeyed(frames(captures[1]), left['p1']), sent(decisions, left)
 
 
+def make_captures(build, folder):
+    hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
+                    'speed = "100G"\n' for port in range(traffic.PORTS))
+    return traffic.generate(build, folder, hosts + RECIPE, traffic.PORTS)
+
+
+def bound_ns(turn_us):
+    """A turn and a burst."""
+    return turn_us * 1000 + BURST * wire_ns(LONGEST_BYTES)
+
+
 def reaction(bench):
     """microseconds from a PFC frame received to the end of the last data frame of its class, and from the packet that takes a
     group over its limit to the end of the XOFF on its port, under the virtual clock with turns of 5 and of 20 us: median, 99 %
-    and longest, which a turn and a burst of 32 frames must not be below. An XOFF goes into a ring that may hold a turn of data,
-    so it may take a turn more"""
+    and longest, which must not be above a turn and a burst of 32 frames"""
     bench.need('sluice-traffic', 'sluiced')
-    hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
-                    'speed = "100G"\n' for port in range(traffic.PORTS))
-    captures = traffic.generate(bench.build, bench.folder, hosts + RECIPE, traffic.PORTS)
+    captures = make_captures(bench.build, bench.folder)
     rows = []
     for turn_us in TURNS_US:
-        burst_us = BURST * wire_ns(LONGEST_BYTES) / 1000
         for name, took in zip(('pfc', 'xoff'), with_turns(bench, captures, turn_us)):
             rows += distribution(f'reaction_{name}_{turn_us}us', 'us', [ns / 1000 for ns in took], f'turn of {turn_us} us + burst',
-                                 turn_us + burst_us, reach=1.0)
+                                 bound_ns(turn_us) / 1000, reach=1.0)
     return rows
 
 
