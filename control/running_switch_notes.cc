@@ -41,7 +41,9 @@ void RunningSwitch::watch() {
     for (unsigned w = 0; w < switch_->worker_count(); ++w) {
         const WorkerContext& worker = switch_->worker(static_cast<WorkerId>(w));
         drops += worker.lossless_drops.get();
-        if (real_ && worker.turns.longest_ps.get() > static_cast<std::uint64_t>(config_.turn_max.ps))
+        const std::uint64_t longest = worker.turns.longest_ps.get();
+        if (real_ && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
+            std::exchange(watched_longest_[w], longest) != longest)
             note_once("long_turn",
                       fmt::format("worker {}: a turn took longer than turn_max, {}, by which headroom is "
                                   "reckoned; worker.show has the longest; do: give it a core of its own, or "
@@ -50,7 +52,8 @@ void RunningSwitch::watch() {
     }
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         const PortContext& port = switch_->port(id);
-        if (port.counters.behind.get() != 0)
+        const std::uint64_t behind = port.counters.behind.get();
+        if (std::exchange(watched_behind_[id], behind) != behind)
             note_once("fell_behind", "port " + names_[id] + ": the worker fell behind and paused the peer");
         if (watched_drops_ != drops) note_drops(id);
     }

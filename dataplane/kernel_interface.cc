@@ -4,7 +4,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -13,14 +12,20 @@
 namespace sluice {
 namespace {
 
+// Whether the kernel has answered. One socket for all questions of a thread: each interface is asked some
+// times in each of control's rounds, and a socket costs more than the question.
+bool ask(unsigned long what, ifreq& request) {
+    static thread_local FileDescriptor any;
+    if (!any) any = FileDescriptor(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    return any && ioctl(any.get(), what, &request) == 0;
+}
+
 // Nothing where there is no interface of that name.
 std::optional<ifreq> ask(const std::string& name, unsigned long what) {
-    const FileDescriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ifreq request{};
-    if (name.empty() || !any) return std::nullopt;
+    if (name.empty()) return std::nullopt;
     std::memcpy(request.ifr_name, name.c_str(), name.size());
-    if (ioctl(any.get(), what, &request) != 0) return std::nullopt;
-    return request;
+    return ask(what, request) ? std::optional(request) : std::nullopt;
 }
 
 }  // namespace
@@ -37,8 +42,9 @@ bool KernelInterface::is_card(const std::string& name, const std::string& folder
 }
 
 std::string KernelInterface::name() const {
-    std::array<char, IF_NAMESIZE> text{};
-    return if_indextoname(static_cast<unsigned>(index_), text.data()) != nullptr ? text.data() : "";
+    ifreq request{};
+    request.ifr_ifindex = index_;
+    return ask(SIOCGIFNAME, request) ? request.ifr_name : "";
 }
 
 bool KernelInterface::has_flags(short wanted) const {
