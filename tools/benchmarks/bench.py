@@ -1,4 +1,5 @@
 """What every benchmark is given, and the one way in which something is judged against a yardstick."""
+import contextlib
 import os
 import pathlib
 import statistics
@@ -18,6 +19,14 @@ class Bench:
         self.memory = ['--in-memory'] if has_hugepages() else ['--no-huge', '-m', '1024']
         # sluiced chooses between hugepages and ordinary memory by the same rule; ordinary memory is forced on both.
         self.eal = ['--no-huge'] if '--no-huge' in self.memory else []
+        self.enter = []  # words before each program: where it is to run
+
+    @contextlib.contextmanager
+    def inside(self, words):
+        """Programs are run by these words."""
+        self.enter, before = words, self.enter
+        yield
+        self.enter = before
 
     def worker_cores(self, workers):
         return self.cores_downwards[:workers]

@@ -36,7 +36,7 @@ def against_testpmd(bench, name, size, judged_by, reach=None, packet_buffer=None
                                  packet_buffer=packet_buffer, qos=qos)
 
     def both_modes():
-        with Testpmd(sluiced.endless(captures), bench.memory, bench.control_core, bench.worker_core, packet_buffer) as testpmd:
+        with Testpmd(bench, sluiced.endless(captures), packet_buffer) as testpmd:
             return {mode: testpmd.rate(mode, seconds=bench.seconds) / 1e6 for mode in ('io', 'mac')}
 
     rates = bench.by_turns(name, testpmd=both_modes,

@@ -1,20 +1,26 @@
-"""How long a packet is under way through the program at half load, over shared memory."""
+"""How long a packet is under way through the program at half load, over shared memory and over packet sockets."""
 import contextlib
 import json
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 import time
+import typing
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'topology'))
 
 import sluiced
 import traffic
 from bench import Missing, row
+from network import Failed, Namespace, cable, enter
 from testpmd import Testpmd
 
 SIZE = 124
 SENT = 0.9  # share of the load that there must be: sluiced's control thread is on the generator's core, too
-LOST = 0.001  # share of the packets that testpmd may lose; sluiced loses none
-DEVICE = 'net_memif{n},role=server,id={n},socket={folder}/memif.sock,socket-abstract=no,rsize=10'
+MEMIF = 'net_memif{n},role={role},id={n},socket={folder}/memif.sock,socket-abstract=no,rsize=10'
+PACKET_SOCKET = 'net_af_packet{n},iface={end}{n},qdisc_bypass=1,framecnt=8192'  # rings that outlast a stall
 PERCENTILES = ('p50', 'p99', 'p999')
 
 
@@ -35,38 +41,38 @@ def wait_for_links(client):
         time.sleep(0.02)
 
 
-def run_on(core):
-    """A process on that core, before others of this user where it may."""
+def run_on(core, niceness):
+    """A process on that core, before others of this user where it is to and may."""
     os.sched_setaffinity(0, {core})
     with contextlib.suppress(PermissionError):
-        os.nice(-20)
+        os.nice(niceness)
 
 
 class Probe:
-    """sluice-probe, on the core that does not forward. It ends after the program, which would not outlive its memory."""
+    """sluice-probe, on the core that does not forward. It ends after the program: net_memif's would not outlive its memory."""
 
-    def __init__(self, bench, capture):
-        bench.need('tools/benchmarks/sluice-probe')
+    def __init__(self, bench, way, capture):
         core = bench.control_core
+        self.way = way
         self.process = subprocess.Popen(
-            [str(bench.build / 'tools/benchmarks/sluice-probe'), str(bench.folder / 'memif.sock'), str(capture)],
+            [*way.enter_probe, str(bench.build / 'tools/benchmarks/sluice-probe'), *way.ends, str(capture)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=lambda: run_on(core))
+            preexec_fn=lambda: run_on(core, way.niceness))
 
     def run(self, per_second, seconds):
         """per_second 0: as many as it can."""
         with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(f'{int(per_second)} {seconds}\n')
+            self.process.stdin.write(f'{int(per_second)} {seconds} {self.way.burst}\n')
             self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
             raise RuntimeError(f'sluice-probe: {self.process.stderr.read().strip()}')
         return json.loads(answer)
 
-    def at_load(self, program, per_second, seconds, may_lose):
+    def at_load(self, program, per_second, seconds):
         """Microseconds, by percentile."""
         seen = self.run(per_second, seconds)
-        refuse_other_load(seen, per_second, may_lose)
+        refuse_other_load(seen, per_second, self.way.may_lose)
         return {f'{program}_{which}': seen['ns'][which] / 1000 for which in PERCENTILES}
 
     def close(self):
@@ -81,55 +87,103 @@ class Probe:
         self.process.stderr.close()
 
 
-def latency(bench):
-    """microseconds from a frame's burst to its receipt, median, 99 % and 99.9 %, by a generator that polls, over net_memif at half
-    the load that sluiced carries there (RFC 1242's throughput of the device under test), against testpmd io at the same load"""
-    bench.need('sluice-traffic', 'sluiced')
+class Way(typing.NamedTuple):
+    """From a probe to a program and back: the devices of each, and the words before it; how the probe sends, and what share of
+    the packets may be lost on the way, which is not to be the program's doing."""
+    devices: list
+    enter: list
+    ends: list
+    enter_probe: list
+    niceness: int
+    burst: int
+    may_lose: float
+
+
+@contextlib.contextmanager
+def shared_memory(bench):
+    devices, ends = ([MEMIF.format(n=n, role=role, folder=bench.folder) for n in range(2)] for role in ('server', 'client'))
+    yield Way(devices, [], ends, [], niceness=-20, burst=1, may_lose=0.001)
+
+
+@contextlib.contextmanager
+def packet_sockets(bench):
+    """The same, at the ends of cables between two namespaces, the program's and the probe's: v22.11's net_af_packet gives
+    sockets numbers that must differ in one. Each core does the kernel's work for what it sends: a call for each packet would be
+    most of the generator's time, and kernel threads on its core must get their part, or what waits for them is dropped."""
+    switch, probe = (Namespace(f'sluice-bench-{os.getpid()}-{end}') for end in ('sw', 'end'))
+    with contextlib.ExitStack() as later:
+        for place in (switch, probe):
+            try:
+                place.make({'ipv6/conf/default/disable_ipv6': 1})
+            except Failed as error:
+                raise Missing(f'no network namespace: {error}') from error
+            later.callback(place.delete)
+        for n in range(2):
+            cable((switch, f'sw{n}'), (probe, f'end{n}'), 1500)
+        yield Way([PACKET_SOCKET.format(n=n, end='sw') for n in range(2)], enter(switch.name),
+                  [PACKET_SOCKET.format(n=n, end='end') for n in range(2)], enter(probe.name),
+                  niceness=0, burst=8, may_lose=0.02)
+
+
+def measure(bench, name, there):
+    """Rows of each percentile, at half of what sluiced carries that way."""
+    bench.need('sluice-traffic', 'sluiced', 'tools/benchmarks/sluice-probe')
     if not shutil.which('dpdk-testpmd'):
         raise Missing('dpdk-testpmd is not there')
     if bench.cores < 2:
         raise Missing('needs two cores')
     captures = traffic.make(bench.build, bench.folder, size=SIZE, ports=2)
-    devices = [DEVICE.format(n=n, folder=bench.folder) for n in range(2)]
-    text = sluiced.configuration(devices, cores=[bench.worker_core], eal=bench.eal, mtu=1500)
+    with there(bench) as way, bench.inside(way.enter):
+        text = sluiced.configuration(way.devices, cores=[bench.worker_core], eal=bench.eal, mtu=1500)
 
-    @contextlib.contextmanager
-    def attached(program):
-        """A probe of a program, which ends first."""
-        with contextlib.ExitStack() as later:
-            started = later.enter_context(program)
-            probe = Probe(bench, captures[0])
-            try:
-                yield started, probe
-            finally:
-                later.close()
-                probe.close()
+        @contextlib.contextmanager
+        def attached(program):
+            """A probe of a program, which ends first."""
+            with contextlib.ExitStack() as later:
+                started = later.enter_context(program)
+                probe = Probe(bench, way, captures[0])
+                try:
+                    yield started, probe
+                finally:
+                    later.close()
+                    probe.close()
 
-    def carried():
-        """Packets a second; more than that are sent."""
-        with attached(sluiced.Sluiced(bench, text)) as (program, probe):
-            wait_for_links(program.client)
-            most = probe.run(0, bench.seconds)
-            return most['received'] / most['seconds']
+        def carried():
+            """Packets a second; more than that are sent."""
+            with attached(sluiced.Sluiced(bench, text)) as (program, probe):
+                wait_for_links(program.client)
+                most = probe.run(0, bench.seconds)
+                return most['received'] / most['seconds']
 
-    half = carried() / 2
+        half = carried() / 2
 
-    def testpmd():
-        program = Testpmd(devices, bench.memory, bench.control_core, bench.worker_core)
-        with attached(program) as (_, probe), program.forwarding('io'):
-            return probe.at_load('testpmd', half, bench.seconds, LOST)
+        def testpmd():
+            program = Testpmd(bench, way.devices)
+            with attached(program) as (_, probe), program.forwarding('io'):
+                return probe.at_load('testpmd', half, bench.seconds)
 
-    def switch():
-        program = sluiced.Sluiced(bench, text)
-        with attached(program) as (_, probe):
-            wait_for_links(program.client)
-            took = probe.at_load('sluiced', half, bench.seconds, 0)
-        sluiced.refuse_losses(program.report)
-        return took
+        def switch():
+            program = sluiced.Sluiced(bench, text)
+            with attached(program) as (_, probe):
+                wait_for_links(program.client)
+                took = probe.at_load('sluiced', half, bench.seconds)
+            sluiced.refuse_losses(program.report)
+            return took
 
-    took = bench.by_turns('latency', testpmd=testpmd, switch=switch)
-    return [{**row(f'latency_{which}', 'us', took[f'sluiced_{which}'], 'testpmd io', took[f'testpmd_{which}'],
+        took = bench.by_turns(name, testpmd=testpmd, switch=switch)
+    return [{**row(f'{name}_{which}', 'us', took[f'sluiced_{which}'], 'testpmd io', took[f'testpmd_{which}'],
                    1 / 1.5 if which == 'p99' else None, 'less'), 'load_mpps': half / 1e6} for which in PERCENTILES]
 
 
-BENCHMARKS = {'latency': latency}
+def latency(bench):
+    """microseconds from a frame's burst to its receipt, median, 99 % and 99.9 %, by a generator that polls, over net_memif at half
+    the load that sluiced carries there (RFC 1242's throughput of the device under test), against testpmd io at the same load"""
+    return measure(bench, 'latency', shared_memory)
+
+
+def latency_af_packet(bench):
+    """the same over net_af_packet, through the kernel and veth pairs; needs root"""
+    return measure(bench, 'latency_af_packet', packet_sockets)
+
+
+BENCHMARKS = {'latency': latency, 'latency_af_packet': latency_af_packet}

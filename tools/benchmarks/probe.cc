@@ -1,7 +1,6 @@
 // sluice-probe: sends the frames of a capture into one port of a program and takes what comes out of another,
-// over shared memory (net_memif), at a steady rate; says how long frames were under way. It polls: the kernel
-// has no part in it. Each frame carries the TSC at which its burst was sent, behind its headers. Exit codes:
-// 0 done, 1 failed, 2 usage.
+// at a steady rate; says how long frames were under way. It polls. Each frame carries the TSC at which its
+// burst was sent, behind its headers. Exit codes: 0 done, 1 failed, 2 usage.
 //
 // It stays connected until its input ends: v22.11's net_memif takes the memory of a client that goes from
 // under a server that polls.
@@ -30,11 +29,10 @@ namespace sluice::probe {
 namespace {
 
 constexpr std::string_view usage =
-    "usage: sluice-probe SOCKET CAPTURE\n\n"
-    "Client of two net_memif devices at SOCKET, id 0 (sends) and id 1 (receives). Of each line of input, "
-    "PPS\n"
-    "SECONDS (PPS 0: as many as it can), it prints a line of JSON: sent, received, refused (by the device),\n"
-    "seconds, ns {p50, p99, p999, max}.\n";
+    "usage: sluice-probe OUT IN CAPTURE\n\n"
+    "Sends by the DPDK device OUT and receives by IN. Of each line of input, PPS SECONDS BURST (PPS 0: as\n"
+    "many as it can; BURST: so many at once), it prints a line of JSON: sent, received, refused (by the\n"
+    "device), seconds, ns {p50, p99, p999, max}.\n";
 
 constexpr unsigned stamp_at = 56;  // behind the headers of RoCEv2 over IPv4
 constexpr unsigned packets = 16384;
@@ -60,10 +58,8 @@ std::vector<std::vector<std::uint8_t>> read(const std::string& capture) {
     return frames;
 }
 
-std::unique_ptr<EthdevPort> connect(const std::string& socket, unsigned id, rte_mempool* pool) {
-    auto port = EthdevPort::start(
-        {fmt::format("net_memif{},role=client,id={},socket={},socket-abstract=no,rsize=10", id, id, socket),
-         {mtu, pool}});
+std::unique_ptr<EthdevPort> connect(const std::string& device, rte_mempool* pool) {
+    auto port = EthdevPort::start({device, {mtu, pool}});
     if (!port) throw Failure(port.error());
     return std::move(*port);
 }
@@ -81,12 +77,12 @@ class Probe {
     void wait_for_links() {
         for (const Time end = clock_.now() + patience; !out_.link_up() || !in_.link_up();) {
             out_.poll_link(), in_.poll_link();
-            if (end < clock_.now()) throw Failure("nobody is at the other end of the socket");
+            if (end < clock_.now()) throw Failure("nobody is at the other end of the devices");
         }
     }
 
-    // What could not be sent in time is left out, not made up for in a burst.
-    void run(std::uint64_t per_second, Duration length, Account& account) {
+    // What could not be sent in time is left out, not made up for in a longer burst than the largest.
+    void run(std::uint64_t per_second, unsigned burst, Duration length, Account& account) {
         const Time begin = clock_.now();
         const double per_ps = static_cast<double>(per_second) * 1e-12;
         double done = 0;
@@ -94,7 +90,7 @@ class Probe {
             double due = per_second == 0 ? burst_size : static_cast<double>((now - begin).ps) * per_ps - done;
             done += std::max(0.0, due - burst_size);
             due = std::min<double>(due, burst_size);
-            if (due >= 1) {
+            if (due >= burst) {
                 const auto count = static_cast<unsigned>(due);
                 send(count, account);
                 done += count;
@@ -173,19 +169,21 @@ void serve(Probe& probe) {
         std::istringstream words(line);
         std::uint64_t per_second = 0;
         double seconds = 0;
-        if (!(words >> per_second >> seconds) || seconds <= 0)
-            throw Failure("\"" + line + "\": wants PPS SECONDS");
+        unsigned burst = 0;
+        if (!(words >> per_second >> seconds >> burst) || seconds <= 0 || burst == 0 || burst > burst_size)
+            throw Failure(
+                fmt::format("\"{}\": wants PPS SECONDS BURST, the latter up to {}", line, burst_size));
         const auto before = std::make_unique<Account>();
         const auto account = std::make_unique<Account>();
-        probe.run(per_second, warm_up, *before);
+        probe.run(per_second, burst, warm_up, *before);
         probe.drain(*before);
-        probe.run(per_second, time_of(seconds), *account);
+        probe.run(per_second, burst, time_of(seconds), *account);
         probe.drain(*account);
         print(*account, seconds);
     }
 }
 
-void run(const std::string& socket, const std::string& capture) {
+void run(const std::string& out_device, const std::string& in_device, const std::string& capture) {
     EalOptions eal_options;
     eal_options.memory_bytes = std::size_t{packets} * (PacketPool::bytes_each() + 64);
     eal_options.allow_hugepages = false;
@@ -195,8 +193,8 @@ void run(const std::string& socket, const std::string& capture) {
     const PacketPool pool("probe", packets, 256);
     if (pool.pool() == nullptr) throw Failure("no memory for packets");
     {
-        const auto out = connect(socket, 0, pool.pool());
-        const auto in = connect(socket, 1, pool.pool());
+        const auto out = connect(out_device, pool.pool());
+        const auto in = connect(in_device, pool.pool());
         Probe probe(capture, pool.pool(), *out, *in);
         probe.wait_for_links();
         serve(probe);
@@ -209,12 +207,12 @@ void run(const std::string& socket, const std::string& capture) {
 
 int main(int argc, char** argv) {
     using namespace sluice::probe;
-    if (argc != 3) {
+    if (argc != 4) {
         fmt::print(stderr, "{}", usage);
         return 2;
     }
     try {
-        run(argv[1], argv[2]);
+        run(argv[1], argv[2], argv[3]);
         return 0;
     } catch (const Failure& failure) {
         fmt::print(stderr, "sluice-probe: {}\n", failure.what());

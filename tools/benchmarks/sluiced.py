@@ -164,7 +164,7 @@ class Sluiced:
         self.path, self.report_path, self.log = folder / f'{name}.sock', folder / f'{name}.json', folder / f'{name}.log'
         self.config = folder / f'{name}.toml'
         self.config.write_text(text)
-        self.command = [str(bench.build / 'sluiced'), '--config', str(self.config), '--report', str(self.report_path)]
+        self.command = [*bench.enter, str(bench.build / 'sluiced'), '--config', str(self.config), '--report', str(self.report_path)]
         self.report = None
 
     def run(self, *options):

@@ -12,12 +12,12 @@ TX = re.compile(r'TX-packets: *(\d+)')
 class Testpmd:
     """One running testpmd; `rate(mode)` forwards for a while and gives packets per second."""
 
-    def __init__(self, devices, memory, control_core, worker_core, packet_buffer=None):
+    def __init__(self, bench, devices, packet_buffer=None):
         self.ports = len(devices)
         self.process = subprocess.Popen(
             # its answers would wait in a full buffer, were they not flushed line by line
-            ['stdbuf', '-oL', 'dpdk-testpmd', '-l', f'{control_core},{worker_core}', '--main-lcore',
-             str(control_core), '--no-pci', '--no-telemetry', '--no-shconf', *memory,
+            [*bench.enter, 'stdbuf', '-oL', 'dpdk-testpmd', '-l', f'{bench.control_core},{bench.worker_core}', '--main-lcore',
+             str(bench.control_core), '--no-pci', '--no-telemetry', '--no-shconf', *bench.memory,
              *(word for device in devices for word in ('--vdev', device)), '--', '-i',
              '--nb-cores=1', '--total-num-mbufs=65536', '--no-flush-rx',
              *([f'--mbuf-size={packet_buffer + 128}'] if packet_buffer else [])],

@@ -15,12 +15,16 @@ class Failed(Exception):
     """A program said no; its words."""
 
 
+def enter(namespace):
+    """The words before a program that is to run in it."""
+    return ["nsenter", f"--net={NAMESPACES / namespace}", "--"]
+
+
 def sh(*words, namespace=None, given=None):
     """What a program prints."""
-    enter = ["nsenter", f"--net={NAMESPACES / namespace}", "--"] if namespace else []
-    words = [str(word) for word in words]
+    words = [str(word) for word in [*(enter(namespace) if namespace else []), *words]]
     try:
-        done = subprocess.run([*enter, *words], capture_output=True, text=True, check=False, input=given,
+        done = subprocess.run(words, capture_output=True, text=True, check=False, input=given,
                               stdin=subprocess.DEVNULL if given is None else None)
     except OSError as error:
         raise Failed(f"{error.filename}: {error.strerror}") from error
@@ -64,10 +68,9 @@ class Namespace:
 
     def start(self, *words, log=None, **keys):
         """A process that goes on when this one ends; what it says goes to the file `log`."""
-        enter = ["nsenter", f"--net={NAMESPACES / self.name}", "--"]
         with open(log or os.devnull, "ab") as out:
             keys = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": subprocess.STDOUT, **keys}
-            return subprocess.Popen([*enter, *(str(word) for word in words)], start_new_session=True, **keys)
+            return subprocess.Popen([*enter(self.name), *(str(word) for word in words)], start_new_session=True, **keys)
 
     def processes(self):
         return [int(pid) for pid in sh("ip", "netns", "pids", self.name).split()]
