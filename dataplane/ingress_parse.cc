@@ -24,6 +24,8 @@ class TrafficSums {
     std::array<std::uint64_t, classes> sum_{};
 };
 
+// Whatever its headers are, and wherever: behind this they lie in the first segment, up to the IP header's
+// end.
 Parsed parse_whole(Packet* packet, const Station& station) {
     std::array<std::uint8_t, parse_view_bytes> copy;
     auto view = first_bytes(packet, copy);
@@ -32,20 +34,27 @@ Parsed parse_whole(Packet* packet, const Station& station) {
     const std::vector<std::uint8_t> exact(view.begin(), view.end());
     view = exact;
 #endif
-    return parse_any(view, packet->pkt_len, station);
+    Parsed parsed = parse_any(view, packet->pkt_len, station);
+    if (parsed.kind != FrameKind::ipv4 && parsed.kind != FrameKind::ipv6) return parsed;
+    const std::uint32_t header_bytes =
+        parsed.kind == FrameKind::ipv4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header);
+    if (parsed.drop == DropReason::none && !make_contiguous(packet, parsed.l3_offset + header_bytes))
+        parsed.drop = DropReason::headers_too_long;
+    return parsed;
 }
 
-// False: the packet is to be parsed whole.
+// The packet's class_key(), or not_usual: it is to be parsed whole.
 template <unsigned tags>
-[[gnu::always_inline]] inline bool parse_shortcut(Packet* packet, const UsualFrames<tags>& usual,
-                                                  Parsed& parsed) {
+[[gnu::always_inline]] inline int parse_shortcut(Packet* packet, const UsualFrames<tags>& usual,
+                                                 Parsed& parsed) {
     const std::uint8_t* first = frame_bytes(packet);
 #ifdef SLUICE_EXACT_VIEWS
     const std::vector<std::uint8_t> exact(first, first + packet->data_len);
     first = exact.data();
 #endif
-    return packet->packet_type != packet_type_truncated &&
-           parse_usual(first, packet->data_len, packet->pkt_len, usual, parsed);
+    return packet->packet_type != packet_type_truncated
+               ? parse_usual(first, packet->data_len, packet->pkt_len, usual, parsed)
+               : not_usual;
 }
 
 [[gnu::noinline, gnu::cold]] void take_mac_control(WorkerContext& worker, PortId port, const Batch& batch,
@@ -87,7 +96,8 @@ static_assert(burst_size < 256, "kinds are counted in bytes");
                                                 Batch& batch, Packet* packet, Arrivals& arrivals) {
     const PortPolicy& policy = worker.policy->ports[id];
     Parsed& parsed = batch.parsed[arrivals.kept];
-    if (!parse_shortcut(packet, policy.usual_tagged, parsed)) parsed = parse_whole(packet, policy.station);
+    if (parse_shortcut(packet, policy.usual_tagged, parsed) == not_usual)
+        parsed = parse_whole(packet, policy.station);
     if (parsed.kind == FrameKind::mac_control) {
         arrivals.other_bytes += packet->pkt_len;
         take_mac_control(worker, id, batch, packet);
@@ -96,7 +106,7 @@ static_assert(burst_size < 256, "kinds are counted in bytes");
     if (packet->packet_type == packet_type_truncated) parsed.drop = DropReason::truncated_capture;
     const ClassWay* way = &arrivals.by_rules;
     if (policy.ways->has(parsed))
-        way = &policy.ways->way(parsed);
+        way = &policy.ways->way(parsed.class_key());
     else
         arrivals.by_rules = class_way(parsed, policy.map);
     if (parsed.drop == DropReason::none) [[likely]]
@@ -123,8 +133,8 @@ template <bool recording>
         // Made where it stays: a copy of what was written byte by byte would wait for the stores.
         Parsed& parsed = batch.parsed[at];
         const ClassWay* way = nullptr;
-        if (parse_shortcut(packet, policy.usual, parsed)) [[likely]]
-            way = &ways.way(parsed);
+        if (const int key = parse_shortcut(packet, policy.usual, parsed); key != not_usual) [[likely]]
+            way = &ways.way(static_cast<unsigned>(key));
         else if (way = parse_unusual(worker, id, first + at, batch, packet, arrivals); way == nullptr)
             continue;
         describe(policy, id, first + at, packet, *way, DropReason::none);

@@ -38,24 +38,22 @@ struct RouteTables {
 
 // Where only the neighbour is unknown control has the kernel find it out. Who sends more than the ring holds
 // is heard next time.
-[[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, Packet* packet,
+[[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, const std::uint8_t* l3,
                                                      const Parsed& parsed, DropReason reason) {
     if (reason == DropReason::unresolved_next_hop && worker.unresolved)
-        worker.unresolved->post(
-            destination_of(parsed.kind == FrameKind::ipv6, frame_bytes(packet) + parsed.l3_offset));
+        worker.unresolved->post(destination_of(parsed.kind == FrameKind::ipv6, l3));
     return reason;
 }
 
 // Group and hash to next hop; `none` when the packet may leave.
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
-                                                         Packet* packet, const Parsed& parsed,
-                                                         std::uint32_t number) {
+                                                         Packet* packet, const std::uint8_t* l3,
+                                                         const Parsed& parsed, std::uint32_t number) {
     const Group& group = tables.groups[number];
     if (group.drop != DropReason::none) [[unlikely]]
-        return refuse_route(worker, packet, parsed, group.drop);
+        return refuse_route(worker, l3, parsed, group.drop);
     PacketMeta& info = meta(packet);
-    const std::uint32_t hash =
-        group.log2_buckets == 0 ? 0 : tables.hash(parsed, frame_bytes(packet) + parsed.l3_offset);
+    const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
     std::uint32_t hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
     PortId port = tables.next_hops[hop].port;
     if (!tables.is_up(port)) [[unlikely]] {
@@ -89,16 +87,11 @@ struct RouteTables {
         frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).traffic_class << 5);
 }
 
-// Tags off, the next hop's Ethernet header on, TTL minus one. False when the headers lie in too many
-// segments.
-[[gnu::always_inline]] inline bool rewrite(const NextHop& hop, Packet* packet, const Parsed& parsed) {
-    const bool v4 = parsed.kind == FrameKind::ipv4;
-    const std::uint32_t header_end = parsed.l3_offset + (v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header));
-    if (packet->data_len < header_end && !make_contiguous(packet, header_end)) [[unlikely]]
-        return false;
-    std::uint8_t* frame = frame_bytes(packet);
+// Tags off, the next hop's Ethernet header on, TTL minus one.
+[[gnu::always_inline]] inline void rewrite(const NextHop& hop, Packet* packet, std::uint8_t* frame,
+                                           const Parsed& parsed) {
     std::uint8_t* l3 = frame + parsed.l3_offset;
-    if (v4)
+    if (parsed.kind == FrameKind::ipv4)
         decrement_ttl(*reinterpret_cast<Ipv4Header*>(l3));
     else
         --reinterpret_cast<Ipv6Header*>(l3)->hop_limit;
@@ -107,7 +100,6 @@ struct RouteTables {
         change_header(hop, packet, parsed);
     else
         std::memcpy(frame, hop.header.data(), 12);  // the EtherType is there
-    return true;
 }
 
 template <bool recording>
@@ -115,14 +107,14 @@ template <bool recording>
     const RouteTables tables(*worker.policy, worker.shared);
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         const Parsed& parsed = batch.parsed[i];
-        const DropReason reason = choose_next_hop(worker, tables, packet, parsed, batch.group[i]);
+        std::uint8_t* frame = frame_bytes(packet);
+        const DropReason reason =
+            choose_next_hop(worker, tables, packet, frame + parsed.l3_offset, parsed, batch.group[i]);
         if constexpr (recording)
             if (meta(packet).observed != 0) record_route(worker, packet, parsed, batch.group[i], reason);
-        if (reason != DropReason::none) [[unlikely]]
-            return reason;
-        return rewrite(tables.next_hops[meta(packet).next_hop], packet, parsed)
-                   ? DropReason::none
-                   : DropReason::headers_too_long;
+        if (reason == DropReason::none) [[likely]]
+            rewrite(tables.next_hops[meta(packet).next_hop], packet, frame, parsed);
+        return reason;
     });
 }
 

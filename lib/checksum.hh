@@ -20,20 +20,23 @@ inline std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) {
     return static_cast<std::uint16_t>(~sum);
 }
 
-// Whether an IPv4 header of exactly 20 bytes has the right checksum. Byte order does not matter to a
-// ones-complement sum, so five native words are added; 2^16 is 1 modulo 0xFFFF, so folding is a remainder.
+// Whether an IPv4 header of exactly 20 bytes, not all of them 0, has the right checksum. Byte order does not
+// matter to a ones-complement sum, so native words are added; 2^16 and so 2^64 is 1 modulo 0xFFFF, so carries
+// come back in, and folding is a remainder.
 inline bool checksum_is_right_20(const std::uint8_t* header) {
-    const auto halves = [](std::uint64_t words) { return (words & UINT32_MAX) + (words >> 32); };
-    std::uint64_t first = 0, second = 0;
+    std::uint64_t sum = 0, second = 0;
     std::uint32_t last = 0;
-    std::memcpy(&first, header, 8);
+    std::memcpy(&sum, header, 8);
     std::memcpy(&second, header + 8, 8);
     std::memcpy(&last, header + 16, 4);
-    const std::uint64_t sum = halves(first) + halves(second) + last;
+    sum += second;
+    sum += sum < second;
+    sum += last;
+    sum += sum < last;
     // sum % 0xFFFF == 0, without the division that compilers may take for it.
     constexpr std::uint64_t inverse = 0xFFFE'FFFE'FFFE'FFFF;
     static_assert(inverse * 0xFFFF == 1);
-    return sum * inverse <= UINT64_MAX / 0xFFFF && sum != 0;
+    return sum * inverse <= UINT64_MAX / 0xFFFF;
 }
 
 // RFC 1624 eqn 3: HC' = ~(~HC + ~m + m'), for one 16-bit word that changes from `before` to `after`.

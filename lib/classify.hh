@@ -73,27 +73,26 @@ class ClassTable {
   public:
     explicit ClassTable(const ClassMap& map) : map_(map) {
         Parsed parsed;
-        for (unsigned kind = 0; kind < ways_.size(); ++kind) {
-            parsed.roce = kind >= 1;
-            parsed.cnp = kind == 2;
-            for (unsigned octet = 0; octet < 256; ++octet) {
-                parsed.tos = static_cast<std::uint8_t>(octet);
-                ways_[kind][octet] = class_way(parsed, map);
+        for (const bool roce : {false, true}) {
+            for (const bool cnp : {false, roce}) {
+                for (unsigned octet = 0; octet < 256; ++octet) {
+                    parsed.roce = roce;
+                    parsed.cnp = cnp;
+                    parsed.tos = static_cast<std::uint8_t>(octet);
+                    ways_[parsed.class_key()] = class_way(parsed, map);
+                }
             }
         }
     }
 
     const ClassMap& map() const { return map_; }
     bool has(const Parsed& parsed) const { return parsed.tags == 0 || map_.trust != Trust::pcp; }
-    // Of a packet that it has.
-    const ClassWay& way(const Parsed& parsed) const {
-        const unsigned kind = unsigned{parsed.roce} + unsigned{parsed.cnp};  // a CNP is RoCE, too
-        return ways_[kind][parsed.tos];
-    }
+    // Of a packet that it has, by its class_key().
+    const ClassWay& way(unsigned class_key) const { return ways_[class_key]; }
 
   private:
     ClassMap map_;
-    std::array<std::array<ClassWay, 256>, 3> ways_;  // other, RoCEv2, CNP; by the TOS octet
+    std::array<ClassWay, Parsed::class_keys> ways_;
 };
 
 }  // namespace sluice

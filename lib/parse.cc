@@ -235,7 +235,8 @@ Parsed parse_any(Bytes view, std::uint32_t frame_bytes, const Station& station) 
 Parsed parse(Bytes view, std::uint32_t frame_bytes, const Station& station) {
     Parsed out;
     const auto is_usual = [&]<unsigned tags>(const UsualFrames<tags>& usual) {
-        return parse_usual(view.data(), static_cast<std::uint32_t>(view.size()), frame_bytes, usual, out);
+        return parse_usual(view.data(), static_cast<std::uint32_t>(view.size()), frame_bytes, usual, out) !=
+               not_usual;
     };
     return is_usual(UsualFrames<0>(station)) || is_usual(UsualFrames<1>(station))
                ? out

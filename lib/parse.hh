@@ -60,6 +60,12 @@ struct alignas(32) Parsed {  // its index is a shift
 
     std::uint8_t dscp() const { return tos >> 2; }
     Ecn ecn() const { return static_cast<Ecn>(tos & 3U); }
+    // All that the class of a frame without a tag depends on, as one number.
+    static constexpr unsigned class_keys = 3 * 256;
+    static constexpr unsigned class_key_of(bool roce, bool cnp, std::uint8_t tos) {
+        return (unsigned{roce} + unsigned{cnp}) << 8 | tos;  // a CNP is RoCE, too
+    }
+    unsigned class_key() const { return class_key_of(roce, cnp, tos); }
     bool operator==(const Parsed&) const = default;
 };
 

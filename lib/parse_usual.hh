@@ -88,15 +88,18 @@ struct UsualFrames {
     }
 };
 
-// UDP behind an IP header of `l3_bytes`, in a packet of `total` bytes that is whole in the frame; false when
-// it is not, or too short for RoCE.
+// What parse_usual answers of a frame that is none.
+constexpr int not_usual = -1;
+
+// UDP behind an IP header of `l3_bytes`, in a packet of `total` bytes that is whole in the frame, and long
+// enough for RoCE.
 template <FrameKind kind, unsigned tags, std::size_t l3_bytes>
-[[gnu::always_inline]] inline bool parse_usual_udp(const std::uint8_t* frame, std::uint32_t frame_bytes,
-                                                   std::uint32_t total, std::uint8_t tos, Parsed& out) {
+[[gnu::always_inline]] inline int parse_usual_udp(const std::uint8_t* frame, std::uint32_t frame_bytes,
+                                                  std::uint32_t total, std::uint8_t tos, Parsed& out) {
     constexpr std::uint32_t l3 = UsualFrames<tags>::l3_offset;
     constexpr std::size_t l4 = l3 + l3_bytes;
     constexpr std::size_t bth = l4 + sizeof(UdpHeader);
-    if (total < bth + sizeof(Bth) - l3 || l3 + total > frame_bytes) return false;
+    if (total < bth + sizeof(Bth) - l3 || l3 + total > frame_bytes) return not_usual;
     const std::uint32_t ports = load_be<std::uint32_t>(frame + l4);
     // Each with its constants: most of a Parsed is then written as a number or two.
     const auto say = [&](bool roce, bool cnp, std::uint8_t opcode, std::uint32_t qp) {
@@ -113,44 +116,43 @@ template <FrameKind kind, unsigned tags, std::size_t l3_bytes>
         out.opcode = opcode;
         out.ip_bytes = static_cast<std::uint16_t>(total);
         out.flow = {ports, qp, ip_protocol::udp};
+        return static_cast<int>(Parsed::class_key_of(roce, cnp, tos));
     };
     const auto& header = *reinterpret_cast<const Bth*>(frame + bth);
     if ((ports & 0xFFFF) != roce_udp_port) [[unlikely]]
-        say(false, false, 0, 0);
-    else if (header.opcode == cnp_opcode) [[unlikely]]
-        say(true, true, cnp_opcode, header.destination_qp());
-    else
-        say(true, false, header.opcode, header.destination_qp());
-    return true;
+        return say(false, false, 0, 0);
+    if (header.opcode == cnp_opcode) [[unlikely]]
+        return say(true, true, cnp_opcode, header.destination_qp());
+    return say(true, false, header.opcode, header.destination_qp());
 }
 
 // The frame of which `here` bytes lie at `frame`. When it is a usual one, whole, and UDP of which RoCEv2's
-// headers are here, `out` is what `parse_any` says of it, and the answer true; else nothing is said.
-// `usual`: of the port's station.
+// headers are here, `out` is what `parse_any` says of it, and the answer its class_key(), at hand for who
+// asks next; else nothing is said but `not_usual`. `usual`: of the port's station.
 template <unsigned tags>
-[[gnu::always_inline]] inline bool parse_usual(const std::uint8_t* frame, std::uint32_t here,
-                                               std::uint32_t frame_bytes, const UsualFrames<tags>& usual,
-                                               Parsed& out) {
+[[gnu::always_inline]] inline int parse_usual(const std::uint8_t* frame, std::uint32_t here,
+                                              std::uint32_t frame_bytes, const UsualFrames<tags>& usual,
+                                              Parsed& out) {
     constexpr std::size_t l3 = UsualFrames<tags>::l3_offset;
     constexpr std::size_t transport = sizeof(UdpHeader) + sizeof(Bth);
     constexpr std::size_t least_v4 = l3 + sizeof(Ipv4Header) + transport;
     constexpr std::size_t least_v6 = l3 + sizeof(Ipv6Header) + transport;
-    if (here < least_v4 || frame_bytes > max_frame_bytes) return false;
+    if (here < least_v4 || frame_bytes > max_frame_bytes) return not_usual;
     if (usual.v4.are_in(frame)) [[likely]] {
         const auto& ip = *reinterpret_cast<const Ipv4Header*>(frame + l3);
         const bool judged = judged_octets[ip.source.bytes[0]] || judged_octets[ip.destination.bytes[0]];
-        return !judged && ip.ttl > 1 && checksum_is_right_20(frame + l3) &&
-               parse_usual_udp<FrameKind::ipv4, tags, sizeof(Ipv4Header)>(frame, frame_bytes,
+        if (judged || ip.ttl <= 1 || !checksum_is_right_20(frame + l3)) return not_usual;
+        return parse_usual_udp<FrameKind::ipv4, tags, sizeof(Ipv4Header)>(frame, frame_bytes,
                                                                           ip.total_length.get(), ip.tos, out);
     }
-    if (!usual.v6.are_in(frame) || here < least_v6) return false;
+    if (!usual.v6.are_in(frame) || here < least_v6) return not_usual;
     const auto& ip = *reinterpret_cast<const Ipv6Header*>(frame + l3);
     // Rules speak of addresses whose first octet is 0, 0xFE or 0xFF (RFC 4291 2.5 and 2.7).
     const auto judged = [](std::uint8_t first) { return static_cast<std::uint8_t>(first + 2U) <= 2; };
     const auto tos = static_cast<std::uint8_t>(load_be<std::uint16_t>(frame + l3) >> 4);
-    return !judged(ip.source[0]) && !judged(ip.destination[0]) && ip.hop_limit > 1 &&
-           parse_usual_udp<FrameKind::ipv6, tags, sizeof(Ipv6Header)>(
-               frame, frame_bytes, sizeof(Ipv6Header) + ip.payload_length.get(), tos, out);
+    if (judged(ip.source[0]) || judged(ip.destination[0]) || ip.hop_limit <= 1) return not_usual;
+    return parse_usual_udp<FrameKind::ipv6, tags, sizeof(Ipv6Header)>(
+        frame, frame_bytes, sizeof(Ipv6Header) + ip.payload_length.get(), tos, out);
 }
 
 }  // namespace sluice

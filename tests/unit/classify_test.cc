@@ -80,7 +80,7 @@ TEST(Classify, the_table_says_what_the_rules_say) {
                     CHECK_EQUAL(tags == 0 || map.trust != Trust::pcp, table.has(parsed));
                     if (!table.has(parsed)) continue;
                     const ClassWay wanted = class_way(parsed, map);
-                    const ClassWay& way = table.way(parsed);
+                    const ClassWay& way = table.way(parsed.class_key());
                     CHECK_EQUAL(traffic_class(parsed, map), way.treatment.traffic_class);
                     CHECK_EQUAL(map.tc_to_priority_group[way.treatment.traffic_class], way.priority_group);
                     CHECK_EQUAL(wanted.treatment.ecn.bits, way.treatment.ecn.bits);

@@ -487,3 +487,25 @@ TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
     LONGS_EQUAL(5, p1.sent.size());
     LONGS_EQUAL(63, frame_bytes(p1.sent[0])[22]);
 }
+
+// A card may split a frame wherever it likes: what is looked at behind the parser lies in one piece.
+TEST(NicSwitch, headersMayLieInTwoSegments) {
+    starts(false, lossy, lossy);
+    constexpr unsigned frame_bytes_each = 100;
+    for (std::uint16_t cut = 1; cut < frame_bytes_each; ++cut) {
+        arrive(p0, 1);
+        Packet* packet = p0.arrived_at(0).back();
+        Packet* rest = rte_pktmbuf_alloc(p0.pool);
+        const auto left = static_cast<std::uint16_t>(frame_bytes_each - cut);
+        std::copy_n(frame_bytes(packet) + cut, left, frame_bytes(rest));
+        std::fill_n(frame_bytes(packet) + cut, left, std::uint8_t{0xEE});
+        packet->data_len = cut;
+        rest->data_len = left;
+        packet->next = rest;
+        packet->nb_segs = 2;
+        round();
+        LONGS_EQUAL(cut, p1.sent.size());
+        LONGS_EQUAL(frame_bytes_each, p1.sent.back()->pkt_len);
+        BYTES_EQUAL(63, frame_bytes(p1.sent.back())[22]);  // TTL
+    }
+}
