@@ -183,10 +183,10 @@ void record_pause(WorkerContext& worker, const PortContext& port, ClassId number
 }
 
 void DepartureRecord::look(const OutBatch& out) {
-    for (unsigned i = 0; i < out.count; ++i) {
-        const PacketMeta& info = meta(out.packet[i]);
-        if (is_recorded(info))
-            leaving_[count_++] = {key_of(info), info.departure, out.bytes[i], static_cast<std::uint16_t>(i)};
+    const std::span<Packet* const> packets = out.packets();
+    for (std::uint16_t i = 0; i < packets.size(); ++i) {
+        const PacketMeta& info = meta(packets[i]);
+        if (is_recorded(info)) leaving_[count_++] = {key_of(info), info.departure, info.frame_bytes, i};
     }
 }
 

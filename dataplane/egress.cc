@@ -77,39 +77,14 @@ QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, 
     return entry;
 }
 
-// Ahead of what the driver has refused so far.
-void put_first(OutBatch& out, Packet* packet, std::uint32_t bytes) {
-    const auto shift = [&](auto& list) {
-        std::copy_backward(list.begin(), list.begin() + out.count, list.begin() + out.count + 1);
-    };
-    shift(out.packet);
-    shift(out.bytes);
-    shift(out.queue);
-    out.packet[0] = packet;
-    out.bytes[0] = static_cast<std::uint16_t>(bytes);
-    out.queue[0] = no_queue;
-    ++out.count;
-}
-
-// Removes the first `sent` frames, which the driver has taken, and counts them.
-[[gnu::noinline]] void settle(PortContext& port, unsigned sent) {
-    OutBatch& out = port.out;
+// Takes the first `frames` off the out-batch, which the driver has, and counts them.
+void settle(PortContext& port, unsigned frames) {
     std::uint64_t all = 0;
-    for (unsigned i = 0; i < sent;) {  // frames of one queue follow each other
-        const unsigned queue = out.queue[i];
-        const unsigned first = i;
-        std::uint64_t bytes = 0;
-        for (; i < sent && out.queue[i] == queue; ++i) bytes += out.bytes[i];
+    port.out.sent(frames, [&](unsigned queue, unsigned count, std::uint32_t bytes) {
         all += bytes;
-        if (queue != no_queue) port.counters.queue[queue].tx.add(i - first, bytes);
-    }
-    port.counters.tx.add(sent, all);
-    out.count -= sent;
-    if (out.count == 0) [[likely]]
-        return;
-    std::copy_n(out.packet.begin() + sent, out.count, out.packet.begin());
-    std::copy_n(out.bytes.begin() + sent, out.count, out.bytes.begin());
-    std::copy_n(out.queue.begin() + sent, out.count, out.queue.begin());
+        if (queue != no_queue) port.counters.queue[queue].tx.add(count, bytes);
+    });
+    port.counters.tx.add(frames, all);
 }
 
 std::uint8_t paused_queues(const PortContext& port, const ClassMap& map, Time now) {
@@ -142,14 +117,14 @@ void put_pfc(WorkerContext& worker, PortContext& port, Time now) {
     meta(packet).ingress_port = port.id;
     meta(packet).departure = port.link.start(now, pfc_frame_bytes);
     port.counters.generated.add(1);
-    put_first(port.out, packet, pfc_frame_bytes);
+    port.out.put_first(packet, pfc_frame_bytes);
 }
 
 void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
     if ((port.want_xoff | port.want_xon | port.generator.asserted()) == 0) [[likely]]
         return;
     // Into a ring it goes whenever it must; on a bare wire it waits for the end of the frame under way.
-    if (port.out.count == burst_size || !(port.link.has_ring() || port.link.can_start(now))) return;
+    if (port.out.room() == 0 || !(port.link.has_ring() || port.link.can_start(now))) return;
     put_pfc(worker, port, now);
 }
 
@@ -221,6 +196,7 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     next.departure = port.link.start(now, entry.frame_bytes());
     next.behind_cells = 0;
     next.queue = number;
+    port.out.add_run(number, 1, entry.frame_bytes());
     queue.packets.pop(worker.chunks, 1);
     became_empty(port, number, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
@@ -233,7 +209,7 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
                                        std::array<Picked, burst_size>& picked, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     std::uint8_t ready = ready_queues(port, policy, now);
-    if (std::has_single_bit(ready) && port.out.count == 0 && port.link.can_start(now)) {
+    if (std::has_single_bit(ready) && port.out.empty() && port.link.can_start(now)) {
         const int only = std::countr_zero(ready);
         if (port.queue[static_cast<unsigned>(only)].packets.packets() == 1 &&
             port.scheduler.send_only(only)) {
@@ -242,7 +218,7 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
         }
     }
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    Picking picking{picked.data(), picked.data() + (burst_size - port.out.count), port.link};
+    Picking picking{picked.data(), picked.data() + port.out.room(), port.link};
     const auto head = [&](unsigned queue) {
         return wire_bytes(port.queue[queue].packets.front().frame_bytes());
     };
@@ -256,8 +232,11 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
         const Picked* const first = picking.next;
         // A run that goes on in the queue's next chunk is picked once more.
         const std::int32_t left = take_run(queue.packets.run(), number, used, credit, picking, now);
-        queue.packets.pop(worker.chunks, static_cast<std::uint32_t>(picking.next - first));
-        port.scheduler.sent(next, static_cast<std::uint32_t>(credit - left), now);
+        const auto frames = static_cast<std::uint32_t>(picking.next - first);
+        const auto on_wire = static_cast<std::uint32_t>(credit - left);
+        port.out.add_run(number, frames, on_wire - frames * wire_overhead_bytes);
+        queue.packets.pop(worker.chunks, frames);
+        port.scheduler.sent(next, on_wire, now);
         if (queue.packets.empty()) became_empty(port, number, now);
         give_back(queue, policy.queue[number], pools, used - picking.next[-1].behind_cells);
         ready = static_cast<std::uint8_t>(ready & port.backlog);
@@ -270,18 +249,14 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
 [[gnu::noinline]] void release_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
                                      Time now) {
     const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);
-    OutBatch& out = port.out;
-    unsigned count = out.count;
+    Packet** place = port.out.extend(static_cast<unsigned>(picked.size())).data();
     for (const Picked& frame : picked) {
         const QueueEntry& entry = frame.entry;
         if (entry.flags() != 0) [[unlikely]]
             observe_dequeue(worker, port, frame.queue, entry);
         releases.post(entry.ingress_port(), entry.priority_group(), entry.cells());
-        out.packet[count] = static_cast<Packet*>(entry.packet());
-        out.bytes[count] = static_cast<std::uint16_t>(entry.frame_bytes());
-        out.queue[count++] = frame.queue;
+        *place++ = static_cast<Packet*>(entry.packet());
     }
-    out.count = count;
     if (!port.trace) [[likely]]
         return;
     for (const Picked& frame : picked) port.trace->queue[frame.queue].record(now, frame.behind_cells);
@@ -322,12 +297,71 @@ void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
 
 // Charges of the out-batch went back when its frames left their queues.
 void discard_out(WorkerContext& worker, PortContext& port) {
-    for (OutBatch& out = port.out; out.count != 0;) {
-        --out.count;
-        Packet* packet = out.packet[out.count];
+    port.out.discard([&](Packet* packet) {
         meta(packet).cells = 0;
         drop(worker, packet, DropReason::link_down);
+    });
+}
+
+constexpr bool usual_packets = true, all_packets = false;
+
+// Puts packets into their queues, from the front; returns how many. `usual`: up to the first one for which
+// more is to be asked than its queue's own cells; that loop calls nothing, so that nothing is spilled in it.
+template <bool usual>
+[[gnu::noinline]] std::size_t enqueue_from(WorkerContext& worker, std::span<Packet* const> packets,
+                                           PoolBursts* pools, Time now) {
+    // Packets for one port often follow each other: what stands behind its number is looked up once.
+    unsigned number_of_port = max_ports;  // none yet
+    PortContext* port = nullptr;
+    const PortPolicy* own = nullptr;
+    EgressQueue* queues = nullptr;
+    unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
+    bool traced = false;
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+        Packet* packet = packets[i];
+        PacketMeta& info = meta(packet);
+        if (info.egress_port != number_of_port) {
+            number_of_port = info.egress_port;
+            port = worker.shared.ports[number_of_port].get();
+            own = &worker.policy->ports[number_of_port];
+            queues = port->queue.data();
+            traced = port->trace != nullptr;
+            open_queues = port->link_up && !(usual && traced) ? ~unsigned{port->watchdog.discards} : 0;
+        }
+        const ClassId number = info.queue;
+        EgressQueue& queue = queues[number];
+        // Nothing but the queue's own limit is to be asked.
+        const bool open = ((open_queues & own->calm_at_arrival[info.ecn.bits]) >> number & 1U) != 0;
+        if constexpr (usual) {
+            if (!open || info.observed != 0 || !queue.packets.has_room() ||
+                queue.microburst.is_above(queue.use.used_cells() + info.cells) ||
+                !queue.use.admit_reserved(own->queue[number], info.cells)) [[unlikely]]
+                return i;
+        } else {
+            if (info.observed != 0) [[unlikely]]
+                record_enqueue(worker, *port, info, *pools);
+            const DropReason reason = open ? admit(queue, own->queue[number], *pools, info.cells)
+                                           : admit_through(worker, *port, *own, *pools, packet, now);
+            if (reason != DropReason::none) [[unlikely]] {
+                refuse_at_queue(worker, *port, packet, reason);
+                continue;
+            }
+        }
+        const QueueEntry entry(packet, info.frame_bytes, info.cells, info.ingress_port, info.priority_group,
+                               info.observed);
+        if constexpr (usual)
+            queue.packets.push(entry);
+        else
+            queue.packets.push(worker.chunks, entry);
+        info.enqueued = now;
+        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
+        if constexpr (!usual) {
+            queue.microburst.rose(now, queue.use.used_cells(), info.ingress_port);
+            if (traced) [[unlikely]]
+                trace(*port, number, now);
+        }
     }
+    return packets.size();
 }
 
 void earlier(std::optional<Time>& best, Time candidate) {
@@ -336,59 +370,25 @@ void earlier(std::optional<Time>& best, Time candidate) {
 
 }  // namespace
 
-[[gnu::noinline]] void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
+void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
     std::uint32_t bound = 0;
     // What other workers have written comes over here, many lines at a time: ahead of it nothing is fetched.
     if (!worker.shared.exclusive)
         for (Packet* packet : packets) bound += meta(packet).cells;
-    const Policy& policy = *worker.policy;
-    PoolBursts pools(worker.shared.egress_use, policy.egress_pools, bound);
-    // Packets for one port often follow each other: what stands behind its number is looked up once.
-    unsigned number_of_port = max_ports;  // none yet
-    PortContext* port = nullptr;
-    const PortPolicy* own = nullptr;
-    unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
-    bool traced = false;
-    for (Packet* packet : packets) {
-        PacketMeta& info = meta(packet);
-        if (info.egress_port != number_of_port) {
-            number_of_port = info.egress_port;
-            port = worker.shared.ports[number_of_port].get();
-            own = &policy.ports[number_of_port];
-            open_queues = port->link_up ? ~unsigned{port->watchdog.discards} : 0;
-            traced = port->trace != nullptr;
-        }
-        const ClassId number = info.queue;
-        EgressQueue& queue = port->queue[number];
-        const QueueLimits& limits = own->queue[number];
-        if (info.observed != 0) [[unlikely]]
-            record_enqueue(worker, *port, info, pools);
-        // Nothing but the queue's own limit is to be asked.
-        const bool open = ((open_queues & own->calm_at_arrival[info.ecn.bits]) >> number & 1U) != 0;
-        const DropReason reason = open ? admit(queue, limits, pools, info.cells)
-                                       : admit_through(worker, *port, *own, pools, packet, now);
-        if (reason != DropReason::none) [[unlikely]] {
-            refuse_at_queue(worker, *port, packet, reason);
-            continue;
-        }
-        queue.packets.push(worker.chunks, {packet, info.frame_bytes, info.cells, info.ingress_port,
-                                           info.priority_group, info.observed});
-        info.enqueued = now;
-        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
-        const std::uint32_t used = queue.use.used_cells();
-        queue.microburst.rose(now, used, info.ingress_port);
-        if (traced) [[unlikely]]
-            trace(*port, number, now);
-    }
+    const auto others = packets.subspan(enqueue_from<usual_packets>(worker, packets, nullptr, now));
+    if (others.empty()) [[likely]]
+        return;
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
+    enqueue_from<all_packets>(worker, others, &pools, now);
 }
 
 template <class Meter>
 unsigned send_queued(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     send_pfc(worker, port, now);
     fill(worker, port, now, meter);
-    if (port.out.count == 0) return 0;
+    if (port.out.empty()) return 0;
     const DepartureRecord departures(worker, port.out);
-    const unsigned sent = port.io->transmit(std::span(port.out.packet).first(port.out.count));
+    const unsigned sent = port.io->transmit(port.out.packets());
     departures.post(worker, sent);
     settle(port, sent);
     meter.lap(Stage::send, sent);
@@ -423,7 +423,7 @@ bool release_peer(WorkerContext& worker, PortContext& port, Time now) {
     port.want_xon = port.generator.asserted();
     NoLaps unmetered;
     egress(worker, port, now, unmetered);
-    return (port.generator.asserted() == 0 && port.out.count == 0) || !port.link_up;
+    return (port.generator.asserted() == 0 && port.out.empty()) || !port.link_up;
 }
 
 void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
@@ -431,7 +431,7 @@ void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
     port.want_xon = port.generator.asserted();
     if (port.want_xon == 0) return;
     put_pfc(worker, port, now);
-    settle(port, port.io->transmit(std::span(port.out.packet).first(port.out.count)));
+    settle(port, port.io->transmit(port.out.packets()));
     discard_out(worker, port);
 }
 

@@ -14,7 +14,7 @@ void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now);
 // Nothing to send, and nothing asserted that would have to be said again.
 inline bool is_silent(const PortContext& port) {
     return (port.backlog | port.want_xoff | port.want_xon | port.generator.asserted()) == 0 &&
-           port.out.count == 0;
+           port.out.empty();
 }
 
 // Fills the out-batch from the queues and sends it; returns the number of frames that left. `Meter`: Laps or

@@ -106,7 +106,7 @@ Ledger Switch::ledger() const {
     Ledger sum = counted();
     sum.queued = in_hand_off();
     for (const auto& port : shared_.ports) {
-        sum.queued += port->out.count;
+        sum.queued += port->out.count();
         for (const EgressQueue& queue : port->queue) sum.queued += queue.packets.packets();
     }
     return sum;
@@ -123,7 +123,7 @@ void Switch::empty() {
     for (const auto& port : shared_.ports) {
         for (const auto& queue : port->more_receive_queues)
             for (; !queue->passed.empty(); queue->passed.pop()) rte_pktmbuf_free(queue->passed.front());
-        while (port->out.count != 0) rte_pktmbuf_free(port->out.packet[--port->out.count]);
+        port->out.discard([](Packet* packet) { rte_pktmbuf_free(packet); });
         for (EgressQueue& queue : port->queue)
             while (!queue.packets.empty())
                 rte_pktmbuf_free(static_cast<Packet*>(queue.packets.pop(owner(*port).chunks).packet()));

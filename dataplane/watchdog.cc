@@ -47,22 +47,11 @@ void end(PortContext& port, ClassId queue, Time now) {
 
 // Frames that the driver has refused so far; their charges went back when they left their queue.
 unsigned discard_from_out(WorkerContext& worker, PortContext& port, ClassId queue) {
-    OutBatch& out = port.out;
-    unsigned kept = 0;
-    for (unsigned i = 0; i < out.count; ++i) {
-        if (out.queue[i] == queue) {
-            meta(out.packet[i]).cells = 0;
-            port.counters.queue[queue].dropped.add(1);
-            drop(worker, out.packet[i], DropReason::watchdog_drop);
-            continue;
-        }
-        out.packet[kept] = out.packet[i];
-        out.bytes[kept] = out.bytes[i];
-        out.queue[kept++] = out.queue[i];
-    }
-    const unsigned dropped = out.count - kept;
-    out.count = kept;
-    return dropped;
+    return port.out.discard(queue, [&](Packet* packet) {
+        meta(packet).cells = 0;
+        port.counters.queue[queue].dropped.add(1);
+        drop(worker, packet, DropReason::watchdog_drop);
+    });
 }
 
 void begin(WorkerContext& worker, PortContext& port, ClassId queue, Time now) {

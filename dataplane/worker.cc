@@ -163,12 +163,11 @@ namespace {
 // What was awaited of a port, and came in the turn before.
 [[gnu::cold]] void note_reactions(WorkerContext& worker, PortContext& port, Time now) {
     PendingReactions& pending = port.reactions;
-    const bool ours_waits = port.out.count != 0 && port.out.queue[0] == no_queue;
-    if (pending.heard && port.out.count == 0) {
+    if (pending.heard && port.out.empty()) {
         pending.heard = false;
         worker.reactions->pause_obeyed.record(now - pending.heard_since);
     }
-    if (!pending.over || port.want_xoff != 0 || ours_waits) return;
+    if (!pending.over || port.want_xoff != 0 || port.out.begins_with_ours()) return;
     pending.over = false;
     if (port.generator.asserted() != 0) worker.reactions->xoff_sent.record(now - pending.over_since);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataplane/control_path.hh"
+#include "dataplane/out_batch.hh"
 #include "dataplane/policy.hh"
 #include "dataplane/port.hh"
 #include "dataplane/port_counters.hh"
@@ -36,18 +37,6 @@
 #include "lib/snapshot.hh"
 
 namespace sluice {
-
-// Frames on their way to the driver; what it refuses stays here and counts as queued.
-struct OutBatch {
-    std::array<Packet*, burst_size> packet;
-    std::array<std::uint16_t, burst_size> bytes;  // so that a sent packet need not be touched again
-    // Not ClassId: a store of one byte could be part of anything, and everything would be read again behind
-    // it.
-    std::array<std::uint16_t, burst_size> queue;
-    unsigned count = 0;
-};
-
-constexpr std::uint16_t no_queue = 0xFF;  // of a frame that we made: it was in no queue
 
 // For pictures: what a port's queues and groups held over time, when it paused its peer and its peer held it.
 // Bounded.

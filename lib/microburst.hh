@@ -40,10 +40,11 @@ class MicroburstMeter {
 
     // A packet of `from` has joined the queue, which holds `cells` now.
     void rose(Time now, std::uint32_t cells, PortId from) {
-        if (cells <= threshold_) [[likely]]
-            return;
-        above(now, cells, from);
+        if (is_above(cells)) [[unlikely]]
+            above(now, cells, from);
     }
+    // Whether `rose` would have something to do.
+    bool is_above(std::uint32_t cells) const { return cells > threshold_; }
     // Cells have left. The excursion that ends with it; port and queue are the caller's to fill in.
     std::optional<Microburst> fell(Time now, std::uint32_t cells) {
         if (!active_ || cells > end_) [[likely]]

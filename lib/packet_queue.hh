@@ -79,7 +79,12 @@ class PacketQueue {
     const QueueEntry& front() const { return head_->entries[head_index_]; }
 
     void push(ChunkPool& pool, const QueueEntry& entry) {
-        if (tail_index_ == QueueChunk::capacity) grow(pool);
+        if (!has_room()) grow(pool);
+        push(entry);
+    }
+    // Whether the next one needs no chunk; it may be pushed without the pool then.
+    bool has_room() const { return tail_index_ != QueueChunk::capacity; }
+    void push(const QueueEntry& entry) {
         tail_->entries[tail_index_++] = entry;
         packets_.set(packets_.get() + 1);
     }

@@ -32,8 +32,8 @@ TEST(DepartureRecords, onlyWhatTheDriverTookHasLeft) {
         meta(packet) = {};
         meta(packet).sequence = n;
         meta(packet).observed = n % 2 == 0 ? observed_record : observed_fill;
-        out.packet[out.count] = packet;
-        out.bytes[out.count++] = 60;
+        out.add_run(0, 1, 60);
+        out.extend(1)[0] = packet;
     }
     const DepartureRecord off(worker, out);  // a switch without rings
     off.post(worker, 6);
@@ -45,7 +45,7 @@ TEST(DepartureRecords, onlyWhatTheDriverTookHasLeft) {
         LONGS_EQUAL((sent + 1) / 2, keys.size());
         for (std::size_t i = 0; i < keys.size(); ++i) LONGS_EQUAL(2 * i, keys[i].sequence);
     }
-    while (out.count != 0) rte_pktmbuf_free(out.packet[--out.count]);
+    out.discard([](Packet* packet) { rte_pktmbuf_free(packet); });
     LONGS_EQUAL(0, pool.in_use());
 }
 

@@ -90,9 +90,9 @@ TEST_GROUP(Reactions) {
         OutBatch& out = port().out;
         Packet* packet = rte_pktmbuf_alloc(pool.pool());
         meta(packet) = {};
-        out.packet[out.count] = packet;
-        out.bytes[out.count] = 60;
-        out.queue[out.count++] = 3;
+        packet->pkt_len = 60;
+        out.add_run(3, 1, 60);
+        out.extend(1)[0] = packet;
     }
     void took(const Histogram& histogram, std::uint64_t times, std::int64_t longest_ns) {
         UNSIGNED_LONGS_EQUAL(times, histogram.count());
