@@ -153,8 +153,11 @@ class Routes(KernelCase):
             for sent in (40, 80, 100):
                 cables[0].send(*[plain(to="10.0.1.77", dscp=26, dport=9) for _ in range(40 if sent <= 80 else 20)])
                 run.wait_for(lambda: run.call("stats.show", path="ports.h0.punted.unresolved"), lambda punted, sent=sent: punted == sent)
-            run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"), lambda drops: drops.get("unresolved_next_hop") == 36)
-            self.assertEqual(run.call("stats.show", path="ports.h0.unresolved_waiting_packets"), 64)
+                # Taken by control, too, whose ring does not hold them all.
+                run.wait_for(lambda: run.call("stats.show", path="ports.h0.unresolved_waiting_packets"),
+                             lambda waiting, sent=sent: waiting == min(sent, 64))
+                run.wait_for(lambda: run.call("stats.show", path="ports.h0.drops"),
+                             lambda drops, sent=sent: drops.get("unresolved_next_hop", 0) == max(sent - 64, 0))
             cables[0].send(plain(ttl=1))
             # Others have room.
             cables[0].send(*flows("10.0.1.78", 20))
