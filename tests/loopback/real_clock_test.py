@@ -218,7 +218,7 @@ class RealClock(loopback.Case):
         self.assertLessEqual(worker["pause_obeyed_ns"]["max"], worker["longest_turn_ns"])
 
     def test_the_watchdog_polls(self):
-        """""A peer that floods XOFF: its queue is given up, nobody else notices. While it stops, a switch hears no XOFF; on a busy
+        """A peer that floods XOFF: its queue is given up, nobody else notices. While it stops, a switch hears no XOFF; on a busy
         machine that can last, so the storm may not end by itself."""
         switch = Switch(self, hosts=3, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real")
         switch.give("h0", [(0, plain(to=1 + n % 2, dscp=26)) for n in range(4000)])

@@ -25,8 +25,10 @@ class Bench:
     def inside(self, words):
         """Programs are run by these words."""
         self.enter, before = words, self.enter
-        yield
-        self.enter = before
+        try:
+            yield
+        finally:
+            self.enter = before
 
     def worker_cores(self, workers):
         return self.cores_downwards[:workers]
