@@ -70,6 +70,14 @@ class ControlServer::Session : public std::enable_shared_from_this<Session> {
 
     void start() { read(); }
     bool is_open() const { return socket_.is_open(); }
+    // Not who is being turned away, and not who has closed and left nothing to serve, even if its end has not
+    // been read yet: whoever connects after it has its place.
+    bool takes_place() {
+        if (!is_open() || closing_) return false;
+        std::uint8_t next = 0;
+        const ssize_t found = recv(socket_.native_handle(), &next, sizeof next, MSG_PEEK | MSG_DONTWAIT);
+        return found > 0 || (found < 0 && errno == EAGAIN);
+    }
     void cut() {
         boost::system::error_code ignored;
         socket_.close(ignored);
@@ -249,10 +257,15 @@ void ControlServer::admit(Protocol::socket socket) {
     if (!permitted)
         return session->cut_after(refuse_line(RpcCode::not_permitted,
                                               "not permitted: be root, the switch's user, or in its group"));
-    if (sessions_.size() > limits_.clients)
+    if (sessions_.size() > limits_.clients && places_taken() > limits_.clients)
         return session->cut_after(
             refuse_line(RpcCode::too_much, fmt::format("{} clients are served already", limits_.clients)));
     session->start();
+}
+
+std::size_t ControlServer::places_taken() const {
+    return static_cast<std::size_t>(std::count_if(
+        sessions_.begin(), sessions_.end(), [](const auto& session) { return session->takes_place(); }));
 }
 
 void ControlServer::tick() {

@@ -43,7 +43,6 @@ class ControlServer {
 
     // Once a round: cuts who is late, sends events and watched figures.
     void tick();
-    std::size_t clients() const { return sessions_.size(); }
 
   private:
     class Session;
@@ -53,6 +52,7 @@ class ControlServer {
     std::string listen();
     void accept();
     void admit(Protocol::socket socket);
+    std::size_t places_taken() const;
 
     std::string path_;
     Api& api_;
