@@ -80,9 +80,9 @@ TEST_GROUP(ObeyingPort) {
         }
         return count;
     }
-    Packet* pfc(std::int64_t ns, std::uint8_t classes, std::uint16_t quanta) {
+    Packet* pfc(std::int64_t ns, std::uint8_t mask, std::uint16_t quanta) {
         std::array<std::uint8_t, pfc_frame_bytes> bytes{};
-        build_pfc_frame(bytes, {}, pauses(classes, quanta));
+        build_pfc_frame(bytes, {}, pauses(mask, quanta));
         Packet* packet = make_packet(pool.pool(), bytes, false);
         meta(packet).departure = at(ns);
         return packet;
@@ -97,8 +97,8 @@ TEST_GROUP(ObeyingPort) {
         for (std::size_t i = sent; i < frames.size(); ++i) rte_pktmbuf_free(frames[i]);
         return sent;
     }
-    void says(std::int64_t ns, std::uint16_t quanta, std::uint8_t classes = 0x08) {
-        UNSIGNED_LONGS_EQUAL(1, sends({pfc(ns, classes, quanta)}));
+    void says(std::int64_t ns, std::uint16_t quanta, std::uint8_t mask = 0x08) {
+        UNSIGNED_LONGS_EQUAL(1, sends({pfc(ns, mask, quanta)}));
     }
 };
 
