@@ -20,7 +20,7 @@ inline std::uint32_t wred_draw(std::uint64_t seed, const PacketMeta& info) {
 inline void mark(PortContext& port, Packet* packet) {
     const PacketMeta& info = meta(packet);
     set_ce(frame_bytes(packet) + info.l3_offset);
-    port.counters.queue[info.queue].marked[static_cast<unsigned>(info.ecn.colour())].add(1);
+    port.counters.queue[info.queue].marked[static_cast<unsigned>(info.treatment.ecn.colour())].add(1);
     port.queue[info.queue].microburst.marked();
 }
 
@@ -44,13 +44,14 @@ inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& por
     const Policy& policy = *worker.policy;
     const WredProfile& profile = policy.wred[own.wred[info.queue] - 1U];
     const std::uint64_t length = std::uint64_t{port.queue[info.queue].use.used_cells()} * policy.cell.bytes();
-    const WredDecision decision =
-        port.queue[info.queue].wred.arrival(profile, info.ecn, own.queue[info.queue].lossless, length, now,
-                                            idle_packet(own), [&] { return wred_draw(policy.seed, info); });
+    const WredDecision decision = port.queue[info.queue].wred.arrival(
+        profile, info.treatment.ecn, own.queue[info.queue].lossless, length, now, idle_packet(own),
+        [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
         record_decision(worker, info, MarkPlace::enqueue, length, {}, decision);
     if (decision.verdict == WredVerdict::drop) [[unlikely]]
-        port.counters.queue[info.queue].wred_dropped[static_cast<unsigned>(info.ecn.colour())].add(1);
+        port.counters.queue[info.queue].wred_dropped[static_cast<unsigned>(info.treatment.ecn.colour())].add(
+            1);
     return decision.verdict;
 }
 
@@ -113,7 +114,7 @@ inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsi
     const WredProfile& profile = policy.wred[number - 1];
     const std::uint64_t behind = std::uint64_t{behind_cells} * policy.cell.bytes();
     const WredDecision decision = port.queue[info.queue].wred.departure(
-        profile, info.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
+        profile, info.treatment.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
     if (decision.looked && info.observed != 0) [[unlikely]]
         record_decision(worker, info,
                         profile.mark_at == MarkAt::sojourn ? MarkPlace::sojourn : MarkPlace::dequeue, behind,

@@ -35,7 +35,8 @@ void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed)
     std::array<std::uint8_t, parse_view_bytes> copy;
     Arrived arrived;
     arrived.flow = flow_key(parsed, first_bytes(packet, copy));
-    if (!worker.policy->decisions.wants(info.ingress_port, info.traffic_class, arrived.flow)) return;
+    if (!worker.policy->decisions.wants(info.ingress_port, info.treatment.traffic_class, arrived.flow))
+        return;
     arrived.frame_bytes = info.frame_bytes;
     arrived.tags = parsed.tags;
     arrived.dscp = parsed.dscp();
@@ -43,14 +44,14 @@ void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed)
     arrived.opcode = parsed.opcode;
     arrived.fragment = parsed.fragment;
     arrived.lossless = info.lossless;
-    arrived.traffic_class = info.traffic_class;
+    arrived.traffic_class = info.treatment.traffic_class;
     arrived.priority_group = info.priority_group;
     // A packet whose first event is lost is not recorded at all: no record lacks its beginning.
     if (post(worker, key_of(info), info.arrival, arrived)) info.observed |= observed_record;
 }
 
 void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, std::uint32_t group,
-                  DropReason reason) {
+                  std::uint32_t next_hop, DropReason reason) {
     PacketMeta& info = meta(packet);
     const Policy& policy = *worker.policy;
     Routed routed;
@@ -63,9 +64,9 @@ void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, s
             routed.hash = flow_hash(parsed, frame_bytes(packet) + parsed.l3_offset, policy.hash);
             routed.bucket = bucket_of(members.log2_buckets, routed.hash);
         }
-        routed.next_hop = info.next_hop;
+        routed.next_hop = next_hop;
         routed.egress_port = info.egress_port;
-        routed.queue = policy.ports[info.egress_port].map.tc_to_queue[info.traffic_class];
+        routed.queue = policy.ports[info.egress_port].map.tc_to_queue[info.treatment.traffic_class];
     }
     const DecisionFilter& filter = policy.decisions;
     if (!filter.any_egress && !(routed.chosen && filter.egress.contains(routed.egress_port))) {

@@ -16,9 +16,10 @@ inline bool is_recording(const WorkerContext& worker) {
 
 // Ingress, after classification: chooses the packet, or not.
 void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed);
-// After routing, which found `reason`; forgets a packet for an egress port that the filter leaves out.
+// After routing, which found `reason` and, unless it is dropped for want of one, `next_hop`; forgets a packet
+// for an egress port that the filter leaves out.
 void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, std::uint32_t group,
-                  DropReason reason);
+                  std::uint32_t next_hop, DropReason reason);
 
 // Around ingress admission: made before it, posted after it.
 class AdmissionRecord {

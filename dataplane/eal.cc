@@ -11,6 +11,8 @@
 #include <fstream>
 #include <mutex>
 
+#include "dataplane/packet.hh"
+
 namespace sluice {
 namespace {
 
@@ -100,6 +102,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
         return tl::unexpected(std::string("DPDK does not start: ") + rte_strerror(rte_errno) + " (" +
                               log_since(0) + ")");
     eal.running_ = true;
+    if (std::string error = reserve_packet_meta(); !error.empty()) return tl::unexpected(std::move(error));
     return eal;
 }
 

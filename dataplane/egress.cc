@@ -42,7 +42,7 @@ inline void give_back(EgressQueue& queue, const QueueLimits& limits, PoolBursts&
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const bool calm = (own.calm_at_arrival[info.ecn.bits] >> info.queue & 1U) != 0;
+    const bool calm = (own.calm_at_arrival[info.treatment.ecn.bits] >> info.queue & 1U) != 0;
     const WredVerdict verdict =
         calm ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
@@ -156,7 +156,7 @@ struct Picking {
 // A packet that has stood in a long queue is in no cache any more.
 void prefetch(const QueueEntry& entry) {
     auto* packet = static_cast<std::uint8_t*>(entry.packet());
-    for (unsigned line = 0; line < 3; ++line) rte_prefetch0(packet + line * 64);  // the mbuf and its meta
+    for (unsigned line = 0; line < 2; ++line) rte_prefetch0(packet + line * 64);  // the mbuf, with its meta
 }
 
 // Takes frames from the front of a queue of `cells`, which has room for its head: as many as there is room
@@ -273,10 +273,10 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     for (const Picked& frame : picked) {
         auto* packet = static_cast<Packet*>(frame.entry.packet());
         PacketMeta& info = meta(packet);
-        info.departure = frame.departure;
         const Duration sojourn = now - info.enqueued;
-        if (tally.add(frame.queue, info.ecn, sojourn))
-            calm = calm_bytes(policy, own.wred[frame.queue], info.ecn);
+        info.departure = frame.departure;
+        if (tally.add(frame.queue, info.treatment.ecn, sojourn))
+            calm = calm_bytes(policy, own.wred[frame.queue], info.treatment.ecn);
         depth_fell(worker, port, frame.queue, frame.behind_cells, now);
         if (frame.entry.flags() == 0 && frame.behind_cells * cell_bytes < calm) [[likely]]
             continue;
@@ -331,7 +331,7 @@ template <bool usual>
         const ClassId number = info.queue;
         EgressQueue& queue = queues[number];
         // Nothing but the queue's own limit is to be asked.
-        const bool open = ((open_queues & own->calm_at_arrival[info.ecn.bits]) >> number & 1U) != 0;
+        const bool open = ((open_queues & own->calm_at_arrival[info.treatment.ecn.bits]) >> number & 1U) != 0;
         if constexpr (usual) {
             if (!open || info.observed != 0 || !queue.packets.has_room() ||
                 queue.microburst.is_above(queue.use.used_cells() + info.cells) ||

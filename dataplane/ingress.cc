@@ -104,7 +104,8 @@ bool come_full(ReceiveState& state, unsigned received) {
         drop(worker, packet, reason);
         return;
     }
-    meta(packet).priority_group = lossy_group(worker.policy->ports[port.id], meta(packet).traffic_class);
+    meta(packet).priority_group =
+        lossy_group(worker.policy->ports[port.id], meta(packet).treatment.traffic_class);
     lookup_stage(*worker.policy->fib, batch);
     route_stage(worker, batch);
     admit_stage(worker, port, batch);

@@ -95,6 +95,10 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
             if (group.used_cells() == 0) idle |= 1U << n;
             return;
         }
+        if (group.is_quiet() && !port.hold_peer && !port.trace) {
+            if (group.used_cells() == 0) idle |= 1U << n;
+            return;
+        }
         const PoolView pool(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
         const auto bit = static_cast<std::uint8_t>(1U << n);
         const XoffSignal signal = group.update_xoff(limits, pool, port.hold_peer);

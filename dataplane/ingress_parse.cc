@@ -60,7 +60,7 @@ template <unsigned tags>
 [[gnu::noinline, gnu::cold]] void take_mac_control(WorkerContext& worker, PortId port, const Batch& batch,
                                                    Packet* packet) {
     if (batch.queue != nullptr)
-        pass_on(*batch.queue, packet, Passed::mac_control);
+        pass_on(*batch.queue, packet, PassedFrame::What::mac_control);
     else
         consume(worker, *worker.shared.ports[port], packet);
 }
@@ -75,7 +75,7 @@ inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequen
     info.ingress_port = port;
     info.priority_group = way.priority_group;
     info.observed = 0;
-    static_cast<Treatment&>(info) = way.treatment;
+    info.treatment = way.treatment;
     info.lossless = policy.group[way.priority_group].lossless && drop == DropReason::none;
 }
 

@@ -36,37 +36,36 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
 
 // All that is left of the batch, in order, with the cells that it wants.
 [[gnu::noinline]] void pass_on_stage(const Batch& batch) {
-    for (unsigned i = 0; i < batch.count; ++i) {
-        PacketMeta& info = meta(batch.packet[i]);
-        info.passed = Passed::data;
-        info.wanted_cells = static_cast<std::uint16_t>(batch.cells[i]);
-    }
+    std::array<PassedFrame, burst_size> frames;
+    for (unsigned i = 0; i < batch.count; ++i)
+        frames[i] = {batch.packet[i], PassedFrame::What::data, DropReason::none,
+                     static_cast<std::uint16_t>(batch.cells[i])};
     [[maybe_unused]] const std::size_t posted =
-        batch.queue->passed.post(std::span(batch.packet).first(batch.count));
+        batch.queue->passed.post(std::span(frames).first(batch.count));
     assert(posted == batch.count);
 }
 
 // What others have received: data stays in the batch, to be admitted.
-[[gnu::noinline]] void sort_stage(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst,
-                                  Batch& batch) {
+[[gnu::noinline]] void sort_stage(WorkerContext& worker, PortContext& port,
+                                  std::span<const PassedFrame> frames, Batch& batch) {
     const PortPolicy& own = worker.policy->ports[port.id];
     std::uint32_t all_cells = 0;
     unsigned kept = 0;
-    for (Packet* packet : burst) {
-        PacketMeta& info = meta(packet);
-        switch (info.passed) {
-            case Passed::data:
+    for (const PassedFrame& frame : frames) {
+        PacketMeta& info = meta(frame.packet);
+        switch (frame.what) {
+            case PassedFrame::What::data:
                 // The poller's policy may be another than ours; ours is what admits it.
                 info.lossless = own.group[info.priority_group].lossless;
-                batch.packet[kept] = packet;
-                batch.cells[kept++] = info.wanted_cells;
-                all_cells += info.wanted_cells;
+                batch.packet[kept] = frame.packet;
+                batch.cells[kept++] = frame.cells;
+                all_cells += frame.cells;
                 break;
-            case Passed::mac_control:
-                consume(worker, port, packet);
+            case PassedFrame::What::mac_control:
+                consume(worker, port, frame.packet);
                 break;
-            case Passed::refused:
-                refuse(worker, packet, info.refusal);
+            case PassedFrame::What::refused:
+                refuse(worker, frame.packet, frame.refusal);
                 break;
         }
     }
@@ -76,17 +75,15 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
 
 }  // namespace
 
-void pass_on(ReceiveQueue& queue, Packet* packet, Passed what, DropReason refusal) {
-    PacketMeta& info = meta(packet);
-    info.passed = what;
-    info.refusal = refusal;
-    [[maybe_unused]] const std::size_t posted = queue.passed.post({&packet, 1});
+void pass_on(ReceiveQueue& queue, Packet* packet, PassedFrame::What what, DropReason refusal) {
+    const PassedFrame frame{packet, what, refusal, 0};
+    [[maybe_unused]] const std::size_t posted = queue.passed.post({&frame, 1});
     assert(posted == 1);
 }
 
 void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason) {
     if (worker.policy->ports[queue.port].punts)
-        pass_on(queue, packet, Passed::refused, reason);
+        pass_on(queue, packet, PassedFrame::What::refused, reason);
     else
         drop(worker, packet, reason);
 }
@@ -120,18 +117,18 @@ unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now,
 
 template <class Meter>
 unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
-    std::array<Packet*, burst_size> burst;
+    std::array<PassedFrame, burst_size> frames;
     unsigned total = 0;
     for (const auto& queue : port.more_receive_queues) {
         // What is there now: its poller goes on meanwhile.
         for (std::size_t left = queue->passed.size(); left != 0;) {
             const auto count = static_cast<unsigned>(
-                queue->passed.collect(std::span(burst).first(std::min<std::size_t>(left, burst_size))));
+                queue->passed.collect(std::span(frames).first(std::min<std::size_t>(left, burst_size))));
             left -= count;
             total += count;
-            for (unsigned i = 0; i < count; ++i) rte_prefetch0(&meta(burst[i]));
+            for (unsigned i = 0; i < count; ++i) rte_prefetch0(&meta(frames[i].packet));
             Batch batch;
-            sort_stage(worker, port, std::span(burst).first(count), batch);
+            sort_stage(worker, port, std::span(frames).first(count), batch);
             meter.lap(Stage::receive, count);
             take_in(worker, port, batch, now, meter);
         }

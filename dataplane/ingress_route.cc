@@ -48,13 +48,14 @@ struct RouteTables {
 // Group and hash to next hop; `none` when the packet may leave.
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
                                                          Packet* packet, const std::uint8_t* l3,
-                                                         const Parsed& parsed, std::uint32_t number) {
+                                                         const Parsed& parsed, std::uint32_t number,
+                                                         std::uint32_t& hop) {
     const Group& group = tables.groups[number];
     if (group.drop != DropReason::none) [[unlikely]]
         return refuse_route(worker, l3, parsed, group.drop);
     PacketMeta& info = meta(packet);
     const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
-    std::uint32_t hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
+    hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
     PortId port = tables.next_hops[hop].port;
     if (!tables.is_up(port)) [[unlikely]] {
         hop = walk_on(tables, group, hash);
@@ -63,10 +64,9 @@ struct RouteTables {
     }
     if (group.counted) worker.next_hop_use[hop].add(packet->pkt_len);
     const PortPolicy& egress = tables.ports[port];
-    info.next_hop = hop;
     info.egress_port = port;
     if (parsed.ip_bytes > egress.mtu) return DropReason::mtu_exceeded;
-    info.queue = egress.map.tc_to_queue[info.traffic_class];
+    info.queue = egress.map.tc_to_queue[info.treatment.traffic_class];
     return DropReason::none;
 }
 
@@ -84,7 +84,8 @@ struct RouteTables {
     std::memcpy(frame, hop.header.data(), header_bytes - 2);
     store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
     if (hop.tagged)  // PCP from the traffic class
-        frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).traffic_class << 5);
+        frame[14] =
+            static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).treatment.traffic_class << 5);
 }
 
 // Tags off, the next hop's Ethernet header on, TTL minus one.
@@ -108,12 +109,13 @@ template <bool recording>
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         const Parsed& parsed = batch.parsed[i];
         std::uint8_t* frame = frame_bytes(packet);
+        std::uint32_t hop = no_member;
         const DropReason reason =
-            choose_next_hop(worker, tables, packet, frame + parsed.l3_offset, parsed, batch.group[i]);
+            choose_next_hop(worker, tables, packet, frame + parsed.l3_offset, parsed, batch.group[i], hop);
         if constexpr (recording)
-            if (meta(packet).observed != 0) record_route(worker, packet, parsed, batch.group[i], reason);
+            if (meta(packet).observed != 0) record_route(worker, packet, parsed, batch.group[i], hop, reason);
         if (reason == DropReason::none) [[likely]]
-            rewrite(tables.next_hops[meta(packet).next_hop], packet, frame, parsed);
+            rewrite(tables.next_hops[hop], packet, frame, parsed);
         return reason;
     });
 }

@@ -96,7 +96,8 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet);
 bool come_full(ReceiveState& state, unsigned received);
 
 // To the owner of the port. There is room: else the queue had not been polled. (ingress_queues.cc)
-void pass_on(ReceiveQueue& queue, Packet* packet, Passed what, DropReason refusal = DropReason::none);
+void pass_on(ReceiveQueue& queue, Packet* packet, PassedFrame::What what,
+             DropReason refusal = DropReason::none);
 // Only the owner of the port knows what control may still get of it.
 void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason);
 

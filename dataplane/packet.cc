@@ -1,12 +1,35 @@
 #include "dataplane/packet.hh"
 
 #include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
 
 #include <algorithm>
 #include <cstring>
 
 namespace sluice {
+namespace {
+
+bool reserve(const char* name, std::size_t bytes, std::size_t offset) {
+    rte_mbuf_dynfield field{};
+    std::strncpy(field.name, name, sizeof field.name - 1);
+    field.size = bytes;
+    field.align = alignof(std::uint64_t);
+    return rte_mbuf_dynfield_register_offset(&field, offset) >= 0;
+}
+
+}  // namespace
+
+std::string reserve_packet_meta() {
+    constexpr std::size_t stamp = sizeof(rte_mbuf_timestamp_t);
+    static_assert(offsetof(PacketMeta, arrival) == 0 && sizeof(Time) == stamp);
+    if (reserve(RTE_MBUF_DYNFIELD_TIMESTAMP_NAME, stamp, packet_meta_offset) &&
+        reserve("sluice_packet_meta", sizeof(PacketMeta) - stamp, packet_meta_offset + stamp))
+        return {};
+    return std::string("no room for what we know of a packet in DPDK's dynamic mbuf fields: ") +
+           rte_strerror(rte_errno);
+}
 
 Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool truncated) {
     Packet* head = rte_pktmbuf_alloc(pool);
@@ -65,7 +88,7 @@ namespace {
 // Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
 // place one packet a 4 KiB page.
 rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
-    const unsigned object = sizeof(rte_mbuf) + sizeof(PacketMeta) + data_bytes + RTE_PKTMBUF_HEADROOM;
+    const unsigned object = sizeof(rte_mbuf) + data_bytes + RTE_PKTMBUF_HEADROOM;
     const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
     rte_mempool* pool = rte_mempool_create_empty(name, packets, object, cache,
                                                  sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags);
@@ -75,7 +98,6 @@ rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::
     static_cast<void>(rte_mempool_set_ops_byname(pool, "lf_stack", nullptr));
     rte_pktmbuf_pool_private sizes{};
     sizes.mbuf_data_room_size = static_cast<std::uint16_t>(data_bytes + RTE_PKTMBUF_HEADROOM);
-    sizes.mbuf_priv_size = sizeof(PacketMeta);
     rte_pktmbuf_pool_init(pool, &sizes);
     if (rte_mempool_populate_default(pool) < 0) {
         rte_mempool_free(pool);
@@ -96,8 +118,7 @@ unsigned PacketPool::in_use() const { return rte_mempool_in_use_count(pool_); }
 
 std::size_t PacketPool::bytes_each(std::uint32_t data_bytes) {
     rte_mempool_objsz size;
-    return rte_mempool_calc_obj_size(
-        sizeof(rte_mbuf) + sizeof(PacketMeta) + data_bytes + RTE_PKTMBUF_HEADROOM, 0, &size);
+    return rte_mempool_calc_obj_size(sizeof(rte_mbuf) + data_bytes + RTE_PKTMBUF_HEADROOM, 0, &size);
 }
 
 }  // namespace sluice

@@ -1,11 +1,13 @@
-// A packet is a DPDK mbuf; what Sluice knows of it lies in the mbuf's private area.
+// A packet is a DPDK mbuf; what Sluice knows of it lies in the mbuf's dynamic fields.
 // Owner: the worker that has the packet in hand. It travels between workers only through a mailbox.
 #pragma once
 
 #include <rte_mbuf.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "lib/classify.hh"
 #include "lib/ids.hh"
@@ -16,41 +18,45 @@ namespace sluice {
 
 using Packet = rte_mbuf;
 
-// What a worker that receives for another passes on.
-enum class Passed : std::uint8_t {
-    data,         // to be admitted
-    mac_control,  // to be taken in
-    refused,      // to be punted or dropped
-};
-
-struct alignas(64) PacketMeta : Treatment {
-    bool lossless;
-    ClassId queue;
-    PortId egress_port;
-    Passed passed;       // this and refusal, wanted_cells: between the worker that received it and the port's
-    DropReason refusal;  // owner, where these are two
-    std::uint64_t sequence;  // of its ingress port, from 0
-    Time arrival;
-    Time departure;  // start of serialisation; valid in the out-batch
-    Time enqueued;   // valid from then on
-    // Fields that are read together lie together: loads and stores of a packet are half of its cost.
+// Fields that are read together lie together: loads and stores of a packet are half of its cost.
+struct PacketMeta {
+    union {  // first: see packet_meta_offset
+        Time arrival{};
+        Time enqueued;   // from its queue on
+        Time departure;  // in the out-batch: start of serialisation
+    };
+    std::uint64_t sequence;     // of its ingress port, from 0
     std::uint16_t frame_bytes;  // as it arrived; from its rewrite on, as it leaves
     std::uint16_t cells;        // charged; 0: no charge
     PortId ingress_port;
     ClassId priority_group;
     std::uint8_t observed;  // what decision records want of it: observed_record, observed_fill; 0 when off
-    std::uint32_t next_hop;
-    std::uint16_t wanted_cells;  // not charged yet
-    std::uint8_t l3_offset;      // of the frame as it leaves
+    Treatment treatment;
+    PortId egress_port;
+    ClassId queue;
+    bool lossless;
+    std::uint8_t l3_offset;  // of the frame as it leaves
 };
-static_assert(sizeof(PacketMeta) == 64, "one cache line");
+
+// Where the meta lies in every mbuf, in its second line, which whoever sends or frees it reads anyway: a
+// packet is two lines and its frame. They are dynamic fields of DPDK's (rte_mbuf_dyn.h): our first eight
+// octets are those of the receive timestamp, which a driver may write before we do, the others our own.
+constexpr std::size_t packet_meta_offset = 96;
+static_assert(sizeof(PacketMeta) == 32 && packet_meta_offset + sizeof(PacketMeta) == sizeof(rte_mbuf));
+static_assert(offsetof(rte_mbuf, dynfield1) <= packet_meta_offset);
+
+// Reserves them, once a process, before any packet is made. Returns the error's text, empty when they are
+// ours: another user of EAL may have taken them before.
+std::string reserve_packet_meta();
 
 enum : std::uint8_t {
     observed_record = 1,  // each of its stages is posted to control
     observed_fill = 2,    // its cells are counted on the FillBoard
 };
 
-inline PacketMeta& meta(Packet* packet) { return *static_cast<PacketMeta*>(rte_mbuf_to_priv(packet)); }
+inline PacketMeta& meta(Packet* packet) {
+    return *reinterpret_cast<PacketMeta*>(reinterpret_cast<std::uint8_t*>(packet) + packet_meta_offset);
+}
 
 // A capture's cut frame carries this packet type; every allocation resets it to 0.
 constexpr std::uint32_t packet_type_truncated = 0xFFFF'FFFF;

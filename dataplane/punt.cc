@@ -63,12 +63,12 @@ void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     const bool ip = parsed.kind == FrameKind::ipv4 || parsed.kind == FrameKind::ipv6;
     constexpr std::size_t network_control = 56;  // class selector 7
     PacketMeta& info = meta(packet) = PacketMeta{};
-    info.traffic_class = ip ? traffic_class(parsed, own.map) : own.map.dscp_to_tc[network_control];
-    info.priority_group = lossy_group(own, info.traffic_class);
-    info.queue = own.map.tc_to_queue[info.traffic_class];
+    info.treatment.traffic_class = ip ? traffic_class(parsed, own.map) : own.map.dscp_to_tc[network_control];
+    info.priority_group = lossy_group(own, info.treatment.traffic_class);
+    info.queue = own.map.tc_to_queue[info.treatment.traffic_class];
     info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     info.ingress_port = info.egress_port = port;
-    if (ip) info.ecn = EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp);
+    if (ip) info.treatment.ecn = EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp);
     info.l3_offset = parsed.l3_offset;
 }
 

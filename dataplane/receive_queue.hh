@@ -28,6 +28,19 @@ constexpr std::size_t passed_frames = 1024;
 constexpr std::uint64_t numbers_of_a_queue = std::uint64_t{1} << 48;
 static_assert(numbers_of_a_queue * max_receive_queues <= std::uint64_t{1} << 53);
 
+// A frame on its way to the port's owner, and what is to be done with it.
+struct PassedFrame {
+    enum class What : std::uint8_t {
+        data,         // to be admitted
+        mac_control,  // to be taken in
+        refused,      // to be punted or dropped
+    };
+    Packet* packet;
+    What what;
+    DropReason refusal;   // none unless refused
+    std::uint16_t cells;  // that data wants
+};
+
 // Of any receive queue, the first of a port too: what its poller keeps between two bursts.
 struct ReceiveState {
     std::uint64_t next_sequence = 0;
@@ -55,7 +68,7 @@ struct alignas(64) ReceiveQueue {
     alignas(64) std::atomic<bool> is_behind{false};
     std::atomic<bool> polled{false};
 
-    Mailbox<Packet*> passed{passed_frames};  // from the poller to the port's owner
+    Mailbox<PassedFrame> passed{passed_frames};  // from the poller to the port's owner
 };
 
 }  // namespace sluice

@@ -122,7 +122,8 @@ void Switch::empty() {
         for (; mailbox && !mailbox->empty(); mailbox->pop()) rte_pktmbuf_free(mailbox->front());
     for (const auto& port : shared_.ports) {
         for (const auto& queue : port->more_receive_queues)
-            for (; !queue->passed.empty(); queue->passed.pop()) rte_pktmbuf_free(queue->passed.front());
+            for (; !queue->passed.empty(); queue->passed.pop())
+                rte_pktmbuf_free(queue->passed.front().packet);
         port->out.discard([](Packet* packet) { rte_pktmbuf_free(packet); });
         for (EgressQueue& queue : port->queue)
             while (!queue.packets.empty())

@@ -134,6 +134,9 @@ class alignas(32) PriorityGroup {
         headroom_watermark.user.set(headroom_.get());
     }
 
+    // Reserved cells at most are in use, and nobody is paused: unless `hold`, update_xoff has nothing to say,
+    // whatever the limits and the pool.
+    bool is_quiet() const { return (shared_.get() | headroom_.get() | pause_.get()) == 0; }
     bool in_xoff() const { return pause() != Pause::none; }  // any thread may ask
     std::uint32_t reserved_cells() const { return reserved_.get(); }
     std::uint32_t shared_cells() const { return shared_.get(); }

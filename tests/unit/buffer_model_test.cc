@@ -47,7 +47,11 @@ struct Model {
         for (PoolUse& pool : pools) pool.exclusive = exclusive;
     }
     PoolView view(std::size_t g) const { return {pools[limits[g].pool], pool_limits[limits[g].pool]}; }
-    void evaluate(std::size_t g) { groups[g].update_xoff(limits[g], view(g)); }
+    void evaluate(std::size_t g) {
+        const bool quiet = groups[g].is_quiet();
+        const XoffSignal signal = groups[g].update_xoff(limits[g], view(g));
+        CHECK_TRUE(!quiet || signal == XoffSignal::none);
+    }
 
     // Packets of one burst, in order; `after(i, admission, free cells)` is called after each.
     template <class After>

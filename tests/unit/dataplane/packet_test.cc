@@ -1,5 +1,7 @@
 #include "dataplane/packet.hh"
 
+#include <rte_mbuf_dyn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -158,6 +160,25 @@ TEST(PacketSegments, metaIsTheirOwn) {
     LONGS_EQUAL(59, frame_bytes(other)[59]);
     rte_pktmbuf_free(one);
     rte_pktmbuf_free(other);
+}
+
+TEST(PacketSegments, metaTakesNothingOfWhatDpdkKnows) {
+    Packet* packet = make({60});
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(packet);
+    const Bytes before(bytes, bytes + packet_meta_offset);
+    std::memset(static_cast<void*>(&meta(packet)), 0xAA, sizeof(PacketMeta));
+    CHECK_TRUE(std::equal(before.begin(), before.end(), bytes));
+    rte_pktmbuf_free(packet);
+}
+
+TEST(PacketSegments, metaIsReservedAndItsFirstFieldIsADriversTimestamp) {
+    STRCMP_EQUAL("", reserve_packet_meta().c_str());  // once more: it is ours
+    int timestamp = 0;
+    std::uint64_t flag = 0;
+    LONGS_EQUAL(0, rte_mbuf_dyn_rx_timestamp_register(&timestamp, &flag));  // as net_pcap does
+    LONGS_EQUAL(packet_meta_offset, timestamp);
+    rte_mbuf_dynfield other{"packet_test", 8, 8, 0};
+    LONGS_EQUAL(-1, rte_mbuf_dynfield_register(&other));  // has no room but where we are
 }
 
 TEST(PacketSegments, aFrameTakesAsManyBuffersAsItNeeds) {
