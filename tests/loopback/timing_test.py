@@ -122,11 +122,11 @@ class Link(loopback.Case):
         """Of ports that are 95 % busy, in frames of other sizes than come in: the first XOFF of a turn and its last."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="sluice-reaction-"))
         self.addCleanup(shutil.rmtree, folder)
-        captures = reaction.make_captures(Programs.traffic.parent, folder)
+        captures = reaction.make_captures(Programs.traffic.parent, folder, run_us=2000)
         for turn_us in reaction.TURNS_US:
             obeyed, sent = reaction.with_turns(Bench(Programs.sluiced.parent, folder, 1, 1), captures, turn_us)
             for took in (obeyed, sent):
-                self.assertGreater(len(took), 50)
+                self.assertGreater(len(took), 10)
                 self.assertLessEqual(max(took), reaction.bound_ns(turn_us))
 
     def test_the_depth_trace_shows_the_queue(self):

@@ -17,7 +17,11 @@ BURST = 32  # frames
 LONGEST_BYTES = 1082
 PAUSE_NS, EVERY_NS, RUN_US = 60_000, 103_700, 8000  # 103.7 us are no whole turns: pauses come at any time of one
 
-RECIPE = f"""
+
+def recipe(run_us):
+    hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
+                    'speed = "100G"\n' for port in range(traffic.PORTS))
+    return hosts + f"""
 [[flow]]                   # too much for p1, of the lossless class: groups of p0 and p2 go over their limit
 kind = "roce"
 from = ["h0", "h2"]
@@ -26,7 +30,7 @@ dscp = 26
 size = "random 250..1082"
 flows = 64
 rate = "60G"
-duration = "{RUN_US}us"
+duration = "{run_us}us"
 
 """ + ''.join(f"""
 [[flow]]                   # 95 % of what p0 and p2 can send, of another class: XOFFs find their rings in use
@@ -37,7 +41,7 @@ dscp = 0
 size = 1082
 flows = 64
 rate = "47500M"
-duration = "{RUN_US}us"
+duration = "{run_us}us"
 """ for port in (0, 2)) + ''.join(f"""
 [[flow]]
 kind = "pfc"
@@ -45,8 +49,9 @@ from = "h1"
 pfc = {{3 = {quanta}}}
 start = "{start}ns"
 gap = "{EVERY_NS}ns"
-count = {(RUN_US * 1000 - start) // EVERY_NS}
+count = {(run_us * 1000 - start) // EVERY_NS}
 """ for quanta, start in ((65535, 107_000), (0, 107_000 + PAUSE_NS)))
+
 
 # Under the real clock: frames of a pause and of the time until the next one, and a limit that is passed in that time.
 CYCLE = 2048
@@ -131,10 +136,8 @@ def with_turns(bench, captures, turn_us):
     return obeyed(frames(captures[1]), left['p1']), sent(decisions, left)
 
 
-def make_captures(build, folder):
-    hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
-                    'speed = "100G"\n' for port in range(traffic.PORTS))
-    return traffic.generate(build, folder, hosts + RECIPE, traffic.PORTS)
+def make_captures(build, folder, run_us=RUN_US):
+    return traffic.generate(build, folder, recipe(run_us), traffic.PORTS)
 
 
 def bound_ns(turn_us):
