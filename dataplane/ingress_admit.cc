@@ -90,12 +90,9 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     for_each_class(port.groups_in_use & port.groups_judged, [&](ClassId n) {
         const GroupLimits& limits = own.group[n];
         PriorityGroup& group = port.group[n];
-        if (!limits.lossless && !group.in_xoff() && !port.trace) {  // nobody is paused for it
-            lossy |= 1U << n;
-            if (group.used_cells() == 0) idle |= 1U << n;
-            return;
-        }
-        if (group.is_quiet() && !port.hold_peer && !port.trace) {
+        const bool pauses_nobody = !limits.lossless && !group.in_xoff();
+        if ((pauses_nobody || (group.is_quiet() && !port.hold_peer)) && !port.trace) {
+            if (pauses_nobody) lossy |= 1U << n;
             if (group.used_cells() == 0) idle |= 1U << n;
             return;
         }

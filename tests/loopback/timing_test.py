@@ -126,7 +126,7 @@ class Link(loopback.Case):
         for turn_us in reaction.TURNS_US:
             obeyed, sent = reaction.with_turns(Bench(Programs.sluiced.parent, folder, 1, 1), captures, turn_us)
             for took in (obeyed, sent):
-                self.assertGreater(len(took), 10)
+                self.assertGreater(len(took), 12)
                 self.assertLessEqual(max(took), reaction.bound_ns(turn_us))
 
     def test_the_depth_trace_shows_the_queue(self):

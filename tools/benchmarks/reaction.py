@@ -10,7 +10,6 @@ import struct
 import sluiced
 import traffic
 from bench import distribution, row
-from traffic import host_mac, port_mac
 
 TURNS_US = (5, 20)
 BURST = 32  # frames
@@ -19,9 +18,7 @@ PAUSE_NS, EVERY_NS, RUN_US = 60_000, 103_700, 8000  # 103.7 us are no whole turn
 
 
 def recipe(run_us):
-    hosts = ''.join(f'[host.h{port}]\nmac = "{host_mac(port)}"\ngateway_mac = "{port_mac(port)}"\nip = "10.0.{port}.2"\n'
-                    'speed = "100G"\n' for port in range(traffic.PORTS))
-    return hosts + f"""
+    return traffic.hosts(traffic.PORTS, speed='100G') + f"""
 [[flow]]                   # too much for p1, of the lossless class: groups of p0 and p2 go over their limit
 kind = "roce"
 from = ["h0", "h2"]

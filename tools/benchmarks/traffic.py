@@ -23,11 +23,17 @@ def remote(port, version=4):
     return f'10.1.{port}.2' if version == 4 else f'2001:db8:1:{port:x}::2'
 
 
-def recipe(frames_per_port, size, dscps, ports, flows, version, vlan):
+def hosts(ports, speed='400G', vlan=False):
+    """A recipe's part: one host behind each port, as sluiced.configuration() knows it."""
     lines = []
     for port in range(ports):
         lines += [f'[host.h{port}]', f'mac = "{host_mac(port)}"', f'gateway_mac = "{port_mac(port)}"',
-                  f'ip = ["10.0.{port}.2", "2001:db8:0:{port:x}::2"]', 'speed = "400G"', f'vlan = [{VLAN}]' if vlan else '', '']
+                  f'ip = ["10.0.{port}.2", "2001:db8:0:{port:x}::2"]', f'speed = "{speed}"', f'vlan = [{VLAN}]' if vlan else '', '']
+    return '\n'.join(lines)
+
+
+def recipe(frames_per_port, size, dscps, ports, flows, version, vlan):
+    lines = [hosts(ports, vlan=vlan)]
     for port in range(ports):
         for dscp in dscps:
             lines += ['[[flow]]', 'kind = "roce"', f'from = "h{port}"', f'to = "{remote((port + 1) % ports, version)}"',
