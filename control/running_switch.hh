@@ -30,7 +30,7 @@
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
 #include "dataplane/fault_port.hh"
-#include "dataplane/packet.hh"
+#include "dataplane/packet_pool.hh"
 #include "dataplane/real_runner.hh"
 #include "dataplane/switch.hh"
 #include "dataplane/virtual_runner.hh"

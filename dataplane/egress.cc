@@ -273,6 +273,8 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     for (const Picked& frame : picked) {
         auto* packet = static_cast<Packet*>(frame.entry.packet());
         PacketMeta& info = meta(packet);
+        // The buffer is soon this worker's to receive into, and its frame another core's line.
+        rte_prefetch0_write(next_frame(packet));
         const Duration sojourn = now - info.enqueued;
         info.departure = frame.departure;
         if (tally.add(frame.queue, info.treatment.ecn, sojourn))
@@ -371,13 +373,12 @@ void earlier(std::optional<Time>& best, Time candidate) {
 }  // namespace
 
 void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
-    std::uint32_t bound = 0;
-    // What other workers have written comes over here, many lines at a time: ahead of it nothing is fetched.
-    if (!worker.shared.exclusive)
-        for (Packet* packet : packets) bound += meta(packet).cells;
     const auto others = packets.subspan(enqueue_from<usual_packets>(worker, packets, nullptr, now));
     if (others.empty()) [[likely]]
         return;
+    std::uint32_t bound = 0;
+    if (!worker.shared.exclusive)
+        for (Packet* packet : others) bound += meta(packet).cells;
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
     enqueue_from<all_packets>(worker, others, &pools, now);
 }

@@ -1,4 +1,6 @@
 // The first step of the ingress half: what a frame is, its class and its priority group.
+#include <rte_prefetch.h>
+
 #include <vector>
 
 #include "dataplane/decisions.hh"
@@ -128,7 +130,9 @@ template <bool recording>
     const CellSize cell = worker.policy->cell;
     const std::uint64_t first = state.next_sequence;
     Arrivals arrivals;
+    Packet* const* handed_over = worker.handed_over.next_metas(burst.size());
     for (Packet* packet : burst) {
+        rte_prefetch0(&meta(*handed_over++));
         const unsigned at = arrivals.kept;
         // Made where it stays: a copy of what was written byte by byte would wait for the stores.
         Parsed& parsed = batch.parsed[at];

@@ -1,4 +1,6 @@
 // The second step of the ingress half: where a packet goes, and the headers it goes with.
+#include <rte_prefetch.h>
+
 #include <cstring>
 
 #include "dataplane/decisions.hh"
@@ -106,7 +108,9 @@ struct RouteTables {
 template <bool recording>
 [[gnu::always_inline]] inline void route_all(WorkerContext& worker, Batch& batch) {
     const RouteTables tables(*worker.policy, worker.shared);
+    Packet* const* const handed_over = worker.handed_over.next_mbufs(batch.count);
     filter(worker, batch, [&](unsigned i, Packet* packet) {
+        rte_prefetch0(handed_over[i]);
         const Parsed& parsed = batch.parsed[i];
         std::uint8_t* frame = frame_bytes(packet);
         std::uint32_t hop = no_member;

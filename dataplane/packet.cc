@@ -1,9 +1,7 @@
 #include "dataplane/packet.hh"
 
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf_dyn.h>
-#include <rte_mempool.h>
 
 #include <algorithm>
 #include <cstring>
@@ -81,44 +79,6 @@ bool make_contiguous(Packet* packet, std::uint32_t bytes) {
         }
     }
     return true;
-}
-
-namespace {
-
-// Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
-// place one packet a 4 KiB page.
-rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
-    const unsigned object = sizeof(rte_mbuf) + data_bytes + RTE_PKTMBUF_HEADROOM;
-    const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
-    rte_mempool* pool = rte_mempool_create_empty(name, packets, object, cache,
-                                                 sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags);
-    if (pool == nullptr) return nullptr;
-    // Last in, first out, and without a lock: what was freed last is in a cache, and the pages of packets
-    // that were never used stay untouched. Where DPDK has no such handler its ring serves.
-    static_cast<void>(rte_mempool_set_ops_byname(pool, "lf_stack", nullptr));
-    rte_pktmbuf_pool_private sizes{};
-    sizes.mbuf_data_room_size = static_cast<std::uint16_t>(data_bytes + RTE_PKTMBUF_HEADROOM);
-    rte_pktmbuf_pool_init(pool, &sizes);
-    if (rte_mempool_populate_default(pool) < 0) {
-        rte_mempool_free(pool);
-        return nullptr;
-    }
-    rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
-    return pool;
-}
-
-}  // namespace
-
-PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes)
-    : pool_(make_pool(name, packets, cache, data_bytes)) {}
-
-PacketPool::~PacketPool() { rte_mempool_free(pool_); }
-
-unsigned PacketPool::in_use() const { return rte_mempool_in_use_count(pool_); }
-
-std::size_t PacketPool::bytes_each(std::uint32_t data_bytes) {
-    rte_mempool_objsz size;
-    return rte_mempool_calc_obj_size(sizeof(rte_mbuf) + data_bytes + RTE_PKTMBUF_HEADROOM, 0, &size);
 }
 
 }  // namespace sluice

@@ -66,6 +66,11 @@ constexpr std::uint32_t packet_data_bytes = 2048;
 
 inline std::uint8_t* frame_bytes(Packet* packet) { return rte_pktmbuf_mtod(packet, std::uint8_t*); }
 
+// Where the buffer will receive its next frame.
+inline std::uint8_t* next_frame(Packet* packet) {
+    return reinterpret_cast<std::uint8_t*>(packet) + sizeof(Packet) + RTE_PKTMBUF_HEADROOM;
+}
+
 // The first bytes of the frame in one piece: in place, or in `copy` when the first segment is shorter.
 inline std::span<const std::uint8_t> first_bytes(Packet* packet,
                                                  std::span<std::uint8_t, parse_view_bytes> copy) {
@@ -85,23 +90,5 @@ bool make_contiguous(Packet* packet, std::uint32_t bytes);
 inline std::uint32_t data_bytes_of(rte_mempool* pool) {
     return rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 }
-
-// The mbuf pool of one switch.
-class PacketPool {
-  public:
-    // `packets` mbufs of `data_bytes` each. `pool()` is null when memory did not suffice.
-    PacketPool(const char* name, unsigned packets, unsigned cache,
-               std::uint32_t data_bytes = packet_data_bytes);
-    ~PacketPool();
-    PacketPool(const PacketPool&) = delete;
-    PacketPool& operator=(const PacketPool&) = delete;
-    rte_mempool* pool() const { return pool_; }
-    unsigned in_use() const;
-    // Bytes that one mbuf takes, for sizing the memory before EAL starts.
-    static std::size_t bytes_each(std::uint32_t data_bytes = packet_data_bytes);
-
-  private:
-    rte_mempool* pool_;
-};
 
 }  // namespace sluice

@@ -1,11 +1,23 @@
 #include "dataplane/worker.hh"
 
+#include <rte_prefetch.h>
+
 #include "dataplane/egress.hh"
 #include "dataplane/ingress.hh"
 #include "dataplane/punt.hh"
 #include "dataplane/watchdog.hh"
 
 namespace sluice {
+
+namespace {
+
+// Of each other worker twice what this one receives in a turn, and a burst: it catches up with one that was
+// faster for a while, and its turns stay short.
+std::size_t most_of_each(const WorkerContext& worker) {
+    return (2 * worker.own_ports.size() + 1) * burst_size;
+}
+
+}  // namespace
 
 WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool)
     : shared(shared_state),
@@ -22,6 +34,7 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
         own_ports.push_back(port.get());
         if (!port->more_receive_queues.empty()) wide_ports.push_back(port.get());
     }
+    handed_over.reserve((shared.workers - 1U) * most_of_each(*this));
 }
 
 namespace {
@@ -120,33 +133,33 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
 
 namespace {
 
-void enqueue_all(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
+template <class Take>
+void for_each_burst(std::span<Packet* const> packets, Take take) {
     for (std::size_t i = 0; i < packets.size(); i += burst_size)
-        enqueue(worker, packets.subspan(i, std::min<std::size_t>(burst_size, packets.size() - i)), now);
+        take(packets.subspan(i, std::min<std::size_t>(burst_size, packets.size() - i)));
 }
 
-// Packets that stayed with this worker, then what is in its mailboxes; returns how many.
-unsigned collect(WorkerContext& worker, Time now) {
-    LocalInbox& local = worker.local;
-    std::size_t total = local.count;
-    enqueue_all(worker, std::span(local.packets).first(local.count), now);
-    local.count = 0;
-    // Of each other worker twice what this one receives in a turn, and a burst: it catches up with one that
-    // was faster for a while, and its turns stay short.
-    const std::size_t most = (2 * worker.own_ports.size() + 1) * burst_size;
-    std::array<Packet*, std::size_t{4} * burst_size> some;
-    for (WorkerId from = 0; from < worker.shared.workers; ++from) {
-        if (from == worker.id) continue;
-        for (std::size_t left = most; left != 0;) {
-            const auto packets = std::span(some).first(std::min(left, some.size()));
-            const std::size_t count = worker.shared.mailbox(from, worker.id).collect(packets);
-            enqueue_all(worker, packets.first(count), now);
-            total += count;
-            if (count < packets.size()) break;
-            left -= count;
-        }
-    }
-    return static_cast<unsigned>(total);
+void take_handed_over(WorkerContext& worker) {
+    if (worker.shared.workers == 1) return;
+    worker.handed_over.begin();
+    for (WorkerId from = 0; from < worker.shared.workers; ++from)
+        if (from != worker.id)
+            worker.handed_over.take(worker.shared.mailbox(from, worker.id), most_of_each(worker));
+    worker.handed_over.end();
+}
+
+// Packets that stayed with this worker, then what others have handed over; returns how many.
+unsigned enqueue_all(WorkerContext& worker, Time now) {
+    const auto local = std::span(worker.local.packets).first(worker.local.count);
+    for_each_burst(local, [&](auto packets) { enqueue(worker, packets, now); });
+    worker.local.count = 0;
+    const auto handed_over = worker.handed_over.all();
+    for_each_burst(handed_over, [&](auto packets) {
+        // Those that no stage has fetched.
+        for (Packet* packet : packets) rte_prefetch0(&meta(packet));
+        enqueue(worker, packets, now);
+    });
+    return static_cast<unsigned>(local.size() + handed_over.size());
 }
 
 }  // namespace
@@ -188,15 +201,17 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     meter.lap(Stage::turn, 0);
     for (PortContext* port : worker.own_ports) judge_groups(worker, *port, now);
     meter.lap(Stage::judge, 0);
+    take_handed_over(worker);
+    meter.lap(Stage::enqueue, 0);
     for (PortContext* port : worker.own_ports) {
         if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
     }
     for (ReceiveQueue* queue : worker.polled) work += receive_for_owner(worker, *queue, now, meter);
     for (PortContext* port : worker.wide_ports) work += take_over(worker, *port, now, meter);
     for (unsigned n = 0; n < burst_size && has_injection(worker) && inject_next(worker, now); ++n) ++work;
-    const unsigned collected = collect(worker, now);
-    meter.lap(Stage::enqueue, collected);
-    work += collected;
+    const unsigned enqueued = enqueue_all(worker, now);
+    meter.lap(Stage::enqueue, enqueued);
+    work += enqueued;
     // A port may have got the bursts of all others: it sends until it has nothing or is not taken up, within
     // bounds.
     const std::size_t most = 1 + worker.shared.ports.size();

@@ -173,6 +173,37 @@ struct LocalInbox {
     std::size_t taken = 0;
 };
 
+// Packets that other workers have handed over: taken out of their mailboxes when a turn begins, put into
+// their queues behind what the turn receives. Until then their lines, which another core wrote, come over one
+// by one beside work that does not wait for them: with each packet that is parsed or routed one is fetched.
+class HandedOver {
+  public:
+    // At most so many in a turn.
+    void reserve(std::size_t most) { packets_.resize(most + burst_size, hot()); }
+    void begin() { count_ = metas_ = mbufs_ = 0; }
+    void take(Mailbox<Packet*>& mailbox, std::size_t most) {
+        count_ += mailbox.collect(std::span(packets_).subspan(count_, most));
+    }
+    void end() { std::fill_n(packets_.begin() + static_cast<std::ptrdiff_t>(count_), burst_size, hot()); }
+    std::span<Packet* const> all() const { return std::span(packets_).first(count_); }
+
+    // For so many packets of a burst one each whose meta, or whose mbuf, is to be fetched; behind the last
+    // one follows what is always at hand.
+    Packet* const* next_metas(std::size_t packets) { return next(metas_, packets); }
+    Packet* const* next_mbufs(std::size_t packets) { return next(mbufs_, packets); }
+
+  private:
+    Packet* const* next(std::size_t& fetched, std::size_t packets) {
+        Packet* const* first = packets_.data() + fetched;
+        fetched = std::min(fetched + packets, count_);
+        return first;
+    }
+    Packet* hot() { return reinterpret_cast<Packet*>(this); }
+
+    std::size_t count_ = 0, metas_ = 0, mbufs_ = 0;
+    std::vector<Packet*> packets_;
+};
+
 // From one worker to control. What does not fit is counted and gone.
 template <class Event>
 struct EventRing {
@@ -212,6 +243,7 @@ struct alignas(64) WorkerContext {
     ChunkPool chunks;
     rte_mempool* packet_pool;  // for the frames we make
     LocalInbox local;
+    HandedOver handed_over;
     std::vector<DropCounters> drops;    // by ingress port
     Counter lossless_drops;             // all of them: control looks here before it looks closer
     Counter watchdog_changes;           // storms and cuts that began or ended: likewise

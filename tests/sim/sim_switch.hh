@@ -13,6 +13,7 @@
 #include "control/compile.hh"
 #include "control/limit_change.hh"
 #include "control/routes.hh"
+#include "dataplane/packet_pool.hh"
 #include "dataplane/switch.hh"
 #include "dataplane/virtual_runner.hh"
 #include "tests/sim/invariants.hh"

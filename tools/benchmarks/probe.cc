@@ -21,7 +21,7 @@
 #include "dataplane/capture_file.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
-#include "dataplane/packet.hh"
+#include "dataplane/packet_pool.hh"
 #include "dataplane/real_runner.hh"
 #include "lib/histogram.hh"
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <vector>
 
+#include "dataplane/packet_pool.hh"
+
 #include "CppUTest/TestHarness.h"
 
 using namespace sluice;

@@ -1,6 +1,7 @@
 // The out-batch against a plain list of frames: what a driver takes, a watchdog discards, and what is put
 // first.
 #include "dataplane/out_batch.hh"
+#include "dataplane/packet_pool.hh"
 
 #include <map>
 #include <random>

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "dataplane/packet_pool.hh"
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "dataplane/packet.hh"
+#include "dataplane/packet_pool.hh"
 #include "dataplane/switch.hh"
 #include "dataplane/worker.hh"
 #include "lib/pfc_frame.hh"

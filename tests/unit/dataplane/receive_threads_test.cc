@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dataplane/fib.hh"
-#include "dataplane/packet.hh"
+#include "dataplane/packet_pool.hh"
 #include "dataplane/real_runner.hh"
 #include "dataplane/switch.hh"
 #include "lib/checksum.hh"

@@ -11,6 +11,7 @@
 #include "control/report.hh"
 #include "control/running_switch.hh"
 #include "dataplane/ethdev_port.hh"
+#include "dataplane/packet_pool.hh"
 #include "dataplane/worker.hh"
 
 #include "tests/unit/frames.hh"
