@@ -130,10 +130,10 @@ template <bool recording>
     const CellSize cell = worker.policy->cell;
     const std::uint64_t first = state.next_sequence;
     Arrivals arrivals;
-    Packet* const* handed_over = worker.handed_over.next_metas(burst.size());
+    Packet* const* const handed_over = worker.handed_over.next_metas(burst.size());
     for (Packet* packet : burst) {
-        rte_prefetch0(&meta(*handed_over++));
         const unsigned at = arrivals.kept;
+        rte_prefetch0(&meta(handed_over[at]));
         // Made where it stays: a copy of what was written byte by byte would wait for the stores.
         Parsed& parsed = batch.parsed[at];
         const ClassWay* way = nullptr;

@@ -40,8 +40,8 @@ class FreeBatch {
     }
 
   private:
-    // PacketDemand counts twice a cache's size for each thread's cache, which holds 1.5 times its size: what
-    // a thread has in hand here for a moment is less than the difference, so that nobody finds too few.
+    // PacketDemand counts twice the size of each thread's cache, which holds 1.5 times that at most: a batch
+    // that a thread has in hand here for a moment is less than the difference, so that nobody finds too few.
     static constexpr unsigned most = 256;
 
     void** packets_() { return reinterpret_cast<void**>(this + 1); }

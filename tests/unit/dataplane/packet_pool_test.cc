@@ -1,5 +1,5 @@
-// The pool of free packets, by the functions through which drivers take and give them: without caches, so that
-// each call reaches what threads share, and by threads that hand packets to each other. Also under TSan.
+// The pool of free packets, by the functions through which drivers take and give them: without caches, so
+// that each call reaches what threads share, and by threads that hand packets to each other. Also under TSan.
 #include "dataplane/packet_pool.hh"
 
 #include <rte_mempool.h>
@@ -135,8 +135,8 @@ TEST(PacketPool, threadsNeverHoldThePacketOfAnother) {
             std::vector<void*> mine;
             for (unsigned round = 0; round < rounds; ++round) {
                 const auto before = mine.size();
-                // 400 each, and what each has in hand for a moment, are less than there are.
-                const auto count = static_cast<unsigned>(1 + rng() % (400 - before));
+                // 200 each, and a batch that each may have in hand for a moment, are less than there are.
+                const auto count = static_cast<unsigned>(1 + rng() % (200 - before));
                 if (!take(pool, mine, count)) ++refused;
                 for (auto i = before; i < mine.size(); ++i) {
                     auto* packet = static_cast<Packet*>(mine[i]);
@@ -145,7 +145,7 @@ TEST(PacketPool, threadsNeverHoldThePacketOfAnother) {
                 }
                 for (void* packet : mine)
                     if (static_cast<Packet*>(packet)->hash.rss != me) ++foreign;
-                give(pool, mine, mine.size() >= 400 ? mine.size() : rng() % (mine.size() + 1));
+                give(pool, mine, mine.size() >= 200 ? mine.size() : rng() % (mine.size() + 1));
             }
             give(pool, mine, mine.size());
         });
