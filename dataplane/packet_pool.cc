@@ -2,13 +2,16 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_malloc.h>
 #include <rte_mempool.h>
 #include <rte_stack.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <new>
 #include <span>
+#include <type_traits>
 
 namespace sluice {
 namespace {
@@ -58,11 +61,11 @@ struct Depot {
     unsigned capacity;   // of a batch
     alignas(64) std::atomic<std::uint32_t> packets{0};
 
-    void* pop() {
+    void* pop() const {
         void* first = nullptr;
         return rte_stack_pop(batches, &first, 1) == 1 ? first : nullptr;
     }
-    void push(void* first) {
+    void push(void* first) const {
         [[maybe_unused]] const unsigned pushed = rte_stack_push(batches, &first, 1);
         assert(pushed == 1 && "there are no more batches than packets");
     }
@@ -96,14 +99,14 @@ struct Depot {
     }
 
   private:
-    void put_batch(std::span<void* const> some) {
+    void put_batch(std::span<void* const> some) const {
         FreeBatch& batch = FreeBatch::in(some[0]);
         batch.begin();
         batch.append(some);
         push(some[0]);
     }
     // Few ones go into the topmost batch, if it has room: singles would make as many batches.
-    bool put_on_top(std::span<void* const> some) {
+    bool put_on_top(std::span<void* const> some) const {
         void* first = pop();
         if (first == nullptr) return false;
         FreeBatch& batch = FreeBatch::in(first);
@@ -114,6 +117,8 @@ struct Depot {
     }
 };
 
+static_assert(std::is_trivially_destructible_v<Depot>);
+
 Depot& depot_of(const rte_mempool* pool) { return *static_cast<Depot*>(pool->pool_data); }
 
 int make_depot(rte_mempool* pool) {
@@ -121,13 +126,19 @@ int make_depot(rte_mempool* pool) {
     std::snprintf(name.data(), name.size(), "%s", pool->name);
     rte_stack* batches = rte_stack_create(name.data(), pool->size, pool->socket_id, RTE_STACK_F_LF);
     if (batches == nullptr) return -rte_errno;
-    pool->pool_data = new Depot{batches, FreeBatch::capacity(pool->elt_size - sizeof(rte_mbuf))};
+    // In DPDK's memory, as the pool is: a leak checker looks for pointers elsewhere.
+    void* place = rte_zmalloc_socket(nullptr, sizeof(Depot), alignof(Depot), pool->socket_id);
+    if (place == nullptr) {
+        rte_stack_free(batches);
+        return -ENOMEM;
+    }
+    pool->pool_data = new (place) Depot{batches, FreeBatch::capacity(pool->elt_size - sizeof(rte_mbuf))};
     return 0;
 }
 
 void free_depot(rte_mempool* pool) {
     rte_stack_free(depot_of(pool).batches);
-    delete &depot_of(pool);
+    rte_free(pool->pool_data);
 }
 
 int put_free(rte_mempool* pool, void* const* packets, unsigned count) {
