@@ -7,7 +7,10 @@
 #include <rte_stack.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cassert>
+#include <cerrno>
 #include <cstdio>
 #include <new>
 #include <span>
@@ -156,29 +159,30 @@ unsigned count_free(const rte_mempool* pool) {
 
 constexpr const char* depot_name = "sluice_depot";
 
-const rte_mempool_ops depot_ops = [] {
-    rte_mempool_ops ops{};
-    std::snprintf(ops.name, sizeof ops.name, "%s", depot_name);
-    ops.alloc = make_depot;
-    ops.free = free_depot;
-    ops.enqueue = put_free;
-    ops.dequeue = take_free;
-    ops.get_count = count_free;
-    return ops;
-}();
-
 bool register_depot() {
-    static const int number = rte_mempool_register_ops(&depot_ops);
-    return number >= 0;
+    static const bool registered = [] {
+        rte_mempool_ops ops{};  // DPDK copies it
+        std::snprintf(ops.name, sizeof ops.name, "%s", depot_name);
+        ops.alloc = make_depot;
+        ops.free = free_depot;
+        ops.enqueue = put_free;
+        ops.dequeue = take_free;
+        ops.get_count = count_free;
+        return rte_mempool_register_ops(&ops) >= 0;
+    }();
+    return registered;
+}
+
+std::uint32_t object_bytes(std::uint32_t data_bytes) {
+    return sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM + data_bytes;
 }
 
 // Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
 // place one packet a 4 KiB page.
 rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
     if (!register_depot()) return nullptr;
-    const unsigned object = sizeof(rte_mbuf) + data_bytes + RTE_PKTMBUF_HEADROOM;
     const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
-    rte_mempool* pool = rte_mempool_create_empty(name, packets, object, cache,
+    rte_mempool* pool = rte_mempool_create_empty(name, packets, object_bytes(data_bytes), cache,
                                                  sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags);
     if (pool == nullptr) return nullptr;
     rte_pktmbuf_pool_private sizes{};
@@ -203,7 +207,7 @@ unsigned PacketPool::in_use() const { return rte_mempool_in_use_count(pool_); }
 
 std::size_t PacketPool::bytes_each(std::uint32_t data_bytes) {
     rte_mempool_objsz size;
-    return rte_mempool_calc_obj_size(sizeof(rte_mbuf) + data_bytes + RTE_PKTMBUF_HEADROOM, 0, &size);
+    return rte_mempool_calc_obj_size(object_bytes(data_bytes), 0, &size);
 }
 
 }  // namespace sluice
