@@ -241,10 +241,11 @@ TEST(ReceiveThreads, nobodyAsksADeviceThatControlHas) {
     runner.start();
     std::array<std::uint64_t, ports> flaps{};
     for (PortId id = 0; received(0) + received(1) != ports * of_a_port; id = static_cast<PortId>(1 - id)) {
-        const std::uint64_t before = received(id);
-        if (before == of_a_port) continue;
+        if (received(id) == of_a_port) continue;
         devices[id]->up.store(false, std::memory_order_release);
         while (made->link_up(id)) std::this_thread::yield();
+        // Of the device that has gone: what is received from now on says that the next one was seen to be up.
+        const std::uint64_t before = received(id);
         devices[id]->replace(of_a_device);
         devices[id]->up.store(true, std::memory_order_release);
         while (received(id) < std::min(before + of_a_device, of_a_port)) std::this_thread::yield();
