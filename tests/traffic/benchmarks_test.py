@@ -15,6 +15,7 @@ import tempfile
 import time
 import types
 import unittest
+import unittest.mock
 import xml.dom.minidom
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "benchmarks"))
@@ -31,7 +32,7 @@ import sluiced  # noqa: E402
 import traffic  # noqa: E402
 
 FACTS = {"benchmark": "b", "commit": "1234", "machine": {"cpu": "c", "cores": 2, "memory": "ordinary memory", "rounds": 1,
-                                                         "seconds": 1, "load_average": 0.0}}
+                                                         "seconds": 1, "load_average": 0.0, "repeated": 0, "stolen": 0.0}}
 
 
 def report(dropped=0, balanced=True, sent=100, marked=0, queue_drops=0):
@@ -120,9 +121,77 @@ class Refusals(unittest.TestCase):
         self.refuses(late)
 
 
+class Rounds(unittest.TestCase):
+    """By a clock of a second a measure, on a machine that takes what a test says from one core or the other."""
+
+    def setUp(self):
+        self.now, self.taken, self.order = 0.0, 0.0, []
+        for module, name, fake in ((bench, "stolen_s", lambda: {0: 0.0, 1: self.taken}),
+                                   (bench.time, "monotonic", lambda: self.now)):
+            patched = unittest.mock.patch.object(module, name, fake)
+            patched.start()
+            self.addCleanup(patched.stop)
+        self.bench = bench.Bench(None, None, 3, 1)
+
+    def by_turns(self, shares, late=()):
+        """Rounds whose share so much is taken; a round's number is its figure. The rest of them lose nothing."""
+        rounds = []
+
+        def judged():
+            number = len(rounds)
+            rounds.append(number)
+            self.order.append("judged")
+            self.now += 1
+            self.taken += 2 * shares[number] if number < len(shares) else 0.0
+            if number in late:
+                raise bench.Late(f"round {number}")
+            return {"one": number, "two": 10 * number}
+
+        def yardstick():
+            self.order.append("yardstick")
+            self.now += 1
+            return 7
+
+        return self.bench.by_turns("name", yardstick=yardstick, judged=judged)
+
+    def test_every_other_round_begins_with_the_last(self):
+        self.assertEqual(self.by_turns([]), {"yardstick": [7] * 3, "one": [0, 1, 2], "two": [0, 10, 20]})
+        self.assertEqual(self.order, ["yardstick", "judged", "judged", "yardstick", "yardstick", "judged"])
+        self.assertEqual((self.bench.repeated, self.bench.stolen), (0, 0.0))
+
+    def test_a_round_that_was_taken_is_repeated(self):
+        self.assertEqual(self.by_turns([0.5, 0.0, 0.005, 0.02])["one"], [1, 4, 2])
+        self.assertEqual(self.bench.repeated, 2)
+        self.assertAlmostEqual(self.bench.stolen, 0.005)
+
+    def test_where_all_are_those_count_that_lost_least(self):
+        shares = [0.5, 0.4, 0.3, 0.02, 0.6, 0.03, 0.7, 0.9, 0.25, 0.0]
+        self.assertEqual(self.by_turns(shares)["one"], [3, 5, 8])
+        self.assertEqual(self.bench.repeated, 6)
+        self.assertAlmostEqual(self.bench.stolen, 0.25)
+
+    def test_who_is_late_says_nothing_in_a_round_that_was_taken(self):
+        self.assertEqual(self.by_turns([0.5], late=[0])["one"], [1, 2, 3])
+        with self.assertRaisesRegex(bench.Late, "round 0"):
+            self.by_turns([0.0], late=[0])
+        with self.assertRaisesRegex(bench.Late, "round 8"):
+            self.by_turns([0.5] * 9, late=range(9))
+
+
 class Figures(unittest.TestCase):
+    def test_what_was_taken_is_known_of_each_core(self):
+        stat = "cpu  9 9 9 9 9 9 9 900 0 0\ncpu0 1 2 3 4 5 6 7 250 9 9\ncpu1 1 2 3 4 5 6 7 50 9 9\nintr 77\n"
+        with unittest.mock.patch.object(bench.pathlib.Path, "read_text", lambda path: stat), \
+                unittest.mock.patch.object(bench.os, "sched_getaffinity", lambda process: {0, 5}), \
+                unittest.mock.patch.object(bench.os, "sysconf", lambda name: 100):
+            self.assertEqual(bench.stolen_s(), {0: 2.5, 5: 0.0})
+
+    def test_a_ratio_is_the_median_of_the_rounds_ratios(self):
+        row = bench.row("a", "Mpps", [5.0, 2.0, 3.0], "y", [10.0, 4.0, 3.0])
+        self.assertEqual((row["value"], row["yardstick_value"], row["ratio"]), (3.0, 4.0, 0.5))
+
     def test_a_ratio_above_one_is_better_whatever_the_unit(self):
-        more = bench.row("a", "Mpps", [1.0, 9.0, 2.0], "y", [4.0, 4.0, 5.0], reach=0.5)
+        more = bench.row("a", "Mpps", [1.0, 9.0, 2.0], "y", [4.0, 4.0, 4.0], reach=0.5)
         self.assertEqual((more["value"], more["yardstick_value"], more["ratio"], more["met"]), (2.0, 4.0, 0.5, True))
         self.assertFalse(bench.row("a", "Mpps", [1.0], "y", [4.0], reach=0.5)["met"])
         self.assertEqual(bench.row("a", "s", [2.0], "y", [4.0], better="less")["ratio"], 2.0)

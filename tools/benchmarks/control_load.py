@@ -6,7 +6,7 @@ import time
 
 import scale
 import sluiced
-from bench import distribution
+from bench import Late, distribution
 from forwarding import against_first_row, first_row
 
 ROUTE_CHANGES = 10_000  # a second
@@ -68,8 +68,8 @@ class Load(Attached):
         if self.failure is not None:
             raise self.failure
         if self.answers < KEPT_UP * seconds / self.interval - 1:
-            raise RuntimeError(f'{self.answers} requests in {seconds:.1f} s, {seconds / self.interval:.0f} were to be, so there is '
-                               'no figure')
+            raise Late(f'{self.answers} requests in {seconds:.1f} s, {seconds / self.interval:.0f} were to be, so there is no '
+                       'figure')
 
 
 class Watcher(Attached):
@@ -89,7 +89,7 @@ class Watcher(Attached):
 
     def judge(self, seconds):
         if self.lines < 0.9 * seconds / WATCH_EVERY_S - 1:
-            raise RuntimeError(f'a watcher was sent {self.lines} reports in {seconds:.1f} s, so there is no figure')
+            raise Late(f'a watcher was sent {self.lines} reports in {seconds:.1f} s, so there is no figure')
 
 
 def route_requests():
@@ -146,7 +146,7 @@ def change_answer(bench):
     """microseconds from asking for a change of a threshold to the answer, by when every worker runs it, at the first row's
     load: median, 99 % and longest of all rounds"""
     _, text = first_row(bench)
-    lines, took = threshold_requests(), []
+    lines = threshold_requests()
 
     def one_round():
         loads = []
@@ -155,12 +155,11 @@ def change_answer(bench):
             loads.append(Load(bench, switch, lines, THRESHOLD_CHANGES))
             return loads[0]
 
-        rate = sluiced.forwarding_rate(bench, text, load=load)
-        took.extend(loads[0].answer_s)
-        return rate
+        sluiced.forwarding_rate(bench, text, load=load)
+        return loads[0].answer_s
 
-    bench.by_turns('change_answer', change_answer=one_round)
-    return distribution('change_answer', 'us', [seconds * 1e6 for seconds in took])
+    rounds = bench.by_turns('change_answer', change_answer=one_round)['change_answer']
+    return distribution('change_answer', 'us', [seconds * 1e6 for answers in rounds for seconds in answers])
 
 
 BENCHMARKS = {'route_changes': route_changes, 'threshold_changes': threshold_changes, 'watching_clients': watching_clients,

@@ -13,7 +13,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'topology'))
 
 import sluiced
 import traffic
-from bench import Missing, row
+from bench import Late, Missing, row
 from network import Failed, Namespace, cable, enter
 from testpmd import Testpmd
 
@@ -28,8 +28,7 @@ def refuse_other_load(seen, per_second, may_lose):
     """What was to be sent must have been, and have come out."""
     wanted = per_second * seen['seconds']
     if seen['sent'] < SENT * wanted or not 0 <= seen['sent'] - seen['received'] <= may_lose * seen['sent']:
-        raise RuntimeError(f'{wanted:.0f} packets were to be sent, {seen["sent"]} were and {seen["received"]} came out, so there is '
-                           'no figure')
+        raise Late(f'{wanted:.0f} packets were to be sent, {seen["sent"]} were and {seen["received"]} came out, so there is no figure')
 
 
 def wait_for_links(client):

@@ -2,9 +2,10 @@
 
 NAME is a benchmark or one of the themes that they stand under below; without any, all are run.
 
---rounds N       rounds of each (5; a figure is their median)
+--rounds N       rounds of each (5; a figure is their median, a ratio that of the rounds' ratios); those of which the machine
+                 below took a part are repeated
 --seconds S      how long each measures in a round (3)
---quick          the rows of the goal alone, and --seconds 1: about ten minutes on a quiet machine
+--quick          the rows of the goal alone, and --seconds 1: about ten minutes on a quiet machine, up to thrice that on one that is not
 --compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one got worse by more than
 --tolerance P    per cent (5)
 --measured FILE  runs nothing and takes the rows of that bench.json
@@ -68,10 +69,10 @@ def measure(names, options):
                 found = BENCHMARKS[name](bench)
             except (Missing, RuntimeError, OSError) as error:
                 found = [no_figure(name, str(error))]
-            rows += [{'benchmark': name, **row} for row in found]
+            facts = {'commit': results.commit(ROOT), 'machine': results.machine(bench)}
+            rows += [{'benchmark': name, **row, **facts} for row in found]
             bench.say('')
-    facts = {'commit': results.commit(ROOT), 'machine': results.machine(bench)}
-    return [{**row, **facts} for row in rows]
+    return rows
 
 
 def parse():

@@ -19,7 +19,8 @@ def machine(bench):
              if line.startswith('model name')]
     return {'cpu': names[0] if names else 'unknown', 'cores': bench.cores,
             'memory': 'hugepages' if bench.memory[0] == '--in-memory' else 'ordinary memory',
-            'rounds': bench.rounds, 'seconds': bench.seconds, 'load_average': os.getloadavg()[0]}
+            'rounds': bench.rounds, 'seconds': bench.seconds, 'load_average': os.getloadavg()[0],
+            'repeated': bench.repeated, 'stolen': bench.stolen}
 
 
 def write(path, rows):
@@ -63,9 +64,12 @@ def table(rows):
 def footer(rows):
     facts = rows[0]
     there = facts['machine']
+    of_each = {row['benchmark']: row['machine'] for row in rows}.values()
+    repeated, stolen = sum(one.get('repeated', 0) for one in of_each), max(one.get('stolen', 0.0) for one in of_each)
     return (f'commit {facts["commit"][:12]}{"+changes" if facts["commit"].endswith("+changes") else ""}; {there["cpu"]}, '
             f'{there["cores"]} cores, {there["memory"]}, load {there["load_average"]:.1f}; medians of {there["rounds"]} rounds of '
-            f'{there["seconds"]:g} s; written to out/bench.json and out/bench.svg')
+            f'{there["seconds"]:g} s, {repeated} repeated, at most {stolen:.1%} of one stolen; written to out/bench.json and '
+            'out/bench.svg')
 
 
 def comparable_in(now, then):
