@@ -222,9 +222,23 @@ class Figures(unittest.TestCase):
         options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1)
         main.BENCHMARKS["fails"] = fails
         self.addCleanup(main.BENCHMARKS.pop, "fails")
-        row, = main.measure(["fails"], options)
+        (row,), = main.measure(["fails"], options)
         self.assertEqual((row["name"], row["value"], row["met"], row["why"]), ("fails", None, False, "sluiced lost packets"))
         self.assertIn("memory", row["machine"])
+
+    def test_what_was_measured_before_an_interruption_is_kept(self):
+        def interrupted(_):
+            raise KeyboardInterrupt
+
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), \
+                contextlib.redirect_stderr(io.StringIO()) as errors, \
+                unittest.mock.patch.object(main, "OUT", pathlib.Path(folder)), \
+                unittest.mock.patch.object(main.signal, "signal"), \
+                unittest.mock.patch.dict(main.BENCHMARKS, {"one": lambda _: [bench.row("one", "s", [1.0])], "two": interrupted}), \
+                unittest.mock.patch.object(sys, "argv", ["tools/bench", "one", "two"]):
+            self.assertEqual(main.main(), 1)
+            self.assertEqual([row["name"] for row in results.read(pathlib.Path(folder) / "bench.json")], ["one"])
+            self.assertIn("interrupted; not measured: two", errors.getvalue())
 
     def test_the_picture_has_every_row(self):
         rows = [{**bench.row("fast", "Mpps", [2.0], "a < b", [1.0], 0.5), **FACTS},

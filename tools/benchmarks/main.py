@@ -11,8 +11,10 @@ NAME is a benchmark or one of the themes that they stand under below; without an
 --measured FILE  runs nothing and takes the rows of that bench.json
 """
 import argparse
+import contextlib
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import textwrap
@@ -60,8 +62,7 @@ def selected(names, quick):
 
 
 def measure(names, options):
-    """Rows, each with what it was measured on: those of several runs can stand beside each other."""
-    rows = []
+    """The rows of each benchmark, with what they were measured on: those of several runs can stand beside each other."""
     for place, name in enumerate(names, 1):
         with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
             bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, f'{place}/{len(names)} ')
@@ -70,8 +71,18 @@ def measure(names, options):
             except (Missing, RuntimeError, OSError) as error:
                 found = [no_figure(name, str(error))]
             facts = {'commit': results.commit(ROOT), 'machine': results.machine(bench)}
-            rows += [{'benchmark': name, **row, **facts} for row in found]
             bench.say('')
+        yield [{'benchmark': name, **row, **facts} for row in found]
+
+
+def measured_and_kept(names, options):
+    """All rows; what has been measured is in the files even if the rest never is."""
+    rows = []
+    with contextlib.suppress(KeyboardInterrupt):
+        for more in measure(names, options):
+            rows += more
+            results.write(OUT / 'bench.json', rows)
+            (OUT / 'bench.svg').write_text(chart.picture(rows))
     return rows
 
 
@@ -106,10 +117,15 @@ def main():
     except results.Unreadable as error:
         print(f'tools/bench: {error}', file=sys.stderr)
         return 2
+    left_out = []
     if rows is None:
-        rows = measure(names, options)
-        results.write(OUT / 'bench.json', rows)
-        (OUT / 'bench.svg').write_text(chart.picture(rows))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        rows = measured_and_kept(names, options)
+        left_out = [name for name in names if name not in {row['benchmark'] for row in rows}]
+        if left_out:
+            print(f'tools/bench: interrupted; not measured: {", ".join(left_out)}', file=sys.stderr)
+        if not rows:
+            return 1
     print(results.table(rows))
     print(results.footer(rows))
     failures = [row for row in rows if row['value'] is None]
@@ -121,7 +137,7 @@ def main():
         print(f'\n{text}')
         if worse:
             print(f'worse by more than {options.tolerance:g} %: {", ".join(worse)}')
-    return 1 if failures or worse else 0
+    return 1 if failures or worse or left_out else 0
 
 
 if __name__ == '__main__':
