@@ -60,10 +60,11 @@ std::optional<CapturePort::Next> CapturePort::next_start() const {
 }
 
 std::optional<Time> CapturePort::find_next_arrival() const {
+    remember_arrival();
     if (is_unhindered()) [[likely]]
-        return remember_arrival(has_next_ ? std::optional(next_of_file()) : std::nullopt);
+        return has_next_ ? std::optional(next_of_file()) : std::nullopt;
     const auto next = next_start();
-    return remember_arrival(next ? std::optional(sender_.next_step(next->at)) : std::nullopt);
+    return next ? std::optional(sender_.next_step(next->at)) : std::nullopt;
 }
 
 bool CapturePort::expects_frames() const {

@@ -128,7 +128,8 @@ unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
 }
 
 std::optional<Time> FaultPort::find_next_arrival() const {
-    std::optional<Time> best = inner_->next_arrival();
+    std::optional<Time> best;
+    if (const Time* arrival = inner_->next_arrival()) best = *arrival;
     if (!arriving_.empty()) earlier(best, arriving_.front().at);
     if (!added_.empty()) earlier(best, added_.front().at);
     if (!late_.empty()) earlier(best, late_.front().departure);

@@ -38,9 +38,17 @@ class Port {
     // Whether transmit pushes back by itself, so that no link model is wanted.
     virtual bool has_own_ring() const { return false; }
 
-    // Virtual clock: when the next frame arrives; nothing when none ever will by itself. Asked for every port
-    // at every instant, so a port may remember it.
-    std::optional<Time> next_arrival() const { return knows_arrival_ ? next_arrival_ : find_next_arrival(); }
+    // Virtual clock: when the next frame arrives; null when none ever will by itself. Good until the next
+    // call. Asked for every port at every instant, so a port may remember it, and no std::optional is copied:
+    // its flag is written alone and then loaded with the rest, which waits.
+    const Time* next_arrival() const {
+        if (!knows_arrival_) {
+            const std::optional<Time> found = find_next_arrival();
+            arrives_ = found.has_value();
+            if (found) next_arrival_ = *found;
+        }
+        return arrives_ ? &next_arrival_ : nullptr;
+    }
 
     // Virtual clock: frames will come even if nothing changes; those held by our pause do not count.
     virtual bool expects_frames() const { return false; }
@@ -74,17 +82,15 @@ class Port {
 
   protected:
     virtual std::optional<Time> find_next_arrival() const { return std::nullopt; }
-    // Until `forget_arrival`, which is called when anything happens that it depends on.
-    std::optional<Time> remember_arrival(std::optional<Time> arrival) const {
-        next_arrival_ = arrival;
-        knows_arrival_ = true;
-        return arrival;
-    }
+    // What is found next holds until `forget_arrival`, which is called when anything happens that it depends
+    // on.
+    void remember_arrival() const { knows_arrival_ = true; }
     void forget_arrival() { knows_arrival_ = false; }
 
   private:
     mutable bool knows_arrival_ = false;
-    mutable std::optional<Time> next_arrival_;
+    mutable bool arrives_ = false;
+    mutable Time next_arrival_{};
 };
 
 }  // namespace sluice

@@ -9,8 +9,14 @@
 namespace sluice {
 namespace {
 
-void earlier(std::optional<Time>& best, std::optional<Time> candidate) {
-    if (candidate && (!best || *candidate < *best)) best = candidate;
+// `candidate`: std::optional<Time> or const Time*.
+void earlier(std::optional<Time>& best, const auto& candidate) {
+    if (candidate && (!best || *candidate < *best)) best = *candidate;
+}
+
+bool has_arrived(const PortContext& port, Time now) {
+    const Time* arrival = port.io->next_arrival();
+    return arrival != nullptr && *arrival <= now;
 }
 
 // The packet at the head of what `from` has for `to`; null when there is none.
@@ -33,19 +39,27 @@ void take(Switch& device, WorkerId from, WorkerId to) {
 // An instant stands for the turn before it: in that, a port's wire was as far as its arrivals. A ring filled
 // further at once would let the pause that the next arrival calls for wait behind frames of its future.
 void pace_ring(PortContext& port, Duration turn, Time now) {
-    const auto arrival = port.io->next_arrival();
-    port.link.fill_up_to(arrival && *arrival <= now ? turn - (now - *arrival) : turn);
+    const Time* arrival = port.io->next_arrival();
+    port.link.fill_up_to(arrival != nullptr && *arrival <= now ? turn - (now - *arrival) : turn);
 }
 
 bool before(const PacketMeta& a, const PacketMeta& b) {
     return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
 }
 
+// Whether a step of this instant could do anything at the port, as long as nothing is put into its queues.
+bool is_awake(const PortContext& port, Time now) {
+    if (!port.link_up || port.hold_peer || port.groups_in_use != 0 || !is_silent(port) || port.trace ||
+        is_watched(port))
+        return true;
+    return has_arrived(port, now);
+}
+
 }  // namespace
 
 VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn) : turn_(turn) {
     for (Switch* device : switches) {
-        devices_.push_back({device, {}});
+        devices_.push_back({device, {}, {}});
         for (const auto& port : device->shared().ports)
             devices_.back().ports.push_back({&device->owner(*port), port.get()});
     }
@@ -82,15 +96,18 @@ Time VirtualRunner::on_grid(Time time) const {
 }
 
 void VirtualRunner::run() {
-    for (const Device& device : devices_) run(device);
+    for (Device& device : devices_) run(device);
 }
 
 // (c) for all workers: each mailbox is in order, so the least of their heads comes next.
-void VirtualRunner::merge(Switch& device, Time now) {
+void VirtualRunner::merge(Device& all, Time now) {
+    Switch& device = *all.device;
     const auto workers = static_cast<WorkerId>(device.worker_count());
     if (workers == 1) {  // its inbox is in order
         LocalInbox& local = device.worker(0).local;
-        if (local.count != 0) enqueue(device.worker(0), std::span(local.packets).first(local.count), now);
+        const auto packets = std::span(local.packets).first(local.count);
+        for (Packet* packet : packets) all.awake.add(meta(packet).egress_port);
+        if (!packets.empty()) enqueue(device.worker(0), packets, now);
         local.count = 0;
         return;
     }
@@ -109,54 +126,64 @@ void VirtualRunner::merge(Switch& device, Time now) {
         }
         if (least == nullptr) break;
         take(device, least_from, least_to);
+        all.awake.add(meta(least).egress_port);
         enqueue(device.worker(least_to), {&least, 1}, now);
     }
     for (WorkerId w = 0; w < workers; ++w) device.worker(w).local.count = device.worker(w).local.taken = 0;
 }
 
 // Control's frames, in the order of ports whatever worker has them.
-unsigned VirtualRunner::inject(Switch& device, Time now) {
+unsigned VirtualRunner::inject(Device& all, Time now) {
+    Switch& device = *all.device;
     unsigned taken = 0;
     bool any = false;
     for (WorkerId w = 0; w < device.worker_count(); ++w) any |= has_injection(device.worker(w));
     for (PortId id = 0; any && id < device.port_count(); ++id) {
         WorkerContext& worker = device.owner(device.port(id));
-        while (has_injection(worker) && worker.injections->front() == id && inject_next(worker, now)) ++taken;
+        while (has_injection(worker) && worker.injections->front() == id && inject_next(worker, now)) {
+            all.awake.add(id);
+            ++taken;
+        }
     }
     return taken;
 }
 
-void VirtualRunner::run(const Device& all) {
+void VirtualRunner::run(Device& all) {
     NoLaps unmetered;  // cycles are never the same twice
     Switch& device = *all.device;
     const Time now = now_;
-    const auto for_each_port = [&](auto step) {
-        for (const OwnedPort& owned : all.ports) step(*owned.owner, *owned.port);
-    };
     // What control has published and what became of links: nothing in an instant changes either.
     for (WorkerId w = 0; w < device.worker_count(); ++w) {
         begin_turn(device.worker(w));
         device.worker(w).now = now;
     }
-    for_each_port([&](WorkerContext& worker, PortContext& port) { link_events(worker, port, now); });
+    for (const OwnedPort& each : all.ports) link_events(*each.owner, *each.port, now);
+    all.awake = {};
+    for (const OwnedPort& each : all.ports) {
+        each.port->link.settle(now);
+        if (is_awake(*each.port, now)) all.awake.add(each.port->id);
+    }
+    const auto for_each_awake = [&](auto step) {
+        all.awake.for_each([&](PortId id) { step(*all.ports[id].owner, *all.ports[id].port); });
+    };
     unsigned work = 1;
     while (work != 0) {
         work = 0;
         // All releases first: a group is judged by the pool that all ports have given back to.
-        for_each_port([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now); });
-        for_each_port([&](WorkerContext& worker, PortContext& port) {
+        for_each_awake([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now); });
+        for_each_awake([&](WorkerContext& worker, PortContext& port) {
             judge_groups(worker, port, now);
             if (!port.link_up)
                 port.counters.lost_on_wire.add(port.io->lose_until(now));
-            else if (const auto arrival = port.io->next_arrival(); arrival && *arrival <= now)
+            else if (has_arrived(port, now))
                 work += ingress(worker, port, now, unmetered);
         });
-        work += inject(device, now);
-        merge(device, now);
+        work += inject(all, now);
+        merge(all, now);
         // A storm that begins or ends sets frames free: that is progress, too.
-        for_each_port([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now); });
+        for_each_awake([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now); });
         bool moved = work != 0;  // data
-        for_each_port([&](WorkerContext& worker, PortContext& port) {
+        for_each_awake([&](WorkerContext& worker, PortContext& port) {
             if (turn_.ps != 0) pace_ring(port, turn_, now);
             const std::uint64_t made = port.counters.generated.get();
             const unsigned sent = egress(worker, port, now, unmetered);

@@ -3,13 +3,14 @@
 // At one instant, for all workers of a switch: (a) in port order, (b) in port order, (c) in ascending
 // (ingress port, sequence) order, (d) in port order, until quiet; then the clock jumps to the earliest next
 // moment. So the outcome does not depend on the number of workers. With a turn above 0 instants lie on a grid
-// of that width.
+// of that width. Ports at which an instant changes nothing are looked at once in it.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "dataplane/switch.hh"
+#include "lib/port_mask.hh"
 
 namespace sluice {
 
@@ -39,11 +40,12 @@ class VirtualRunner {
     struct Device {
         Switch* device;
         std::vector<OwnedPort> ports;  // in their order
+        PortMask awake;                // in this instant, so far
     };
 
-    void run(const Device& device);
-    static unsigned inject(Switch& device, Time now);
-    static void merge(Switch& device, Time now);
+    void run(Device& device);
+    static unsigned inject(Device& device, Time now);
+    static void merge(Device& device, Time now);
 
     std::vector<Device> devices_;
     Duration turn_;

@@ -13,11 +13,15 @@ namespace sluice {
 
 unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now);
 
+// Whether there is a pause or a storm, or something new to be watched for.
+inline bool is_watched(const PortContext& port) {
+    return (port.honor.held() | port.watchdog.machine.awake()) != 0 || port.watchdog.settings_changed;
+}
+
 // Before egress, each turn; returns the number of actions that began or ended. Without a pause and a storm it
 // is two comparisons.
 inline unsigned watch(WorkerContext& worker, PortContext& port, Time now) {
-    const PortWatchdog& watchdog = port.watchdog;
-    if ((port.honor.held() | watchdog.machine.awake()) == 0 && !watchdog.settings_changed) [[likely]]
+    if (!is_watched(port)) [[likely]]
         return 0;
     return watch_queues(worker, port, now);
 }

@@ -7,12 +7,13 @@ VIRTUAL_MPPS = 3.0  # promised
 FRAMES = 2_000_000  # of all ports
 
 
-def virtual_rate(bench, ports=traffic.PORTS, buffer='32MB'):
-    """What measures million packets per second of wall time under the virtual clock, captures in, nothing written."""
+def virtual_rate(bench, ports=traffic.PORTS, buffer='32MB', apart=False):
+    """What measures million packets per second of wall time under the virtual clock, captures in, nothing written. `apart`: an
+    instant for each frame; else what comes to all ports at one moment is one."""
     bench.need('sluice-traffic', 'sluiced')
     folder = bench.folder / f'{ports}-ports'
     captures = traffic.make(bench.build, folder, frames_per_port=FRAMES // ports, ports=ports,
-                            flows=traffic.FLOWS * traffic.PORTS // ports)
+                            flows=traffic.FLOWS * traffic.PORTS // ports, apart=apart)
     devices = [f'net_pcap{port},rx_pcap={capture}' for port, capture in enumerate(captures)]
     switch = sluiced.Sluiced(bench, sluiced.configuration(devices, clock='virtual', buffer=buffer), f'{ports}-ports')
 

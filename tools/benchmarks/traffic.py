@@ -32,13 +32,17 @@ def hosts(ports, speed='400G', vlan=False):
     return '\n'.join(lines)
 
 
-def recipe(frames_per_port, size, dscps, ports, flows, version, vlan):
+def recipe(frames_per_port, size, dscps, ports, flows, version, vlan, apart):
     lines = [hosts(ports, vlan=vlan)]
+    every_ns = 5376 // len(dscps)  # of 84 bytes each, at a rate that leaves room for those of 64 ports between two
     for port in range(ports):
         for dscp in dscps:
             lines += ['[[flow]]', 'kind = "roce"', f'from = "h{port}"', f'to = "{remote((port + 1) % ports, version)}"',
                       f'dscp = {dscp}', f'flows = {flows // len(dscps)}', f'count = {frames_per_port // len(dscps)}',
                       f'size = {size}', '']
+            if apart:
+                lines[-1:] = [f'gap = "{every_ns * len(dscps)}ns"',
+                              f'start = "{dscps.index(dscp) * every_ns + port * every_ns // ports}ns"', '']
     return '\n'.join(lines)
 
 
@@ -53,10 +57,11 @@ def generate(build, folder, text, ports):
     return [folder / f'h{port}.pcap' for port in range(ports)]
 
 
-def make(build, folder, frames_per_port=None, size=60, dscps=EIGHT, ports=PORTS, flows=FLOWS, version=4, vlan=False):
+def make(build, folder, frames_per_port=None, size=60, dscps=EIGHT, ports=PORTS, flows=FLOWS, version=4, vlan=False,
+         apart=False):
     """[capture of port 0, ...] in `folder`: every host sends frames of `size` bytes (without the FCS) of `flows`
-    connections to what is behind the next port, the DSCPs by turns."""
-    return generate(build, folder, recipe(frames_per_port or flows, size, dscps, ports, flows, version, vlan), ports)
+    connections to what is behind the next port, the DSCPs by turns. `apart`: no two of any hosts at one moment, none back to back."""
+    return generate(build, folder, recipe(frames_per_port or flows, size, dscps, ports, flows, version, vlan, apart), ports)
 
 
 def pfc_frame(quanta):
