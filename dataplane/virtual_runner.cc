@@ -160,7 +160,7 @@ void VirtualRunner::run(Device& all) {
     for (const OwnedPort& each : all.ports) link_events(*each.owner, *each.port, now);
     all.awake = {};
     for (const OwnedPort& each : all.ports) {
-        each.port->link.settle(now);
+        each.port->link.settle(now);  // also of a port that sleeps for days
         if (is_awake(*each.port, now)) all.awake.add(each.port->id);
     }
     const auto for_each_awake = [&](auto step) {
