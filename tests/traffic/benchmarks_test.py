@@ -97,6 +97,11 @@ class Refusals(unittest.TestCase):
         self.refuses(latency.refuse_other_load, {**seen, "received": 1999}, 1000, 0)
         self.refuses(latency.refuse_other_load, {**seen, "received": 1990}, 1000, 0.001)
         self.refuses(latency.refuse_other_load, {**seen, "received": 2001}, 1000, 0.001)  # of another load
+        with self.assertRaises(bench.Late):
+            latency.refuse_other_load({**seen, "sent": 1790, "received": 1790}, 1000, 0)
+        with self.assertRaises(RuntimeError) as lost:
+            latency.refuse_other_load({**seen, "received": 1990}, 1000, 0.001)
+        self.assertNotIsInstance(lost.exception, bench.Late)  # it counts, whatever the machine did
 
     def test_reactions_that_hardly_were(self):
         worker = reacting()

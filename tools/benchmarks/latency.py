@@ -27,8 +27,11 @@ PERCENTILES = ('p50', 'p99', 'p999')
 def refuse_other_load(seen, per_second, may_lose):
     """What was to be sent must have been, and have come out."""
     wanted = per_second * seen['seconds']
-    if seen['sent'] < SENT * wanted or not 0 <= seen['sent'] - seen['received'] <= may_lose * seen['sent']:
-        raise Late(f'{wanted:.0f} packets were to be sent, {seen["sent"]} were and {seen["received"]} came out, so there is no figure')
+    told = f'{wanted:.0f} packets were to be sent, {seen["sent"]} were and {seen["received"]} came out, so there is no figure'
+    if seen['sent'] < SENT * wanted:
+        raise Late(told)
+    if not 0 <= seen['sent'] - seen['received'] <= may_lose * seen['sent']:
+        raise RuntimeError(told)
 
 
 def wait_for_links(client):
