@@ -188,8 +188,8 @@ class RunningSwitch {
     EffectiveQos qos_;
     EventLog events_;
     std::uint64_t watched_drops_ = 0;
+    std::uint64_t watched_falls_behind_ = 0;
     std::array<std::uint64_t, max_workers> watched_longest_{};  // turn of each worker, ps
-    std::array<std::uint64_t, max_ports> watched_behind_{};     // of each port
     WatchdogWatch watchdog_;
     std::optional<PortWatch> port_watch_;  // real clock
     std::size_t watched_microbursts_ = 0;

@@ -38,9 +38,11 @@ void RunningSwitch::watch() {
     observation_->drain(*switch_);
     note_microbursts();
     std::uint64_t drops = 0;
+    std::uint64_t falls_behind = 0;
     for (unsigned w = 0; w < switch_->worker_count(); ++w) {
         const WorkerContext& worker = switch_->worker(static_cast<WorkerId>(w));
         drops += worker.lossless_drops.get();
+        falls_behind += worker.falls_behind.get();
         const std::uint64_t longest = worker.turns.longest_ps.get();
         if (real_ && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
             std::exchange(watched_longest_[w], longest) != longest)
@@ -50,14 +52,14 @@ void RunningSwitch::watch() {
                                   "set turn_max to more",
                                   w, print_time(config_.turn_max)));
     }
+    const bool dropped = std::exchange(watched_drops_, drops) != drops;
+    const bool fell_behind = std::exchange(watched_falls_behind_, falls_behind) != falls_behind;
+    if (!dropped && !fell_behind) return;
     for (PortId id = 0; id < switch_->port_count(); ++id) {
-        const PortContext& port = switch_->port(id);
-        const std::uint64_t behind = port.counters.behind.get();
-        if (std::exchange(watched_behind_[id], behind) != behind)
+        if (switch_->port(id).counters.behind.get() != 0)
             note_once("fell_behind", "port " + names_[id] + ": the worker fell behind and paused the peer");
-        if (watched_drops_ != drops) note_drops(id);
+        if (dropped) note_drops(id);
     }
-    watched_drops_ = drops;
 }
 
 void RunningSwitch::note_watchdog(const WatchdogNews& news) {

@@ -19,9 +19,9 @@ void begin_to_obey(WorkerContext& worker, PortContext& port) {
         port.reactions.heard = true, port.reactions.heard_since = worker.last_turn;
 }
 
-void watch_load(PortContext& port, unsigned received, Time now) {
+void watch_load(WorkerContext& worker, PortContext& port, unsigned received, Time now) {
     const bool full = come_full(port.receive, received);
-    hold_peer(port, port.io->falls_behind(now).value_or(full) || is_behind_elsewhere(port));
+    hold_peer(worker, port, port.io->falls_behind(now).value_or(full) || is_behind_elsewhere(port));
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ template <class Meter>
 unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     std::array<Packet*, burst_size> burst;
     const unsigned received = port.io->receive(burst, now);
-    watch_load(port, received, now);
+    watch_load(worker, port, received, now);
     meter.lap(received == 0 ? Stage::turn : Stage::receive, received);
     if (received == 0) return 0;
     for (unsigned i = 0; i < received; ++i) rte_prefetch0(frame_bytes(burst[i]));

@@ -70,10 +70,13 @@ void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
         admit_all<false>(worker, port, batch);
 }
 
-void hold_peer(PortContext& port, bool behind) {
+void hold_peer(WorkerContext& worker, PortContext& port, bool behind) {
     if (behind == port.hold_peer) return;
     port.hold_peer = behind;
-    if (behind) port.counters.behind.add(1);
+    if (behind) {
+        port.counters.behind.add(1);
+        worker.falls_behind.add(1);
+    }
     port.groups_in_use |= port.groups_judged;  // each is judged anew, with or without cells
 }
 
@@ -128,7 +131,7 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
 
 void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.hold_peer && port.io->falls_behind(now) == false && !is_behind_elsewhere(port))
-        hold_peer(port, false);
+        hold_peer(worker, port, false);
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
     auto& use = worker.shared.ingress_use;

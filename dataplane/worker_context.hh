@@ -246,6 +246,7 @@ struct alignas(64) WorkerContext {
     HandedOver handed_over;
     std::vector<DropCounters> drops;    // by ingress port
     Counter lossless_drops;             // all of them: control looks here before it looks closer
+    Counter falls_behind;               // times that one of its own ports paused its peer for it: likewise
     Counter watchdog_changes;           // storms and cuts that began or ended: likewise
     Counter punts;                      // frames given to control
     std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
