@@ -366,10 +366,6 @@ template <bool usual>
     return packets.size();
 }
 
-void earlier(std::optional<Time>& best, Time candidate) {
-    if (!best || candidate < *best) best = candidate;
-}
-
 }  // namespace
 
 void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
@@ -406,15 +402,15 @@ bool has_ready_queue(const PortContext& port, const Policy& policy, Time now) {
 std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now) {
     std::optional<Time> best;
     const Time wire_free = max(port.link.next_start(), now);
-    if ((port.want_xoff | port.want_xon) != 0) earlier(best, port.link.has_ring() ? now : wire_free);
+    if ((port.want_xoff | port.want_xon) != 0) take_earlier(best, port.link.has_ring() ? now : wire_free);
     if (port.hold_peer)
-        earlier(best, now + Duration{1});  // whether it still falls behind, the next turn tells
-    if (const auto refresh = port.generator.next_refresh()) earlier(best, max(*refresh, wire_free));
+        take_earlier(best, now + Duration{1});  // whether it still falls behind, the next turn tells
+    if (const auto refresh = port.generator.next_refresh()) take_earlier(best, max(*refresh, wire_free));
     if (port.backlog == 0) return best;
     const PortPolicy& own = policy.ports[port.id];
     if (const std::uint8_t ready = ready_queues(port, own, now); ready != 0)
-        earlier(best, max(port.scheduler.next_eligible(ready, now).value_or(now), wire_free));
-    if (const auto expiry = port.honor.next_expiry()) earlier(best, max(*expiry, wire_free));
+        take_earlier(best, max(port.scheduler.next_eligible(ready, now).value_or(now), wire_free));
+    if (const auto expiry = port.honor.next_expiry()) take_earlier(best, max(*expiry, wire_free));
     return best;
 }
 

@@ -22,10 +22,6 @@ bool is_our_pfc(Packet* packet) {
            decode_mac_control({frame_bytes(packet), pfc_frame_bytes}, {}).kind == MacControl::Kind::pfc;
 }
 
-void earlier(std::optional<Time>& best, Time candidate) {
-    if (!best || candidate < *best) best = candidate;
-}
-
 }  // namespace
 
 void FaultPort::configure(const FaultSettings& settings, std::uint8_t lossless, Time now) {
@@ -129,12 +125,12 @@ unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
 
 std::optional<Time> FaultPort::find_next_arrival() const {
     std::optional<Time> best;
-    if (const Time* arrival = inner_->next_arrival()) best = *arrival;
-    if (!arriving_.empty()) earlier(best, arriving_.front().at);
-    if (!added_.empty()) earlier(best, added_.front().at);
-    if (!late_.empty()) earlier(best, late_.front().departure);
-    if (storm_next_ < storm_end_) earlier(best, storm_next_);
-    if (const auto pause = slow_.next()) earlier(best, *pause + spec_.cable * 2);
+    take_earlier(best, inner_->next_arrival());
+    if (!arriving_.empty()) take_earlier(best, arriving_.front().at);
+    if (!added_.empty()) take_earlier(best, added_.front().at);
+    if (!late_.empty()) take_earlier(best, late_.front().departure);
+    if (storm_next_ < storm_end_) take_earlier(best, storm_next_);
+    if (const auto pause = slow_.next()) take_earlier(best, *pause + spec_.cable * 2);
     return best;
 }
 

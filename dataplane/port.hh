@@ -49,6 +49,8 @@ class Port {
         }
         return arrives_ ? &next_arrival_ : nullptr;
     }
+    // Whether what was answered last holds until the port's owner calls again: nobody need ask before.
+    bool remembers_arrival() const { return knows_arrival_; }
 
     // Virtual clock: frames will come even if nothing changes; those held by our pause do not count.
     virtual bool expects_frames() const { return false; }
@@ -83,7 +85,8 @@ class Port {
   protected:
     virtual std::optional<Time> find_next_arrival() const { return std::nullopt; }
     // What is found next holds until `forget_arrival`, which is called when anything happens that it depends
-    // on.
+    // on. For ports that only their owner's calls change, the link's state too: until the moment found, the
+    // virtual clock does not look at them.
     void remember_arrival() const { knows_arrival_ = true; }
     void forget_arrival() { knows_arrival_ = false; }
 

@@ -9,11 +9,6 @@
 namespace sluice {
 namespace {
 
-// `candidate`: std::optional<Time> or const Time*.
-void earlier(std::optional<Time>& best, const auto& candidate) {
-    if (candidate && (!best || *candidate < *best)) best = *candidate;
-}
-
 bool has_arrived(const PortContext& port, Time now) {
     const Time* arrival = port.io->next_arrival();
     return arrival != nullptr && *arrival <= now;
@@ -47,37 +42,72 @@ bool before(const PacketMeta& a, const PacketMeta& b) {
     return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
 }
 
-// Whether a step of this instant could do anything at the port, as long as nothing is put into its queues.
-bool is_awake(const PortContext& port, Time now) {
-    if (!port.link_up || port.hold_peer || port.groups_in_use != 0 || !is_silent(port) || port.trace ||
-        is_watched(port))
-        return true;
-    return has_arrived(port, now);
+// Whether nothing can happen at the port before its next frame arrives, unless a packet is put into its
+// queues or control changes something.
+bool can_sleep(const PortContext& port) {
+    return port.link_up && !port.hold_peer && port.groups_in_use == 0 && is_silent(port) && !port.trace &&
+           !is_watched(port) && port.io->remembers_arrival();
 }
+
+// A port sleeps for so long at most, and all are awake so often: moments more than 106 days apart are not to
+// be compared (Time wraps), and of a port that sleeps the wire is not settled. An alarm that is at least the
+// difference ahead stands for any later arrival, and for none.
+constexpr Duration longest_sleep{std::int64_t{1} << 61};    // 26 days
+constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
 
 }  // namespace
 
 VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn) : turn_(turn) {
     for (Switch* device : switches) {
-        devices_.push_back({device, {}, {}});
-        for (const auto& port : device->shared().ports)
-            devices_.back().ports.push_back({&device->owner(*port), port.get()});
+        Device all{device, {}, {}, {}, PortAlarms(device->port_count(), now_), now_, 0};
+        for (const auto& port : device->shared().ports) {
+            all.ports.push_back({&device->owner(*port), port.get()});
+            all.everyone.add(port->id);
+        }
+        devices_.push_back(std::move(all));
     }
 }
 
-std::optional<Time> VirtualRunner::next() const {
-    std::optional<Time> best;
-    for (const Device& device : devices_) {
-        const Policy& policy = device.device->policy();
-        for (const OwnedPort& owned : device.ports) {
-            const PortContext& port = *owned.port;
-            earlier(best, port.io->next_arrival());
-            earlier(best, next_egress(port, policy, now_));
-            earlier(best, next_watchdog(port));
+// What control changes at a port comes with a policy.
+void VirtualRunner::wake_if_changed(Device& all) const {
+    const std::uint64_t policy = all.device->shared().policy.generation();
+    if (policy == all.awake_under && now_ - all.all_awake < all_awake_every) [[likely]]
+        return;
+    all.awake = all.everyone;
+    all.awake_under = policy;
+    all.all_awake = now_;
+}
+
+// Ports that can sleep go to sleep.
+void VirtualRunner::next(Device& all, std::optional<Time>& best) const {
+    wake_if_changed(all);
+    const Policy& policy = all.device->policy();
+    all.awake.for_each([&](PortId id) {
+        const PortContext& port = *all.ports[id].port;
+        const Time* arrival = port.io->next_arrival();
+        Time alarm = now_ + longest_sleep;
+        if (can_sleep(port)) {
+            if (arrival != nullptr) alarm = min(alarm, *arrival);
+            all.awake.remove(id);
+        } else {
+            take_earlier(best, arrival);
+            take_earlier(best, next_egress(port, policy, now_));
+            take_earlier(best, next_watchdog(port));
         }
-    }
-    if (!best) return best;
-    return on_grid(max(*best, now_));
+        all.alarms.set(id, alarm);
+    });
+    const Duration sleep = all.alarms.until_earliest(now_, longest_sleep);
+    if (constexpr Duration exact = longest_sleep - all_awake_every; sleep < exact)
+        take_earlier(best, now_ + sleep);
+    else if (!best || *best - now_ >= exact)
+        for (const OwnedPort& each : all.ports) take_earlier(best, each.port->io->next_arrival());
+}
+
+std::optional<Time> VirtualRunner::next() {
+    std::optional<Time> best;
+    for (Device& device : devices_) next(device, best);
+    if (best) best = on_grid(max(*best, now_));
+    return best;
 }
 
 bool VirtualRunner::can_progress() const {
@@ -157,15 +187,15 @@ void VirtualRunner::run(Device& all) {
         begin_turn(device.worker(w));
         device.worker(w).now = now;
     }
-    for (const OwnedPort& each : all.ports) link_events(*each.owner, *each.port, now);
-    all.awake = {};
-    for (const OwnedPort& each : all.ports) {
-        each.port->link.settle(now);  // also of a port that sleeps for days
-        if (is_awake(*each.port, now)) all.awake.add(each.port->id);
-    }
+    wake_if_changed(all);
+    all.awake |= all.alarms.due(now);
     const auto for_each_awake = [&](auto step) {
         all.awake.for_each([&](PortId id) { step(*all.ports[id].owner, *all.ports[id].port); });
     };
+    for_each_awake([&](WorkerContext& worker, PortContext& port) {
+        link_events(worker, port, now);
+        port.link.settle(now);
+    });
     unsigned work = 1;
     while (work != 0) {
         work = 0;

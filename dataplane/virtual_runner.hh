@@ -3,13 +3,17 @@
 // At one instant, for all workers of a switch: (a) in port order, (b) in port order, (c) in ascending
 // (ingress port, sequence) order, (d) in port order, until quiet; then the clock jumps to the earliest next
 // moment. So the outcome does not depend on the number of workers. With a turn above 0 instants lie on a grid
-// of that width. Ports at which an instant changes nothing are looked at once in it.
+// of that width.
+//
+// A port for which nothing is left to do but to receive what arrives sleeps until then, or until a frame
+// leaves by it or control changes something: an instant costs the ports that are awake in it.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "dataplane/switch.hh"
+#include "lib/port_alarms.hh"
 #include "lib/port_mask.hh"
 
 namespace sluice {
@@ -20,7 +24,7 @@ class VirtualRunner {
 
     Time now() const { return now_; }
     // The next instant at which a switch has something to do; nothing when none ever will by itself.
-    std::optional<Time> next() const;
+    std::optional<Time> next();
     // The first instant on the grid that is not before `time`.
     Time on_grid(Time time) const;
     // The last instant at which a frame of data moved, and whether any could move without something else
@@ -40,9 +44,15 @@ class VirtualRunner {
     struct Device {
         Switch* device;
         std::vector<OwnedPort> ports;  // in their order
-        PortMask awake;                // in this instant, so far
+        PortMask everyone;
+        PortMask awake;
+        PortAlarms alarms;              // of those that sleep
+        Time all_awake{};               // when all were, the last time
+        std::uint64_t awake_under = 0;  // the policy then, by its generation
     };
 
+    void wake_if_changed(Device& device) const;
+    void next(Device& device, std::optional<Time>& best) const;
     void run(Device& device);
     static unsigned inject(Device& device, Time now);
     static void merge(Device& device, Time now);

@@ -18,6 +18,12 @@ class PortMask {
         return mask;
     }
     constexpr void add(PortId port) { words_[port / 64U] |= std::uint64_t{1} << port % 64U; }
+    constexpr void remove(PortId port) { words_[port / 64U] &= ~(std::uint64_t{1} << port % 64U); }
+    constexpr PortMask& operator|=(const PortMask& other) {
+        for (std::size_t word = 0; word < words_.size(); ++word) words_[word] |= other.words_[word];
+        return *this;
+    }
+    constexpr void set_word(std::size_t word, std::uint64_t ports) { words_[word] = ports; }
     constexpr bool contains(PortId port) const { return (words_[port / 64U] >> port % 64U & 1U) != 0; }
     constexpr bool operator==(const PortMask&) const = default;
 

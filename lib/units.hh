@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 
 namespace sluice {
 
@@ -43,6 +44,16 @@ struct Time {
 
 constexpr Time max(Time a, Time b) { return a < b ? b : a; }
 constexpr Time min(Time a, Time b) { return b < a ? b : a; }
+// `best` is the earlier of both; no candidate changes nothing.
+constexpr void take_earlier(std::optional<Time>& best, Time candidate) {
+    if (!best || candidate < *best) best = candidate;
+}
+constexpr void take_earlier(std::optional<Time>& best, const std::optional<Time>& candidate) {
+    if (candidate) take_earlier(best, *candidate);
+}
+constexpr void take_earlier(std::optional<Time>& best, const Time* candidate) {
+    if (candidate != nullptr) take_earlier(best, *candidate);
+}
 
 // Link speed in bits a second. A port's speed must be `valid_port_speed`.
 struct Rate {

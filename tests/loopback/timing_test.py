@@ -297,6 +297,28 @@ class ReceiveGate(loopback.Case):
         switch.give("h1", [(150 * DAY_NS, plain(source=1, to=0))])
         switch.refused(1, "150 days")
 
+    def test_ports_sleep_for_days_while_others_do_not(self):
+        days = [[0, 27, 60, 100], range(0, 100, 3), [99], []]
+        switch = Switch(self, hosts=4)
+        for port, moments in enumerate(days):
+            switch.give(f"h{port}", [(day * DAY_NS, plain(source=port, to=(port + 1) % 4)) for day in moments])
+        out = switch.run()
+        for port, moments in enumerate(days):
+            self.assertEqual(stamped(out.frames[f"h{(port + 1) % 4}"]), [day * DAY_NS for day in moments])
+
+    def test_a_port_that_sleeps_hears_of_its_link(self):
+        switch = Switch(self, hosts=3)
+        switch.give("h0", [(0, plain(to=1)), (50_000, plain(to=1)), (90_000, plain(to=1))])
+        switch.give("h1", [(60_000, plain(source=1, to=0))])
+        switch.event("20us", "port h2 down")
+        switch.event("30us", "port h1 down")
+        switch.event("70us", "port h1 up")
+        out = switch.run()
+        self.assertEqual(stamped(out.frames["h1"]), [0, 90_000])
+        self.assertEqual(out.drops("h0"), {"link_down": 1})
+        self.assertEqual(out.report["ports"]["h1"]["lost_on_wire_packets"], 1)
+        self.assertEqual([out.report["ports"][host]["flaps"] for host in ("h0", "h1", "h2")], [0, 1, 1])
+
     def test_sluice_traffic_and_the_gate_agree(self):
         """Frames that the generator puts back to back fit on the link: none is moved by a nanosecond or more."""
         switch = Switch(self, hosts=2)

@@ -90,15 +90,12 @@ std::optional<SimPort::Next> SimPort::next_start() const {
 
 std::optional<Time> SimPort::find_next_arrival() const {
     std::optional<Time> best;
-    const auto earlier = [&](Time at) {
-        if (!best || at < *best) best = at;
-    };
-    if (!on_wire_.empty()) earlier(on_wire_.front().deliver);
-    if (!injected_.empty()) earlier(injected_.front().at);
+    if (!on_wire_.empty()) take_earlier(best, on_wire_.front().deliver);
+    if (!injected_.empty()) take_earlier(best, injected_.front().at);
     if (const auto next = next_start())
-        earlier(sender_.next_step(next->at));
-    else if (const auto heard = sender_.next_change())
-        earlier(*heard);
+        take_earlier(best, sender_.next_step(next->at));
+    else
+        take_earlier(best, sender_.next_change());
     return best;
 }
 
