@@ -60,7 +60,6 @@ std::optional<CapturePort::Next> CapturePort::next_start() const {
 }
 
 std::optional<Time> CapturePort::find_next_arrival() const {
-    remember_arrival();
     if (is_unhindered()) [[likely]]
         return has_next_ ? std::optional(next_of_file()) : std::nullopt;
     const auto next = next_start();

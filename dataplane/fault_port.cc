@@ -25,6 +25,7 @@ bool is_our_pfc(Packet* packet) {
 }  // namespace
 
 void FaultPort::configure(const FaultSettings& settings, std::uint8_t lossless, Time now) {
+    forget_arrival();
     const FaultSettings before = settings_;
     settings_ = settings;
     lossless_ = lossless;
@@ -100,6 +101,7 @@ void FaultPort::take_in(Time now) {
 }
 
 unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
+    forget_arrival();
     send_late(now);
     take_in(now);
     misbehave(now);
@@ -142,6 +144,7 @@ bool FaultPort::expects_frames() const {
 
 // The cable is cut: what is under way on it, either way, is lost.
 std::uint64_t FaultPort::lose_until(Time now) {
+    forget_arrival();
     misbehave(now);
     counters_.pfc_lost += late_.size();
     const std::uint64_t lost = inner_->lose_until(now) + arriving_.size() + added_.size();
@@ -198,6 +201,7 @@ bool FaultPort::transmit_pfc(Packet* packet) {
 }
 
 unsigned FaultPort::transmit(std::span<Packet* const> frames) {
+    forget_arrival();
     unsigned taken = 0;
     for (Packet* packet : frames) {
         const PacketMeta info = meta(packet);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "dataplane/packet.hh"
+#include "lib/port_mask.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -39,18 +40,23 @@ class Port {
     virtual bool has_own_ring() const { return false; }
 
     // Virtual clock: when the next frame arrives; null when none ever will by itself. Good until the next
-    // call. Asked for every port at every instant, so a port may remember it, and no std::optional is copied:
-    // its flag is written alone and then loaded with the rest, which waits.
+    // call. Asked for every port that is awake at every instant, so it is found once, and no
+    // std::optional is copied: its flag is written alone and then loaded with the rest, which waits.
     const Time* next_arrival() const {
         if (!knows_arrival_) {
             const std::optional<Time> found = find_next_arrival();
+            knows_arrival_ = true;
             arrives_ = found.has_value();
             if (found) next_arrival_ = *found;
         }
         return arrives_ ? &next_arrival_ : nullptr;
     }
-    // Whether what was answered last holds until the port's owner calls again: nobody need ask before.
-    bool remembers_arrival() const { return knows_arrival_; }
+    // Virtual clock: the port puts its number into this set whenever that may have changed, or its link.
+    // null: no longer.
+    void wake_in(PortMask* awake, PortId self) {
+        awake_ = awake;
+        self_ = self;
+    }
 
     // Virtual clock: frames will come even if nothing changes; those held by our pause do not count.
     virtual bool expects_frames() const { return false; }
@@ -84,16 +90,18 @@ class Port {
 
   protected:
     virtual std::optional<Time> find_next_arrival() const { return std::nullopt; }
-    // What is found next holds until `forget_arrival`, which is called when anything happens that it depends
-    // on. For ports that only their owner's calls change, the link's state too: until the moment found, the
-    // virtual clock does not look at them.
-    void remember_arrival() const { knows_arrival_ = true; }
-    void forget_arrival() { knows_arrival_ = false; }
+    // To be called when anything happens that the next arrival depends on, and when the link changes.
+    void forget_arrival() {
+        knows_arrival_ = false;
+        if (awake_ != nullptr) awake_->add(self_);
+    }
 
   private:
     mutable bool knows_arrival_ = false;
     mutable bool arrives_ = false;
     mutable Time next_arrival_{};
+    PortMask* awake_ = nullptr;
+    PortId self_ = 0;
 };
 
 }  // namespace sluice

@@ -46,7 +46,7 @@ bool before(const PacketMeta& a, const PacketMeta& b) {
 // queues or control changes something.
 bool can_sleep(const PortContext& port) {
     return port.link_up && !port.hold_peer && port.groups_in_use == 0 && is_silent(port) && !port.trace &&
-           !is_watched(port) && port.io->remembers_arrival();
+           !is_watched(port);
 }
 
 // A port sleeps for so long at most, and all are awake so often: moments more than 106 days apart are not to
@@ -59,16 +59,21 @@ constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
 
 VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn) : turn_(turn) {
     for (Switch* device : switches) {
-        Device all{device, {}, {}, {}, PortAlarms(device->port_count(), now_), now_, 0};
+        Device& all = devices_.emplace_back(device, now_);
         for (const auto& port : device->shared().ports) {
             all.ports.push_back({&device->owner(*port), port.get()});
             all.everyone.add(port->id);
+            port->io->wake_in(&all.awake, port->id);
         }
-        devices_.push_back(std::move(all));
     }
 }
 
-// What control changes at a port comes with a policy.
+VirtualRunner::~VirtualRunner() {
+    for (const Device& all : devices_)
+        for (const OwnedPort& each : all.ports) each.port->io->wake_in(nullptr, 0);
+}
+
+// What control changes at a port comes with a policy, or the port tells.
 void VirtualRunner::wake_if_changed(Device& all) const {
     const std::uint64_t policy = all.device->shared().policy.generation();
     if (policy == all.awake_under && now_ - all.all_awake < all_awake_every) [[likely]]

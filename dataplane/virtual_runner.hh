@@ -9,6 +9,7 @@
 // leaves by it or control changes something: an instant costs the ports that are awake in it.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,11 @@ namespace sluice {
 
 class VirtualRunner {
   public:
+    // The switches outlive it.
     VirtualRunner(const std::vector<Switch*>& switches, Duration turn);
+    ~VirtualRunner();
+    VirtualRunner(const VirtualRunner&) = delete;
+    VirtualRunner& operator=(const VirtualRunner&) = delete;
 
     Time now() const { return now_; }
     // The next instant at which a switch has something to do; nothing when none ever will by itself.
@@ -42,12 +47,14 @@ class VirtualRunner {
         PortContext* port;
     };
     struct Device {
+        Device(Switch* of, Time now) : device(of), alarms(of->port_count(), now), all_awake(now) {}
+
         Switch* device;
         std::vector<OwnedPort> ports;  // in their order
         PortMask everyone;
-        PortMask awake;
+        PortMask awake;                 // ports put themselves into it
         PortAlarms alarms;              // of those that sleep
-        Time all_awake{};               // when all were, the last time
+        Time all_awake;                 // when all were, the last time
         std::uint64_t awake_under = 0;  // the policy then, by its generation
     };
 
@@ -57,7 +64,7 @@ class VirtualRunner {
     static unsigned inject(Device& device, Time now);
     static void merge(Device& device, Time now);
 
-    std::vector<Device> devices_;
+    std::deque<Device> devices_;
     Duration turn_;
     Time now_{};
     Time last_progress_{};

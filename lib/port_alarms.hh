@@ -1,6 +1,7 @@
-// For each port of a switch a moment at which it is to be looked at again: the earliest of them, and whose have
-// come. All are compared each time, several at once (vector instructions): for some hundreds that is less than
-// what an order costs to keep. Moments are within 106 days of the `now` they are asked with (Time wraps).
+// For each port of a switch a moment at which it is to be looked at again: the earliest of them, and whose
+// have come. All are compared each time, several at once (vector instructions): for some hundreds that is
+// less than what an order costs to keep. Moments are within 106 days of the `now` they are asked with (Time
+// wraps).
 #pragma once
 
 #include <algorithm>
@@ -34,8 +35,7 @@ class PortAlarms {
             const std::size_t count = std::min<std::size_t>(64, at_.size() - first);
             std::uint64_t word = 0;
             // By the sign of a difference, which moves to its place in one instruction.
-            for (std::size_t i = 0; i < count; ++i)
-                word |= (at_[first + i] - now.ps - 1) >> 63 << i;
+            for (std::size_t i = 0; i < count; ++i) word |= (at_[first + i] - now.ps - 1) >> 63 << i;
             mask.set_word(first / 64, word);
         }
         return mask;

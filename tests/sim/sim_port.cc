@@ -30,16 +30,21 @@ SimPort::~SimPort() {
 }
 
 std::uint8_t SimPort::add(const Flow& flow) {
+    forget_arrival();
     assert(flows_.size() < first_injected_flow);
     flows_.push_back({flow, flow.start, 0, 0});
     return static_cast<std::uint8_t>(flows_.size() - 1);
 }
 
 void SimPort::stop_flows() {
+    forget_arrival();
     for (Sender& sender : flows_) sender.flow.frames = sender.sent;
 }
 
-void SimPort::send_pause(Time at, const PauseMap& map) { control_.push_back({at, map}); }
+void SimPort::send_pause(Time at, const PauseMap& map) {
+    forget_arrival();
+    control_.push_back({at, map});
+}
 
 void SimPort::send_pause(Time at, ClassId priority, std::uint16_t quanta) {
     PauseMap map;
@@ -49,11 +54,13 @@ void SimPort::send_pause(Time at, ClassId priority, std::uint16_t quanta) {
 }
 
 void SimPort::cut(bool down) {
+    forget_arrival();
     cut_ = down;
     if (down) sender_.forget();  // a peer forgets, too
 }
 
 void SimPort::inject(Time at, const Flow& flow, const std::vector<std::uint32_t>& sizes) {
+    forget_arrival();
     for (const std::uint32_t bytes : sizes) injected_.push_back({at, flow, bytes, injected_sequence_++});
 }
 
@@ -175,6 +182,7 @@ bool SimPort::step(Time now) {
 }
 
 unsigned SimPort::receive(std::span<Packet*> out, Time now) {
+    forget_arrival();
     if (now != instant_) ring_ = 0;
     instant_ = now;
     unsigned count = 0;
@@ -206,6 +214,7 @@ unsigned SimPort::receive(std::span<Packet*> out, Time now) {
 }
 
 std::uint64_t SimPort::lose_until(Time now) {
+    forget_arrival();
     sender_.forget();
     while (step(now)) {
     }
@@ -234,6 +243,7 @@ void SimPort::record(const Departure& departure) {
 }
 
 unsigned SimPort::transmit(std::span<Packet* const> frames) {
+    forget_arrival();
     for (Packet* packet : frames) {
         const Time at = meta(packet).departure;
         const MacControl control =
