@@ -1,7 +1,6 @@
 // For each port of a switch a moment at which it is to be looked at again: the earliest of them, and whose
-// have come. All are compared each time, several at once (vector instructions): for some hundreds that is
-// less than what an order costs to keep. Moments are within 106 days of the `now` they are asked with (Time
-// wraps).
+// have come. All are compared each time, several at once (vector instructions), so that no order is to be
+// kept. Moments are within 106 days of the `now` they are asked with (Time wraps).
 #pragma once
 
 #include <algorithm>
