@@ -171,7 +171,10 @@ std::string EthdevPort::open_software_device() {
                        " hands MAC control frames over is not known";
     // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
     static_cast<void>(rte_eth_promiscuous_enable(id_));
-    if (text.has("net_af_packet")) discard_what_came_before();
+    if (text.has("net_af_packet")) {
+        discard_what_came_before();
+        if (interface_) packet_sockets_.emplace(interface_->index());
+    }
     removed_ = false;
     ready_ = true;
     return {};
@@ -227,6 +230,7 @@ void EthdevPort::close_device() {
     if (!open_) return;
     missed_ = missed();
     missed_now_ = 0;
+    packet_sockets_.reset();
     open_ = false;
     ready_ = false;
     unfollow();
@@ -346,7 +350,8 @@ unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
 std::uint64_t EthdevPort::missed() const {
     rte_eth_stats stats{};
     if (open_ && !is_removed() && rte_eth_stats_get(id_, &stats) == 0)
-        missed_now_ = stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0);
+        missed_now_ = stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0) +
+                      (packet_sockets_ ? packet_sockets_->beyond_ring() : 0);
     return missed_ + missed_now_;
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dataplane/bpf/steer.hh"
+#include "dataplane/driver_sockets.hh"
 #include "dataplane/kernel_interface.hh"
 #include "dataplane/nic.hh"
 #include "dataplane/pci_device.hh"
@@ -112,6 +113,7 @@ class EthdevPort final : public Port {
     std::string pci_address_;          // empty: no NIC
     std::string interface_name_;
     std::unique_ptr<Steering> steering_;
+    mutable std::optional<PacketSockets> packet_sockets_;  // of net_af_packet
     std::optional<KernelInterface> interface_;  // drivers of kernel interfaces say that every link is up
     bool open_ = false;
     std::uint32_t kept_ = 0;                // by drivers of devices that are closed, at most

@@ -3,24 +3,20 @@
 #include <linux/if_xdp.h>
 #include <sys/socket.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
+
+#include "dataplane/driver_sockets.hh"
 
 namespace sluice {
 
 namespace {
 
-bool is_xdp_socket(int descriptor) {
-    int domain = 0;
-    socklen_t size = sizeof domain;
-    return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_XDP;
-}
-
-bool is_bpf_object(const std::filesystem::path& link) {
+bool is_bpf_object(int descriptor) {
     std::error_code error;
-    const std::string target = std::filesystem::read_symlink(link, error).string();
+    const std::string target =
+        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error).string();
     return target.starts_with("anon_inode:") &&
            (target.find("bpf") != target.npos || target.find("btf") != target.npos);
 }
@@ -29,11 +25,8 @@ bool is_bpf_object(const std::filesystem::path& link) {
 
 std::set<int> xdp_descriptors() {
     std::set<int> found;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-        const int descriptor = std::atoi(entry.path().filename().c_str());
-        if (is_xdp_socket(descriptor) || is_bpf_object(entry.path())) found.insert(descriptor);
-    }
+    for (const int descriptor : open_descriptors())
+        if (is_socket_of(AF_XDP, descriptor) || is_bpf_object(descriptor)) found.insert(descriptor);
     return found;
 }
 

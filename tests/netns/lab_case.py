@@ -79,6 +79,18 @@ class LabCase(netns.Case):
         self.addCleanup(made.end)
         return made
 
+    def all_arrive(self, receiver, sent, *rings):
+        """Each frame that was sent arrives once and in order, but for those that a ring counts.
+
+        `rings`: (switch, port) on the way. On a busy machine a worker may wait for its turn until the port's receive ring is full."""
+        def missed():
+            return sum(switch.ask("stats", "show", f"ports.{port}.imissed") for switch, port in rings)
+
+        account = receiver.until(lambda account: account["received"] + missed() >= sent)
+        self.assertEqual({key: account[key] for key in ("late", "bad_icrc", "missed")}, {"late": 0, "bad_icrc": 0, "missed": 0})
+        self.assertLessEqual(account["received"], sent)
+        self.assertLessEqual(account["lost"], missed())
+
     def tcp(self, sender, receiver, address, port=5001):
         """(socket of the sender, socket of the receiver), connected."""
         with inside(receiver):

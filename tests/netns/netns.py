@@ -246,6 +246,12 @@ class FrameTests:
     def steered(self, outcome, port, **frames):
         """A port whose steering counts verdicts counted so many."""
 
+    def unseen(self, run, port):
+        """Frames that the kernel had for a port, and that it neither received nor counts as missed."""
+        counters = run.call("stats.show")["ports"][port]
+        came = json.loads(sh("ip", "-s", "-j", "link", "show", f"sw{port[1:]}"))[0]["stats64"]["rx"]["packets"]
+        return came - counters["rx"]["packets"] - counters["imissed"]
+
     def test_rocev2_leaves_as_it_came_but_for_mac_ttl_and_checksum(self):
         frames = self.roce()
         outcome = self.through(frames)
@@ -273,6 +279,28 @@ class FrameTests:
         self.assertEqual((pfc["rx_xoff"][3], pfc["rx_xon"][3]), (1, 1))
         self.assertEqual(run.outcome.report["ledger"]["consumed"], 2)
         self.steered(run.outcome, "h1", mac_control=2)
+
+    def test_what_its_ring_has_no_room_for_is_counted(self):
+        def stopped():
+            return pathlib.Path(f"/proc/{run.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+        cables, switch = self.cables(3), self.switch(3)
+        with self.running(switch) as run:
+            run.call("stats.show")  # from here on its ports hear everything
+            run.process.send_signal(signal.SIGSTOP)
+            run.wait_for(stopped, bool)
+            for turn in range(1500):
+                cables[0].send(plain(200, dport=9, identification=turn))
+                if turn < 10:
+                    cables[2].send(plain(200, source=2, dport=9, identification=turn))
+            run.process.send_signal(signal.SIGCONT)
+            self.comes_through(*cables[:2], run)
+            for port in ("h0", "h2"):
+                run.wait_for(lambda port=port: self.unseen(run, port), lambda frames: frames == 0)
+            self.assertIn("port h0: its receive ring had no room", run.wait_for_event("ring_overrun"))
+        self.assertGreaterEqual(run.outcome.port("h0")["imissed"], 900)
+        self.assertEqual(run.outcome.port("h2")["imissed"], 0, "each port has its own")
+        self.assertIn("missed", str(run.outcome.report["lossless"]))
 
 
 class Run:

@@ -143,9 +143,7 @@ class ComesBack:
         self.assertEqual(self.shared_mappings(), warm[2])
         sender.tell("stop")
         sent = sender.until(lambda account: not account["sending"])
-        received = receiver.until(lambda account: account["received"] >= sent["sent"])
-        self.assertEqual({key: received[key] for key in ("received", "lost", "late", "bad_icrc", "missed")},
-                         {"received": sent["sent"], "lost": 0, "late": 0, "bad_icrc": 0, "missed": 0})
+        self.all_arrive(receiver, sent["sent"], (self.switch, "h1"))
         outcome = self.stop(self.switch)
         for name in ("h1", "h3"):
             self.assertEqual((outcome.port(name)["lossless_drops"], outcome.port(name)["flaps"]), ({}, 0))
