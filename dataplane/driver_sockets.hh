@@ -12,8 +12,8 @@ std::vector<int> open_descriptors();
 // A socket of this domain, as AF_PACKET.
 bool is_socket_of(int domain, int descriptor);
 
-// The sockets of net_af_packet at one interface, one a queue. None of its frames that its ring had no room for
-// is in the driver's statistics.
+// The sockets of net_af_packet at one interface, one a queue. None of its frames that its ring had no room
+// for is in the driver's statistics.
 class PacketSockets {
   public:
     // While the driver has them open. The index is the kernel's, of the interface they are bound to.
