@@ -5,7 +5,7 @@ namespace {
 
 using enum Malformation;
 
-constexpr MalformationInfo table[] = {
+constexpr MalformationInfo malformation_table[] = {
     {truncated, "truncated", true, true, "captured only in part: caplen is half of len"},
     {short_ip, "short_ip", true, true, "IP length smaller than the headers"},
     {bad_checksum, "bad_checksum", true, false, "IPv4 header checksum wrong"},
@@ -39,6 +39,6 @@ constexpr MalformationInfo table[] = {
 
 }  // namespace
 
-std::span<const MalformationInfo> malformations() { return table; }
+std::span<const MalformationInfo> malformations() { return malformation_table; }
 
 }  // namespace sluice::traffic

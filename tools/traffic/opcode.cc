@@ -5,7 +5,7 @@
 namespace sluice::traffic {
 namespace {
 
-constexpr Operation table[] = {
+constexpr Operation operation_table[] = {
     {.name = "send_first", .code = 0x00, .payload = true},
     {.name = "send_middle", .code = 0x01, .payload = true},
     {.name = "send_last", .code = 0x02, .payload = true, .ends_message = true},
@@ -38,11 +38,11 @@ constexpr Operation table[] = {
 
 }  // namespace
 
-std::span<const Operation> operations() { return table; }
+std::span<const Operation> operations() { return operation_table; }
 
 const Operation* find_operation(std::string_view name) {
-    const auto* found = std::ranges::find(table, name, &Operation::name);
-    return found == std::end(table) ? nullptr : found;
+    const auto* found = std::ranges::find(operation_table, name, &Operation::name);
+    return found == std::end(operation_table) ? nullptr : found;
 }
 
 bool allowed(Transport transport, const Operation& operation) {
