@@ -209,11 +209,11 @@ class RealClock(loopback.Case):
             self.assertLessEqual(took["max"], worker["longest_turn_ns"])
 
     def test_a_pause_of_the_first_burst_is_obeyed_within_a_turn(self):
-        """A device that takes all frames at once leaves none to wait for."""
+        """A device that takes all frames at once leaves none to wait for. It is counted by a turn's end, which may come late."""
         switch = Switch(self, hosts=2, device="net_pcap{n},{rx}infinite_rx=1", clock="real")
         switch.give("h0", [(0, plain(to=1))] * 64)
         switch.give("h1", [(0, XOFF_3)] * 64)
-        worker, = switch.run("--duration", "20ms").report["workers"]
+        worker, = switch.run("--duration", "500ms").report["workers"]
         self.assertEqual(worker["pauses_obeyed"], 1)
         self.assertLessEqual(worker["pause_obeyed_ns"]["max"], worker["longest_turn_ns"])
 
