@@ -250,6 +250,9 @@ TEST(Split, addressesBeyondTheLimitShareTheLastPort) {
     CHECK_EQUAL(most_split_ports, summary.ports.size());
     CHECK_EQUAL(301U - most_split_ports, summary.ports.back().more_macs);
     CHECK_EQUAL(300U - (most_split_ports - 2), summary.ports.back().frames);
+    const std::string config = contents(temp / "out/sluice.toml");
+    CHECK_TRUE(config.find("\n[buffer]  # room for the headroom of 256 ports\nsize = \"89600KB\"\n") !=
+               std::string::npos);
 }
 
 TEST(Split, writesAConfigurationThatNamesItsFiles) {
@@ -264,4 +267,5 @@ TEST(Split, writesAConfigurationThatNamesItsFiles) {
           std::string{"speed = \"25G\"\nmtu = 9216\npromiscuous = true\npeer = \"obey\"\n"}}) {
         CHECK_TRUE_TEXT(config.find(line) != std::string::npos, line.c_str());
     }
+    CHECK_TRUE(config.find("[buffer]") == std::string::npos);  // the default holds two ports
 }

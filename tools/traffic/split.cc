@@ -168,12 +168,26 @@ void check_folder(const std::filesystem::path& folder) {
     }
 }
 
+// The buffer that ports of this speed need. A port reserves, with its headroom, 110 KB at 1G, 320 KB at 100G
+// and 1350 KB at 800G; this gives more than that at every speed.
+std::uint64_t buffer_kilobytes(std::size_t ports, std::string_view speed) {
+    constexpr std::uint64_t per_port = 150;
+    constexpr std::uint64_t per_gigabit = 2;
+    const std::uint64_t gigabits_per_second = parse_rate(speed).value().bits_per_second / 1'000'000'000;
+    return ports * (per_port + per_gigabit * gigabits_per_second);
+}
+
 void write_config(const std::filesystem::path& file, const Splitter& splitter, const SplitOptions& options) {
     std::ofstream out{file};
     out << "# Made by sluice-traffic split: every MAC address of the capture is a port, every IP address a "
            "neighbour.\n"
         << fmt::format("clock = \"virtual\"\nseed = {}\n", options.seed);
     const SplitSummary summary = splitter.summary();
+    constexpr std::uint64_t default_kilobytes = 16'000;
+    const std::uint64_t wanted = buffer_kilobytes(summary.ports.size(), options.speed);
+    if (wanted > default_kilobytes)
+        out << fmt::format("\n[buffer]  # room for the headroom of {} ports\nsize = \"{}KB\"\n",
+                           summary.ports.size(), wanted);
     for (std::size_t i = 0; i < summary.ports.size(); ++i) {
         const SplitPort& port = summary.ports[i];
         out << fmt::format("\n[port.{}]  # {}, {} frames\n", port.name,

@@ -17,11 +17,12 @@
 
 #include "control/config.hh"
 #include "lib/headers.hh"
+#include "lib/ids.hh"
 #include "lib/units.hh"
 
 namespace sluice::traffic {
 
-constexpr std::size_t most_split_ports = 250;
+constexpr std::size_t most_split_ports = max_ports;
 constexpr std::size_t most_split_addresses = 65'536;
 
 struct SplitOptions {
