@@ -320,8 +320,9 @@ class RealClock(Case):
     """Workers run on; what may not grow once the answer has come, and the queue has no packet from before, stays."""
 
     def switch(self, frames):
-        """An endless input that obeys nobody, and two outputs that swallow."""
+        """An endless input whose sender obeys, so that nothing is lost however slow the machine is, and two outputs that swallow."""
         switch = Switch(self, hosts=1, clock="real", device="net_pcap{n},{rx}infinite_rx=1")
+        switch.port("h0", peer="obey")
         switch.give("h0", frames)
         switch.route("10.7.0.0/16", "10.9.1.2")
         switch.section("wred.mine", green_min=1_000_000, green_max=2_000_000)

@@ -1,87 +1,21 @@
 """What the tests of the control socket share: a switch that runs, clients of its socket, and sluicectl.
 
-A test file is run as NAME_test.py SLUICED SLUICE_TRAFFIC SLUICECTL [TEST...]; the rest is as in tests/loopback. Times given
-to sockets and processes are only there so that a test that hangs fails; nothing is said about how long anything takes.
+A test file is run as NAME_test.py SLUICED SLUICE_TRAFFIC SLUICECTL [TEST...]; the rest is as in tests/loopback.
 """
 
 import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "loopback"))
 
 import loopback  # noqa: E402
+from client import Client, Refused, connect  # noqa: E402,F401
 from loopback import Case, Programs, Switch  # noqa: E402,F401
-
-PATIENCE_S = 60
-
-
-class Refused(Exception):
-    """An error that the switch answered with."""
-
-    def __init__(self, error):
-        super().__init__(error["message"])
-        self.code, self.message, self.data = error["code"], error["message"], error.get("data", {})
-
-
-class Client:
-    """A connection. `call` waits for its answer; `send_line` and `read_line` are for those who misbehave."""
-
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(PATIENCE_S)
-        self.socket.connect(str(path))
-        self.buffer = b""
-        self.number = 0
-        self.notifications = []
-
-    def send_line(self, data):
-        self.socket.sendall(data if isinstance(data, bytes) else json.dumps(data).encode() + b"\n")
-
-    def read_line(self):
-        """The next line; None when the switch has hung up."""
-        while b"\n" not in self.buffer:
-            try:
-                data = self.socket.recv(1 << 16)
-            except ConnectionResetError:
-                return None
-            if not data:
-                return None
-            self.buffer += data
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        return json.loads(line)
-
-    def call(self, method, **params):
-        self.number += 1
-        self.send_line({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        while True:
-            answer = self.read_line()
-            if answer is None:
-                raise ConnectionError("the switch has hung up")
-            if "method" in answer:
-                self.notifications.append(answer)
-            elif "error" in answer:
-                raise Refused(answer["error"])
-            elif answer["id"] == self.number:
-                return answer["result"]
-
-    def next_notification(self):
-        return self.notifications.pop(0) if self.notifications else self.read_line()
-
-    def until_cut(self):
-        """Lines until the switch hangs up."""
-        lines = []
-        while (line := self.read_line()) is not None:
-            lines.append(line)
-        return lines
-
-    def close(self):
-        self.socket.close()
+from waiting import PATIENCE_S, wait_for  # noqa: E402,F401
 
 
 class Running:
@@ -105,19 +39,14 @@ class Running:
 
     def connect(self):
         """A new client; waits for a switch that only starts."""
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                return self.client()
-            except (FileNotFoundError, ConnectionRefusedError):
-                self.test.assertIsNone(self.process.poll(), self.said())
-                self.test.assertLess(time.monotonic(), end, "no socket")
-                time.sleep(0.02)
+        return self.closed_at_end(connect(self.path, self.process))
 
-    def client(self):
-        client = Client(self.path)
+    def closed_at_end(self, client):
         self.test.addCleanup(client.close)
         return client
+
+    def client(self):
+        return self.closed_at_end(Client(self.path))
 
     def call(self, method, **params):
         return self.first.call(method, **params)
@@ -141,11 +70,7 @@ class Running:
 
     def wait_for(self, what, holds):
         """Asks until `holds` of what it gives; fails after PATIENCE_S."""
-        end = time.monotonic() + PATIENCE_S
-        while not holds(value := what()):
-            self.test.assertLess(time.monotonic(), end, value)
-            time.sleep(0.01)
-        return value
+        return wait_for(what, holds, alive=lambda: self.process.poll() is None)
 
     def kill(self):
         if self.process.poll() is None:

@@ -3,6 +3,7 @@
 
 import os
 import re
+import socket
 import subprocess
 
 import control
@@ -175,14 +176,14 @@ class Force(Case):
         switch = self.switch(FORCED["pause-time"])
         port = self.free_port()
         running = Running(switch, "--force", "--metrics", str(port))
-        with control.socket.create_connection(("127.0.0.1", port)) as client:
+        with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
             text = b"".join(iter(lambda: client.recv(65536), b""))
         self.assertIn(b"\nsluice_lossless 0\n", text)
         running.stop()
 
     def free_port(self):
-        with control.socket.socket() as probe:
+        with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             return probe.getsockname()[1]
 

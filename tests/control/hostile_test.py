@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -239,7 +240,7 @@ class Socket(Case):
     def test_a_socket_that_somebody_else_has_made_stays(self):
         running = Running(self.switch())
         os.unlink(running.path)
-        other = control.socket.socket(control.socket.AF_UNIX)
+        other = socket.socket(socket.AF_UNIX)
         other.bind(str(running.path))
         self.addCleanup(other.close)
         running.process.send_signal(signal.SIGTERM)

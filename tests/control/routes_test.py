@@ -7,11 +7,10 @@ import subprocess
 import threading
 
 import control
-from control import Case, Programs, Running, Switch
+from control import PATIENCE_S, Case, Programs, Running, Switch
 
 ROUTES = 1_000_000 if os.environ.get("SLUICE_LONG") == "1" else 100_000
 EACH = 10_000
-PATIENCE_S = 300
 
 
 def prefix_of(number):

@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import stat
 import struct
 import subprocess
@@ -294,7 +295,7 @@ class Shell(Case):
         """What was asked before may still be answered: the next command asks on a connection of its own."""
         running = self.running()
         path = running.folder / "slow.sock"
-        with control.socket.socket(control.socket.AF_UNIX) as slow:
+        with socket.socket(socket.AF_UNIX) as slow:
             slow.settimeout(control.PATIENCE_S)
             slow.bind(str(path))
             slow.listen()

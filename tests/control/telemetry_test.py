@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import threading
 
@@ -20,7 +21,7 @@ class Client:
     """DPDK's protocol, version 2: packets of a SOCK_SEQPACKET socket; the switch says the first."""
 
     def __init__(self, path):
-        self.socket = control.socket.socket(control.socket.AF_UNIX, control.socket.SOCK_SEQPACKET)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(str(path))  # waits: DPDK lets five stand in line, and with a time limit the sixth is turned away
         self.socket.settimeout(control.PATIENCE_S)
         self.info = json.loads(self.socket.recv(1 << 16))

@@ -41,7 +41,7 @@ class Workers(Case):
             with self.subTest(stage=name):
                 stage = meter["stages"][name]
                 self.assertGreater(stage["packets"], 0)
-                self.assertGreater(stage["cycles"], stage["packets"])
+                self.assertGreater(stage["cycles"], 0)
         self.assertEqual(meter["stages"]["turn"]["packets"], 0)
         said = running.ctl("worker show")
         for name in STAGES:

@@ -4,9 +4,13 @@ import json
 import pathlib
 import struct
 import subprocess
-import tempfile
 import sys
+import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "topology"))
+
+from waiting import PATIENCE_S  # noqa: E402
 
 SLUICED = TRAFFIC = None  # set by main()
 
@@ -103,7 +107,7 @@ class FaultTest(unittest.TestCase):
                                                  config.get("rest", ""))
         (self.folder / "report.json").unlink(missing_ok=True)
         done = subprocess.run([SLUICED, "--config", self.folder / "sluice.toml", "--report", self.folder / "report.json",
-                               *arguments], capture_output=True, text=True, check=False, timeout=100)
+                               *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
         return Result(self.folder, done)
 
     def run_switch(self, fault="", events=(), top="", arguments=()):

@@ -8,7 +8,7 @@ import os
 import loopback
 from determinism_test import busy
 from frames import plain
-from loopback import Switch
+from loopback import Switch, until
 
 CONFIGURATION, FAILED = 2, 1
 
@@ -171,7 +171,9 @@ class Records(loopback.Case):
         switch.give("h0", [(0, plain(size, to=1 + n % 2, dscp=26 * (n % 3 == 0))) for n, size in enumerate(range(60, 3000, 20))]
                     + [(0, plain(ttl=1))])
         switch.give("h1", [(0, plain(source=1, to=2))] * 40)
-        out, lines, _ = self.recorded(switch, "--duration", "600ms")
+        sent = sum(len(switch.sent(name)) for name in ("h0", "h1"))
+        out, lines, _ = self.recorded(switch, script=until(
+            lambda report: report["ledger"]["rx"] == sent and report["ledger"]["queued"] == 0))
         frames = packets(lines)
         self.assertEqual(out.report["decisions"]["lost"], 0)
         self.assertEqual(len(frames), out.report["ledger"]["rx"])

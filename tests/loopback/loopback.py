@@ -20,6 +20,11 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools" / "topology"))
+
+from client import connect  # noqa: E402
+from waiting import PATIENCE_S  # noqa: E402
+
 LONG = os.environ.get("SLUICE_LONG") == "1"
 NANOSECOND_MAGIC = 0xA1B23C4D
 ETHERNET = 1
@@ -214,15 +219,18 @@ class Switch:
         lines += [table("[[neighbor]]", keys) for keys in self.neighbors]
         return "\n".join(lines + self.rest)
 
-    def run(self, *arguments, config=None, status=0, balanced=True, environment=None, **overrides):
-        """Runs sluiced; `overrides` are keys of the top of the configuration."""
+    def run(self, *arguments, config=None, status=0, balanced=True, environment=None, script=None, **overrides):
+        """Runs sluiced; `overrides` are keys of the top of the configuration.
+
+        `script`: called with a client of the running switch, which is stopped when it returns (`until` makes one)."""
         path = self.folder / "sluice.toml"
         path.write_text(config if config is not None else self.text(**overrides))
         report_path = self.folder / "report.json"
         report_path.unlink(missing_ok=True)
         for old in (self.folder / "out").iterdir():
             old.unlink()
-        done = run([Programs.sluiced, "--config", path, "--report", report_path, *arguments], environment)
+        command = [Programs.sluiced, "--config", path, "--report", report_path, *arguments]
+        done = run_by(script, command, self.folder / "sluice.sock") if script else run(command, environment)
         self.test.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
         report, frames, raw = None, {}, {}
         if report_path.exists():
@@ -298,7 +306,29 @@ def listing(folder):
 
 def run(command, environment=None):
     return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=300, env={**os.environ, **(environment or {})})
+                          stdin=subprocess.DEVNULL, timeout=PATIENCE_S, env={**os.environ, **(environment or {})})
+
+
+def until(holds):
+    """A script that waits until `holds` of the switch's report, however long that takes."""
+    return lambda client: client.until(holds)
+
+
+def run_by(script, command, path):
+    """The same for a switch that ends when it is told to, which is when `script` returns."""
+    process = subprocess.Popen([str(part) for part in [*command, "--socket", path]], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        client = connect(path, process)
+        script(client)
+        client.close()
+        process.terminate()
+        out, error = process.communicate(timeout=PATIENCE_S)
+    except BaseException:
+        process.kill()
+        print(*process.communicate())
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
 
 
 def verify(captures):

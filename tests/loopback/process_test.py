@@ -7,28 +7,20 @@ import re
 import signal
 import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
 import loopback
+from client import connect
 from frames import plain
 from loopback import Programs, Switch, run
+from waiting import PATIENCE_S
 
 
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def wait_for(condition, what):
-    """A guard against a hang, not a measure."""
-    for _ in range(3000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"{what} did not come")
 
 
 class Running:
@@ -43,7 +35,7 @@ class Running:
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
-        out, error = self.process.communicate(timeout=60)
+        out, error = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, out, error
 
 
@@ -55,13 +47,13 @@ class Metrics(loopback.Case):
             switch.top["clock"] = "real"
             switch.device = "net_null{n},no-rx=1"
         running = Running(self, switch, "--metrics", at, "--socket", where, *([] if real else ["--interactive"]))
-        wait_for(where.exists, "the socket")
+        connect(where, running.process).close()
         return switch, running, f"http://127.0.0.1:{at}"
 
     def test_every_line_is_of_the_text_format_and_other_paths_are_not_found(self):
         for real in (False, True):
             _, running, url = self.served(real)
-            answer = urllib.request.urlopen(url + "/metrics", timeout=30)
+            answer = urllib.request.urlopen(url + "/metrics", timeout=PATIENCE_S)
             self.assertIn("version=0.0.4", answer.headers["Content-Type"])
             lines = answer.read().decode().splitlines()
             values = [line for line in lines if not line.startswith("#")]
@@ -70,11 +62,11 @@ class Metrics(loopback.Case):
                 self.assertRegex(line, r'^sluice_[a-z0-9_]+(\{([a-z]+="[^"]*",?)+\})? \d+(\.\d+)?$')
             self.assertIn('sluice_ports_link_up{port="h1"} 1', values)
             with self.assertRaises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(url + "/", timeout=30)
+                urllib.request.urlopen(url + "/", timeout=PATIENCE_S)
             self.assertEqual(refused.exception.code, 404)
-            with socket.create_connection(("127.0.0.1", int(url.rsplit(":", 1)[1])), timeout=30) as hostile:
+            with socket.create_connection(("127.0.0.1", int(url.rsplit(":", 1)[1])), timeout=PATIENCE_S) as hostile:
                 hostile.sendall(b"\0\xff garbage\r\n\r\n" + bytes(100_000))
-            urllib.request.urlopen(url + "/metrics", timeout=30).read()
+            urllib.request.urlopen(url + "/metrics", timeout=PATIENCE_S).read()
             status, _, error = running.end()
             self.assertEqual((status, error), (0, ""))
 
@@ -107,7 +99,7 @@ class Events(loopback.Case):
         switch = Switch(self, hosts=2)
         switch.event("0ns", "port h1 down")
         running = Running(self, switch, "--log", "info", JOURNAL_STREAM="8:1")
-        _, error = running.process.communicate(timeout=60)
+        _, error = running.process.communicate(timeout=PATIENCE_S)
         routes, event = error.splitlines()
         self.assertTrue(routes.startswith("<6>routes: 0 IPv4 and 0 IPv6 routes among "), routes)
         self.assertEqual(event, "<5>port_down: port h1 down by command")
@@ -129,7 +121,7 @@ class Manager(loopback.Case):
         path = switch.folder / "notify"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.bind(str(path))
-            manager.settimeout(60)
+            manager.settimeout(PATIENCE_S)
             running = Running(self, switch, NOTIFY_SOCKET=str(path))
             self.assertEqual(manager.recv(64), b"READY=1")
             running.process.send_signal(signal.SIGHUP)

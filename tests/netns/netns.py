@@ -25,7 +25,8 @@ import control  # noqa: E402
 import loopback  # noqa: E402
 from frames import ethernet, plain, plain6, raw_mac, routed  # noqa: E402
 from loopback import Programs, flow, gateway_mac, mac  # noqa: E402
-from network import NAMESPACES, PATIENCE_S, Failed, Namespace, sh, wait_for, wait_for_link  # noqa: E402,F401
+from network import NAMESPACES, Failed, Namespace, sh, wait_for, wait_for_link  # noqa: E402,F401
+from waiting import PATIENCE_S  # noqa: E402
 
 EVERY_PROTOCOL = 0x0003
 MARK = "SLUICE_IN_NAMESPACE"
@@ -118,7 +119,7 @@ class KernelHost:
         return ping(self.namespace, address, **keys)
 
 
-def ping(namespace, address, count=5, size=1400, wait_s=5):
+def ping(namespace, address, count=5, size=1400, wait_s=PATIENCE_S):
     """(replies, TTL of the last one) of echo requests, each waited for."""
     replies, ttl = 0, None
     for _ in range(count):
@@ -319,16 +320,11 @@ class Run:
 
     def wait_for(self, what, holds):
         """Asks until `holds` of what it gives, which it returns."""
-        end = time.monotonic() + PATIENCE_S
-        while not holds(value := what()):
-            assert time.monotonic() < end and self.process.poll() is None, str(value)[:2000]
-            time.sleep(0.01)
-        return value
+        return wait_for(what, holds, alive=lambda: self.process.poll() is None)
 
     def call(self, method, **parameters):
         """What the control socket answers, once there is one."""
-        self.wait_for(self.path.exists, bool)
-        client = control.Client(self.path)
+        client = control.connect(self.path, self.process)
         try:
             return client.call(method, **parameters)
         finally:

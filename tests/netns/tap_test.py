@@ -168,11 +168,11 @@ class Taps(netns.Case):
             sh("ip", "route", "add", "10.9.0.0/16", "via", "10.0.1.2")
             self.reaches(hosts[0], "10.9.0.1")
             self.assertEqual(hosts[0].ping("10.9.0.1", size=1422), (5, 63))
-            self.assertRegex(hosts[0].said("ping", "-n", "-c", "1", "-W", "5", "-M", "do", "-s", "1423", "10.9.0.1"),
+            self.assertRegex(hosts[0].said("ping", "-n", "-c", "1", "-W", netns.PATIENCE_S, "-M", "do", "-s", "1423", "10.9.0.1"),
                              r"From 10\.0\.0\.1 .*mtu = 1450")
             # The host knows better now; without DF the kernel makes fragments of it.
             hosts[0].run("ip", "route", "flush", "cache")
-            self.assertIn("1 received", hosts[0].said("ping", "-n", "-c", "1", "-W", "5", "-M", "dont", "-s", "1472", "10.9.0.1"))
+            self.assertIn("1 received", hosts[0].said("ping", "-n", "-c", "1", "-W", netns.PATIENCE_S, "-M", "dont", "-s", "1472", "10.9.0.1"))
             self.assertGreater(run.call("stats.show", path="ports.h0.punted.mtu"), 0)
 
     def test_the_kernel_sees_the_cable(self):

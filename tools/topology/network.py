@@ -5,14 +5,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
+
+from waiting import Failed, wait_for
 
 NAMESPACES = pathlib.Path("/run/netns")
-PATIENCE_S = 60  # until something that hangs is given up; nothing is measured by it
-
-
-class Failed(Exception):
-    """A program said no; its words."""
 
 
 def enter(namespace):
@@ -31,16 +27,6 @@ def sh(*words, namespace=None, given=None):
     if done.returncode != 0:
         raise Failed(f"{' '.join(words)}: {(done.stderr or done.stdout).strip()}")
     return done.stdout
-
-
-def wait_for(what, holds=bool, why="", every_s=0.05):
-    """Asks until `holds` of what it gives, which it returns."""
-    end = time.monotonic() + PATIENCE_S
-    while not holds(value := what()):
-        if time.monotonic() > end:
-            raise Failed(f"{why or 'waited in vain'}: {str(value)[:2000]}")
-        time.sleep(every_s)
-    return value
 
 
 class Namespace:

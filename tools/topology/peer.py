@@ -4,7 +4,8 @@ import json
 import subprocess
 import time
 
-from network import PATIENCE_S, Failed
+from network import Failed
+from waiting import PATIENCE_S
 
 
 class Peer:
