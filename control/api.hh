@@ -81,6 +81,8 @@ class Api {
 
     // Interactive: moves the clock; set by the loop. Nothing: until nothing can happen any more.
     std::function<void(std::optional<Duration>)> advance;
+    // What clients have taken of the control thread; set by the loop.
+    std::function<Json()> account;
 
   private:
     struct Past {

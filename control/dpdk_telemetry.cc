@@ -220,6 +220,11 @@ DpdkTelemetry::~DpdkTelemetry() {
     slot().changed.notify_all();
 }
 
+bool DpdkTelemetry::is_asked() const {
+    const std::lock_guard lock(slot().mutex);
+    return slot().asked != slot().answered;
+}
+
 void DpdkTelemetry::serve() {
     Slot& at = slot();
     std::unique_lock lock(at.mutex);

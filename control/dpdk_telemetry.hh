@@ -26,7 +26,8 @@ class DpdkTelemetry {
     DpdkTelemetry(const DpdkTelemetry&) = delete;
     DpdkTelemetry& operator=(const DpdkTelemetry&) = delete;
 
-    // Control thread, once a round: answers who waits.
+    // Control thread: somebody waits. Then `serve` answers all who do.
+    bool is_asked() const;
     void serve();
 
   private:

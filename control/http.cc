@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
@@ -15,7 +16,6 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using asio::ip::tcp;
 
-constexpr unsigned max_sessions = 16;
 constexpr std::chrono::seconds time_limit{10};
 constexpr std::uint32_t max_header_bytes = 8192;
 
@@ -35,29 +35,33 @@ tl::expected<tcp::endpoint, std::string> endpoint_of(const std::string& where) {
 
 }  // namespace
 
-// One request, one answer.
+// One request, one answer. Every write is a handler of its own.
 class MetricsServer::Session : public std::enable_shared_from_this<Session> {
   public:
-    Session(tcp::socket socket, std::function<std::string()> text, std::shared_ptr<unsigned> sessions)
-        : stream_(std::move(socket)), text_(std::move(text)), sessions_(std::move(sessions)) {
-        ++*sessions_;
-    }
-    ~Session() { --*sessions_; }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
+    Session(tcp::socket socket, MetricsServer& server) : stream_(std::move(socket)), server_(server) {}
 
     void start() {
+        step();
         stream_.expires_after(time_limit);
         parser_.header_limit(max_header_bytes);
         parser_.body_limit(0);
         http::async_read(stream_, buffer_, parser_,
                          [self = shared_from_this()](const beast::error_code& error, std::size_t) {
-                             if (!error) self->answer();
+                             if (!error && self->is_open()) self->answer();
                          });
+    }
+    bool is_open() const { return stream_.socket().is_open(); }
+    void cut() { stream_.close(); }
+    // Whether it goes before another, where one has to.
+    bool is_worse_than(const Session& other) const {
+        if (has_asked_ != other.has_asked_) return !has_asked_;
+        return last_step_ < other.last_step_;
     }
 
   private:
+    void step() { last_step_ = ++server_.steps_; }
     void answer() {
+        has_asked_ = true;
         const auto& request = parser_.get();
         answer_.version(request.version());
         answer_.keep_alive(false);
@@ -66,30 +70,46 @@ class MetricsServer::Session : public std::enable_shared_from_this<Session> {
         if (!asks) {
             answer_.result(http::status::method_not_allowed);
         } else if (request.target() != "/metrics") {
+            static const auto there_is = std::make_shared<const std::string>("there is /metrics\n");
             answer_.result(http::status::not_found);
-            answer_.body() = "there is /metrics\n";
+            text_ = there_is;
         } else {
-            answer_.body() = text_();
+            text_ = server_.text_();
         }
+        if (text_) answer_.body() = {text_->data(), text_->size()};
         answer_.prepare_payload();
-        if (request.method() == http::verb::head) answer_.body().clear();
-        http::async_write(stream_, answer_,
-                          [self = shared_from_this()](const beast::error_code&, std::size_t) {
-                              beast::error_code ignored;
-                              self->stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-                          });
+        if (request.method() == http::verb::head) answer_.body() = {};
+        write();
+    }
+    void write() {
+        step();
+        http::async_write_some(stream_, serializer_,
+                               [self = shared_from_this()](const beast::error_code& error, std::size_t) {
+                                   if (!error && self->is_open()) self->on_written();
+                               });
+    }
+    void on_written() {
+        if (!serializer_.is_done()) return write();
+        beast::error_code ignored;
+        stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
     }
 
+    using Body = http::span_body<const char>;
+
     beast::tcp_stream stream_;
+    MetricsServer& server_;
     beast::flat_buffer buffer_{max_header_bytes};
     http::request_parser<http::string_body> parser_;
-    http::response<http::string_body> answer_;
-    std::function<std::string()> text_;
-    std::shared_ptr<unsigned> sessions_;
+    std::shared_ptr<const std::string> text_;
+    http::response<Body> answer_;
+    http::response_serializer<Body> serializer_{answer_};
+    bool has_asked_ = false;
+    std::uint64_t last_step_ = 0;
 };
 
-tl::expected<std::unique_ptr<MetricsServer>, std::string> MetricsServer::open(
-    asio::io_context& io, const std::string& where, std::function<std::string()> text) {
+tl::expected<std::unique_ptr<MetricsServer>, std::string> MetricsServer::open(asio::io_context& io,
+                                                                              const std::string& where,
+                                                                              Text text) {
     const auto endpoint = endpoint_of(where);
     if (!endpoint) return tl::unexpected("--metrics " + endpoint.error());
     std::unique_ptr<MetricsServer> server(new MetricsServer(io, std::move(text)));
@@ -106,10 +126,27 @@ tl::expected<std::unique_ptr<MetricsServer>, std::string> MetricsServer::open(
 void MetricsServer::accept() {
     acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
         if (error == asio::error::operation_aborted) return;
-        if (!error && *sessions_ < max_sessions)
-            std::make_shared<Session>(std::move(socket), text_, sessions_)->start();
+        if (!error) {
+            make_room();
+            const auto session = std::make_shared<Session>(std::move(socket), *this);
+            sessions_.push_back(session);
+            session->start();
+        }
         accept();
     });
+}
+
+void MetricsServer::make_room() {
+    std::erase_if(sessions_, [](const auto& each) {
+        const auto session = each.lock();
+        return !session || !session->is_open();
+    });
+    if (sessions_.size() < max_sessions) return;
+    const auto worst = std::min_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
+        return a.lock()->is_worse_than(*b.lock());
+    });
+    worst->lock()->cut();
+    sessions_.erase(worst);
 }
 
 }  // namespace sluice

@@ -146,6 +146,11 @@ Json clock_show(Api& api, RpcClient&, RpcParameters& parameters) {
     return {{"now_ns", api.running().now().ps / 1000}};
 }
 
+Json control_show(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    return api.account ? api.account() : Json::object();
+}
+
 const std::vector<RpcMethod>& all_methods() {
     static const std::vector<RpcMethod> methods = [] {
         std::vector<RpcMethod> all{
@@ -155,6 +160,10 @@ const std::vector<RpcMethod>& all_methods() {
             {"clock.show", "", "The switch's clock.", reads, false, clock_show},
             {"command", "command: WORDS", "A command in words, as timed events give them.", changes, false,
              run},
+            {"control.show", "",
+             "What clients have taken of the control thread: rounds, handlers, unread bytes, and their "
+             "limits.",
+             reads, false, control_show},
             {"events.list", "from: NUMBER", "The last 10 000 events.", reads, false, events_list},
             {"events.subscribe", "on: BOOL, from: NUMBER",
              "Sends every event from now on as a notification `event`.", reads, false, events_subscribe},

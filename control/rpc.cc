@@ -88,16 +88,35 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
     }
 }
 
-Json answer_batch(Api& api, RpcClient& client, const Json& batch, std::size_t line_bytes) {
-    if (batch.empty()) return error_json(nullptr, {RpcCode::invalid_request, "an empty batch"});
-    if (batch.size() > max_batch)
-        return error_json(
-            nullptr, {RpcCode::too_much, fmt::format("a batch of {}: at most {}", batch.size(), max_batch)});
-    Json answers = Json::array();
-    for (const Json& request : batch)
-        if (Json answer = answer_one(api, client, request, line_bytes); !answer.is_null())
-            answers.push_back(std::move(answer));
-    return answers.empty() ? Json(nullptr) : answers;
+// Takes the first element from the inside of an array that has been found to be JSON.
+std::string_view take_element(std::string_view& rest) {
+    int depth = 0;
+    bool in_string = false;
+    std::size_t i = 0;
+    for (; i < rest.size() && (in_string || depth > 0 || rest[i] != ','); ++i) {
+        const char c = rest[i];
+        if (c == '"') in_string = !in_string;
+        if (!in_string)
+            depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        else if (c == '\\')
+            ++i;
+    }
+    const std::string_view element = rest.substr(0, i);
+    rest.remove_prefix(std::min(i + 1, rest.size()));
+    return element;
+}
+
+std::size_t count_elements(std::string_view rest) {
+    std::size_t count = 0;
+    for (; !rest.empty(); ++count) take_element(rest);
+    return count;
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blank = " \t\r\n";
+    const std::size_t begin = text.find_first_not_of(blank);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -175,15 +194,50 @@ std::string notification(std::string_view method, Json parameters) {
     return text_of({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(parameters)}});
 }
 
+bool LineAnswer::step(Api& api, RpcClient& client) {
+    if (!std::exchange(begun_, true)) begin();
+    if (!text_.empty() && !is_batch_) return false;  // refused
+    answer_next(api, client);
+    if (!is_batch_) return false;
+    if (!rest_.empty()) return true;
+    if (!text_.empty()) text_ += ']';
+    return false;
+}
+
+// Refuses what cannot be looked at; else finds a batch's requests.
+void LineAnswer::begin() {
+    const auto refuse = [this](RpcCode code, std::string_view why) { text_ = refuse_line(code, why); };
+    if (line_.size() > max_line_bytes) return refuse(RpcCode::too_much, "the line is too long");
+    if (nesting(line_) > max_nesting)
+        return refuse(RpcCode::too_much, fmt::format("nested deeper than {}", max_nesting));
+    const std::string_view text = trimmed(line_);
+    if (!text.starts_with('[')) return;
+    if (!Json::accept(text)) return refuse(RpcCode::parse_error, "the line is not JSON");
+    rest_ = trimmed(text.substr(1, text.size() - 2));
+    const std::size_t count = count_elements(rest_);
+    if (count == 0) return refuse(RpcCode::invalid_request, "an empty batch");
+    if (count > max_batch)
+        return refuse(RpcCode::too_much, fmt::format("a batch of {}: at most {}", count, max_batch));
+    is_batch_ = true;
+}
+
+void LineAnswer::answer_next(Api& api, RpcClient& client) {
+    const Json request = Json::parse(is_batch_ ? take_element(rest_) : line_, nullptr, false);
+    if (request.is_discarded()) {
+        text_ = refuse_line(RpcCode::parse_error, "the line is not JSON");
+        return;
+    }
+    const Json answer = answer_one(api, client, request, line_.size());
+    if (answer.is_null()) return;
+    if (is_batch_) text_ += text_.empty() ? '[' : ',';
+    text_ += text_of(answer);
+}
+
 std::string answer_line(Api& api, RpcClient& client, std::string_view line) {
-    if (line.size() > max_line_bytes) return refuse_line(RpcCode::too_much, "the line is too long");
-    if (nesting(line) > max_nesting)
-        return refuse_line(RpcCode::too_much, fmt::format("nested deeper than {}", max_nesting));
-    const Json request = Json::parse(line, nullptr, false);
-    if (request.is_discarded()) return refuse_line(RpcCode::parse_error, "the line is not JSON");
-    const Json answer = request.is_array() ? answer_batch(api, client, request, line.size())
-                                           : answer_one(api, client, request, line.size());
-    return answer.is_null() ? std::string() : text_of(answer);
+    LineAnswer answer(line);
+    while (answer.step(api, client)) {
+    }
+    return answer.take();
 }
 
 }  // namespace sluice

@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace sluice {
 
@@ -80,7 +82,30 @@ struct RpcMethod {
 // All there are, sorted by name.
 std::span<const RpcMethod> rpc_methods();
 
-// The answer without its newline; empty when none is wanted (a notification).
+// A line on its way to its answer, one request a step, so that a batch takes no longer at a time than its
+// longest request. A batch is checked as a whole before its first request is answered.
+class LineAnswer {
+  public:
+    explicit LineAnswer(std::string_view line) : line_(line) {}  // which stays where it is
+
+    // Answers the next request. False: that was the last one.
+    bool step(Api& api, RpcClient& client);
+    std::size_t bytes() const { return text_.size(); }  // so far
+    // After the last step: the answer without its newline; empty when none is wanted (a notification).
+    std::string take() { return std::move(text_); }
+
+  private:
+    void begin();
+    void answer_next(Api& api, RpcClient& client);
+
+    std::string_view line_;
+    std::string_view rest_;  // of a batch: requests to come
+    bool begun_ = false;
+    bool is_batch_ = false;
+    std::string text_;
+};
+
+// All steps at once.
 std::string answer_line(Api& api, RpcClient& client, std::string_view line);
 // An answer for a line that cannot be looked at.
 std::string refuse_line(RpcCode code, std::string_view message);

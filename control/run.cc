@@ -4,18 +4,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <thread>
 
 #include "control/api.hh"
+#include "control/budget.hh"
 #include "control/commands.hh"
 #include "control/dpdk_telemetry.hh"
 #include "control/http.hh"
 #include "control/log.hh"
 #include "control/metrics.hh"
 #include "control/notify.hh"
+#include "control/rendering.hh"
 #include "control/report.hh"
 #include "control/report_nic.hh"
 #include "control/socket.hh"
@@ -153,7 +157,9 @@ class Outside {
     Outside(RunningSwitch& running, const RunOptions& options)
         : running_(running),
           api_(running, {options.config_file, options.overrides, options.interactive, options.force}),
-          writer_(level_of(options)) {}
+          writer_(level_of(options)) {
+        api_.account = [this] { return account(); };
+    }
 
     // An error's text, or empty.
     std::string open(const RunOptions& options) {
@@ -164,8 +170,7 @@ class Outside {
                 writer_.say(LogLevel::info, running_.now() - Time{}, "port",
                             running_.port_names()[id] + ": " + capabilities_text(port->capabilities()));
         if (!options.metrics.empty()) {
-            auto metrics = MetricsServer::open(io_, options.metrics,
-                                               [this] { return metrics_text(make_report(running_)); });
+            auto metrics = MetricsServer::open(io_, options.metrics, [this] { return metrics_now(); });
             if (!metrics) return metrics.error();
             metrics_ = std::move(*metrics);
         }
@@ -184,15 +189,10 @@ class Outside {
     }
     Api& api() { return api_; }
 
-    // What has come in; if nothing has, waits for it, for at most `patience`.
+    // What has come in, as far as a round's budget goes; if nothing has, waits for it, for at most
+    // `patience`.
     void serve(std::chrono::microseconds patience) {
-        if (!server_ && !metrics_) {
-            std::this_thread::sleep_for(patience);
-        } else {
-            io_.restart();
-            if (patience.count() != 0) io_.run_one_for(patience);
-            io_.poll();
-        }
+        budget_.serve(io_, patience);
         tick();
     }
 
@@ -213,13 +213,38 @@ class Outside {
             notify_service_manager("READY=1");
         }
         api_.tick();
-        if (telemetry_) telemetry_->serve();
+        if (telemetry_ && telemetry_->is_asked()) boost::asio::post(io_, [this] { telemetry_->serve(); });
         if (server_) server_->tick();
+    }
+    Rendering::Text metrics_now() {
+        const bool is_virtual = running_.virtual_runner() != nullptr;
+        const Rendering::Mark mark{running_.generation(), running_.event_log().total(),
+                                   is_virtual ? running_.now() : Time{}};
+        return metrics_text_.at(mark, Rendering::Clock::now(), [this] {
+            ++renderings_;
+            return metrics_text(make_report(running_));
+        });
+    }
+    Json account() const {
+        const Budget::Account& done = budget_.account();
+        Json json = {{"rounds", done.rounds},
+                     {"handlers", done.handlers},
+                     {"rounds_used_up", done.used_up},
+                     {"most_handlers", done.most_handlers},
+                     {"handlers_limit", budget_.limits().handlers},
+                     {"renderings", renderings_}};
+        if (server_) json.update(server_->account());
+        return json;
     }
 
     RunningSwitch& running_;
     Api api_;
+    Budget budget_{{}};
+    Rendering metrics_text_;
+    std::uint64_t renderings_ = 0;
     boost::asio::io_context io_;
+    // With it the loop waits even when there is nobody to wait for.
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{io_.get_executor()};
     std::unique_ptr<ControlServer> server_;
     std::unique_ptr<MetricsServer> metrics_;
     std::unique_ptr<DpdkTelemetry> telemetry_;

@@ -7,22 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
 #include <cerrno>
 #include <cstring>
-#include <deque>
-#include <vector>
 
-#include "control/report.hh"
+#include "control/socket_session.hh"
 
 namespace sluice {
 namespace {
 
 namespace asio = boost::asio;
-using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t read_bytes = 65'536;
 
 bool is_permitted(int fd, std::string& name) {
     ucred peer{};
@@ -60,149 +53,6 @@ std::string cannot_listen(const std::string& path) {
     return {};
 }
 
-// One client. Lives as long as a read or a write of it is under way, or the server has it.
-class ControlServer::Session : public std::enable_shared_from_this<Session> {
-  public:
-    Session(Protocol::socket socket, Api& api, const Limits& limits, std::string name)
-        : socket_(std::move(socket)), api_(api), limits_(limits) {
-        client_.name = std::move(name);
-    }
-
-    void start() { read(); }
-    bool is_open() const { return socket_.is_open(); }
-    // Not who is being turned away, and not who has closed and left nothing to serve, even if its end has not
-    // been read yet: whoever connects after it has its place.
-    bool takes_place() {
-        if (!is_open() || closing_) return false;
-        std::uint8_t next = 0;
-        const ssize_t found = recv(socket_.native_handle(), &next, sizeof next, MSG_PEEK | MSG_DONTWAIT);
-        return found > 0 || (found < 0 && errno == EAGAIN);
-    }
-    void cut() {
-        boost::system::error_code ignored;
-        socket_.close(ignored);
-    }
-    void cut_after(const std::string& last_words) {
-        closing_ = true;
-        last_read_ = Clock::now();
-        send(last_words);
-    }
-    void tick() {
-        if (closing_ && Clock::now() - last_read_ > limits_.last_words_time) return cut();
-        if (!in_.empty() && !serving_ && !closing_ && Clock::now() - last_read_ > limits_.line_time)
-            return cut_after(refuse_line(RpcCode::too_much, "the rest of the line did not come"));
-        push_events();
-        push_watched();
-    }
-
-  private:
-    void read() {
-        socket_.async_read_some(
-            asio::buffer(buffer_),
-            [self = shared_from_this()](const boost::system::error_code& error, std::size_t bytes) {
-                self->on_read(error, bytes);
-            });
-    }
-    void on_read(const boost::system::error_code& error, std::size_t bytes) {
-        if (error || closing_) return error ? cut() : void();
-        last_read_ = Clock::now();
-        in_.append(buffer_.data(), bytes);
-        serve();
-    }
-    // Up to lines_a_round of what has come; then others have their turn.
-    void serve() {
-        serving_ = true;
-        std::size_t begin = 0;
-        unsigned lines = 0;
-        while (lines < limits_.lines_a_round && !closing_) {
-            const std::size_t end = in_.find('\n', std::max(begin, scanned_));
-            if (end == std::string::npos) {
-                scanned_ = in_.size();
-                break;
-            }
-            answer(std::string_view(in_).substr(begin, end - begin));
-            scanned_ = begin = end + 1;
-            ++lines;
-        }
-        in_.erase(0, begin);
-        scanned_ -= begin;
-        if (closing_ || !is_open()) return;
-        if (lines == limits_.lines_a_round)
-            return asio::post(socket_.get_executor(), [self = shared_from_this()] { self->serve(); });
-        serving_ = false;
-        if (in_.size() > max_line_bytes)
-            return cut_after(
-                refuse_line(RpcCode::too_much, fmt::format("a line is at most {} bytes", max_line_bytes)));
-        last_read_ = Clock::now();  // what follows may have waited for us, not we for it
-        read();
-    }
-    void answer(std::string_view line) {
-        if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
-        const std::string text = answer_line(api_, client_, line);
-        bad_lines_ = text.starts_with(R"({"jsonrpc":"2.0","id":null,"error")") ? bad_lines_ + 1 : 0;
-        if (!text.empty()) send(text);
-        if (bad_lines_ == limits_.bad_lines)
-            cut_after(
-                refuse_line(RpcCode::too_much, fmt::format("{} lines in a row made no sense", bad_lines_)));
-    }
-    void send(const std::string& line) {
-        unsent_bytes_ += line.size() + 1;
-        if (unsent_bytes_ > limits_.unsent_bytes)
-            return cut();  // it does not read: nothing can be told to it
-        out_.push_back(line + '\n');
-        if (out_.size() == 1) write();
-    }
-    void write() {
-        asio::async_write(socket_, asio::buffer(out_.front()),
-                          [self = shared_from_this()](const boost::system::error_code& error,
-                                                      std::size_t bytes) { self->on_written(error, bytes); });
-    }
-    void on_written(const boost::system::error_code& error, std::size_t bytes) {
-        if (error) return cut();
-        unsent_bytes_ -= bytes;
-        out_.pop_front();
-        if (!out_.empty()) return write();
-        if (closing_) cut();
-    }
-
-    void push_events() {
-        if (!client_.wants_events || closing_) return;
-        const EventLog& log = api_.running().event_log();
-        for (; client_.next_event < log.total(); ++client_.next_event) {
-            const SwitchEvent* event = log.find(client_.next_event);
-            if (event == nullptr) continue;
-            Json said = event_json(api_.running(), *event);
-            said["number"] = client_.next_event;
-            send(notification("event", std::move(said)));
-        }
-    }
-    void push_watched() {
-        if (!client_.watch_interval || closing_) return;
-        const Time now = api_.running().now();
-        if (now < client_.next_watch) return;
-        client_.next_watch = now + *client_.watch_interval;
-        const Json report = make_report(api_.running());
-        const Json* part = report_part(report, client_.watch_path);
-        if (part == nullptr) return;
-        send(notification("stats",
-                          {{"at_ns", now.ps / 1000}, {"path", client_.watch_path}, {"value", *part}}));
-    }
-
-    Protocol::socket socket_;
-    Api& api_;
-    Limits limits_;
-    RpcClient client_;
-    std::array<char, read_bytes> buffer_{};
-    std::string in_;
-    std::size_t scanned_ = 0;  // of in_: no newline before it
-    std::deque<std::string> out_;
-    std::size_t unsent_bytes_ = 0;
-    unsigned bad_lines_ = 0;
-    bool serving_ = false;
-    bool closing_ = false;
-    Clock::time_point last_read_ = Clock::now();
-};
-
 tl::expected<std::unique_ptr<ControlServer>, std::string> ControlServer::open(asio::io_context& io,
                                                                               const std::string& path,
                                                                               Api& api,
@@ -238,7 +88,9 @@ std::string ControlServer::listen() {
     return error ? error.message() : std::string();
 }
 
+// As many at a time as are served, and a few that are being turned away; others wait to be accepted.
 void ControlServer::accept() {
+    if (sessions_.size() >= limits_.clients + limits_.turned_away) return;
     accepting_ = true;
     acceptor_.async_accept([this](const boost::system::error_code& error, Protocol::socket socket) {
         if (error == asio::error::operation_aborted) return;
@@ -252,7 +104,7 @@ void ControlServer::accept() {
 void ControlServer::admit(Protocol::socket socket) {
     std::string name = "unknown";
     const bool permitted = is_permitted(socket.native_handle(), name);
-    const auto session = std::make_shared<Session>(std::move(socket), api_, limits_, std::move(name));
+    const auto session = std::make_shared<Session>(std::move(socket), *this, std::move(name));
     sessions_.push_back(session);
     if (!permitted)
         return session->cut_after(refuse_line(RpcCode::not_permitted,
@@ -268,10 +120,39 @@ std::size_t ControlServer::places_taken() const {
         sessions_.begin(), sessions_.end(), [](const auto& session) { return session->takes_place(); }));
 }
 
+// Who leaves the most unread goes first; of two that leave as much, who came later.
+void ControlServer::bound_unread() {
+    while (unread_bytes() > limits_.all_unread_bytes) {
+        const auto worst = std::max_element(
+            sessions_.begin(), sessions_.end(),
+            [](const auto& a, const auto& b) { return a->unread_bytes() <= b->unread_bytes(); });
+        (*worst)->cut();
+    }
+    most_unread_bytes_ = std::max(most_unread_bytes_, unread_bytes());
+}
+
+std::size_t ControlServer::unread_bytes() const {
+    std::size_t sum = 0;
+    for (const auto& session : sessions_) sum += session->unread_bytes();
+    return sum;
+}
+
+bool ControlServer::may_take_bulk() const {
+    return std::count_if(sessions_.begin(), sessions_.end(),
+                         [](const auto& session) { return session->takes_bulk(); }) < limits_.bulk_lines;
+}
+
 void ControlServer::tick() {
-    if (!accepting_) accept();
     for (const auto& session : sessions_) session->tick();
     sessions_.remove_if([](const auto& session) { return !session->is_open(); });
+    if (!accepting_) accept();
+}
+
+Json ControlServer::account() const {
+    return {{"clients", sessions_.size()},
+            {"unread_bytes", unread_bytes()},
+            {"most_unread_bytes", most_unread_bytes_},
+            {"unread_limit_bytes", limits_.all_unread_bytes}};
 }
 
 }  // namespace sluice

@@ -1,9 +1,11 @@
 // The control socket: a Unix stream socket, one JSON object a line (rpc.hh).
 //
 // Mode 0660, and peers must be root, our user or in our group. No client can hold up the switch or another:
-// each is served so many lines a round, one that stalls within a line, does not read what it asked for, or
-// sends garbage is cut. The file is never taken from a running switch; a stale one is replaced, ours is
-// removed at the end.
+// clients take turns, one request each (budget.hh). The memory of all clients together is bounded: a client
+// is answered no more while it leaves `unread_pause_bytes` unread; when all leave more than
+// `all_unread_bytes` unread, the one that leaves the most is cut; long lines are read a few at a time. A
+// client that stalls within a line, asks on without reading, or sends garbage is cut. The file is never taken
+// from a running switch; a stale one is replaced, ours is removed at the end.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "control/api.hh"
 
@@ -26,10 +29,16 @@ class ControlServer {
   public:
     struct Limits {
         std::size_t clients = 64;
-        unsigned lines_a_round = 64;                      // of one client
+        std::size_t turned_away = 16;                     // connections beyond that, at a time
         unsigned bad_lines = 16;                          // in a row
-        std::size_t unsent_bytes = 64U << 20;             // of answers that a client has not read
-        std::chrono::milliseconds line_time{10'000};      // for the rest of a line
+        unsigned bulk_lines = 4;                          // above max_plain_line_bytes, read at a time
+        unsigned events_a_turn = 64;                      // sent to a subscriber
+        std::size_t unread_pause_bytes = 1U << 20;        // a client with so much unread is not answered
+        std::size_t unread_bytes = 64U << 20;             // of one client
+        std::size_t all_unread_bytes = 128U << 20;        // of all clients
+        std::chrono::milliseconds line_time{10'000};      // for more of a line
+        std::chrono::milliseconds bulk_time{30'000};      // for all of a long line
+        std::chrono::milliseconds unread_time{10'000};    // to read on, for who asks on
         std::chrono::milliseconds last_words_time{1000};  // to take them before it is cut
     };
 
@@ -41,8 +50,10 @@ class ControlServer {
     ControlServer(const ControlServer&) = delete;
     ControlServer& operator=(const ControlServer&) = delete;
 
-    // Once a round: cuts who is late, sends events and watched figures.
+    // Once a round: cuts who is late; who waits for events and watched figures gets a turn.
     void tick();
+    // What clients take now, and took at most since the start.
+    Json account() const;
 
   private:
     class Session;
@@ -53,6 +64,9 @@ class ControlServer {
     void accept();
     void admit(Protocol::socket socket);
     std::size_t places_taken() const;
+    void bound_unread();
+    std::size_t unread_bytes() const;
+    bool may_take_bulk() const;
 
     std::string path_;
     Api& api_;
@@ -60,6 +74,8 @@ class ControlServer {
     Protocol::acceptor acceptor_;
     std::uint64_t inode_ = 0;  // of our file
     bool accepting_ = false;
+    std::size_t most_unread_bytes_ = 0;
+    std::vector<char> read_buffer_;  // of whoever reads at the moment
     std::list<std::shared_ptr<Session>> sessions_;
 };
 

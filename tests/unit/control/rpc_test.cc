@@ -95,6 +95,35 @@ TEST(Rpc, AnswersABatchInOrderWithoutNotifications) {
     refused(batch + ",1]", nullptr, RpcCode::too_much);
 }
 
+TEST(Rpc, AnswersABatchARequestAStep) {
+    Api api(*ApiBench::get().running, {"rpc_test.toml", {}, true});
+    RpcClient client;
+    const std::string_view line =
+        R"( [ {"jsonrpc":"2.0","id":"],[\\\",","method":"hello"} , {"id":["x",{}]},{"jsonrpc":"2.0","method":"clock.show"} ,7 ] )";
+    LineAnswer answer(line);
+    std::size_t bytes = 0;
+    for (unsigned n = 0; n < 3; ++n) {
+        CHECK_TRUE(answer.step(api, client));
+        CHECK_TRUE(answer.bytes() > bytes || n == 2);  // to a notification nothing is said
+        bytes = answer.bytes();
+    }
+    CHECK_FALSE(answer.step(api, client));
+    const Json said = Json::parse(answer.take());
+    LONGS_EQUAL(3, said.size());
+    STRCMP_EQUAL(R"(],[\",)", said[0]["id"].get<std::string>().c_str());
+    CHECK_TRUE(said[0].contains("result"));
+    LONGS_EQUAL(static_cast<int>(RpcCode::invalid_request), said[2]["error"]["code"].get<int>());
+}
+
+TEST(Rpc, ABatchThatIsNoJsonHasNotBegun) {
+    const Json before = parsed(request(R"(,"method":"events.list")"))["result"]["next"];
+    const std::string down =
+        R"({"jsonrpc":"2.0","id":1,"method":"port.set","params":{"port":"p0","up":false}})";
+    for (const char* end : {",", ",]", ",{]", "]]", ",nul]", " 1]", ""})
+        refused("[" + down + end, nullptr, RpcCode::parse_error);
+    CHECK_TRUE(before == parsed(request(R"(,"method":"events.list")"))["result"]["next"]);
+}
+
 TEST(Rpc, SaysNothingToNotifications) {
     STRCMP_EQUAL("", answer(R"({"jsonrpc":"2.0","method":"clock.show"})").c_str());
     STRCMP_EQUAL("", answer(R"({"jsonrpc":"2.0","method":"no.such"})").c_str());
