@@ -1,6 +1,7 @@
 #include "control/compile.hh"
 
 #include <algorithm>
+#include <cassert>
 
 #include "control/decision_filter.hh"
 #include "control/watchdog.hh"
@@ -15,9 +16,10 @@ namespace {
 std::array<PoolLimits, max_pools> pool_limits(const EffectiveQos& qos, PoolDirection direction) {
     std::array<PoolLimits, max_pools> limits{};
     for (const EffectivePool& pool : qos.pools)
-        if (pool.direction == direction)
-            limits[pool.index] = {static_cast<std::uint32_t>(pool.shared_cells),
-                                  static_cast<std::uint32_t>(pool.shared_headroom_cells)};
+        if (pool.direction == direction) {
+            assert(pool.shared_cells > 0 && pool.shared_cells <= pool.size_cells);
+            limits[pool.index] = {static_cast<std::uint32_t>(pool.shared_cells), pool.shared_headroom_cells};
+        }
     return limits;
 }
 
@@ -36,10 +38,8 @@ std::uint64_t microburst_bytes(const PortConfig& port, const QueueConfig& queue)
 }
 
 std::uint32_t microburst_cells(std::uint64_t bytes, CellSize cell) {
-    const std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - 1;
-    return bytes == 0
-               ? 0
-               : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cell.rounded_down(bytes), 1, most));
+    if (bytes == 0) return 0;
+    return std::max(1U, cell.rounded_down(bytes).value_or(max_buffer_cells));  // no queue is ever as deep
 }
 
 }  // namespace

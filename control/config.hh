@@ -268,7 +268,9 @@ struct PuntConfig {
 };
 
 struct WatchdogConfig {
-    Duration detection = milliseconds(200);  // in [100 ms, 5 s]
+    static constexpr Duration min_detection = milliseconds(100), max_detection = seconds(5);
+
+    Duration detection = milliseconds(200);  // in [min_detection, max_detection]
     std::optional<Duration> restoration;     // in [100 ms, 60 s]; absent: 2 x detection
     std::optional<Duration> poll;            // absent: detection / 4; the virtual clock is exact without
     WatchdogAction action = WatchdogAction::drop;

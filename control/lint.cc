@@ -16,8 +16,6 @@ namespace lint {
 namespace {
 
 constexpr Duration longest_turn = milliseconds(1);
-constexpr std::uint64_t large_buffer_bytes = 4'000'000'000;
-constexpr std::uint32_t min_cell_bytes = 64, max_cell_bytes = 2048;
 constexpr std::uint32_t ethernet_and_tags_bytes = 14 + 8;
 constexpr std::uint32_t min_ipv6_mtu = 1280;  // RFC 8200, 5
 
@@ -29,10 +27,6 @@ std::vector<std::string> names_of(const auto& map) {
 
 void check_workers(const Config& config, const Machine& machine, Findings& findings) {
     const bool real = config.clock == ClockKind::real_time;
-    if (config.workers < 1 || config.workers > max_workers)
-        findings.error("workers-range", "workers",
-                       fmt::format("{} workers are not from 1 to {}", config.workers, max_workers),
-                       "write workers = 1");
     std::size_t queues = 0;
     for (const auto& [name, port] : config.ports) queues += port.rx_queues;
     if (!config.ports.empty() && config.workers > queues)
@@ -78,13 +72,6 @@ void check_idle_sleep(const Config& config, Findings& findings) {
 }
 
 void check_buffer(const Config& config, Findings& findings) {
-    if (config.cell_bytes < min_cell_bytes || config.cell_bytes > max_cell_bytes) {
-        findings.error("cell-range", "buffer.cell",
-                       fmt::format("a cell of {} bytes is not from {} to {}, the data room of an mbuf",
-                                   config.cell_bytes, min_cell_bytes, max_cell_bytes),
-                       "write cell = 256");
-        return;
-    }
     // The least that moves anything: one frame of each port in the buffer.
     std::uint64_t least = 0;
     for (const auto& [name, port] : config.ports) {
@@ -97,12 +84,6 @@ void check_buffer(const Config& config, Findings& findings) {
             fmt::format("{} bytes do not hold one frame of each of {} ports, which take {}",
                         config.buffer_size_bytes, config.ports.size(), least),
             fmt::format("write size = {} or more", std::max<std::uint64_t>(least, config.cell_bytes)));
-    if (config.buffer_size_bytes > large_buffer_bytes)
-        findings.warn(
-            "buffer-large", "buffer.size",
-            fmt::format("{} are {} mbufs, more memory than most machines give",
-                        print_size(config.buffer_size_bytes), config.buffer_size_bytes / config.cell_bytes),
-            "write a smaller size, or larger cells");
     if (const std::uint64_t rest = config.buffer_size_bytes % config.cell_bytes; rest != 0)
         findings.note("buffer-rest", "buffer.size",
                       fmt::format("{} bytes are {} cells of {} and {} bytes that nothing uses",
@@ -112,16 +93,6 @@ void check_buffer(const Config& config, Findings& findings) {
 }
 
 void check_port(const std::string& name, const PortConfig& port, const Config& config, Findings& findings) {
-    if (!port.speed.valid_port_speed())
-        findings.error("speed", port_path(name, "speed"),
-                       fmt::format("{} is not a port speed: a byte takes no whole number of picoseconds, or "
-                                   "it is not from 1G to 800G",
-                                   print_rate(port.speed)),
-                       "write speed = \"100G\"", port.place);
-    if (port.mtu < 68 || port.mtu > 9216)
-        findings.error("mtu-range", port_path(name, "mtu"),
-                       fmt::format("an MTU of {} is not from 68 to 9216", port.mtu), "write mtu = 9100",
-                       port.place);
     const bool has_v6 = std::any_of(port.address.begin(), port.address.end(),
                                     [](const IpPrefix& a) { return a.address.is_v6; });
     if (has_v6 && port.mtu < min_ipv6_mtu)
@@ -186,16 +157,47 @@ void check_macs(const Config& config, Findings& findings) {
                            "write the neighbour's MAC address", neighbor.place);
 }
 
+// "port.p1.mtu" as a port and its key; the port's name may be quoted.
+std::optional<std::pair<std::string_view, std::string_view>> port_and_key(std::string_view path) {
+    constexpr std::string_view ports = "port.";
+    if (!path.starts_with(ports)) return std::nullopt;
+    path.remove_prefix(ports.size());
+    const bool quoted = path.starts_with('"');
+    const std::size_t end = path.find(quoted ? "\"." : ".");
+    if (end == path.npos) return std::nullopt;
+    return std::pair(path.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0)),
+                     path.substr(end + (quoted ? 2 : 1)));
+}
+
 }  // namespace
 
 void Findings::add(Severity severity, std::string_view id, std::string path, std::string message,
-                   std::string fix, SourcePlace fallback) {
+                   std::string fix, SourcePlace fallback, std::size_t others) {
+    SourcePlace place = config_.source.find(path);
+    std::string of_port;
+    if (const auto port = port_and_key(path); port && place.line == 0)
+        for (const std::string_view section : {"default.", "default.port."}) {
+            std::string inherited = std::string(section).append(port->second);
+            const SourcePlace there = config_.source.find(inherited);
+            if (there.line == 0) continue;
+            place = there;
+            of_port = port->first;
+            path = std::move(inherited);
+            break;
+        }
+    if (!of_port.empty())
+        for (Entry& entry : entries_)
+            if (entry.finding.id == id && entry.finding.path == path && entry.finding.message == message) {
+                entry.others += 1 + others;
+                return;
+            }
     auto count = counts_.find(id);
     if (count == counts_.end()) count = counts_.emplace(id, Count{0, severity}).first;
     if (++count->second.found > max_findings_of_a_kind) return;
-    const SourcePlace place = config_.source.find(path);
-    findings_.push_back({severity, std::string(id), std::move(path), std::move(message), std::move(fix),
-                         place.line != 0 ? place : fallback});
+    entries_.push_back({{severity, std::string(id), std::move(path), std::move(message), std::move(fix),
+                         place.line != 0 ? place : fallback},
+                        std::move(of_port),
+                        others});
 }
 
 void Findings::error(std::string_view id, std::string path, std::string message, std::string fix,
@@ -214,22 +216,34 @@ void Findings::note(std::string_view id, std::string path, std::string message, 
 }
 
 std::vector<Finding> Findings::take() {
+    std::vector<Finding> findings;
+    for (Entry& entry : entries_) {
+        if (!entry.of_port.empty() && entry.others == 0)
+            entry.finding.message += fmt::format(" (of port {})", entry.of_port);
+        else if (!entry.of_port.empty())
+            entry.finding.message += fmt::format(" (of port {} and {} {})", entry.of_port, entry.others,
+                                                 entry.others == 1 ? "other" : "others");
+        else if (entry.others != 0)
+            entry.finding.message +=
+                fmt::format(" (and so {} other {})", entry.others, entry.others == 1 ? "port" : "ports");
+        findings.push_back(std::move(entry.finding));
+    }
     for (const auto& [id, count] : counts_)
         if (count.found > max_findings_of_a_kind)
-            findings_.push_back(
+            findings.push_back(
                 {count.severity,
                  id,
                  {},
                  fmt::format("{} more of this kind are not shown", count.found - max_findings_of_a_kind),
                  "correct those shown and check again",
                  {~0U, 0}});
-    std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
         return std::tuple(a.severity, a.place.line, a.place.column) <
                std::tuple(b.severity, b.place.line, b.place.column);
     });
-    for (Finding& finding : findings_)
+    for (Finding& finding : findings)
         if (finding.place.line == ~0U) finding.place = {};
-    return std::move(findings_);
+    return findings;
 }
 
 std::string port_path(std::string_view port, std::string_view key) {
@@ -286,14 +300,6 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
     if (!same_neighbors || !good->routes.is_shared_with(config.routes)) lint::check_routes(config, findings);
     lint::check_watchdog(config, findings);
     lint::check_slow_path(config, findings);
-    for (const EventConfig& event : config.events) {
-        if (event.at < Duration{})
-            findings.error("event-time", "event", "an event before the run's origin",
-                           "write at = \"0\" or later", event.place);
-        if (event.command.empty())
-            findings.error("event-empty", "event", "an event without a command", "say what to do",
-                           event.place);
-    }
     return findings.take();
 }
 

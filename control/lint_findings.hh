@@ -14,15 +14,18 @@ class Findings {
   public:
     explicit Findings(const Config& config) : config_(config) {}
 
-    // At the place of the key `path`, or at `fallback` when the file does not have the key.
+    // At the place of the key `path`. A port's key that the file has under [default] is named and placed as
+    // it stands there, and the ports that have the same to hear of it are one finding. At `fallback` when the
+    // file has neither.
     void error(std::string_view id, std::string path, std::string message, std::string fix,
                SourcePlace fallback = {});
     void warn(std::string_view id, std::string path, std::string message, std::string fix,
               SourcePlace fallback = {});
     void note(std::string_view id, std::string path, std::string message, std::string fix,
               SourcePlace fallback = {});
+    // `others`: ports beside the one of `path` that have the same to hear.
     void add(Severity severity, std::string_view id, std::string path, std::string message, std::string fix,
-             SourcePlace fallback);
+             SourcePlace fallback, std::size_t others = 0);
     std::vector<Finding> take();
 
   private:
@@ -30,8 +33,13 @@ class Findings {
         std::size_t found = 0;
         Severity severity = Severity::error;
     };
+    struct Entry {
+        Finding finding;
+        std::string of_port;  // the first that inherits the key; empty: it is not under [default]
+        std::size_t others;
+    };
     const Config& config_;
-    std::vector<Finding> findings_;
+    std::vector<Entry> entries_;
     std::map<std::string, Count, std::less<>> counts_;
 };
 

@@ -63,7 +63,7 @@ std::vector<Finding> lint_nics(const Config& config, const EffectiveQos& qos,
     Findings findings(config);
     for (const auto& [name, port] : config.ports) {
         const NicState state = state_of(name);
-        if (state.can == nullptr || state.can->is_virtual || !port.speed.valid_port_speed()) continue;
+        if (state.can == nullptr || state.can->is_virtual) continue;
         check_pfc(name, port, qos.ports.at(name), *state.can, findings);
         check_receive_ring(name, port, config, *state.can, findings);
         if (std::string wrong = speed_mismatch(port.speed, state.link_mbps); !wrong.empty())

@@ -21,11 +21,9 @@ constexpr std::uint64_t least_wire_bytes = 84;
 
 // What effective_qos found while it put the configuration together.
 void report_problems(const EffectiveQos& qos, PortFindings& findings) {
-    for (const QosProblem& problem : qos.problems)
-        findings.add_at(Severity::error, problem.id, problem.path, problem.wrong, problem.fix);
+    for (const QosProblem& problem : qos.problems) findings.add(Severity::error, problem, problem.wrong);
     for (const QosProblem& problem : qos.tolerated)
-        findings.add_at(Severity::warning, problem.id, problem.path,
-                        problem.wrong + ": accepted by small_xoff, not lossless", problem.fix);
+        findings.add(Severity::warning, problem, problem.wrong + ": accepted by small_xoff, not lossless");
 }
 
 // A shared headroom serves as many groups at once as fit in it, the largest first.
@@ -74,7 +72,7 @@ void check_xon_offset(const Config& config, const std::string& name, const Effec
     const std::uint64_t least = 2ULL * config.ports.at(name).mtu;
     for_each_class(port.lossless, [&](ClassId n) {
         const GroupLimits& group = port.group[n];
-        if (group.xon_offset_cells >= cell.rounded_down(least)) return;
+        if (group.xon_offset_cells >= least / cell.bytes()) return;
         findings.warn(
             "xon-offset", name, fmt::format("priority_group.{}.xon_offset", n),
             fmt::format("XON {} bytes below the limit is fewer than two packets of the MTU, {} bytes: XOFF "
@@ -89,7 +87,7 @@ void check_xon_offset(const Config& config, const std::string& name, const Effec
 void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,
                       PortFindings& findings) {
     const PortConfig& said = config.ports.at(name);
-    if (port.masks.may_send == 0 || !said.speed.valid_port_speed()) return;
+    if (port.masks.may_send == 0) return;
     const Duration byte = said.speed.byte_time();
     const Duration half = byte * (std::int64_t{said.pfc_quanta} * quantum_bytes) / 2;
     const Duration wire =
@@ -117,7 +115,6 @@ void check_pause_time(const Config& config, const std::string& name, const Effec
 // What arrives between two turns must fit the receive ring.
 void check_receive_ring(const Config& config, const std::string& name, PortFindings& findings) {
     const PortConfig& port = config.ports.at(name);
-    if (!port.speed.valid_port_speed()) return;
     const bool real = config.clock == ClockKind::real_time;
     const Duration turn = real ? config.turn_max : config.virtual_turn;
     const auto bytes = static_cast<std::uint64_t>(turn.ps / port.speed.byte_time().ps);
@@ -148,26 +145,34 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
 
 }  // namespace
 
+void PortFindings::add(Entry entry) {
+    for (Entry& known : entries_) {
+        if (known.severity != entry.severity || known.id != entry.id || known.key != entry.key ||
+            known.message != entry.message || known.port.empty() != entry.port.empty())
+            continue;
+        if (entry.port != known.last) ++known.others;
+        known.last = std::move(entry.port);
+        return;
+    }
+    entries_.push_back(std::move(entry));
+}
+
 void PortFindings::add(Severity severity, std::string_view id, const std::string& port, std::string_view key,
                        std::string message, std::string fix) {
-    for (Entry& entry : entries_)
-        if (entry.severity == severity && entry.id == id && entry.key == key && entry.message == message) {
-            ++entry.others;
-            return;
-        }
-    entries_.push_back({severity, id, port, std::string(key), std::move(message), std::move(fix), 0});
+    add({severity, id, port, std::string(key), std::move(message), std::move(fix), port, port});
+}
+
+void PortFindings::add(Severity severity, const QosProblem& problem, std::string message) {
+    add({severity, problem.id, problem.port, problem.key, std::move(message), problem.fix,
+         problem.port.empty() ? problem.near : problem.port, problem.port});
 }
 
 std::vector<Finding> PortFindings::take() {
-    for (Entry& entry : entries_) {
-        if (entry.others != 0)
-            entry.message +=
-                fmt::format(" (and so {} other {})", entry.others, entry.others == 1 ? "port" : "ports");
-        const bool of_port = !entry.port.empty();
-        findings_.add(entry.severity, entry.id, of_port ? port_path(entry.port, entry.key) : entry.key,
+    for (Entry& entry : entries_)
+        findings_.add(entry.severity, entry.id,
+                      entry.port.empty() ? entry.key : port_path(entry.port, entry.key),
                       std::move(entry.message), std::move(entry.fix),
-                      of_port ? config_.ports.at(entry.port).place : SourcePlace{});
-    }
+                      entry.near.empty() ? SourcePlace{} : config_.ports.at(entry.near).place, entry.others);
     return findings_.take();
 }
 

@@ -17,6 +17,7 @@ class PortFindings {
     // `key` is of the port: "queue.3.wred". Ports that have the same to hear are counted in one finding.
     void add(Severity severity, std::string_view id, const std::string& port, std::string_view key,
              std::string message, std::string fix);
+    void add(Severity severity, const QosProblem& problem, std::string message);
     void warn(std::string_view id, const std::string& port, std::string_view key, std::string message,
               std::string fix) {
         add(Severity::warning, id, port, key, std::move(message), std::move(fix));
@@ -40,8 +41,12 @@ class PortFindings {
         std::string key;
         std::string message;
         std::string fix;
-        std::size_t others;  // ports
+        std::string near;  // port to point at when the file does not have the key
+        std::string last;  // port that has the same to hear
+        std::size_t others = 0;
     };
+    void add(Entry entry);
+
     const Config& config_;
     Findings findings_;
     std::vector<Entry> entries_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "control/lint_findings.hh"
+#include "control/values.hh"
 #include "control/wred_profiles.hh"
 #include "lib/class_mask.hh"
 
@@ -58,6 +60,43 @@ MapConfig sonic_map() {
     return map;
 }
 
+// ---- From bytes to cells
+// -----------------------------------------------------------------------------------------
+
+enum class Round : std::uint8_t { up, down };  // a promise, a limit
+
+// Nothing when it is more than the buffer has.
+std::optional<std::uint32_t> cells_in_buffer(const EffectiveQos& qos, Round round, std::uint64_t bytes) {
+    const auto cells = round == Round::up ? qos.cell.rounded_up(bytes) : qos.cell.rounded_down(bytes);
+    return cells && *cells <= qos.buffer_cells ? cells : std::nullopt;
+}
+
+// A size that the configuration says. One that is above the buffer is a problem of its key, and the whole
+// buffer stands for it.
+std::uint32_t said_cells(EffectiveQos& qos, Round round, std::uint64_t bytes, const std::string& port,
+                         const std::string& key) {
+    if (const auto cells = cells_in_buffer(qos, round, bytes)) return *cells;
+    const std::uint64_t most = std::uint64_t{qos.buffer_cells} * qos.cell.bytes();
+    qos.problems.push_back(
+        {port, key, fmt::format("{} are more than the {} of the buffer", print_size(bytes), print_size(most)),
+         fmt::format("write at most {}, or enlarge buffer.size", most), "above-buffer"});
+    return qos.buffer_cells;
+}
+
+std::uint32_t buffer_cells(const Config& config, EffectiveQos& qos) {
+    if (const auto cells = qos.cell.rounded_down(config.buffer_size_bytes)) return *cells;
+    qos.problems.push_back(
+        {{},
+         "buffer.size",
+         fmt::format("{} are {} cells of {} bytes, and a buffer has at most {}",
+                     print_size(config.buffer_size_bytes), config.buffer_size_bytes / config.cell_bytes,
+                     config.cell_bytes, max_buffer_cells),
+         fmt::format("write size = {} or less, or larger cells",
+                     std::uint64_t{max_buffer_cells} * config.cell_bytes),
+         "buffer-large"});
+    return max_buffer_cells;
+}
+
 // ---- Pools
 // -------------------------------------------------------------------------------------------------------
 
@@ -69,8 +108,8 @@ struct PoolTable {
             if (pool.direction == direction && pool.name == name) return &pool;
         return nullptr;
     }
-    void add(std::string_view name, PoolDirection direction, std::uint64_t size_cells,
-             std::uint64_t shared_headroom) {
+    void add(std::string_view name, PoolDirection direction, std::uint32_t size_cells,
+             std::uint32_t shared_headroom) {
         unsigned index = 0;
         for (const EffectivePool& pool : pools) index += pool.direction == direction ? 1 : 0;
         pools.push_back({std::string(name), direction, static_cast<std::uint8_t>(index), size_cells, 0, 0, 0,
@@ -80,12 +119,14 @@ struct PoolTable {
 
 void make_pools(const Config& config, EffectiveQos& qos) {
     PoolTable table{qos.pools};
-    const std::uint64_t buffer = qos.cell.rounded_down(config.buffer_size_bytes);
+    const std::uint32_t buffer = qos.buffer_cells;
     for (const PoolDirection direction : {PoolDirection::ingress, PoolDirection::egress})
         for (const auto& [name, pool] : config.pools)
             if (pool.direction == direction)
-                table.add(name, direction, qos.cell.rounded_down(pool.size_bytes),
-                          qos.cell.rounded_up(pool.shared_headroom_bytes));
+                table.add(name, direction,
+                          said_cells(qos, Round::down, pool.size_bytes, {}, "pool." + name + ".size"),
+                          said_cells(qos, Round::up, pool.shared_headroom_bytes, {},
+                                     "pool." + name + ".shared_headroom"));
     const auto has = [&](PoolDirection direction) {
         return std::any_of(qos.pools.begin(), qos.pools.end(),
                            [&](const auto& p) { return p.direction == direction; });
@@ -95,7 +136,7 @@ void make_pools(const Config& config, EffectiveQos& qos) {
                                       [](const auto& p) { return preset_of(p.second.qos).one_ingress_pool; });
     // Pools of their own, so that lossy load never pauses a lossless class and the other way round. A lossy
     // quarter is ample for TCP; the lossless part pays for the headrooms.
-    const std::uint64_t lossy = buffer / 4;
+    const std::uint32_t lossy = buffer / 4;
     if (!has(PoolDirection::ingress)) {
         table.add(ingress_lossless, PoolDirection::ingress, one_pool ? buffer : buffer - lossy, 0);
         if (!one_pool) table.add(ingress_lossy, PoolDirection::ingress, lossy, 0);
@@ -107,26 +148,43 @@ void make_pools(const Config& config, EffectiveQos& qos) {
     std::stable_sort(qos.pools.begin(), qos.pools.end(),
                      [](const auto& a, const auto& b) { return a.direction < b.direction; });
     std::uint64_t sum = 0;
-    for (const EffectivePool& pool : qos.pools)
-        sum += pool.direction == PoolDirection::ingress ? pool.size_cells : 0;
+    const EffectivePool* largest = nullptr;
+    for (const EffectivePool& pool : qos.pools) {
+        if (pool.direction != PoolDirection::ingress) continue;
+        sum += pool.size_cells;
+        if (largest == nullptr || pool.size_cells > largest->size_cells) largest = &pool;
+    }
     if (sum > buffer)
-        qos.problems.push_back({"pool",
+        qos.problems.push_back({{},
+                                "pool." + largest->name + ".size",
                                 fmt::format("the ingress pools take {} bytes of a buffer of {}",
                                             sum * config.cell_bytes, config.buffer_size_bytes),
                                 fmt::format("take {} bytes away", (sum - buffer) * config.cell_bytes),
                                 "pools-exceed-buffer"});
 }
 
+// What a pool is to hold beside its shared part, for the finding when it does not.
+struct PoolAccount {
+    // What the file itself promises by one key of ports ("priority_group.3.size"), as [default] does for all.
+    struct Said {
+        std::string port;  // the first
+        std::uint64_t ports = 0;
+        std::uint64_t cells = 0;  // of all
+    };
+    std::map<std::string, Said> said;
+    std::string full_at;  // the first port for which there is no room
+};
+
 // The pool a group or queue names, or the preset's for its kind; a pool of the other kind when that one is
 // missing.
 EffectivePool* choose_pool(EffectiveQos& qos, PoolDirection direction, const std::optional<std::string>& said,
-                           bool lossless, const std::string& path) {
+                           bool lossless, const std::string& port, const std::string& key) {
     PoolTable table{qos.pools};
     if (said) {
         EffectivePool* pool = table.find(direction, *said);
         if (pool == nullptr)
             qos.problems.push_back(
-                {path + ".pool",
+                {port, key,
                  fmt::format("there is no {} pool \"{}\"",
                              direction == PoolDirection::ingress ? "ingress" : "egress", *said),
                  "name one that is, or add [pool." + *said + "]", "pool-unknown"});
@@ -149,25 +207,40 @@ struct Reading {
     const std::string& name;
     const PortConfig& port;
     EffectivePort& out;
-    std::string path(std::string_view kind, unsigned n) const {
-        return fmt::format("port.{}.{}.{}", name, kind, n);
+    std::vector<PoolAccount>& accounts;  // of qos.pools
+
+    // What the file says, or else the default: where that is too large for its pool, judge_pools says so.
+    std::uint32_t cells(Round round, const std::optional<std::uint64_t>& said, std::uint64_t otherwise,
+                        const std::string& key) const {
+        if (said) return said_cells(qos, round, *said, name, key);
+        const auto cells =
+            round == Round::up ? qos.cell.rounded_up(otherwise) : qos.cell.rounded_down(otherwise);
+        return cells.value_or(max_buffer_cells);
+    }
+    // `said`: of what is promised, this the file says by `key`.
+    void account(const EffectivePool& pool, const std::string& key, std::uint64_t said) const {
+        PoolAccount& account = accounts[static_cast<std::size_t>(&pool - qos.pools.data())];
+        const std::uint64_t promised =
+            pool.reserved_cells + std::max<std::uint64_t>(pool.headroom_cells, pool.shared_headroom_cells);
+        if (promised >= pool.size_cells && account.full_at.empty()) account.full_at = name;
+        if (said == 0) return;
+        PoolAccount::Said& of_key = account.said[key];
+        if (of_key.ports++ == 0) of_key.port = name;
+        of_key.cells += said;
     }
 };
 
-Threshold threshold_of(const ThresholdConfig& said, Threshold otherwise, CellSize cell) {
+std::string key_of(std::string_view kind, unsigned n, std::string_view key) {
+    return fmt::format("{}.{}.{}", kind, n, key);
+}
+
+Threshold threshold_of(const Reading& in, const ThresholdConfig& said, Threshold otherwise,
+                       const std::string& key) {
     if (said.dynamic_th) return Threshold::dynamic(*said.dynamic_th);
     if (!said.static_bytes) return otherwise;
     if (*said.static_bytes == 0) return Threshold::fixed(0);
     // Limits round down, but a limit below a cell is not the same as none.
-    return Threshold::fixed(
-        static_cast<std::uint32_t>(std::max<std::uint64_t>(1, cell.rounded_down(*said.static_bytes))));
-}
-
-std::uint32_t up(CellSize cell, std::uint64_t bytes) {
-    return static_cast<std::uint32_t>(cell.rounded_up(bytes));
-}
-std::uint32_t down(CellSize cell, std::uint64_t bytes) {
-    return static_cast<std::uint32_t>(cell.rounded_down(bytes));
+    return Threshold::fixed(std::max(1U, in.cells(Round::down, said.static_bytes, 0, key)));
 }
 
 Headroom headroom_of(const Config& config, const PortConfig& port) {
@@ -188,22 +261,29 @@ Headroom headroom_of(const Config& config, const PortConfig& port) {
 void read_group(const Reading& in, unsigned n) {
     const PriorityGroupConfig& said = in.port.priority_group[n];
     GroupLimits& limits = in.out.group[n];
-    const CellSize cell = in.qos.cell;
+    const auto key = [n](std::string_view name) { return key_of("priority_group", n, name); };
     limits.lossless = (in.out.lossless >> n & 1U) != 0;
-    limits.threshold = threshold_of(said, Threshold::dynamic(limits.lossless ? 0 : 3), cell);
-    limits.reserved_cells = up(cell, said.size_bytes.value_or(limits.lossless ? 2ULL * in.port.mtu : 0));
-    limits.xon_cells = down(cell, said.xon_bytes.value_or(0));
-    limits.xon_offset_cells = down(cell, said.xon_offset_bytes.value_or(2ULL * in.port.mtu));
+    limits.threshold = threshold_of(in, said, Threshold::dynamic(limits.lossless ? 0 : 3), key("static_th"));
+    limits.reserved_cells =
+        in.cells(Round::up, said.size_bytes, limits.lossless ? 2ULL * in.port.mtu : 0, key("size"));
+    limits.xon_cells = in.cells(Round::down, said.xon_bytes, 0, key("xon"));
+    limits.xon_offset_cells =
+        in.cells(Round::down, said.xon_offset_bytes, 2ULL * in.port.mtu, key("xon_offset"));
     in.out.headroom_is_given[n] = said.xoff_bytes.has_value();
-    if (limits.lossless)
-        limits.headroom_cells = said.xoff_bytes ? up(cell, *said.xoff_bytes)
-                                                : static_cast<std::uint32_t>(in.out.headroom.xoff_cells);
+    const auto needed =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(in.out.headroom.xoff_cells, max_buffer_cells));
+    const std::uint32_t given =
+        said.xoff_bytes ? in.cells(Round::up, said.xoff_bytes, 0, key("xoff")) : needed;
+    if (limits.lossless) limits.headroom_cells = given;
     EffectivePool* pool =
-        choose_pool(in.qos, PoolDirection::ingress, said.pool, limits.lossless, in.path("priority_group", n));
+        choose_pool(in.qos, PoolDirection::ingress, said.pool, limits.lossless, in.name, key("pool"));
     if (pool == nullptr) return;
     limits.pool = pool->index;
     pool->reserved_cells += limits.reserved_cells;
-    if (pool->shared_headroom_cells == 0) pool->headroom_cells += limits.headroom_cells;
+    in.account(*pool, key("size"), said.size_bytes ? limits.reserved_cells : 0);
+    if (pool->shared_headroom_cells != 0) return;
+    pool->headroom_cells += limits.headroom_cells;
+    in.account(*pool, key("xoff"), limits.headroom_cells > needed ? limits.headroom_cells - needed : 0);
 }
 
 // Whether some class that the port's packets may have leaves by this queue; an idle queue needs no reserve.
@@ -224,14 +304,17 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
     for (unsigned tc = 0; tc < classes; ++tc)
         if (map.tc_to_queue[tc] == n && (in.out.lossless >> map.tc_to_priority_group[tc] & 1U) != 0)
             limits.lossless = true;
-    limits.threshold =
-        threshold_of(said, limits.lossless ? Threshold::fixed(0) : Threshold::dynamic(1), in.qos.cell);
-    limits.reserved_cells = up(in.qos.cell, said.size_bytes.value_or(in_use(map, n) ? in.port.mtu : 0));
+    const auto key = [n](std::string_view name) { return key_of("queue", n, name); };
+    limits.threshold = threshold_of(in, said, limits.lossless ? Threshold::fixed(0) : Threshold::dynamic(1),
+                                    key("static_th"));
+    limits.reserved_cells =
+        in.cells(Round::up, said.size_bytes, in_use(map, n) ? in.port.mtu : 0, key("size"));
     EffectivePool* pool =
-        choose_pool(in.qos, PoolDirection::egress, said.pool, limits.lossless, in.path("queue", n));
+        choose_pool(in.qos, PoolDirection::egress, said.pool, limits.lossless, in.name, key("pool"));
     if (pool != nullptr) {
         limits.pool = pool->index;
         pool->reserved_cells += limits.reserved_cells;
+        in.account(*pool, key("size"), said.size_bytes ? limits.reserved_cells : 0);
     }
     QueueSchedule& schedule = in.out.schedule.queue[n];
     schedule.strict = said.scheduler ? *said.scheduler == QueueScheduler::strict : preset_weight == 0;
@@ -258,8 +341,10 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
         return;
     }
     const WredProblem& problem = profile.error();
-    in.qos.problems.push_back({problem.path.empty() ? in.path("queue", n) + ".wred" : problem.path,
-                               problem.wrong, problem.fix, "wred-profile"});
+    const bool of_port = problem.path.empty();
+    in.qos.problems.push_back({of_port ? in.name : std::string(),
+                               of_port ? key_of("queue", n, "wred") : problem.path, problem.wrong,
+                               problem.fix, "wred-profile"});
 }
 
 // CNPs are never paused: a pause for a priority of their queue is not honoured, whatever the mode.
@@ -273,7 +358,8 @@ std::uint8_t priorities_of_cnp(const EffectivePort& port) {
     return static_cast<std::uint8_t>(priorities);
 }
 
-void read_port(const Config& config, const std::string& name, const PortConfig& port, EffectiveQos& qos) {
+void read_port(const Config& config, const std::string& name, const PortConfig& port, EffectiveQos& qos,
+               std::vector<PoolAccount>& accounts) {
     const Preset preset = preset_of(port.qos);
     EffectivePort& out = qos.ports[name];
     out.map = map_of(config, port);
@@ -292,7 +378,7 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
     out.headroom = headroom_of(config, port);
     out.schedule.shaper = port.shaper;
     if (config.clock == ClockKind::real_time) out.schedule.burst = config.turn_max;
-    const Reading reading{config, qos, name, port, out};
+    const Reading reading{config, qos, name, port, out, accounts};
     for (unsigned n = 0; n < classes; ++n) {
         read_group(reading, n);
         read_queue(reading, n, preset.weight[n]);
@@ -300,7 +386,7 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
         if (!port.priority_group[n].lossless.value_or(false) || out.mode == PfcMode::symmetric ||
             out.mode == PfcMode::asymmetric)
             continue;
-        qos.problems.push_back({reading.path("priority_group", n) + ".lossless",
+        qos.problems.push_back({name, key_of("priority_group", n, "lossless"),
                                 "the port's pfc_mode never sends PFC", "set pfc_mode = \"symmetric\"",
                                 "lossless-without-pfc"});
     }
@@ -310,20 +396,61 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
 // ---- Judgement
 // ----------------------------------------------------------------------------------------------------
 
-void judge_pools(EffectiveQos& qos) {
-    for (EffectivePool& pool : qos.pools) {
+// The smallest buffer in which a pool of the presets has so many cells: see make_pools.
+std::uint64_t buffer_for(const EffectiveQos& qos, const EffectivePool& pool, std::uint64_t cells) {
+    if (pool.size_cells == qos.buffer_cells) return cells;
+    if (pool.size_cells == qos.buffer_cells / 4) return cells * 4;
+    std::uint64_t buffer = cells + cells / 3 + 1;
+    while (buffer - 1 - (buffer - 1) / 4 >= cells) --buffer;
+    return buffer;
+}
+
+// Names the key that is to be changed: a size that the file gives, where that alone takes half of the pool
+// and is too large, or else the pool's size, or the buffer's, of which the presets' pools are parts.
+QosProblem no_shared(const Config& config, const EffectiveQos& qos, const EffectivePool& pool,
+                     const PoolAccount& account) {
+    const std::uint64_t cell = qos.cell.bytes();
+    const std::uint64_t promised = pool.reserved_cells + pool.headroom_cells;
+    const std::uint64_t missing = promised + 1 - pool.size_cells;
+    const bool of_file = config.pools.contains(pool.name);
+    const std::string own_key = of_file ? "pool." + pool.name + ".size" : "buffer.size";
+    const std::uint64_t wanted = of_file ? promised + 1 : buffer_for(qos, pool, promised + 1);
+    QosProblem problem{
+        {},
+        own_key,
+        fmt::format("the {} cells of {} bytes of pool {} do not hold what is promised: {} "
+                    "reserved and {} of headroom",
+                    pool.size_cells, cell, pool.name, pool.reserved_cells, pool.headroom_cells),
+        fmt::format("write {} = {} or more", own_key, wanted * cell),
+        "pool-no-shared",
+        account.full_at};
+    if (qos.ports.size() > 1 && !account.full_at.empty())
+        problem.wrong += fmt::format("; there is no room from port {} on", account.full_at);
+    const auto worst =
+        std::max_element(account.said.begin(), account.said.end(),
+                         [](const auto& a, const auto& b) { return a.second.cells < b.second.cells; });
+    if (worst == account.said.end() || worst->second.cells < missing ||
+        2 * worst->second.cells < pool.size_cells)
+        return problem;
+    const auto& [key, said] = *worst;
+    const std::uint64_t now = key.ends_with(".xoff")
+                                  ? qos.ports.at(said.port).headroom.xoff_cells + said.cells / said.ports
+                                  : said.cells / said.ports;
+    const std::uint64_t less = (missing + said.ports - 1) / said.ports;
+    problem.fix = fmt::format("write {} = {} or less, or {} = {} or more", key.substr(key.rfind('.') + 1),
+                              (now - std::min(now, less)) * cell, own_key, wanted * cell);
+    problem.port = said.port;
+    problem.key = key;
+    return problem;
+}
+
+void judge_pools(const Config& config, EffectiveQos& qos, const std::vector<PoolAccount>& accounts) {
+    for (std::size_t i = 0; i < qos.pools.size(); ++i) {
+        EffectivePool& pool = qos.pools[i];
         if (pool.shared_headroom_cells != 0) pool.headroom_cells = pool.shared_headroom_cells;
         pool.shared_cells = static_cast<std::int64_t>(pool.size_cells) -
                             static_cast<std::int64_t>(pool.reserved_cells + pool.headroom_cells);
-        if (pool.shared_cells > 0) continue;
-        qos.problems.push_back(
-            {"pool." + pool.name,
-             fmt::format(
-                 "its {} cells of {} bytes do not hold what is promised: {} reserved and {} of headroom",
-                 pool.size_cells, qos.cell.bytes(), pool.reserved_cells, pool.headroom_cells),
-             fmt::format("give it more than {} bytes",
-                         (pool.reserved_cells + pool.headroom_cells) * qos.cell.bytes()),
-             "pool-no-shared"});
+        if (pool.shared_cells <= 0) qos.problems.push_back(no_shared(config, qos, pool, accounts[i]));
     }
 }
 
@@ -335,7 +462,7 @@ void judge_headroom(const Config& config, EffectiveQos& qos) {
             if (given >= needed) return;
             auto& list = config.ports.at(port_name).small_xoff ? qos.tolerated : qos.problems;
             list.push_back(
-                {fmt::format("port.{}.priority_group.{}.xoff", port_name, n),
+                {port_name, key_of("priority_group", n, "xoff"),
                  fmt::format("{} bytes of headroom are {} too few: {} bytes can still arrive after XOFF",
                              given * config.cell_bytes, (needed - given) * config.cell_bytes,
                              needed * config.cell_bytes),
@@ -395,12 +522,16 @@ const EffectivePool* EffectiveQos::pool(PoolDirection direction, unsigned index)
     return nullptr;
 }
 
+std::string QosProblem::path() const { return port.empty() ? key : lint::port_path(port, key); }
+
 EffectiveQos effective_qos(const Config& config) {
     EffectiveQos qos;
     qos.cell = CellSize(config.cell_bytes);
+    qos.buffer_cells = buffer_cells(config, qos);
     make_pools(config, qos);
-    for (const auto& [name, port] : config.ports) read_port(config, name, port, qos);
-    judge_pools(qos);
+    std::vector<PoolAccount> accounts(qos.pools.size());
+    for (const auto& [name, port] : config.ports) read_port(config, name, port, qos, accounts);
+    judge_pools(config, qos, accounts);
     judge_headroom(config, qos);
     return qos;
 }

@@ -22,15 +22,16 @@ namespace sluice {
 // Under the real clock a software device is paced by the link model; this much of time may wait in its ring.
 constexpr Duration modelled_ring = microseconds(20);
 
+// Sizes are within the buffer, sums of what is promised may be above it: such a configuration is refused.
 struct EffectivePool {
     std::string name;
     PoolDirection direction = PoolDirection::ingress;
     std::uint8_t index = 0;  // within its direction
-    std::uint64_t size_cells = 0;
+    std::uint32_t size_cells = 0;
     std::uint64_t reserved_cells = 0;  // of its groups or queues
     std::uint64_t headroom_cells = 0;  // private headrooms, or the shared one
     std::int64_t shared_cells = 0;     // S: what is left; not above 0: refused
-    std::uint64_t shared_headroom_cells = 0;
+    std::uint32_t shared_headroom_cells = 0;
 };
 
 struct EffectivePort {
@@ -47,15 +48,21 @@ struct EffectivePort {
     std::array<bool, classes> headroom_is_given{};  // `xoff` stands in the configuration
 };
 
+// With a port the key is one of the port's ("priority_group.3.xoff"), without one it is a whole path.
 struct QosProblem {
-    std::string path;  // "port.p1.priority_group.3"
+    std::string port;
+    std::string key;
     std::string wrong;
     std::string fix;
-    std::string id;  // of the finding that lint_qos makes of it
+    std::string id;      // of the finding that lint_qos makes of it
+    std::string near{};  // the port to point at when the file does not have the key
+
+    std::string path() const;
 };
 
 struct EffectiveQos {
     CellSize cell{256};
+    std::uint32_t buffer_cells = 0;
     std::vector<EffectivePool> pools;  // ingress first, each in order of names
     std::map<std::string, EffectivePort, NaturalOrder> ports;
     std::vector<QosProblem> problems;   // what makes it unusable; empty: it may be compiled

@@ -51,7 +51,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     made->state_.forced = options.forced;
     if (error = made->judge_nics(); !error.empty()) return tl::unexpected(error);
     if (const QosProblem* problem = unusable(made->qos_, made->state_))
-        return tl::unexpected(problem->path + ": " + problem->wrong);
+        return tl::unexpected(problem->path() + ": " + problem->wrong);
     error = made->routes_->change(route_changes({}, made->config_), made->port_info_);
     if (!error.empty()) return tl::unexpected(error);
     auto policy = made->compile(made->config_, made->qos_, made->state_);
@@ -104,7 +104,7 @@ std::string RunningSwitch::publish(const Config& config, const OperatorState& st
                                    const RouteChanges& changes) {
     EffectiveQos qos = effective_qos(config);
     if (const QosProblem* problem = unusable(qos, state))
-        return problem->path + ": " + problem->wrong + "; do: " + problem->fix;
+        return problem->path() + ": " + problem->wrong + "; do: " + problem->fix;
     if (std::string error = routes_->change(changes, port_info_); !error.empty()) return error;
     change_->start(compile(config, qos, state));
     routes_->published();

@@ -13,7 +13,7 @@ namespace sluice {
 
 std::vector<std::string> RunningSwitch::broken_promises() const {
     std::vector<std::string> broken;
-    for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path + ": " + problem.wrong);
+    for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path() + ": " + problem.wrong);
     for (const std::string& reason : state_.forced) broken.push_back(reason + ": forced");
     for (const auto& [name, port] : config_.ports)
         if (has_our_sender(config_, port) && port.peer == PeerKind::ignore &&

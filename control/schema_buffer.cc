@@ -58,7 +58,7 @@ Rows<PoolConfig> pool_rows() {
 Rows<WatchdogConfig> watchdog_rows() {
     using W = WatchdogConfig;
     Rows<WatchdogConfig> rows;
-    rows.key("detection", &W::detection, time(milliseconds(100), seconds(5), "200ms"),
+    rows.key("detection", &W::detection, time(W::min_detection, W::max_detection, "200ms"),
              "A lossless queue that a peer holds paused this long, sending nothing, is a pause storm.");
     rows.key("restoration", &W::restoration,
              optional_or(time(milliseconds(100), seconds(60), "400ms"), "auto"),

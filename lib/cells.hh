@@ -6,8 +6,13 @@
 
 #include <cassert>
 #include <cstdint>
+#include <optional>
 
 namespace sluice {
+
+// The most cells that a buffer has. A count of cells is 32 bits wide with room to add a few of them, and 2^7
+// times a pool's free cells (the largest alpha) fits 64 bits.
+constexpr std::uint32_t max_buffer_cells = std::uint32_t{1} << 31;
 
 class CellSize {
   public:
@@ -26,11 +31,21 @@ class CellSize {
         return static_cast<std::uint32_t>((frame_bytes + bytes_ - 1) * reciprocal_ >> shift);
     }
 
-    // Sizes from the configuration: what is promised is rounded up, what limits is rounded down.
-    constexpr std::uint64_t rounded_up(std::uint64_t bytes) const { return (bytes + bytes_ - 1) / bytes_; }
-    constexpr std::uint64_t rounded_down(std::uint64_t bytes) const { return bytes / bytes_; }
+    // Sizes of the configuration: a promise is rounded up, a limit is rounded down. Nothing when there are
+    // more cells than a buffer can have.
+    constexpr std::optional<std::uint32_t> rounded_up(std::uint64_t bytes) const {
+        return checked(bytes / bytes_ + (bytes % bytes_ != 0 ? 1 : 0));
+    }
+    constexpr std::optional<std::uint32_t> rounded_down(std::uint64_t bytes) const {
+        return checked(bytes / bytes_);
+    }
 
   private:
+    static constexpr std::optional<std::uint32_t> checked(std::uint64_t cells) {
+        if (cells > max_buffer_cells) return std::nullopt;
+        return static_cast<std::uint32_t>(cells);
+    }
+
     static constexpr unsigned shift = 46;
     // reciprocal = (2^46 + e) / bytes with e < bytes. The quotient of x is right while x e < 2^46, and the
     // product fits 64 bits while x (2^46 / min_bytes + 1) does; x < 2^16 + max_bytes.
@@ -42,6 +57,8 @@ class CellSize {
     std::uint32_t bytes_;
 };
 
+static_assert(CellSize{256}.rounded_down(std::uint64_t{1} << 40) == std::nullopt,
+              "a size is never cut to the bits of a count");
 static_assert(CellSize{256}.cells(64) == 1 && CellSize{256}.cells(257) == 2 &&
               CellSize{144}.cells(9114) == 64);
 

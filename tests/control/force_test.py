@@ -25,7 +25,8 @@ FORCED = {
 }
 NEVER = {
     "pool-no-shared": {"buffer": {"size": "400KB"}},
-    "pools-exceed-buffer": {"pool.all": {"direction": "ingress", "size": "20MB"}},
+    "pools-exceed-buffer": {"pool.all": {"direction": "ingress", "size": "3MB"}, "pool.more": {"direction": "ingress", "size": "3MB"}},
+    "above-buffer": {"port.h0.priority_group.3": {"size": "20MB"}},
     "pool-unknown": {"port.h0.queue.0": {"pool": "nowhere"}},
     "wred-profile": {"port.h0.queue.3": {"wred": "nowhere"}},
     "buffer-small": {"buffer": {"size": "4KB"}},

@@ -95,7 +95,7 @@ class Trade {
         LONGS_EQUAL(0, sim.dropped());
         for (PortId id = 0; id < 2; ++id) LONGS_EQUAL(0, sim.port(id).missed());
     }
-    std::uint32_t part_cells() const { return sim.policy().cell.rounded_up(part_bytes); }
+    std::uint32_t part_cells() const { return *sim.policy().cell.rounded_up(part_bytes); }
 
     SimSwitch sim;
 

@@ -57,7 +57,7 @@ SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
       label_(std::move(label)),
       buffer_cells_(config.buffer_size_bytes / config.cell_bytes),
       qos_(effective_qos(config)) {
-    if (!qos_.problems.empty()) fail(qos_.problems[0].path + ": " + qos_.problems[0].wrong);
+    if (!qos_.problems.empty()) fail(qos_.problems[0].path() + ": " + qos_.problems[0].wrong);
     const std::string name = "sim" + std::to_string(next_number());
     constexpr unsigned cache = 256;
     // A frame on its way to the switch is in an mbuf too, five of them when it is long.

@@ -58,7 +58,7 @@ TEST(Lint, refusesWorkersThatCannotRun) {
                                                  "is 1 [worker-index]; do: write worker = 1, or workers = 3",
                                                  "f:1:11: warning: workers: 2 workers for 1 ports: 1 have "
                                                  "nothing to do [workers-idle]; do: write workers = 1"});
-    finds("[default]\nworker = 1\n[port.p1]", {"f:3:1: error: port.p1.worker: worker 1 of 1"});
+    finds("[default]\nworker = 1\n[port.p1]", {"f:2:10: error: default.worker: worker 1 of 1"});
     finds(real + "workers = 2\n[port.p1]\ndevice = \"net_null0\"\n[port.p2]\ndevice = \"net_null1\"",
           {"f:2:11: error: workers: 2 workers under the real clock need as many CPUs, there are 1 "
            "[workers-cpus]"},
@@ -121,17 +121,6 @@ TEST(Lint, refusesABufferOrTurnThatCannotWork) {
            "[buffer-small]; do: write size = 9216 or more",
            "f:2:8: note: buffer.size: 9215 bytes are 35 cells of 256 and 255 bytes that nothing uses"});
     finds("[buffer]\nsize = 9216\n[port.p1]", {});
-    finds("[buffer]\nsize = \"1TB\"\n[port.p1]", {"f: warning: watchdog.detection: 200ms is not above 80",
-                                                  "f:2:8: warning: buffer.size: 1TB are 3906250000 mbufs"});
-    Config config;
-    config.ports["p1"].speed = Rate{3};
-    config.ports["p1"].mtu = 10'000;
-    config.cell_bytes = 4096;
-    config.workers = 0;
-    config.events.push_back({Duration{-1}, "", {}});
-    std::string ids;
-    for (const Finding& finding : check_config(config, Machine{1})) append_item(ids, " ", finding.id);
-    STRCMP_EQUAL("workers-range cell-range speed mtu-range event-time event-empty", ids.c_str());
 }
 
 TEST(Lint, refusesDevicesInEachOthersWay) {
@@ -274,18 +263,21 @@ TEST(Lint, warnsOfAWatchdogThatTakesHonestPausesForStorms) {
            "write poll = \"50ms\""});
 }
 
-// The file cannot say so; another way to a configuration could.
-TEST(Lint, refusesAWatchdogThatOnePauseIsAStormFor) {
-    ConfigResult config = parse_config("[port.p1]\nspeed = \"1G\"\n[buffer]\nsize = \"1024KB\"", "f");
-    config->watchdog.detection = milliseconds(33);
-    config->watchdog.restoration = seconds(61);
-    const std::vector<Finding> findings = check_config(*config, Machine{8});
-    UNSIGNED_LONGS_EQUAL(3, findings.size());
-    STRCMP_EQUAL("watchdog-detection", findings[0].id.c_str());
-    STRCMP_EQUAL("watchdog-restoration", findings[1].id.c_str());
-    STRCMP_EQUAL("watchdog-pause-time", findings[2].id.c_str());
-    config->watchdog = {};
-    UNSIGNED_LONGS_EQUAL(0, check_config(*config, Machine{8}).size());
+TEST(Lint, saysOnceWhatAllPortsHaveFromADefault) {
+    std::string ports;
+    for (int n = 1; n <= 32; ++n) ports += "[port.p" + std::to_string(n) + "]\n";
+    finds(
+        "[default]\nmap = \"defualt\"\n" + ports,
+        {"f:2:7: error: default.map: there is no map \"defualt\" (of port p1 and 31 others) [map-unknown]"});
+    finds("[default.port]\nmap = \"defualt\"\n[port.\"a.b\"]",
+          {"f:2:7: error: default.port.map: there is no map \"defualt\" (of port a.b) [map-unknown]"});
+    finds("[default]\nmap = \"defualt\"\n[port.p1]\nmap = \"mine\"\n[port.p2]\n[port.p3]\n",
+          {"f:2:7: error: default.map: there is no map \"defualt\" (of port p2 and 1 other) [map-unknown]",
+           "f:4:7: error: port.p1.map: there is no map \"mine\" [map-unknown]"});
+    // Other numbers are another finding.
+    finds("[default]\nworker = 3\n[port.p1]\nworker = 4\n[port.p2]\nworker = 4\n[port.p3]",
+          {"f:2:10: error: default.worker: worker 3 of 1: the last one is 0 (of port p3) [worker-index]",
+           "f:4:10: error: port.p1.worker: worker 4", "f:6:10: error: port.p2.worker: worker 4"});
 }
 
 TEST(Lint, acceptsWhatIsRight) {

@@ -80,10 +80,21 @@ TEST(LintQos, refusesPoolsThatDoNotHoldWhatIsPromised) {
             "[default.priority_group.3]\nsize = 256\nxoff = 219136\n",
             size, size + more);
     };
-    finds_but_not("pool-no-shared", "f: error: pool.all: its 857 cells", pool(219392, 0), pool(219648, 0));
+    finds_but_not(
+        "pool-no-shared",
+        "f:5:8: error: pool.all.size: the 857 cells of 256 bytes of pool all do not hold what is "
+        "promised: 1 reserved and 856 of headroom [pool-no-shared]; do: write pool.all.size = 219648 "
+        "or more",
+        pool(219392, 0), pool(219648, 0));
+    const auto two_pools = [](int size, int more) {
+        return fmt::format(
+            "[buffer]\nsize = {}\n[pool.all]\ndirection = \"ingress\"\nsize = {}\n[pool.more]\ndirection = "
+            "\"ingress\"\nsize = {}\n[port.p1]\n[default.priority_group.0]\npool = \"more\"\n",
+            size, size - 10240, 10240 + more);
+    };
     finds_but_not("pools-exceed-buffer",
-                  "f: error: pool: the ingress pools take 1000192 bytes of a buffer of 999936 [",
-                  pool(999936, 256), pool(999936, 0));
+                  "f:5:8: error: pool.all.size: the ingress pools take 1000192 bytes of a buffer of 999936 [",
+                  two_pools(999936, 256), two_pools(999936, 0));
     finds_but_not("pool-unknown", "f:2:8: error: port.p1.queue.0.pool: there is no egress pool \"x\"",
                   "[port.p1.queue.0]\npool = \"x\"", "[port.p1.queue.0]\npool = \"egress-lossy\"");
     finds_but_not("wred-profile", "f:2:8: error: port.p1.queue.3.wred: there is no WRED profile \"x\"",
@@ -92,6 +103,94 @@ TEST(LintQos, refusesPoolsThatDoNotHoldWhatIsPromised) {
                   "f:4:12: error: port.p1.priority_group.3.lossless: the port's pfc_mode",
                   "[port.p1]\npfc_mode = \"off\"\n[port.p1.priority_group.3]\nlossless = true",
                   "[port.p1]\npfc_mode = \"symmetric\"\n[port.p1.priority_group.3]\nlossless = true");
+}
+
+// Cells were cut to 32 bits: 1 TiB of them reserved nothing, 256 GiB and 64 bytes a single one.
+TEST(LintQos, refusesASizeAboveTheBuffer) {
+    const std::string group = "[port.p1.priority_group.3]\n", queue = "[port.p1.queue.0]\n";
+    for (const char* size : {"\"1TiB\"", "274877907008", "16000001", "\"512GiB\""}) {
+        for (const char* key : {"size", "static_th", "xoff", "xon", "xon_offset"}) {
+            const std::string path =
+                fmt::format("f:2:{}: error: port.p1.priority_group.3.{}: ", std::string(key).size() + 4, key);
+            const bool is_limit = std::string(key) != "size" && std::string(key) != "xoff";
+            if (is_limit && std::string(size) == "16000001") continue;  // it is rounded down
+            finds_but_not("above-buffer", path, group + key + " = " + size, group + key + " = 25600");
+        }
+        finds_but_not("above-buffer", "f:2:8: error: port.p1.queue.0.size: ", queue + "size = " + size,
+                      queue + "size = 25600");
+        const auto pool = [](const std::string& bytes, const std::string& headroom) {
+            return "[pool.all]\ndirection = \"ingress\"\nsize = " + bytes +
+                   "\nshared_headroom = " + headroom + "\n[port.p1]\n";
+        };
+        if (std::string(size) != "16000001")
+            finds_but_not("above-buffer", "f:3:8: error: pool.all.size: ", pool(size, "\"1MB\""),
+                          pool("\"12MB\"", "\"1MB\""));
+        finds_but_not("above-buffer", "f:4:19: error: pool.all.shared_headroom: ", pool("\"12MB\"", size),
+                      pool("\"12MB\"", "\"1MB\""));
+    }
+    finds("above-buffer",
+          "f:2:8: error: port.p1.priority_group.3.size: 274877907008B are more than the 16MB of the buffer "
+          "[above-buffer]; do: write at most 16000000, or enlarge buffer.size",
+          group + "size = 274877907008");
+    // A default that does not fit is not the user's size.
+    finds("above-buffer", "", "[buffer]\nsize = 10000\n[port.p1]\nqos = \"lossy\"\n");
+}
+
+TEST(LintQos, refusesABufferOfMoreCellsThanCountsHold) {
+    const auto buffer = [](const char* size, int cell) {
+        return fmt::format("[buffer]\nsize = {}\ncell = {}\n[port.p1]\n", size, cell);
+    };
+    finds_but_not(
+        "buffer-large",
+        "f:2:8: error: buffer.size: 1TiB are 4294967296 cells of 256 bytes, and a buffer has at most "
+        "2147483648 [buffer-large]; do: write size = 549755813888 or less, or larger cells",
+        buffer("\"1TiB\"", 256), buffer("\"512GiB\"", 256));
+    finds("buffer-large", "", buffer("\"1TiB\"", 512));
+    finds("buffer-large", "f:2:8: error: buffer.size: 549755814144B", buffer("549755814144", 256));
+}
+
+TEST(LintQos, namesTheKeyThatAPoolIsTooSmallFor) {
+    // A size that takes most of the pool: the key of the size.
+    finds_but_not(
+        "pool-no-shared",
+        "f:2:8: error: port.p1.priority_group.3.size: the 46875 cells of 256 bytes of pool lossless do "
+        "not hold what is promised: 46873 reserved and 856 of headroom [pool-no-shared]; do: write size "
+        "= 11780608 or less, or buffer.size = 16291584 or more",
+        "[port.p1.priority_group.3]\nsize = 11999488", "[port.p1.priority_group.3]\nsize = 11780608");
+    finds("pool-no-shared", "", "buffer.size = 16291584\n[port.p1.priority_group.3]\nsize = 11999488");
+    finds("pool-no-shared", "f:3:8: error: port.p1.priority_group.3.size: ",
+          "buffer.size = 16291328\n[port.p1.priority_group.3]\nsize = 11999488");
+    // The same for all ports by a default.
+    finds_but_not("pool-no-shared", "f:2:8: error: default.priority_group.3.size: the 46875 cells",
+                  "[default.priority_group.3]\nsize = \"6MB\"\n" + two_ports,
+                  "[default.priority_group.3]\nsize = \"5MB\"\n" + two_ports);
+    // Many small ones: the pool, at the first port without room.
+    std::string many;
+    for (int n = 1; n <= 60; ++n) many += fmt::format("[port.p{}]\n", n);
+    finds(
+        "pool-no-shared",
+        "f:53:1: error: buffer.size: the 46875 cells of 256 bytes of pool lossless do not hold what is "
+        "promised: "
+        "4320 reserved and 51360 of headroom; there is no room from port p51 on [pool-no-shared]; do: write "
+        "buffer.size = ",
+        "\n\n" + many);
+    finds("pool-no-shared", "f:2:8: error: buffer.size: ", "[buffer]\nsize = \"16MB\"\n" + many);
+}
+
+TEST(LintQos, saysOnceWhatAllPortsHaveFromADefault) {
+    std::string ports;
+    for (int n = 1; n <= 32; ++n) ports += fmt::format("[port.p{}]\n", n);
+    STRCMP_EQUAL(
+        "f:4:8: error: default.priority_group.3.xoff: 218880 bytes of headroom are 256 too few: 219136 bytes "
+        "can "
+        "still arrive after XOFF (of port p1 and 31 others) [headroom-small]; do: set xoff = 219136, leave "
+        "it out, "
+        "or say small_xoff = true; or run it so, not lossless: --force\n",
+        all_of("[buffer]\nsize = \"64MB\"\n[default.priority_group.3]\nxoff = 218880\n" + ports).c_str());
+    STRCMP_EQUAL(
+        "f:4:8: error: default.queue.3.wred: there is no WRED profile \"x\" (of port p1 and 31 others) "
+        "[wred-profile]; do: name one of linear, steep, sonic, none, or add [wred.x]\n",
+        all_of("[buffer]\nsize = \"64MB\"\n[default.queue.3]\nwred = \"x\"\n" + ports).c_str());
 }
 
 TEST(LintQos, saysForHowManyGroupsASharedHeadroomIsLossless) {
@@ -164,21 +263,21 @@ TEST(LintQos, comparesTheFirstMarkWithTheWorstCase) {
     };
     finds_but_not(
         "ecn-after-pause",
-        "f:6:1: note: port.p1.queue.3.wred: the first mark at 2881152 bytes is not below alpha S / "
+        "f:5:8: note: default.queue.3.wred: the first mark at 2881152 bytes is not below alpha S / "
         "(n (1 + k alpha)) = "
         "2881152 bytes, with S 11524864 bytes, k 1 and dynamic_th 0, for n = 2 ports: marks come "
         "before pauses "
-        "while no more than 1 of them are congested (and so 1 other port) [ecn-after-pause]; do: name a "
+        "while no more than 1 of them are congested (of port p1 and 1 other) [ecn-after-pause]; do: name a "
         "[wred.NAME] with a min "
         "of 2881151 bytes",
         marked(2'881'152), marked(2'881'151));
-    finds("ecn-after-pause", "f:6:1: note", marked(5'762'303));
-    finds("ecn-after-pause", "f:6:1: warning: port.p1.queue.3.wred: the first mark at 5762304",
+    finds("ecn-after-pause", "f:5:8: note", marked(5'762'303));
+    finds("ecn-after-pause", "f:5:8: warning: default.queue.3.wred: the first mark at 5762304",
           marked(5'762'304));
     const char* fixed = "[default.priority_group.3]\nstatic_th = 512000\n";
-    finds_but_not("ecn-after-pause", "f:8:1: note", marked(256'000, fixed), marked(255'999, fixed));
+    finds_but_not("ecn-after-pause", "f:5:8: note", marked(256'000, fixed), marked(255'999, fixed));
     const char* quarter = "[default.priority_group.3]\ndynamic_th = -2\n";
-    finds_but_not("ecn-after-pause", "f:8:1: note", marked(1'152'384, quarter), marked(1'152'383, quarter));
+    finds_but_not("ecn-after-pause", "f:5:8: note", marked(1'152'384, quarter), marked(1'152'383, quarter));
 }
 
 // Two classes of a pool leave each other a third of it; a class with a pool of its own is alone there.
@@ -189,18 +288,18 @@ TEST(LintQos, countsTheLosslessClassesOfAPool) {
             two_ports);
     };
     finds_but_not("ecn-max",
-                  "f:7:1: note: port.p1.queue.3.wred: all is marked from 3683328 bytes on, 256 above",
+                  "f:6:8: note: default.queue.3.wred: all is marked from 3683328 bytes on, 256 above",
                   two(3'683'328), two(3'683'072));
     const std::string no_limit = "[default.priority_group.3]\nstatic_th = 0\n";
     finds_but_not("ecn-max",
-                  "f:9:1: note: port.p1.queue.3.wred: all is marked from 5524992 bytes on, 256 above",
+                  "f:8:8: note: default.queue.3.wred: all is marked from 5524992 bytes on, 256 above",
                   no_limit + two(5'524'992), no_limit + two(5'524'736));
     const std::string own =
         "[pool.a]\ndirection = \"ingress\"\nsize = \"6MB\"\n[pool.b]\ndirection = \"ingress\"\nsize = "
         "\"6MB\"\n"
         "[default.priority_group.3]\npool = \"a\"\n[default.priority_group.4]\npool = \"b\"\n";
     finds_but_not("ecn-max",
-                  "f:17:1: note: port.p1.queue.3.wred: all is marked from 2762496 bytes on, 256 above",
+                  "f:16:8: note: default.queue.3.wred: all is marked from 2762496 bytes on, 256 above",
                   own + two(2'762'496), own + two(2'762'240));
 }
 
@@ -223,7 +322,7 @@ TEST(LintQos, saysWhereACurveIsCutByPauses) {
             two_ports);
     };
     finds_but_not("ecn-max",
-                  "f:6:1: note: port.p1.queue.3.wred: all is marked from 5762560 bytes on, 256 above the "
+                  "f:5:8: note: default.queue.3.wred: all is marked from 5762560 bytes on, 256 above the "
                   "5762304 at which a "
                   "lone sender is paused: 20 % is marked there",
                   marked(5'762'560), marked(5'762'304));
