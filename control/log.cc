@@ -12,8 +12,8 @@
 namespace sluice {
 
 LogLevel level_of(std::string_view kind) {
-    constexpr std::array<std::string_view, 4> errors{"headroom_overrun", "lossless_drop", "pfc_swallowed",
-                                                     "ring_overrun"};
+    constexpr std::array<std::string_view, 5> errors{"headroom_overrun", "lossless_drop", "pfc_swallowed",
+                                                     "ring_overrun", "events_unwritten"};
     constexpr std::array<std::string_view, 11> warnings{
         "watchdog_detected", "fell_behind",    "command_failed", "interface_gone",
         "interface_refused", "reload_refused", "still_held",     "device_gone",
@@ -31,25 +31,31 @@ EventWriter::EventWriter(std::optional<LogLevel> level)
     : level_(level), journal_(std::getenv("JOURNAL_STREAM") != nullptr) {}
 
 std::string EventWriter::open(const std::string& path) {
-    if (path.empty()) return {};
-    file_.open(path, std::ios::trunc);
-    return file_ ? std::string() : path + ": cannot be written";
+    return path.empty() ? std::string() : file_.open(path);
 }
 
-void EventWriter::write(const RunningSwitch& running) {
+void EventWriter::write(RunningSwitch& running) {
     const EventLog& log = running.event_log();
-    if (next_ == log.total()) return;
-    for (; next_ < log.total(); ++next_) {
+    // What is noted below comes in the next round.
+    for (const std::uint64_t end = log.total(); next_ < end; ++next_) {
         const SwitchEvent* event = log.find(next_);
-        if (event == nullptr) continue;
-        say(level_of(event->kind), event->at, event->kind, event->text);
-        if (file_.is_open()) {
-            auto json = event_json(running, *event);
-            json["number"] = next_;
-            file_ << json.dump() << '\n';
+        if (event == nullptr) {
+            if (file_.is_open()) file_.lose("too many at once");
+            continue;
         }
+        say(level_of(event->kind), event->at, event->kind, event->text);
+        if (!file_.is_open()) continue;
+        auto json = event_json(running, *event);
+        json["number"] = next_;
+        const bool written = file_.write(json.dump() + "\n");
+        if (written == failing_) running.note("events_unwritten", file_.complaint());
+        failing_ = !written;
     }
-    file_.flush();
+}
+
+std::string EventWriter::finish(RunningSwitch& running) {
+    write(running);
+    return file_.complaint();
 }
 
 void EventWriter::say(LogLevel level, Duration at, std::string_view kind, std::string_view text) const {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "control/event_file.hh"
 #include "control/options.hh"
 #include "control/running_switch.hh"
 
@@ -21,13 +21,17 @@ class EventWriter {
     explicit EventWriter(std::optional<LogLevel> level);
     std::string open(const std::string& path);  // of the JSON lines; an error's text, or empty
     void say(LogLevel level, Duration at, std::string_view kind, std::string_view text) const;
-    // Once a round: what has happened since.
-    void write(const RunningSwitch& running);
+    // Once a round: what has happened since. When lines begin to be lost for want of room, and when there is
+    // room again, an event says so.
+    void write(RunningSwitch& running);
+    // At the end: the last of them. What could not be written, or empty.
+    std::string finish(RunningSwitch& running);
 
   private:
     std::optional<LogLevel> level_;
     bool journal_ = false;  // stderr goes to journald
-    std::ofstream file_;
+    EventFile file_;
+    bool failing_ = false;  // the last line of the file was lost
     std::uint64_t next_ = 0;
 };
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <thread>
@@ -23,6 +22,7 @@
 #include "control/socket.hh"
 #include "control/summary.hh"
 #include "control/values.hh"
+#include "dataplane/output_file.hh"
 
 namespace sluice {
 namespace {
@@ -70,11 +70,15 @@ std::optional<Judged> read_config(const Arguments& arguments) {
 }
 
 bool write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::trunc);
-    file << text << '\n';
-    file.close();
-    if (!file) fmt::print(stderr, "sluiced: {}: cannot be written\n", path);
-    return static_cast<bool>(file);
+    auto file = OutputFile::create(path);
+    std::string error = file ? std::string() : file.error();
+    if (file) {
+        (*file)->write(text);
+        (*file)->write("\n");
+        error = (*file)->close();
+    }
+    if (!error.empty()) fmt::print(stderr, "sluiced: {}\n", error);
+    return error.empty();
 }
 
 int finish(const Arguments& arguments, RunningSwitch& running) {

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-Json show(Api& api, RpcClient&, RpcParameters& parameters) {
+Json show_workers(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
     Json json = {{"workers", workers_json(api.running())}};
     if (!api.is_virtual()) json["tsc_hz"] = rte_get_tsc_hz();
@@ -42,7 +42,7 @@ std::span<const RpcMethod> worker_methods() {
             changes, false, meter},
         RpcMethod{"worker.show", "",
                   "Workers: their ports, turns and packets, and cycles by stage if metered.", reads, false,
-                  show},
+                  show_workers},
     };
     return methods;
 }

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "control/decision_filter.hh"
-#include "control/values.hh"
 
 namespace sluice {
 
@@ -15,7 +14,11 @@ Observation::Observation(const Config& config, PortNames ports, std::size_t most
     : ports_(std::move(ports)), mode_(record_mode(config)), path_(config.decisions.file) {
     if (mode_ == RecordMode::off) return;
     DecisionLog::Sink sink;
-    if (!path_.empty()) sink = [this](const std::string& line) { file_ << line << '\n'; };
+    if (!path_.empty())
+        sink = [this](const std::string& line) {
+            file_->write(line);
+            file_->write("\n");
+        };
     log_ = std::make_unique<DecisionLog>(ports_, most_open, std::move(sink));
 }
 
@@ -24,11 +27,10 @@ tl::expected<std::unique_ptr<Observation>, std::string> Observation::create(cons
                                                                             std::size_t most_open) {
     std::unique_ptr<Observation> made(new Observation(config, std::move(ports), most_open));
     if (made->log_ && !made->path_.empty()) {
-        made->file_.open(made->path_, std::ios::trunc);
-        if (!made->file_)
-            return tl::unexpected("decisions: " + in_quotes(made->path_) +
-                                  " cannot be written; do: name a file in a "
-                                  "folder that exists");
+        auto file = OutputFile::create(made->path_);
+        if (!file)
+            return tl::unexpected("decisions: " + file.error() + "; do: name a file in a folder that exists");
+        made->file_ = std::move(*file);
     }
     return made;
 }
@@ -95,9 +97,8 @@ std::string Observation::finish(Switch& device, Time now) {
     for (unsigned w = 0; w < device.worker_count(); ++w)
         if (const auto& ring = device.worker(static_cast<WorkerId>(w)).microbursts)
             left_out_ += ring->lost.get();
-    if (!file_.is_open()) return {};
-    file_.close();
-    return file_ ? std::string{} : in_quotes(path_) + ": decision records could not be written";
+    const std::string error = file_ ? file_->close() : std::string();
+    return error.empty() ? error : "decisions: " + error;
 }
 
 }  // namespace sluice

@@ -4,7 +4,6 @@
 // one instant; under the real clock now and then.
 #pragma once
 
-#include <fstream>
 #include <memory>
 #include <string>
 #include <tl/expected.hpp>
@@ -12,6 +11,7 @@
 
 #include "control/config.hh"
 #include "control/decision_log.hh"
+#include "dataplane/output_file.hh"
 #include "dataplane/switch.hh"
 
 namespace sluice {
@@ -56,7 +56,7 @@ class Observation {
     PortNames ports_;
     RecordMode mode_;
     std::string path_;
-    std::ofstream file_;
+    std::unique_ptr<OutputFile> file_;  // null: only the report says why
     std::unique_ptr<DecisionLog> log_;  // null: nothing is ever recorded
     std::uint64_t decisions_lost_ = 0;
     std::vector<Burst> bursts_;

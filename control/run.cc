@@ -43,6 +43,9 @@ void catch_signals() {
     sigaction(SIGTERM, &action, nullptr);
     action.sa_handler = on_hangup;
     sigaction(SIGHUP, &action, nullptr);
+    // A file that may not grow any more is an error of its writer.
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 // Timed events in order; the configuration has them sorted.
@@ -197,7 +200,7 @@ class Outside {
     }
 
     // What happened last, before the end.
-    void finish() { writer_.write(running_); }
+    void finish() { running_.complain(writer_.finish(running_)); }
 
   private:
     std::optional<LogLevel> level_of(const RunOptions& options) const {

@@ -250,8 +250,12 @@ unsigned RunningSwitch::packets_missing() const {
     return missing > kept ? missing - kept : 0;
 }
 
+void RunningSwitch::complain(std::string text) {
+    if (!text.empty()) complaints_.push_back(std::move(text));
+}
+
 std::vector<std::string> RunningSwitch::close() {
-    std::vector<std::string> errors;
+    std::vector<std::string> errors = std::exchange(complaints_, {});
     if (std::string error = observation_->finish(*switch_, now()); !error.empty())
         errors.push_back(std::move(error));
     for (PortId id = 0; id < switch_->port_count(); ++id) {

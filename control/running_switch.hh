@@ -30,6 +30,7 @@
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
 #include "dataplane/fault_port.hh"
+#include "dataplane/output_file.hh"
 #include "dataplane/packet_pool.hh"
 #include "dataplane/real_runner.hh"
 #include "dataplane/switch.hh"
@@ -142,7 +143,9 @@ class RunningSwitch {
     const EventLog& event_log() const { return events_; }
     const Observation& observation() const { return *observation_; }
 
-    // After the last turn: closes ports; error texts, one per port that failed.
+    // An output that is not a port's could not be written; nothing is said of an empty text.
+    void complain(std::string text);
+    // After the last turn: closes ports; error texts, one for each output that is not whole.
     std::vector<std::string> close();
     // mbufs that are not back in the pool after `close` and Switch::empty.
     unsigned packets_missing() const;
@@ -181,6 +184,7 @@ class RunningSwitch {
     Routes::Ports port_info_;
     std::vector<MacAddress> macs_;
     std::vector<EthdevPort*> ethdevs_;     // real clock: by port
+    std::vector<OutputClaim> claims_;      // real clock: captures that drivers write
     std::vector<FaultPort*> fault_ports_;  // by port; null: not wrapped
     std::map<std::string, std::set<std::string_view>, NaturalOrder>
         broken_by_fault_;  // at any time of the run
@@ -194,6 +198,7 @@ class RunningSwitch {
     std::optional<PortWatch> port_watch_;  // real clock
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;
+    std::vector<std::string> complaints_;
     std::unique_ptr<KernelControl> kernel_;
     SlowPath slow_path_;
     TapWatch tap_watch_;

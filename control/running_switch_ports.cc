@@ -132,6 +132,11 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
         if (!opened) return failed(opened.error());
         return std::move(*opened);
     }
+    if (const std::string file = parse_device(port.device).tx_pcap; OutputClaim::is_for(file)) {
+        auto claim = OutputClaim::take(file);
+        if (!claim) return failed(claim.error());
+        claims_.push_back(std::move(*claim));
+    }
     auto started = EthdevPort::start({port.device,
                                       {static_cast<std::uint16_t>(port.mtu), pool_->pool(), port.speed,
                                        config_.turn_max, modelled_ring, port.mac, port.rx_queues},

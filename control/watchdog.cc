@@ -75,8 +75,8 @@ std::vector<WatchdogNews> WatchdogWatch::look(Switch& device) {
 }
 
 nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std::string>& port_names) {
-    using Json = nlohmann::ordered_json;
-    Json list = Json::array();
+    using WatchdogJson = nlohmann::ordered_json;
+    WatchdogJson list = WatchdogJson::array();
     for (PortId id = 0; id < device.port_count(); ++id) {
         const WatchdogPolicy& policy = device.policy().ports[id].watchdog;
         for (unsigned n = 0; n < classes; ++n) {

@@ -20,10 +20,34 @@ void without_locks(std::FILE* stream) {
 
 constexpr off_t pcap_file_header_bytes = 24;  // where libpcap stands in a plain capture it has opened
 
+// What libpcap writes, in the order of bytes of this machine.
+struct FileHeader {
+    std::uint32_t magic = 0xA1B2'3C4D;  // nanoseconds
+    std::uint16_t major = 2;
+    std::uint16_t minor = 4;
+    std::uint32_t zone = 0;
+    std::uint32_t accuracy = 0;
+    std::uint32_t snap_length = 262'144;
+    std::uint32_t link = DLT_EN10MB;
+};
+static_assert(sizeof(FileHeader) == pcap_file_header_bytes);
+
+struct RecordHeader {
+    std::uint32_t seconds = 0;
+    std::uint32_t nanoseconds = 0;
+    std::uint32_t captured = 0;
+    std::uint32_t length = 0;
+};
+static_assert(sizeof(RecordHeader) == 16);
+
+template <class Header>
+std::string_view bytes_of(const Header& header) {
+    return {reinterpret_cast<const char*>(&header), sizeof header};
+}
+
 }  // namespace
 
 void CaptureReader::Closer::operator()(pcap* handle) const { pcap_close(handle); }
-void CaptureWriter::Closer::operator()(pcap_dumper* handle) const { pcap_dump_close(handle); }
 
 tl::expected<CaptureReader, std::string> CaptureReader::open(const std::string& path) {
     std::array<char, PCAP_ERRBUF_SIZE> error{};
@@ -90,52 +114,23 @@ tl::expected<CaptureSummary, std::string> CaptureReader::scan(const std::string&
 }
 
 tl::expected<CaptureWriter, std::string> CaptureWriter::create(const std::string& path) {
-    // Something that is there and no file, such as a pipe or /dev/null, is written as it is.
-    std::error_code error;
-    const bool in_place =
-        std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
-    std::string written = in_place ? path : path + ".part";
-    // The handle only says what the file's header says; the dumper does not need it afterwards.
-    pcap* format = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, 262144, PCAP_TSTAMP_PRECISION_NANO);
-    if (format == nullptr) return tl::unexpected(path + ": libpcap is out of memory");
-    pcap_dumper* dumper = pcap_dump_open(format, written.c_str());
-    pcap_close(format);
-    if (dumper == nullptr) return tl::unexpected(path + ": cannot be written: " + std::strerror(errno));
-    without_locks(pcap_dump_file(dumper));
-    return CaptureWriter(dumper, path, std::move(written));
-}
-
-CaptureWriter::~CaptureWriter() {
-    if (handle_ && written_ != path_) std::remove(written_.c_str());
+    auto file = OutputFile::create(path);
+    if (!file) return tl::unexpected(file.error());
+    (*file)->write(bytes_of(FileHeader{}));
+    return CaptureWriter(std::move(*file));
 }
 
 void CaptureWriter::write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces) {
-    pcap_pkthdr header{};
-    header.ts.tv_sec = static_cast<decltype(header.ts.tv_sec)>(timestamp_ns / 1'000'000'000U);
-    header.ts.tv_usec = static_cast<decltype(header.ts.tv_usec)>(timestamp_ns % 1'000'000'000U);
-    for (const auto& piece : pieces) header.caplen += static_cast<std::uint32_t>(piece.size());
-    header.len = header.caplen;
-    if (pieces.size() == 1) {
-        pcap_dump(reinterpret_cast<unsigned char*>(handle_.get()), &header, pieces[0].data());
-        return;
-    }
-    std::array<std::uint8_t, 65536> joined;
-    std::size_t at = 0;
-    for (const auto& piece : pieces) {
-        const std::size_t count = std::min(piece.size(), joined.size() - at);
-        std::memcpy(joined.data() + at, piece.data(), count);
-        at += count;
-    }
-    header.caplen = static_cast<std::uint32_t>(at);
-    pcap_dump(reinterpret_cast<unsigned char*>(handle_.get()), &header, joined.data());
+    RecordHeader header;
+    header.seconds = static_cast<std::uint32_t>(timestamp_ns / 1'000'000'000U);
+    header.nanoseconds = static_cast<std::uint32_t>(timestamp_ns % 1'000'000'000U);
+    for (const auto& piece : pieces) header.captured += static_cast<std::uint32_t>(piece.size());
+    header.length = header.captured;
+    file_->write(bytes_of(header));
+    for (const auto& piece : pieces)
+        file_->write({reinterpret_cast<const char*>(piece.data()), piece.size()});
 }
 
-std::string CaptureWriter::close() {
-    if (!handle_) return {};
-    bool failed = pcap_dump_flush(handle_.get()) != 0 || std::ferror(pcap_dump_file(handle_.get())) != 0;
-    handle_.reset();
-    failed = failed || (written_ != path_ && std::rename(written_.c_str(), path_.c_str()) != 0);
-    return failed ? path_ + ": " + std::strerror(errno) : std::string{};
-}
+std::string CaptureWriter::close() { return file_->close(); }
 
 }  // namespace sluice

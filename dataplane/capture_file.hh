@@ -11,9 +11,9 @@
 #include <tl/expected.hpp>
 
 #include "dataplane/capture_records.hh"
+#include "dataplane/output_file.hh"
 
 struct pcap;
-struct pcap_dumper;
 
 namespace sluice {
 
@@ -52,27 +52,19 @@ class CaptureReader {
     std::optional<CaptureRecords> usual_;  // nothing: libpcap reads from where it stands
 };
 
+// Appears whole or not at all, and has one writer at a time: output_file.hh.
 class CaptureWriter {
   public:
     static tl::expected<CaptureWriter, std::string> create(const std::string& path);
-    CaptureWriter(CaptureWriter&&) = default;
-    CaptureWriter& operator=(CaptureWriter&&) = default;
-    ~CaptureWriter();
     // `pieces` of one frame, in order.
     void write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces);
-    // Flushes and puts the file in its place; an error's text, or empty. A writer that is destroyed without
-    // it leaves nothing behind.
+    // Puts the file in its place; an error's text, or empty. A writer that is destroyed without it leaves
+    // nothing behind.
     std::string close();
 
   private:
-    struct Closer {
-        void operator()(pcap_dumper* handle) const;
-    };
-    CaptureWriter(pcap_dumper* handle, std::string path, std::string written)
-        : handle_(handle), path_(std::move(path)), written_(std::move(written)) {}
-    std::unique_ptr<pcap_dumper, Closer> handle_;
-    std::string path_;
-    std::string written_;  // what is written until it is whole; path_ itself for a device or pipe
+    explicit CaptureWriter(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
+    std::unique_ptr<OutputFile> file_;
 };
 
 }  // namespace sluice

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +25,19 @@ namespace {
 // frames must fill a block.
 constexpr std::uint32_t af_packet_header_bytes = 148;
 std::uint32_t af_packet_frame_bytes(std::uint32_t data_bytes) { return std::bit_floor(data_bytes); }
+
+// net_pcap does not look whether what it writes is written. An error's text when a capture is shorter than
+// what was sent makes it, or empty.
+std::string missing_of(const std::string& capture, const rte_eth_stats& sent) {
+    constexpr std::uint64_t file_header_bytes = 24, record_header_bytes = 16;
+    const std::uint64_t wanted = file_header_bytes + sent.opackets * record_header_bytes + sent.obytes;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(capture, error)) return {};
+    const std::uint64_t there = std::filesystem::file_size(capture, error);
+    if (error || there >= wanted) return {};
+    return capture + ": " + std::to_string(wanted - there) + " of " + std::to_string(wanted) +
+           " bytes could not be written";
+}
 
 // net_null fills one mbuf with as many bytes as it is told, whether they fit or not.
 std::uint64_t null_frame_bytes(const std::string& device) {
@@ -222,8 +236,11 @@ EthdevPort::~EthdevPort() { close(); }
 
 std::string EthdevPort::close() {
     if (open_ && steering_) kept_ += 2 * xdp_packets;
+    const std::string capture = open_ ? parse_device(spec_.device).tx_pcap : std::string();
+    rte_eth_stats sent{};
+    if (!capture.empty() && rte_eth_stats_get(id_, &sent) != 0) sent = {};
     close_device();
-    return {};
+    return capture.empty() ? capture : missing_of(capture, sent);
 }
 
 void EthdevPort::close_device() {
