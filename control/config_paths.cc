@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -28,21 +30,24 @@ Config without_lists(const Config& config) {
     return small;
 }
 
-std::string text_of(const toml::node& node) {
-    std::ostringstream out;
-    node.visit([&](const auto& value) { out << toml::toml_formatter(value, toml::format_flags::none); });
-    return out.str();
+// `text` as a TOML node under the key "value"; null: it is no value.
+std::optional<toml::table> as_value(std::string_view text) {
+    auto document = parse_toml(fmt::format("value = {}", text), "value");
+    if (!document || document->size() != 1) return std::nullopt;
+    return std::move(*document);
 }
 
-void flatten(const toml::table& table, const std::string& prefix, Values& out) {
-    for (const auto& [key, node] : table) {
-        const std::string path =
-            prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
-        if (const toml::table* inner = node.as_table(); inner != nullptr)
-            flatten(*inner, path, out);
-        else
-            out[path] = text_of(node);
-    }
+// The entries of a table that is a value, such as dscp_to_tc, each by its own path.
+std::vector<std::pair<std::string, std::string>> entries_of(const ConfigValue& value) {
+    std::vector<std::pair<std::string, std::string>> entries;
+    if (!value.value.starts_with('{')) return entries;
+    const auto document = as_value(value.value);
+    const toml::table* table = document ? document->get("value")->as_table() : nullptr;
+    if (table == nullptr) return entries;
+    for (const auto& [key, node] : *table)
+        if (const auto* number = node.as_integer())
+            entries.emplace_back(value.path + "." + std::string(key.str()), std::to_string(number->get()));
+    return entries;
 }
 
 std::string route_text(const RouteConfig& route) {
@@ -58,13 +63,19 @@ std::string neighbor_text(const NeighborConfig& neighbor) {
     return text;
 }
 
+std::string event_text(const EventConfig& event) { return print_time(event.at) + " " + event.command; }
+
+// What a file would say, the entries of tables one by one.
 Values values_of(const Config& config) {
     Values values;
-    const auto document = parse_toml(to_toml(without_lists(config)), "configuration");
-    if (document) flatten(*document, {}, values);
+    for (ConfigValue& value : config_values(config, {}, false)) {
+        const auto entries = entries_of(value);
+        values.insert(entries.begin(), entries.end());
+        if (entries.empty()) values[std::move(value.path)] = std::move(value.value);
+    }
     std::size_t number = 0;
     for (const EventConfig& event : config.events)
-        values[fmt::format("event.{}", number++)] = print_time(event.at) + " " + event.command;
+        values[fmt::format("event.{}", number++)] = event_text(event);
     return values;
 }
 
@@ -101,20 +112,22 @@ bool matches(std::span<const std::string> pattern, std::span<const std::string> 
     return same && matches(pattern.subspan(1), path.subspan(1));
 }
 
-// Keys of [default] are a port's, those of [default.map] a map's.
-std::string named(std::string_view path) {
-    constexpr std::string_view map = "default.map.", section = "default.", port = "default.port.";
-    if (path.starts_with(map)) return "map.any." + std::string(path.substr(map.size()));
-    if (path.starts_with(port)) return "port.any." + std::string(path.substr(port.size()));
-    if (path.starts_with(section)) return "port.any." + std::string(path.substr(section.size()));
-    return std::string(path);
+const KeyInfo* key_with_pattern(std::span<const std::string> path) {
+    for (const KeyInfo& key : schema_keys())
+        if (matches(segments_of(key.path()), path)) return &key;
+    return nullptr;
 }
 
+// The key at a path, or the key whose table has an entry there.
 const KeyInfo* key_at(std::string_view path) {
-    const auto wanted = segments_of(named(path));
-    for (const KeyInfo& key : schema_keys())
-        if (matches(segments_of(key.path()), wanted)) return &key;
-    return nullptr;
+    constexpr std::string_view section = "default.";
+    std::vector<std::string> segments =
+        segments_of(path.starts_with(section) ? "port.any." + std::string(path.substr(section.size()))
+                                              : std::string(path));
+    if (const KeyInfo* key = key_with_pattern(segments)) return key;
+    segments.pop_back();
+    const KeyInfo* key = key_with_pattern(segments);
+    return key != nullptr && key->type.starts_with("table") ? key : nullptr;
 }
 
 ConfigError unknown(std::string_view path) {
@@ -127,6 +140,47 @@ ConfigError unknown(std::string_view path) {
             "there is no such key",
             {},
             near.empty() ? "see sluiced --reference" : "perhaps " + near};
+}
+
+// What comes next in the paths below this one: names, indexes, keys.
+std::set<std::string, NaturalOrder> names_below(const Config& config, const std::string& path) {
+    std::set<std::string, NaturalOrder> names;
+    for (const ConfigValue& value : config_values(config, path, true)) {
+        if (!path.empty() && !value.path.starts_with(path + ".")) continue;
+        const std::string rest = value.path.substr(path.empty() ? 0 : path.size() + 1);
+        names.insert(rest.substr(0, rest.find('.')));
+    }
+    return names;
+}
+
+bool is_there(const Config& config, const std::string& path) {
+    const auto values = config_values(config, path, true);
+    return std::any_of(values.begin(), values.end(), [&](const ConfigValue& value) {
+        return value.path == path || value.path.starts_with(path + ".");
+    });
+}
+
+// The path is one of the schema's, and the configuration has no such port, group or profile: says where it
+// ends.
+ConfigError missing(const Config& config, std::string_view path) {
+    constexpr std::size_t most_named = 16;
+    std::string there, lacking;
+    for (const std::string& segment : segments_of(path)) {
+        lacking = segment;
+        const std::string longer = there.empty() ? segment : there + "." + segment;
+        if (!is_there(config, longer)) break;
+        there = longer;
+    }
+    const auto known = names_below(config, there);
+    std::string names;
+    if (known.size() <= most_named)
+        for (const std::string& name : known) append_item(names, ", ", name);
+    return {"",
+            {},
+            std::string(path),
+            fmt::format("{} has no {}", there.empty() ? "the configuration" : there, in_quotes(lacking)),
+            names,
+            "see sluicectl config get"};
 }
 
 // The table that a path's last segment belongs in, made where it is missing. Names with dots go before
@@ -153,20 +207,43 @@ std::pair<toml::table*, std::string> place_of(toml::table& root, const std::vect
     return {table, segments.back()};
 }
 
-// `value` as a TOML node under the key "value"; text that is no TOML is a string.
+// As as_value; text that is no TOML is a string.
 tl::expected<toml::table, ConfigError> parse_value(std::string_view path, std::string_view value) {
     const auto failed = [&](const char* why) {
         return tl::unexpected(ConfigError{"", {}, std::string(path), in_quotes(value) + why, {}, {}});
     };
     if (value.find_first_of("\r\n") != std::string_view::npos) return failed(" is more than one line");
-    auto document = parse_toml(fmt::format("value = {}", value), "value");
-    if (!document || document->size() != 1)
-        document = parse_toml(fmt::format("value = {}", toml_string(value)), "value");
-    if (!document || document->size() != 1) return failed(" is no value");
+    auto document = as_value(value);
+    if (!document) document = as_value(toml_string(value));
+    if (!document) return failed(" is no value");
     return std::move(*document);
 }
 
+std::optional<std::string> list_item_at(const Config& config, std::string_view path) {
+    constexpr std::string_view route = "route.", neighbor = "neighbor.", event = "event.";
+    if (path.starts_with(route)) {
+        const auto prefix = parse_network(path.substr(route.size()));
+        const auto found = prefix ? config.routes->find(*prefix) : config.routes->end();
+        if (found != config.routes->end()) return route_text(*found);
+    } else if (path.starts_with(neighbor)) {
+        const auto address = parse_address(path.substr(neighbor.size()));
+        const auto found = address ? config.neighbors->find(*address) : config.neighbors->end();
+        if (found != config.neighbors->end()) return neighbor_text(*found);
+    } else if (path.starts_with(event)) {
+        const auto number = parse_integer(path.substr(event.size()));
+        if (number && *number < config.events.size()) return event_text(config.events[*number]);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::string usual_path(std::string_view path) {
+    constexpr std::string_view map = "default.map.", port = "default.port.";
+    if (path.starts_with(map)) return "map.default." + std::string(path.substr(map.size()));
+    if (path.starts_with(port)) return "default." + std::string(path.substr(port.size()));
+    return std::string(path);
+}
 
 std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     const Values before = values_of(from);
@@ -205,8 +282,9 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     return changes;
 }
 
-tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view path,
+tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view asked,
                                              std::string_view value) {
+    const std::string path = usual_path(asked);
     if (key_at(path) == nullptr) return tl::unexpected(unknown(path));
     auto parsed = parse_value(path, value);
     if (!parsed) return tl::unexpected(parsed.error());
@@ -229,14 +307,19 @@ tl::expected<Config, ConfigError> with_value(const Config& config, std::string_v
     return std::move(*changed);
 }
 
-tl::expected<std::string, ConfigError> value_at(const Config& config, std::string_view path) {
-    const KeyInfo* key = key_at(path);
-    if (key == nullptr) return tl::unexpected(unknown(path));
-    Config plain = without_lists(config);
-    if (!path.starts_with("default.")) plain.port_defaults = {};  // so that ports say all of theirs
-    const Values values = values_of(plain);
-    const auto found = values.find(std::string(path));
-    return found != values.end() ? found->second : key->fallback;
+tl::expected<std::string, ConfigError> value_at(const Config& config, std::string_view asked) {
+    const std::string path = usual_path(asked);
+    if (auto item = list_item_at(config, path)) return std::move(*item);
+    std::string section;
+    for (const ConfigValue& value : config_values(config, path, true)) {
+        if (value.path == path) return value.value;
+        if (value.path.starts_with(path + "."))
+            append_item(section, "\n", value.path.substr(path.size() + 1) + " = " + value.value);
+        for (const auto& [entry, text] : entries_of(value))
+            if (entry == path) return text;
+    }
+    if (!section.empty()) return section;
+    return tl::unexpected(key_at(path) != nullptr ? missing(config, path) : unknown(path));
 }
 
 }  // namespace sluice

@@ -51,6 +51,12 @@ void add_default_section(Rows<Config>& rows) {
         ports.save(static_cast<const Config*>(value)->port_defaults,
                    static_cast<const Config*>(base)->port_defaults, header, out);
     };
+    row.list = [ports = port_rows()](const void* value, const void* base, const Listing::Place& place,
+                                     Listing& out) {
+        ports.list_values(&static_cast<const Config*>(value)->port_defaults,
+                          base == nullptr ? nullptr : &static_cast<const Config*>(base)->port_defaults, place,
+                          out);
+    };
     row.describe = [](const std::string&, std::vector<KeyInfo>&) {};  // the keys are the port's
 }
 
@@ -205,6 +211,13 @@ std::string set_fault(FaultSettings& fault, std::string_view key, std::string_vi
     }
     fault = changed;
     return {};
+}
+
+std::vector<ConfigValue> config_values(const Config& config, std::string_view path, bool whole) {
+    static const Config base;
+    schema::Listing listing{path, {}};
+    schema::config_rows().list_values(&config, whole ? nullptr : &base, {}, listing);
+    return std::move(listing.values);
 }
 
 std::string config_key(std::string_view name) { return schema::toml_key(name); }

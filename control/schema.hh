@@ -37,6 +37,18 @@ std::string set_fault(FaultSettings& fault, std::string_view key, std::string_vi
 // Collections must be sorted (`sort_config`), as they are after parsing.
 std::string to_toml(const Config& config);
 
+// A key of a configuration and its value.
+struct ConfigValue {
+    std::string section;  // its header in TOML: port."a.b".queue.3; empty at the top
+    std::string path;     // as commands name it: port.a.b.queue.3.wred
+    std::string value;    // as TOML
+    std::string key() const { return path.substr(path.rfind('.') + 1); }  // no key has a dot
+};
+// The keys at `path`, below it, or one that has it below itself, as a table has its entries; an empty path:
+// all. With `whole` each has the value in force, else only those are there that `to_toml` would write, with
+// what it would write. Routes, neighbours and events are not among them.
+std::vector<ConfigValue> config_values(const Config& config, std::string_view path, bool whole);
+
 // `name` as a key of TOML: quoted when it has to be.
 std::string config_key(std::string_view name);
 

@@ -94,6 +94,13 @@ const void* at(const void* object, std::size_t offset) {
 
 }  // namespace
 
+bool Listing::wants(std::string_view path) const {
+    const auto holds = [](std::string_view outer, std::string_view inner) {
+        return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '.');
+    };
+    return wanted.empty() || holds(path, wanted) || holds(wanted, path);
+}
+
 const toml::table* want_table(const toml::node& node, Context& context, std::string_view example) {
     const toml::table* table = node.as_table();
     if (table == nullptr)
@@ -150,6 +157,19 @@ void AnyRows::describe(const std::string& header, std::vector<KeyInfo>& out) con
         if (row.section) row.describe(header.empty() ? row.info.name : header + "." + row.info.name, out);
 }
 
+void AnyRows::list_values(const void* object, const void* base, const Listing::Place& place,
+                          Listing& out) const {
+    for (const Row& row : rows_) {
+        if (row.section ? !row.list : base != nullptr && row.same(object, base)) continue;
+        const Listing::Place at_row = place.below(row.info.name);
+        if (!out.wants(at_row.path)) continue;
+        if (row.section)
+            row.list(object, base, at_row, out);
+        else
+            out.values.push_back({place.section, at_row.path, row.print(object, base)});
+    }
+}
+
 Row& AnyRows::add_key(std::string_view name, const void* object, const void* member, const AnyType& type,
                       std::string_view sentence, std::string fallback) {
     if (fallback.empty()) fallback = type.print(member, nullptr);
@@ -189,6 +209,10 @@ void AnyRows::add_nested(std::string_view name, const void* object, const void* 
                                 std::string& out) {
         shared->save(at(value, offset), at(base, offset), header, out);
     };
+    row.list = [offset, shared](const void* value, const void* base, const Listing::Place& place,
+                                Listing& out) {
+        shared->list_values(at(value, offset), at(base, offset), place, out);
+    };
     row.describe = [shared](const std::string& header, std::vector<KeyInfo>& out) {
         shared->describe(header, out);
     };
@@ -219,6 +243,14 @@ void AnyRows::add_indexed(std::string_view name, const void* object, const void*
         for (std::size_t i = 0; i < count; ++i)
             shared->save(at(value, offset + i * stride), at(base, offset + i * stride),
                          fmt::format("{}.{}", header, i), out);
+    };
+    row.list = [=](const void* value, const void* base, const Listing::Place& place, Listing& out) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const Listing::Place below = place.below(std::to_string(i));
+            if (out.wants(below.path))
+                shared->list_values(at(value, offset + i * stride), at(base, offset + i * stride), below,
+                                    out);
+        }
     };
     row.describe = [shared](const std::string& header, std::vector<KeyInfo>& out) {
         shared->describe(header + ".N", out);

@@ -45,6 +45,23 @@ AnyType any_type(const Type<T>& type) {
         [](const void* a, const void* b) { return *static_cast<const T*>(a) == *static_cast<const T*>(b); }};
 }
 
+// Keys and their values, being collected.
+struct Listing {
+    struct Place {
+        std::string section;  // as TOML has it in a header
+        std::string path;     // as commands have it
+        Place below(std::string_view name) const {
+            const std::string dot = path.empty() ? "" : ".";
+            return {section + dot + toml_key(name), path + dot + std::string(name)};
+        }
+    };
+    std::string_view wanted;  // empty: all
+    std::vector<ConfigValue> values;
+
+    // What is at `path` may be wanted, or hold or be part of what is.
+    bool wants(std::string_view path) const;
+};
+
 struct Row {
     KeyInfo info;  // section left empty
     bool required = false;
@@ -57,6 +74,8 @@ struct Row {
     std::function<void(const void* object, const void* base, const std::string& header, std::string& out)>
         save;
     std::function<void(const std::string& header, std::vector<KeyInfo>&)> describe;
+    // Of a section, but for lists: its keys, or with a base those that differ from it.
+    std::function<void(const void* object, const void* base, const Listing::Place& place, Listing& out)> list;
 
     // A key that takes effect only when sluiced starts.
     void at_start() { info.restart = true; }
@@ -76,6 +95,8 @@ class AnyRows {
     void save(const void* object, const void* base, const std::string& header, std::string& out,
               bool always = false, std::string_view open = "[", std::string_view close = "]") const;
     void describe(const std::string& header, std::vector<KeyInfo>& out) const;
+    // The keys of `object` and its sections; with a base, those that differ from it.
+    void list_values(const void* object, const void* base, const Listing::Place& place, Listing& out) const;
 
   protected:
     // `member` of `object`, which nothing was read into, shows where it lies and what its default is.
@@ -205,6 +226,16 @@ class Rows : public AnyRows {
                         rows.save(child, base_of(value, child_name, true),
                                   header + "." + toml_key(child_name), out,
                                   !(fresh<Struct>().*member).contains(child_name));
+        };
+        row.list = [member, rows, base_of](const void* object, const void* base, const Listing::Place& place,
+                                           Listing& out) {
+            const Struct& value = *static_cast<const Struct*>(object);
+            for (const auto& [child_name, child] : value.*member) {
+                const Listing::Place below = place.below(child_name);
+                if (!out.wants(below.path)) continue;
+                const auto child_base = base_of(value, child_name, true);
+                rows.list_values(&child, base == nullptr ? nullptr : &child_base, below, out);
+            }
         };
         row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
             rows.describe(header + ".NAME", out);
