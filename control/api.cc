@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -144,26 +143,17 @@ void Api::tick() {
     }
 }
 
-void Api::save(const std::string& path) const {
-    // A client must not make the switch write wherever the switch may.
-    const bool is_ours = path == options_.config_file;
-    if (!is_ours && (path.empty() || path.find('/') != std::string::npos || path.front() == '.'))
-        throw RpcError{RpcCode::refused,
-                       sluice::in_quotes(path) + " is not a plain file name",
-                       {{"path", "file"},
-                        {"do", "give a name without a folder: it is written beside the configuration"}}};
-    write(is_ours ? path : options_.config_file.substr(0, options_.config_file.rfind('/') + 1) + path);
-}
-
-void Api::write(const std::string& path) const {
-    const std::string part = path + ".part";
-    std::ofstream file(part, std::ios::trunc);
-    file << to_toml(running_.config());
-    file.close();
-    if (!file || std::rename(part.c_str(), path.c_str()) != 0) {
-        std::remove(part.c_str());
-        throw RpcError{RpcCode::refused, sluice::in_quotes(path) + " cannot be written", {{"path", "file"}}};
-    }
+ConfigFile::Saved Api::save(const std::string& name) {
+    auto saved = file_.save(name, running_.config(), read_);
+    if (!saved)
+        throw RpcError{
+            RpcCode::refused,
+            saved.error(),
+            {{"path", "file"},
+             {"do", "give no name, or one without a folder: sluiced --save-folder says where it goes"}}};
+    std::error_code error;
+    if (std::filesystem::equivalent(saved->path, options_.config_file, error)) read_ = running_.config();
+    return std::move(*saved);
 }
 
 void Api::reload() {
@@ -173,6 +163,7 @@ void Api::reload() {
         return;
     }
     options_.overrides.apply(*config);
+    read_ = *config;
     try {
         const Applied done = apply(std::move(*config), {std::nullopt, options_.force});
         running_.note("reloaded",

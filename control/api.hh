@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "control/config_file.hh"
 #include "control/config_paths.hh"
 #include "control/force.hh"
 #include "control/lint.hh"
@@ -33,10 +34,15 @@ class Api {
     struct Options {
         std::string config_file;
         Overrides overrides;
-        bool interactive = false;  // a virtual clock that moves only when it is told to
-        bool force = false;        // what the file says is forced, as at the start
+        bool interactive = false;   // a virtual clock that moves only when it is told to
+        bool force = false;         // what the file says is forced, as at the start
+        std::string save_folder{};  // in which save() writes; empty: that of the file
     };
-    Api(RunningSwitch& running, Options options) : running_(running), options_(std::move(options)) {}
+    Api(RunningSwitch& running, Options options)
+        : running_(running),
+          options_(std::move(options)),
+          file_(options_.config_file, options_.save_folder, options_.overrides),
+          read_(running.config()) {}
 
     RunningSwitch& running() { return running_; }
     const Options& options() const { return options_; }
@@ -71,7 +77,7 @@ class Api {
     void change_routes(const RouteChanges& changes);
     // Of the last change; those before it that wait for confirmation go on waiting.
     Applied rollback();
-    void save(const std::string& path) const;
+    ConfigFile::Saved save(const std::string& name);
     // Once a round: rolls back what was not confirmed in time.
     void tick();
     // When that is; nothing: nothing waits for it.
@@ -93,10 +99,11 @@ class Api {
     Applied change(Config config, const std::vector<std::string>& forced, bool force);
     Applied go_back(std::size_t changes);
     void await(std::optional<Duration> confirm, Applied& done);
-    void write(const std::string& path) const;
 
     RunningSwitch& running_;
     Options options_;
+    ConfigFile file_;
+    Config read_;                       // what the file said when it was read or written last
     std::vector<Past> history_;         // before each change, the latest last; at most max_history
     std::optional<Time> confirm_by_{};  // of the last `waiting_` changes
     std::size_t waiting_ = 0;

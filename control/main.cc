@@ -142,7 +142,7 @@ int run_main(int argc, char** argv) {
     const std::string error =
         run(**running, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                         arguments.interactive, arguments.metrics, arguments.events, arguments.log,
-                        arguments.force, arguments.telemetry});
+                        arguments.force, arguments.telemetry, arguments.save_folder});
     if (!error.empty()) {
         fmt::print(stderr, "sluiced: {}\n", error);
         running->reset();

@@ -140,10 +140,12 @@ Json rollback(Api& api, RpcClient&, RpcParameters& parameters) {
 }
 
 Json save(Api& api, RpcClient&, RpcParameters& parameters) {
-    const std::string path = parameters.text_or("file", api.options().config_file);
+    const std::string name = parameters.text_or("file", api.options().config_file);
     parameters.finish();
-    api.save(path);
-    return {{"file", path}};
+    const ConfigFile::Saved saved = api.save(name);
+    Json json = {{"file", name}};
+    if (!saved.original.empty()) json["original"] = saved.original;
+    return json;
 }
 
 Json keys(Api&, RpcClient&, RpcParameters& parameters) {
@@ -178,8 +180,10 @@ std::span<const RpcMethod> config_methods() {
         RpcMethod{"config.rollback", "", "Goes back to the configuration before the last change.", changes,
                   false, rollback},
         RpcMethod{"config.save", "file: PATH",
-                  "Writes the running configuration to the file it came from, or another.", changes, false,
-                  save},
+                  "Writes the running configuration to the file it came from, whose text changes only where "
+                  "it has to, or "
+                  "to one beside it; `original` is where the text before is kept when it could not be kept.",
+                  changes, false, save},
         RpcMethod{"config.set", "path: PATH, value: VALUE, confirm: TIME, force: BOOL", "Changes one value.",
                   changes, false, set},
     };

@@ -91,6 +91,11 @@ constexpr std::array options{
            "under the virtual clock, never under the real one",
            set_duration},
     Option{"socket", "PATH", "listen there for sluicectl", text<&Arguments::socket>},
+    Option{
+        "save-folder", "FOLDER",
+        "where a client's config save may write a configuration under another name; default: the folder of "
+        "the configuration file",
+        text<&Arguments::save_folder>},
     Option{"interactive", nullptr, "the virtual clock stands still until a client of the socket lets it run",
            flag<&Arguments::interactive>},
     Option{"metrics", "[ADDRESS:]PORT",

@@ -29,6 +29,7 @@ struct Arguments {
     Overrides overrides;
     std::string events;
     std::string socket;
+    std::string save_folder;
     std::string metrics;
     std::optional<LogLevel> log;
     bool telemetry = false;

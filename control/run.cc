@@ -159,7 +159,8 @@ class Outside {
   public:
     Outside(RunningSwitch& running, const RunOptions& options)
         : running_(running),
-          api_(running, {options.config_file, options.overrides, options.interactive, options.force}),
+          api_(running, {options.config_file, options.overrides, options.interactive, options.force,
+                         options.save_folder}),
           writer_(level_of(options)) {
         api_.account = [this] { return account(); };
     }

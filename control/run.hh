@@ -18,8 +18,9 @@ struct RunOptions {
     std::string metrics;       // where to serve them; empty: nowhere
     std::string events;        // file of JSON lines; empty: none
     std::optional<LogLevel> log;
-    bool force = false;      // SIGHUP's file too
-    bool telemetry = false;  // DPDK's
+    bool force = false;       // SIGHUP's file too
+    bool telemetry = false;   // DPDK's
+    std::string save_folder;  // in which a client may save a configuration; empty: that of config_file
 };
 
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual

@@ -9,29 +9,6 @@ namespace {
 
 constexpr unsigned max_key_parts = 16;
 
-// End of the string that starts with a quote at `at`: after its closing quote, or where it breaks off.
-std::size_t end_of_string(std::string_view text, std::size_t at) {
-    const char quote = text[at];
-    const std::string_view triple = quote == '"' ? "\"\"\"" : "'''";
-    const bool multi_line = text.substr(at, 3) == triple;
-    at += multi_line ? 3 : 1;
-    while (at < text.size()) {
-        if (quote == '"' && text[at] == '\\') {
-            at += 2;
-        } else if (multi_line && text.substr(at, 3) == triple) {
-            at += 3;
-            // Up to two quotes may stand before the closing three.
-            for (int extra = 0; extra < 2 && at < text.size() && text[at] == quote; ++extra) ++at;
-            return at;
-        } else if (!multi_line && (text[at] == quote || text[at] == '\n')) {
-            return at + 1;
-        } else {
-            ++at;
-        }
-    }
-    return text.size();
-}
-
 std::string_view line_at(std::string_view text, unsigned line) {
     while (--line > 0 && !text.empty()) {
         const std::size_t end = text.find('\n');
@@ -75,12 +52,34 @@ ConfigError syntax_error(const toml::parse_error& error, std::string_view text, 
 
 }  // namespace
 
+std::size_t end_of_toml_string(std::string_view text, std::size_t at) {
+    const char quote = text[at];
+    const std::string_view triple = quote == '"' ? "\"\"\"" : "'''";
+    const bool multi_line = text.substr(at, 3) == triple;
+    at += multi_line ? 3 : 1;
+    while (at < text.size()) {
+        if (quote == '"' && text[at] == '\\') {
+            at += 2;
+        } else if (multi_line && text.substr(at, 3) == triple) {
+            at += 3;
+            // Up to two quotes may stand before the closing three.
+            for (int extra = 0; extra < 2 && at < text.size() && text[at] == quote; ++extra) ++at;
+            return at;
+        } else if (!multi_line && (text[at] == quote || text[at] == '\n')) {
+            return at + 1;
+        } else {
+            ++at;
+        }
+    }
+    return text.size();
+}
+
 unsigned line_of_deep_key(std::string_view text, unsigned limit) {
     unsigned line = 1, dots = 0;
     for (std::size_t at = 0; at < text.size();) {
         const char c = text[at];
         if (c == '"' || c == '\'') {
-            const std::size_t end = std::min(end_of_string(text, at), text.size());
+            const std::size_t end = std::min(end_of_toml_string(text, at), text.size());
             line += static_cast<unsigned>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
                                                      text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
             at = end;

@@ -17,6 +17,7 @@ from waiting import PATIENCE_S, wait_for
 def with_small_files(limit):
     """What a full disk is like, but for the word: a process that can write `limit` bytes to each file."""
     def prepare():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     return prepare
 

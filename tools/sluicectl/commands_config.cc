@@ -109,7 +109,10 @@ Answer save(Context& context, const Said& said) {
     Json parameters = Json::object();
     if (said.has("NAME")) parameters["file"] = said.value("NAME");
     Json json = context.call("config.save", parameters);
-    return {json, "saved to " + word_text(json["file"]) + "\n"};
+    std::string text = "saved to " + word_text(json["file"]) + "\n";
+    if (json.contains("original"))
+        text += "it was written anew; what it said before is in " + word_text(json["original"]) + "\n";
+    return {std::move(json), std::move(text)};
 }
 
 Answer keys(Context& context, const Said& said) {
