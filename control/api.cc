@@ -133,14 +133,15 @@ Api::Applied Api::go_back(std::size_t changes) {
 
 void Api::tick() {
     if (!confirm_by_ || running_.now() < *confirm_by_) return;
-    confirm_by_.reset();
-    const std::size_t late = std::exchange(waiting_, 0);
+    // Another exception leaves it to the next round.
     try {
-        go_back(late);
-        running_.note("configuration", fmt::format("not confirmed in time: {} changes", late));
+        go_back(waiting_);
+        running_.note("configuration", fmt::format("not confirmed in time: {} changes", waiting_));
     } catch (const RpcError& error) {
         running_.note("configuration", "cannot be rolled back: " + error.message);
     }
+    confirm_by_.reset();
+    waiting_ = 0;
 }
 
 ConfigFile::Saved Api::save(const std::string& name) {

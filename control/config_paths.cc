@@ -183,12 +183,26 @@ ConfigError missing(const Config& config, std::string_view path) {
             "see sluicectl config get"};
 }
 
+// No key has a longer one. A name may hold dots, so the parts of a path are tried with each other.
+constexpr std::size_t max_path_bytes = 1024;
+constexpr std::size_t max_path_parts = 16;  // of tables in each other, as in a file
+
+ConfigError too_long(std::string_view path) {
+    return {"",
+            {},
+            in_quotes(path),
+            "the path is too long",
+            fmt::format("at most {} bytes", max_path_bytes),
+            "see sluiced --reference"};
+}
+
 // The table that a path's last segment belongs in, made where it is missing. Names with dots go before
 // shorter ones.
 std::pair<toml::table*, std::string> place_of(toml::table& root, const std::vector<std::string>& segments) {
     toml::table* table = &root;
     std::size_t at = 0;
-    while (at + 1 < segments.size()) {
+    for (std::size_t parts = 0; at + 1 < segments.size(); ++parts) {
+        if (parts == max_path_parts) return {nullptr, {}};
         std::size_t taken = 1;
         std::string name = segments[at];
         std::string longer = name;
@@ -284,6 +298,7 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
 
 tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view asked,
                                              std::string_view value) {
+    if (asked.size() > max_path_bytes) return tl::unexpected(too_long(asked));
     const std::string path = usual_path(asked);
     if (key_at(path) == nullptr) return tl::unexpected(unknown(path));
     auto parsed = parse_value(path, value);
@@ -308,6 +323,7 @@ tl::expected<Config, ConfigError> with_value(const Config& config, std::string_v
 }
 
 tl::expected<std::string, ConfigError> value_at(const Config& config, std::string_view asked) {
+    if (asked.size() > max_path_bytes) return tl::unexpected(too_long(asked));
     const std::string path = usual_path(asked);
     if (auto item = list_item_at(config, path)) return std::move(*item);
     std::string section;

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "control/boundary.hh"
 #include "control/report.hh"
 #include "control/values.hh"
 #include "lib/units.hh"
@@ -173,8 +174,8 @@ constexpr std::array commands{
                      }},
 };
 
-// On a thread of DPDK. A negative value makes the answer null.
-int answer(const char* cmd, const char* params, rte_tel_data* data) {
+// A negative value makes the answer null.
+int answer_or_throw(const char* cmd, const char* params, rte_tel_data* data) {
     const auto command = std::find_if(commands.begin(), commands.end(), [&](const TelemetryCommand& one) {
         return std::strcmp(one.name, cmd) == 0;
     });
@@ -188,6 +189,13 @@ int answer(const char* cmd, const char* params, rte_tel_data* data) {
     else if (!part.is_array() || !fill_array(part, data))
         return -ENOENT;
     return 0;
+}
+
+// On a thread of DPDK, called by C.
+int answer(const char* cmd, const char* params, rte_tel_data* data) {
+    int status = -ENOMEM;
+    boundary([&] { status = answer_or_throw(cmd, params, data); }, [](const char*) {});
+    return status;
 }
 
 // 0, or what DPDK said. Once in the process.

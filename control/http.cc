@@ -6,6 +6,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include "control/boundary.hh"
 #include "control/values.hh"
 
 namespace sluice {
@@ -47,7 +48,7 @@ class MetricsServer::Session : public std::enable_shared_from_this<Session> {
         parser_.body_limit(0);
         http::async_read(stream_, buffer_, parser_,
                          [self = shared_from_this()](const beast::error_code& error, std::size_t) {
-                             if (!error && self->is_open()) self->answer();
+                             if (!error && self->is_open()) self->guarded([&] { self->answer(); });
                          });
     }
     bool is_open() const { return stream_.socket().is_open(); }
@@ -59,6 +60,10 @@ class MetricsServer::Session : public std::enable_shared_from_this<Session> {
     }
 
   private:
+    template <class Work>
+    void guarded(Work&& work) {
+        boundary(work, [this](const char*) { cut(); });
+    }
     void step() { last_step_ = ++server_.steps_; }
     void answer() {
         has_asked_ = true;
@@ -85,7 +90,7 @@ class MetricsServer::Session : public std::enable_shared_from_this<Session> {
         step();
         http::async_write_some(stream_, serializer_,
                                [self = shared_from_this()](const beast::error_code& error, std::size_t) {
-                                   if (!error && self->is_open()) self->on_written();
+                                   if (!error && self->is_open()) self->guarded([&] { self->on_written(); });
                                });
     }
     void on_written() {
@@ -114,26 +119,26 @@ tl::expected<std::unique_ptr<MetricsServer>, std::string> MetricsServer::open(as
     if (!endpoint) return tl::unexpected("--metrics " + endpoint.error());
     std::unique_ptr<MetricsServer> server(new MetricsServer(io, std::move(text)));
     boost::system::error_code error;
-    server->acceptor_.open(endpoint->protocol(), error);
-    if (!error) server->acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error) server->acceptor_.bind(*endpoint, error);
-    if (!error) server->acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    tcp::acceptor& acceptor = server->clients_.acceptor();
+    acceptor.open(endpoint->protocol(), error);
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor.bind(*endpoint, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error) return tl::unexpected(fmt::format("--metrics {}: {}", where, error.message()));
-    server->accept();
+    server->tick();
     return server;
 }
 
-void MetricsServer::accept() {
-    acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
-        if (error == asio::error::operation_aborted) return;
-        if (!error) {
-            make_room();
-            const auto session = std::make_shared<Session>(std::move(socket), *this);
-            sessions_.push_back(session);
-            session->start();
-        }
-        accept();
-    });
+MetricsServer::MetricsServer(asio::io_context& io, Text text)
+    : text_(std::move(text)), clients_(io, [this](tcp::socket socket) { admit(std::move(socket)); }) {}
+
+void MetricsServer::tick() { clients_.tick(std::chrono::steady_clock::now()); }
+
+void MetricsServer::admit(tcp::socket socket) {
+    make_room();
+    const auto session = std::make_shared<Session>(std::move(socket), *this);
+    sessions_.push_back(session);
+    session->start();
 }
 
 void MetricsServer::make_room() {

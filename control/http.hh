@@ -15,6 +15,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/accepting.hh"
+
 namespace sluice {
 
 class MetricsServer {
@@ -26,19 +28,21 @@ class MetricsServer {
     static tl::expected<std::unique_ptr<MetricsServer>, std::string> open(boost::asio::io_context& io,
                                                                           const std::string& where,
                                                                           Text text);
+    // Once a round.
+    void tick();
     MetricsServer(const MetricsServer&) = delete;
     MetricsServer& operator=(const MetricsServer&) = delete;
 
   private:
     class Session;
-    MetricsServer(boost::asio::io_context& io, Text text) : acceptor_(io), text_(std::move(text)) {}
-    void accept();
+    MetricsServer(boost::asio::io_context& io, Text text);
+    void admit(boost::asio::ip::tcp::socket socket);
     void make_room();
 
-    boost::asio::ip::tcp::acceptor acceptor_;
     Text text_;
     std::vector<std::weak_ptr<Session>> sessions_;  // in order of their connection
     std::uint64_t steps_ = 0;                       // of all sessions: an order in time
+    Accepting<boost::asio::ip::tcp> clients_;
 };
 
 }  // namespace sluice

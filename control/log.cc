@@ -1,19 +1,18 @@
 #include "control/log.hh"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 
+#include "control/json_text.hh"
 #include "control/report.hh"
+#include "control/say.hh"
 
 namespace sluice {
 
 LogLevel level_of(std::string_view kind) {
-    constexpr std::array<std::string_view, 5> errors{"headroom_overrun", "lossless_drop", "pfc_swallowed",
-                                                     "ring_overrun", "events_unwritten"};
+    constexpr std::array<std::string_view, 6> errors{"control_failed", "headroom_overrun", "lossless_drop",
+                                                     "pfc_swallowed", "ring_overrun", "events_unwritten"};
     constexpr std::array<std::string_view, 11> warnings{
         "watchdog_detected", "fell_behind",    "command_failed", "interface_gone",
         "interface_refused", "reload_refused", "still_held",     "device_gone",
@@ -47,7 +46,7 @@ void EventWriter::write(RunningSwitch& running) {
         if (!file_.is_open()) continue;
         auto json = event_json(running, *event);
         json["number"] = next_;
-        const bool written = file_.write(json.dump() + "\n");
+        const bool written = file_.write(json_text(json) + "\n");
         if (written == failing_) running.note("events_unwritten", file_.complaint());
         failing_ = !written;
     }
@@ -64,10 +63,10 @@ void EventWriter::say(LogLevel level, Duration at, std::string_view kind, std::s
     constexpr std::array<const char*, 4> names{"error", "warning", "notice", "info"};
     const auto index = static_cast<unsigned>(level);
     if (journal_)
-        fmt::print(stderr, "<{}>{}: {}\n", priorities[index], kind, text);
+        complain("<{}>{}: {}\n", priorities[index], kind, text);
     else
-        fmt::print(stderr, "sluiced: {:.6f} s: {}: {}: {}\n", static_cast<double>(at.ps) / 1e12, names[index],
-                   kind, text);
+        complain("sluiced: {:.6f} s: {}: {}: {}\n", static_cast<double>(at.ps) / 1e12, names[index], kind,
+                 text);
 }
 
 }  // namespace sluice

@@ -9,15 +9,18 @@
 #include <optional>
 #include <thread>
 
+#include "control/boundary.hh"
 #include "control/commands.hh"
 #include "control/config.hh"
 #include "control/force.hh"
+#include "control/json_text.hh"
 #include "control/judge.hh"
 #include "control/metrics.hh"
 #include "control/options.hh"
 #include "control/qos.hh"
 #include "control/report.hh"
 #include "control/run.hh"
+#include "control/say.hh"
 #include "control/schema.hh"
 #include "control/socket.hh"
 #include "control/summary.hh"
@@ -32,15 +35,15 @@ constexpr int exit_failed = 1;
 constexpr int exit_configuration = 2;
 
 int usage_error(const std::string& what) {
-    fmt::print(stderr, "sluiced: {}\n{}", what, usage_text());
+    complain("sluiced: {}\n{}", what, usage_text());
     return exit_configuration;
 }
 
 int print(const std::string& what) {
-    if (what == "reference") fmt::print("{}", schema_reference());
-    if (what == "metrics") fmt::print("{}", metrics_reference());
-    if (what == "man") fmt::print("{}", man_page());
-    if (what == "help") fmt::print("{}", usage_text());
+    if (what == "reference") say("{}", schema_reference());
+    if (what == "metrics") say("{}", metrics_reference());
+    if (what == "man") say("{}", man_page());
+    if (what == "help") say("{}", usage_text());
     return exit_done;
 }
 
@@ -53,7 +56,7 @@ struct Judged {
 std::optional<Judged> read_config(const Arguments& arguments) {
     auto loaded = load_config(arguments.config);
     if (!loaded) {
-        for (const ConfigError& error : loaded.error()) fmt::print(stderr, "{}\n", error.text());
+        for (const ConfigError& error : loaded.error()) complain("{}\n", error.text());
         return std::nullopt;
     }
     Config config = std::move(*loaded);
@@ -63,9 +66,9 @@ std::optional<Judged> read_config(const Arguments& arguments) {
     // A run is told what is wrong with it; notes are for who asks.
     for (const Finding& finding : findings)
         if (arguments.check || finding.severity != Severity::note)
-            fmt::print(stderr, "{}\n", finding.text(arguments.config));
+            complain("{}\n", finding.text(arguments.config));
     if (has_error(findings)) return std::nullopt;
-    if (arguments.check && findings.empty()) fmt::print("{}: no findings\n", arguments.config);
+    if (arguments.check && findings.empty()) say("{}: no findings\n", arguments.config);
     return Judged{std::move(config), forced_reasons(findings)};
 }
 
@@ -77,26 +80,25 @@ bool write_file(const std::string& path, const std::string& text) {
         (*file)->write("\n");
         error = (*file)->close();
     }
-    if (!error.empty()) fmt::print(stderr, "sluiced: {}\n", error);
+    if (!error.empty()) complain("sluiced: {}\n", error);
     return error.empty();
 }
 
 int finish(const Arguments& arguments, RunningSwitch& running) {
     bool good = true;
     for (const std::string& error : running.close()) {
-        fmt::print(stderr, "sluiced: {}\n", error);
+        complain("sluiced: {}\n", error);
         good = false;
     }
     const auto report = make_report(running);
-    if (!arguments.report.empty()) good &= write_file(arguments.report, report.dump(2));
-    if (!arguments.trace.empty()) good &= write_file(arguments.trace, make_depth_trace(running).dump());
-    fmt::print("{}", summarise(report));
+    if (!arguments.report.empty()) good &= write_file(arguments.report, json_text(report, 2));
+    if (!arguments.trace.empty()) good &= write_file(arguments.trace, json_text(make_depth_trace(running)));
+    say("{}", summarise(report));
     running.device().empty();
     const unsigned missing = running.packets_missing();
-    if (missing != 0)
-        fmt::print(stderr, "sluiced: internal error: {} packet buffers did not come back\n", missing);
+    if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
     const bool balanced = report["ledger"]["balanced"].get<bool>();
-    if (!balanced) fmt::print(stderr, "sluiced: internal error: the ledger does not balance\n");
+    if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
     return good && balanced && missing == 0 ? exit_done : exit_failed;
 }
 
@@ -109,25 +111,26 @@ int run_main(int argc, char** argv) {
     if (!judged) return exit_configuration;
     const Config& config = judged->config;
     if (arguments.check) {
-        fmt::print("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
-                   config.routes->size(), config.neighbors->size());
-        fmt::print("{}", qos_tables(effective_qos(config)));
+        say("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
+            config.routes->size(), config.neighbors->size());
+        say("{}", qos_tables(effective_qos(config)));
         return exit_done;
     }
+    outlive_readers();
     if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);
         !why.empty()) {
-        fmt::print(stderr, "sluiced: {}: {}\n", arguments.socket, why);
+        complain("sluiced: {}: {}\n", arguments.socket, why);
         return exit_failed;
     }
     if (const std::string cards = RunningSwitch::unusable_cards(config); !cards.empty()) {
-        fmt::print(stderr, "sluiced: {}\n", cards);
+        complain("sluiced: {}\n", cards);
         return exit_failed;
     }
     EalOptions eal_options = RunningSwitch::eal_options(config);
     eal_options.telemetry = arguments.telemetry;
     const auto eal = Eal::start(eal_options);
     if (!eal) {
-        fmt::print(stderr, "sluiced: {}\n", eal.error());
+        complain("sluiced: {}\n", eal.error());
         return exit_failed;
     }
     RunningOptions options;
@@ -136,7 +139,7 @@ int run_main(int argc, char** argv) {
     options.force = arguments.force;
     auto running = RunningSwitch::create(config, options);
     if (!running) {
-        fmt::print(stderr, "sluiced: {}\n", running.error());
+        complain("sluiced: {}\n", running.error());
         return exit_failed;
     }
     const std::string error =
@@ -144,7 +147,7 @@ int run_main(int argc, char** argv) {
                         arguments.interactive, arguments.metrics, arguments.events, arguments.log,
                         arguments.force, arguments.telemetry, arguments.save_folder});
     if (!error.empty()) {
-        fmt::print(stderr, "sluiced: {}\n", error);
+        complain("sluiced: {}\n", error);
         running->reset();
         return exit_failed;
     }
@@ -156,4 +159,11 @@ int run_main(int argc, char** argv) {
 }  // namespace
 }  // namespace sluice
 
-int main(int argc, char** argv) { return sluice::run_main(argc, argv); }
+int main(int argc, char** argv) {
+    using namespace sluice;
+    hold_standard_streams();
+    int status = exit_failed;
+    boundary([&] { status = run_main(argc, argv); },
+             [](const char* what) { complain("sluiced: internal error: {}\n", what); });
+    return all_said("sluiced") || status != exit_done ? status : exit_failed;
+}

@@ -6,6 +6,7 @@
 
 #include "control/api.hh"
 #include "control/config_paths.hh"
+#include "control/json_text.hh"
 #include "control/judge.hh"
 #include "control/methods.hh"
 #include "control/schema.hh"
@@ -123,8 +124,8 @@ Json set(Api& api, RpcClient&, RpcParameters& parameters) {
     const Json& value = parameters.any("value");
     const Api::Wish wish = wish_of(parameters);
     parameters.finish();
-    auto changed =
-        with_value(api.running().config(), path, value.is_string() ? value.get<std::string>() : value.dump());
+    auto changed = with_value(api.running().config(), path,
+                              value.is_string() ? value.get<std::string>() : json_text(value));
     if (!changed) throw refusal(changed.error());
     return applied(api.apply(std::move(*changed), wish));
 }

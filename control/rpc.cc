@@ -3,17 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <new>
 
 #include "control/api.hh"
+#include "control/json_text.hh"
 #include "control/values.hh"
 
 namespace sluice {
 namespace {
 
-// The deepest nesting of brackets outside strings, before anything is built from them.
-unsigned nesting(std::string_view line) {
+// What of a line is beyond its bounds, found before anything is built from it, which recurses and compares
+// members with each other; empty: nothing is.
+std::string beyond_bounds(std::string_view line) {
+    std::array<unsigned, max_nesting + 1> members{};  // by depth, of the object that is open there
     unsigned depth = 0;
-    unsigned deepest = 0;
     bool in_string = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
         const char c = line[i];
@@ -25,10 +29,15 @@ unsigned nesting(std::string_view line) {
             continue;
         }
         if (c == '"') in_string = true;
-        if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
+        if (c == '{' || c == '[') {
+            if (++depth > max_nesting) return fmt::format("nested deeper than {}", max_nesting);
+            members[depth] = 0;
+        }
         if ((c == '}' || c == ']') && depth > 0) --depth;
+        if (c == ':' && ++members[depth] > max_members)
+            return fmt::format("an object of more than {} members", max_members);
     }
-    return deepest;
+    return {};
 }
 
 Json error_json(const Json& id, const RpcError& error) {
@@ -61,10 +70,17 @@ void check_shape(const Json& request) {
 
 bool valid_id(const Json& id) { return id.is_string() || id.is_number_integer() || id.is_null(); }
 
+RpcError no_memory(Api& api, std::uint64_t generation) {
+    const bool done = api.running().generation() != generation;
+    return {RpcCode::too_much, done ? "it is done, but there is not enough memory for the answer"
+                                    : "there is not enough memory for it"};
+}
+
 // Null: nothing is to be said.
 Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t line_bytes) {
     Json id;
     bool wanted = true;
+    const std::uint64_t generation = api.running().generation();
     try {
         if (request.is_object() && request.contains("id")) {
             if (!valid_id(request["id"]))
@@ -85,6 +101,11 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
         return {{"jsonrpc", "2.0"}, {"id", std::move(id)}, {"result", std::move(result)}};
     } catch (const RpcError& error) {
         return wanted ? error_json(id, error) : Json(nullptr);
+    } catch (const std::bad_alloc&) {
+        return wanted ? error_json(id, no_memory(api, generation)) : Json(nullptr);
+    } catch (const std::exception& error) {
+        return wanted ? error_json(id, {RpcCode::internal, std::string("internal error: ") + error.what()})
+                      : Json(nullptr);
     }
 }
 
@@ -118,8 +139,6 @@ std::string_view trimmed(std::string_view text) {
     if (begin == std::string_view::npos) return {};
     return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
-
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -187,11 +206,11 @@ void RpcParameters::finish() const {
 }
 
 std::string refuse_line(RpcCode code, std::string_view message) {
-    return text_of(error_json(nullptr, {code, std::string(message)}));
+    return json_text(error_json(nullptr, {code, std::string(message)}));
 }
 
 std::string notification(std::string_view method, Json parameters) {
-    return text_of({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(parameters)}});
+    return json_text(Json{{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(parameters)}});
 }
 
 bool LineAnswer::step(Api& api, RpcClient& client) {
@@ -208,8 +227,7 @@ bool LineAnswer::step(Api& api, RpcClient& client) {
 void LineAnswer::begin() {
     const auto refuse = [this](RpcCode code, std::string_view why) { text_ = refuse_line(code, why); };
     if (line_.size() > max_line_bytes) return refuse(RpcCode::too_much, "the line is too long");
-    if (nesting(line_) > max_nesting)
-        return refuse(RpcCode::too_much, fmt::format("nested deeper than {}", max_nesting));
+    if (const std::string why = beyond_bounds(line_); !why.empty()) return refuse(RpcCode::too_much, why);
     const std::string_view text = trimmed(line_);
     if (!text.starts_with('[')) return;
     if (!Json::accept(text)) return refuse(RpcCode::parse_error, "the line is not JSON");
@@ -222,15 +240,22 @@ void LineAnswer::begin() {
 }
 
 void LineAnswer::answer_next(Api& api, RpcClient& client) {
-    const Json request = Json::parse(is_batch_ ? take_element(rest_) : line_, nullptr, false);
-    if (request.is_discarded()) {
-        text_ = refuse_line(RpcCode::parse_error, "the line is not JSON");
-        return;
+    const std::uint64_t generation = api.running().generation();
+    try {
+        const Json request = Json::parse(is_batch_ ? take_element(rest_) : line_, nullptr, false);
+        if (request.is_discarded()) {
+            text_ = refuse_line(RpcCode::parse_error, "the line is not JSON");
+            return;
+        }
+        const Json answer = answer_one(api, client, request, line_.size());
+        if (answer.is_null()) return;
+        const std::string text = json_text(answer);
+        if (is_batch_) text_ += text_.empty() ? '[' : ',';
+        text_ += text;
+    } catch (const std::bad_alloc&) {  // for the line, or for what answers it
+        if (is_batch_) throw;
+        text_ = json_text(error_json(nullptr, no_memory(api, generation)));
     }
-    const Json answer = answer_one(api, client, request, line_.size());
-    if (answer.is_null()) return;
-    if (is_batch_) text_ += text_.empty() ? '[' : ',';
-    text_ += text_of(answer);
 }
 
 std::string answer_line(Api& api, RpcClient& client, std::string_view line) {

@@ -21,15 +21,17 @@ constexpr int api_version = 1;
 constexpr std::size_t max_line_bytes = 8U << 20;        // of a bulk method
 constexpr std::size_t max_plain_line_bytes = 1U << 20;  // of any other
 constexpr unsigned max_nesting = 32;
+constexpr unsigned max_members = 256;  // of an object: the parser looks at all of them for each one more
 constexpr std::size_t max_batch = 1000;
 
 enum class RpcCode : int {
-    parse_error = -32700,  // the four of JSON-RPC 2.0
+    parse_error = -32700,  // the five of JSON-RPC 2.0
     invalid_request = -32600,
     no_method = -32601,
     bad_parameters = -32602,
-    refused = -32000,  // understood, and not done
-    not_now = -32001,  // the virtual clock runs by itself
+    internal = -32603,  // a fault of ours
+    refused = -32000,   // understood, and not done
+    not_now = -32001,   // the virtual clock runs by itself
     not_permitted = -32002,
     too_much = -32003,  // a limit
 };
@@ -88,7 +90,8 @@ class LineAnswer {
   public:
     explicit LineAnswer(std::string_view line) : line_(line) {}  // which stays where it is
 
-    // Answers the next request. False: that was the last one.
+    // Answers the next request. False: that was the last one. Whatever a method throws is in the answer;
+    // throws std::bad_alloc only, when even the refusal found no memory.
     bool step(Api& api, RpcClient& client);
     std::size_t bytes() const { return text_.size(); }  // so far
     // After the last step: the answer without its newline; empty when none is wanted (a notification).

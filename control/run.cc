@@ -15,6 +15,7 @@
 #include "control/budget.hh"
 #include "control/commands.hh"
 #include "control/dpdk_telemetry.hh"
+#include "control/duties.hh"
 #include "control/http.hh"
 #include "control/log.hh"
 #include "control/metrics.hh"
@@ -22,6 +23,7 @@
 #include "control/rendering.hh"
 #include "control/report.hh"
 #include "control/report_nic.hh"
+#include "control/say.hh"
 #include "control/socket.hh"
 
 namespace sluice {
@@ -57,8 +59,8 @@ class EventQueue {
         return Time{} + events_[index_].at;
     }
     void run_due(RunningSwitch& running, Time now) {
-        for (; index_ < events_.size() && Time{} + events_[index_].at <= now; ++index_) {
-            const std::string& command = events_[index_].command;
+        while (index_ < events_.size() && Time{} + events_[index_].at <= now) {
+            const std::string& command = events_[index_++].command;  // once, whatever becomes of it
             const std::string error = run_command(running, command);
             if (!error.empty()) running.note("command_failed", command + ": " + error);
         }
@@ -77,12 +79,12 @@ class Progress {
         const auto wall = std::chrono::steady_clock::now();
         if (wall < next_) return;
         next_ = wall + std::chrono::milliseconds(500);
-        fmt::print(stderr, "\r{:.3f} ms of virtual time ", static_cast<double>(now.ps) / 1e9);
+        complain("\r{:.3f} ms of virtual time ", static_cast<double>(now.ps) / 1e9);
         std::fflush(stderr);
         shown_ = true;
     }
     ~Progress() {
-        if (shown_) fmt::print(stderr, "\r{:40}\r", "");
+        if (shown_) complain("\r{:40}\r", "");
     }
 
   private:
@@ -158,7 +160,8 @@ class VirtualLoop {
 class Outside {
   public:
     Outside(RunningSwitch& running, const RunOptions& options)
-        : running_(running),
+        : duty(running),
+          running_(running),
           api_(running, {options.config_file, options.overrides, options.interactive, options.force,
                          options.save_folder}),
           writer_(level_of(options)) {
@@ -196,12 +199,14 @@ class Outside {
     // What has come in, as far as a round's budget goes; if nothing has, waits for it, for at most
     // `patience`.
     void serve(std::chrono::microseconds patience) {
-        budget_.serve(io_, patience);
+        duty("clients", [&] { budget_.serve(io_, patience); });
         tick();
     }
 
     // What happened last, before the end.
     void finish() { running_.complain(writer_.finish(running_)); }
+
+    Duties duty;
 
   private:
     std::optional<LogLevel> level_of(const RunOptions& options) const {
@@ -209,16 +214,20 @@ class Outside {
         return LogLevel::warning;
     }
     void tick() {
-        writer_.write(running_);
+        duty("log", [&] { writer_.write(running_); });
         if (reload_wanted != 0) {
             reload_wanted = 0;
             notify_service_manager("RELOADING=1");
-            api_.reload();
+            duty("reload", [&] { api_.reload(); });
             notify_service_manager("READY=1");
         }
-        api_.tick();
-        if (telemetry_ && telemetry_->is_asked()) boost::asio::post(io_, [this] { telemetry_->serve(); });
-        if (server_) server_->tick();
+        duty("confirmation", [&] { api_.tick(); });
+        duty("telemetry", [&] {
+            if (!telemetry_ || !telemetry_->is_asked()) return;
+            boost::asio::post(io_, [this] { duty("telemetry", [&] { telemetry_->serve(); }); });
+        });
+        if (metrics_) duty("metrics", [&] { metrics_->tick(); });
+        if (server_) duty("control socket", [&] { server_->tick(); });
     }
     Rendering::Text metrics_now() {
         const bool is_virtual = running_.virtual_runner() != nullptr;
@@ -291,13 +300,14 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
     Time links_polled{};
     while (signalled == 0) {
         const Time now = running.now();
-        events.run_due(running, now);
-        running.finish_change();
-        running.watch();
-        running.poll_kernel();
-        running.serve_slow_path();
+        outside.duty("timed events", [&] { events.run_due(running, now); });
+        outside.duty("change of limits", [&] { running.finish_change(); });
+        outside.duty("observation", [&] { running.watch(); });
+        outside.duty("kernel", [&] { running.poll_kernel(); });
+        outside.duty("slow path", [&] { running.serve_slow_path(); });
         if (duration && now - Time{} >= *duration) break;
-        if (now - links_polled >= milliseconds(16)) running.poll_links(links_polled = now);
+        if (now - links_polled >= milliseconds(16))
+            outside.duty("links", [&] { running.poll_links(links_polled = now); });
         // Where nothing waits for the next round it may come later: this thread may share a worker's core.
         Duration patience = running.wants_short_rounds() ? milliseconds(1) : milliseconds(8);
         if (const auto event = events.next()) patience = std::min(patience, *event - now);

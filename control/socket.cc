@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "control/boundary.hh"
 #include "control/socket_session.hh"
 
 namespace sluice {
@@ -60,12 +61,18 @@ tl::expected<std::unique_ptr<ControlServer>, std::string> ControlServer::open(as
     std::unique_ptr<ControlServer> server(new ControlServer(io, path, api, limits));
     std::string error = server->listen();
     if (!error.empty()) return tl::unexpected(path + ": " + error);
-    server->accept();
+    server->clients_.tick(std::chrono::steady_clock::now());
     return server;
 }
 
 ControlServer::ControlServer(asio::io_context& io, std::string path, Api& api, const Limits& limits)
-    : path_(std::move(path)), api_(api), limits_(limits), acceptor_(io) {}
+    : path_(std::move(path)),
+      api_(api),
+      limits_(limits),
+      clients_(
+          io, [this](Protocol::socket socket) { admit(std::move(socket)); },
+          // As many at a time as are served, and a few that are being turned away.
+          [this] { return sessions_.size() < limits_.clients + limits_.turned_away; }) {}
 
 ControlServer::~ControlServer() {
     for (const auto& session : sessions_) session->cut();
@@ -78,27 +85,15 @@ std::string ControlServer::listen() {
         return std::string("cannot remove the stale socket: ") + std::strerror(errno);
     boost::system::error_code error;
     const Protocol::endpoint endpoint(path_);
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.bind(endpoint, error);
+    Protocol::acceptor& acceptor = clients_.acceptor();
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) acceptor.bind(endpoint, error);
     if (error) return error.message();
     inode_ = inode_of(path_);
     // Nobody can connect before listen.
     if (chmod(path_.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) != 0) return std::strerror(errno);
-    acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    acceptor.listen(asio::socket_base::max_listen_connections, error);
     return error ? error.message() : std::string();
-}
-
-// As many at a time as are served, and a few that are being turned away; others wait to be accepted.
-void ControlServer::accept() {
-    if (sessions_.size() >= limits_.clients + limits_.turned_away) return;
-    accepting_ = true;
-    acceptor_.async_accept([this](const boost::system::error_code& error, Protocol::socket socket) {
-        if (error == asio::error::operation_aborted) return;
-        accepting_ = false;  // after an error, such as too many open files, not before the next round
-        if (error) return;
-        admit(std::move(socket));
-        accept();
-    });
 }
 
 void ControlServer::admit(Protocol::socket socket) {
@@ -106,13 +101,16 @@ void ControlServer::admit(Protocol::socket socket) {
     const bool permitted = is_permitted(socket.native_handle(), name);
     const auto session = std::make_shared<Session>(std::move(socket), *this, std::move(name));
     sessions_.push_back(session);
-    if (!permitted)
-        return session->cut_after(refuse_line(RpcCode::not_permitted,
-                                              "not permitted: be root, the switch's user, or in its group"));
-    if (sessions_.size() > limits_.clients && places_taken() > limits_.clients)
-        return session->cut_after(
-            refuse_line(RpcCode::too_much, fmt::format("{} clients are served already", limits_.clients)));
-    session->start();
+    const auto begin = [&] {
+        if (!permitted)
+            return session->cut_after(refuse_line(
+                RpcCode::not_permitted, "not permitted: be root, the switch's user, or in its group"));
+        if (sessions_.size() > limits_.clients && places_taken() > limits_.clients)
+            return session->cut_after(refuse_line(
+                RpcCode::too_much, fmt::format("{} clients are served already", limits_.clients)));
+        session->start();
+    };
+    boundary(begin, [&](const char*) { session->cut(); });
 }
 
 std::size_t ControlServer::places_taken() const {
@@ -143,9 +141,10 @@ bool ControlServer::may_take_bulk() const {
 }
 
 void ControlServer::tick() {
-    for (const auto& session : sessions_) session->tick();
+    for (const auto& session : sessions_)
+        boundary([&] { session->tick(); }, [&](const char*) { session->cut(); });
     sessions_.remove_if([](const auto& session) { return !session->is_open(); });
-    if (!accepting_) accept();
+    clients_.tick(std::chrono::steady_clock::now());
 }
 
 Json ControlServer::account() const {

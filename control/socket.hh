@@ -17,6 +17,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/accepting.hh"
 #include "control/api.hh"
 
 namespace sluice {
@@ -61,7 +62,6 @@ class ControlServer {
 
     ControlServer(boost::asio::io_context& io, std::string path, Api& api, const Limits& limits);
     std::string listen();
-    void accept();
     void admit(Protocol::socket socket);
     std::size_t places_taken() const;
     void bound_unread();
@@ -71,12 +71,11 @@ class ControlServer {
     std::string path_;
     Api& api_;
     Limits limits_;
-    Protocol::acceptor acceptor_;
     std::uint64_t inode_ = 0;  // of our file
-    bool accepting_ = false;
     std::size_t most_unread_bytes_ = 0;
     std::vector<char> read_buffer_;  // of whoever reads at the moment
     std::list<std::shared_ptr<Session>> sessions_;
+    Accepting<Protocol> clients_;
 };
 
 }  // namespace sluice

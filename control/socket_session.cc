@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
+#include "control/boundary.hh"
 #include "control/report.hh"
 
 namespace sluice {
@@ -24,11 +25,12 @@ ControlServer::Session::Session(Protocol::socket socket, ControlServer& server, 
     socket_.non_blocking(true, ignored);
 }
 
-// A handler that keeps the session and does nothing once it has been cut.
+// A handler that keeps the session and does nothing once it has been cut. When it throws the client is cut:
+// nothing more can be told to it.
 template <class Turn>
 auto ControlServer::Session::turn(Turn what) {
     return [self = shared_from_this(), what](const boost::system::error_code& error = {}) {
-        if (!error && self->is_open()) what();
+        if (!error && self->is_open()) boundary(what, [&](const char*) { self->cut(); });
     };
 }
 
@@ -145,8 +147,7 @@ void ControlServer::Session::finish_line() {
     bad_lines_ = text.starts_with(R"({"jsonrpc":"2.0","id":null,"error")") ? bad_lines_ + 1 : 0;
     if (!text.empty()) send(std::move(text));
     if (is_open() && bad_lines_ == limits_.bad_lines)
-        cut_after(
-            refuse_line(RpcCode::too_much, fmt::format("{} lines in a row made no sense", bad_lines_)));
+        cut_after(refuse_line(RpcCode::too_much, fmt::format("{} lines in a row made no sense", bad_lines_)));
 }
 
 void ControlServer::Session::send(std::string line) {

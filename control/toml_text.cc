@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace sluice {
 namespace {
 
-constexpr unsigned max_key_parts = 16;
+constexpr TomlBounds usual_bounds;
 
 std::string_view line_at(std::string_view text, unsigned line) {
     while (--line > 0 && !text.empty()) {
@@ -74,8 +75,10 @@ std::size_t end_of_toml_string(std::string_view text, std::size_t at) {
     return text.size();
 }
 
-unsigned line_of_deep_key(std::string_view text, unsigned limit) {
-    unsigned line = 1, dots = 0;
+std::optional<TomlExcess> excess_of(std::string_view text, const TomlBounds& bounds) {
+    unsigned line = 1, dots = 0, all_dots = 0;
+    bool line_begins = true;
+    std::set<std::string_view> lists;
     for (std::size_t at = 0; at < text.size();) {
         const char c = text[at];
         if (c == '"' || c == '\'') {
@@ -89,23 +92,31 @@ unsigned line_of_deep_key(std::string_view text, unsigned limit) {
             at = std::min(text.find('\n', at), text.size());
             continue;
         }
-        if (c == '.') ++dots;
+        if (c == '.') ++dots, ++all_dots;
+        if (line_begins && text.substr(at, 2) == "[[" &&
+            lists.insert(text.substr(at, text.find_first_of("]\n", at) - at)).second &&
+            lists.size() > bounds.lists)
+            return TomlExcess{line, "there are too many lists of tables", bounds.lists};
+        if (c != ' ' && c != '\t') line_begins = c == '\n';
         if (c == '\n' || c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}') dots = 0;
         if (c == '\n') ++line;
-        if (dots >= limit) return line;
+        if (dots >= bounds.key_parts)
+            return TomlExcess{line, "a dotted key has too many parts", bounds.key_parts};
+        if (all_dots > bounds.dots)
+            return TomlExcess{line, "there are too many dots in keys and headers", bounds.dots};
         ++at;
     }
-    return 0;
+    return std::nullopt;
 }
 
 tl::expected<toml::table, ConfigError> parse_toml(std::string_view text, std::string_view file) {
     const auto failed = [&](ConfigError error) { return tl::unexpected<ConfigError>(std::move(error)); };
-    if (const unsigned line = line_of_deep_key(text, max_key_parts); line != 0)
+    if (const auto excess = excess_of(text, usual_bounds))
         return failed({std::string(file),
-                       {line, 1},
+                       {excess->line, 1},
                        {},
-                       "a dotted key has too many parts",
-                       fmt::format("at most {}", max_key_parts),
+                       excess->what,
+                       fmt::format("at most {}", excess->limit),
                        "shorten it"});
     try {
         return toml::parse(text);

@@ -19,13 +19,14 @@ from waiting import PATIENCE_S, wait_for  # noqa: E402,F401
 
 
 class Running:
-    """sluiced on the configuration of a loopback.Switch, with a socket; interactive unless told otherwise."""
+    """sluiced on the configuration of a loopback.Switch, with a socket; interactive unless told otherwise. `process` goes to
+    subprocess.Popen."""
 
-    def __init__(self, switch, *arguments, interactive=True, config=None, path=None, environment=None):
+    def __init__(self, switch, *arguments, interactive=True, config=None, path=None, environment=None, name="sluice.toml", **process):
         self.test, self.switch = switch.test, switch
         self.folder = switch.folder
         self.path = path or self.folder / "sluice.sock"
-        self.config = self.folder / "sluice.toml"
+        self.config = self.folder / os.fsdecode(name)
         self.config.write_text(config if config is not None else switch.text())
         self.report_path = self.folder / "report.json"
         self.log = open(self.folder / "log", "w+")
@@ -33,7 +34,8 @@ class Running:
         arguments = [*arguments, "--interactive"] if interactive else arguments
         self.process = subprocess.Popen(
             [Programs.sluiced, "--config", self.config, "--report", self.report_path, "--socket", self.path, *arguments],
-            stdout=self.log, stderr=subprocess.STDOUT, cwd=self.folder, env={**os.environ, **(environment or {})})
+            **{"stdout": self.log, "stderr": subprocess.STDOUT, **process}, cwd=self.folder,
+            env={**os.environ, **(environment or {})})
         self.test.addCleanup(self.kill)
         self.first = self.connect()
 

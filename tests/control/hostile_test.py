@@ -3,6 +3,9 @@
 
 import json
 import os
+import pathlib
+import re
+import resource
 import shutil
 import signal
 import socket
@@ -12,7 +15,7 @@ import sys
 import threading
 
 import control
-from control import Case, Client, Programs, Running, Switch
+from control import Case, Client, Programs, Refused, Running, Switch
 from frames import plain
 
 TOO_MUCH, PARSE_ERROR, INVALID = -32003, -32700, -32600
@@ -20,10 +23,10 @@ CLIENTS = 64  # that are served at a time
 
 
 class Hostile(Case):
-    def running(self, **keys):
+    def running(self, arguments=(), **keys):
         switch = Switch(self, hosts=2)
         switch.give("h0", [(1000 * n, plain(200)) for n in range(10)])
-        return Running(switch, **keys)
+        return Running(switch, *arguments, **keys)
 
     def still_well(self, running):
         """Others are served on, and traffic passes; then the end."""
@@ -164,6 +167,74 @@ class Hostile(Case):
             running.call("port.set", port="h1", up=n % 2 == 1)
         sender.join(control.PATIENCE_S)
         self.assertEqual(cut, [True], "it was not cut")
+        self.still_well(running)
+
+    def test_what_is_long_or_deep(self):
+        """Each of these took minutes or the stack; all are refused, and at once: the guard is that of a hang."""
+        running = self.running()
+        words = {"config.get": "path is too long", "config.set": "path is too long", "hello": "members", "config.check": "do: shorten it"}
+        for method, params in (
+                ("config.set", {"path": "a." * 110_000, "value": "1"}), ("config.set", {"path": "port." + "a." * 110_000 + "speed", "value": "1"}),
+                ("config.get", {"path": "port." + "a." * 110_000 + "speed"}), ("hello", {f"k{n}": 0 for n in range(80_000)}),
+                ("config.check", {"toml": "a." * 400_000 + "a = 1"}), ("config.check", {"toml": "[" + "a." * 400_000 + "a]"}),
+                ("config.check", {"toml": "".join("[[" + ".".join("a" * n) + "]]\n" for n in range(1, 15)) * 20_000}),
+                ("config.check", {"toml": "".join(f"x{n}.y = 1\n" for n in range(300_000))}),
+                ("config.check", {"toml": "".join(f"[[x{n}]]\n" for n in range(300_000)) * 2})):
+            with self.subTest(method=method, params=str(params)[:60]):
+                refused = running.refused(method, **params)
+                self.assertIn(words[method], refused.message + str(refused.data))
+        for method, params in (("config.check", {"toml": "a = " + "[" * 500_000}), ("config.check", {"toml": "a = " + "{a=" * 200_000}),
+                               ("config.set", {"path": "seed", "value": "[" * 200_000}), ("stats.show", {"path": "a." * 200_000}),
+                               ("stats.show", {"path": "." * 400_000}), ("port.set", {"port": "h" * 500_000, "up": True})):
+            with self.subTest(method=method, params=str(params)[:60]):
+                running.refused(method, **params)
+        self.still_well(running)
+
+    def test_no_descriptors(self):
+        """Clients that are there are served, others wait and get in when there are descriptors again."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        running = self.running(arguments=["--metrics", str(port)])
+        running.call("hello")  # it has been accepted
+        pid = running.process.pid
+        most = max(int(fd) for fd in os.listdir(f"/proc/{pid}/fd")) + 1
+        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, before[1]))
+        waiting = Client(running.path)
+        self.addCleanup(waiting.close)
+        scrape = socket.create_connection(("127.0.0.1", port), timeout=control.PATIENCE_S)
+        self.addCleanup(scrape.close)
+        waiting.send_line({"jsonrpc": "2.0", "id": 1, "method": "clock.show"})
+        scrape.sendall(b"GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n")
+        for _ in range(100):
+            self.assertEqual(running.call("clock.show"), {"now_ns": 0})
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        self.assertEqual(waiting.read_line()["result"], {"now_ns": 0})
+        self.assertIn(b"200 OK", scrape.recv(1 << 16))
+        self.still_well(running)
+
+    def test_no_memory(self):
+        """What needs more than there is, is refused; then everything goes on."""
+        running = self.running()
+        pid = running.process.pid
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        used = int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) << 10
+        before = resource.prlimit(pid, resource.RLIMIT_AS)
+        resource.prlimit(pid, resource.RLIMIT_AS, (used + (4 << 20), before[1]))
+        toml = "".join(f"[[route]]\nprefix = \"10.{n >> 8}.{n & 255}.0/24\"\nvia = [\"10.0.1.2\"]\n" for n in range(60_000))
+        for _ in range(3):
+            client = running.client()
+            try:
+                client.call("config.apply", toml=toml)
+                self.fail("it fits")
+            except Refused as refused:
+                self.assertIn("not enough memory", refused.message)
+            except ConnectionError:
+                pass  # there was none for the answer either
+            self.assertEqual(running.client().call("clock.show"), {"now_ns": 0})
+        resource.prlimit(pid, resource.RLIMIT_AS, before)
+        self.assertEqual(running.client().call("config.diff", toml=running.config.read_text()), [])
         self.still_well(running)
 
     def test_clients_that_die(self):

@@ -1,11 +1,13 @@
 #include "control/config.hh"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "control/config_paths.hh"
 #include "control/schema.hh"
 #include "control/schema_rows.hh"
 #include "control/toml_text.hh"
@@ -211,12 +213,42 @@ TEST(Config, refusesNestingThatWouldExhaustTheStack) {
     refuses("x = " + std::string(1'000'000, '['), {"f:1:"});
     std::string quoted_parts = "\"a\\\"\"";
     for (int i = 0; i < 20; ++i) quoted_parts += " . 'a#'";
-    UNSIGNED_LONGS_EQUAL(1, line_of_deep_key(quoted_parts + " = 1", 16));
-    UNSIGNED_LONGS_EQUAL(
-        0, line_of_deep_key("a = \"" + std::string(99, '.') + "\" # " + std::string(99, '.'), 16));
-    UNSIGNED_LONGS_EQUAL(0, line_of_deep_key("a = \"\"\"x\"\n" + std::string(99, '.') + "\n\"\"\"", 16));
-    UNSIGNED_LONGS_EQUAL(0, line_of_deep_key("a = \"\\", 16));
-    UNSIGNED_LONGS_EQUAL(0, line_of_deep_key("a = '''", 16));
+    const auto excess = [](const std::string& text) { return excess_of(text, {}).has_value(); };
+    CHECK_TRUE(excess(quoted_parts + " = 1"));
+    CHECK_FALSE(excess("a = \"" + std::string(99, '.') + "\" # " + std::string(99, '.')));
+    CHECK_FALSE(excess("a = \"\"\"x\"\n" + std::string(99, '.') + "\n\"\"\""));
+    CHECK_FALSE(excess("a = \"\\"));
+    CHECK_FALSE(excess("a = '''"));
+}
+
+// toml++ compares each of these with all others: a document of 8 MiB would take it minutes.
+TEST(Config, refusesWhatWouldTakeTimeBeyondMeasure) {
+    std::string dotted, nested, lists, again;
+    for (int i = 0; i < 40'000; ++i) dotted += "x" + std::to_string(i) + ".y = 1\n";
+    for (int i = 0; i < 20'000; ++i) nested += "[[a]]\n[[a.b]]\n[[a.b.c]]\n";
+    for (int i = 0; i < 65; ++i) lists += "[[a" + std::to_string(i) + "]]\n";
+    for (int i = 0; i < 65; ++i) again += "  [[event]]\nat = \"1s\"\ndo = \"x\"\n";
+    refuses(dotted, {"f:32769:1: there are too many dots in keys and headers; allowed: at most 32768"});
+    refuses(nested, {"f:32769:1: there are too many dots in keys and headers; allowed: at most 32768"});
+    refuses(lists, {"f:65:1: there are too many lists of tables; allowed: at most 64"});
+    CHECK_FALSE(excess_of(again, {}).has_value());
+    std::string largest;
+    for (int i = 0; i < 256 * 8; ++i)
+        largest += fmt::format("[port.p{0}.queue.{1}]\n[port.p{0}.priority_group.{1}]\n", i / 8, i % 8);
+    CHECK_FALSE(excess_of(largest, {}).has_value());
+}
+
+TEST(Config, refusesAPathLongerThanAnyKey) {
+    const Config config = *parse_config("[port.p0]\ndevice = \"net_null0\"\n", "f");
+    for (const std::string& path : {"port." + std::string(110'000, '.') + "speed", std::string(220'000, 'a'),
+                                    "port." + std::string(1100, 'a') + ".speed"}) {
+        STRCMP_EQUAL("the path is too long", with_value(config, path, "100G").error().wrong.c_str());
+        STRCMP_EQUAL("the path is too long", value_at(config, path).error().wrong.c_str());
+    }
+    CHECK_TRUE(with_value(config, "port.p0.speed", "10G").has_value());
+    std::string deep = "port.";
+    for (int i = 0; i < 400; ++i) deep += "a.";
+    STRCMP_EQUAL("there is no such key", with_value(config, deep + "speed", "100G").error().wrong.c_str());
 }
 
 TEST(Config, refusesTooMuch) {

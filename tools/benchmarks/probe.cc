@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "control/say.hh"
 #include "dataplane/capture_file.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/ethdev_port.hh"
@@ -155,8 +156,7 @@ Duration time_of(double seconds) { return {static_cast<std::int64_t>(seconds * 1
 
 void print(const Account& account, double seconds) {
     const auto ns = [&](unsigned per_mille) { return account.under_way.quantile(per_mille).ps / 1000; };
-    fmt::print(
-        "{{\"sent\": {}, \"received\": {}, \"refused\": {}, \"seconds\": {}, \"ns\": {{\"p50\": {}, \"p99\": "
+    say("{{\"sent\": {}, \"received\": {}, \"refused\": {}, \"seconds\": {}, \"ns\": {{\"p50\": {}, \"p99\": "
         "{}, "
         "\"p999\": {}, \"max\": {}}}}}\n",
         account.sent, account.received, account.refused, seconds, ns(500), ns(990), ns(999),
@@ -206,16 +206,17 @@ void run(const std::string& out_device, const std::string& in_device, const std:
 }  // namespace sluice::probe
 
 int main(int argc, char** argv) {
+    using sluice::complain;
     using namespace sluice::probe;
     if (argc != 4) {
-        fmt::print(stderr, "{}", usage);
+        complain("{}", usage);
         return 2;
     }
     try {
         run(argv[1], argv[2], argv[3]);
         return 0;
     } catch (const Failure& failure) {
-        fmt::print(stderr, "sluice-probe: {}\n", failure.what());
+        complain("sluice-probe: {}\n", failure.what());
         return 1;
     }
 }

@@ -91,9 +91,7 @@ std::string Client::read_line(std::optional<std::chrono::milliseconds> patience)
 Json Client::call(std::string_view method, const Json& parameters) {
     const unsigned id = next_id_++;
     const std::string line =
-        Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", parameters}}.dump(
-            -1, ' ', false, Json::error_handler_t::replace) +
-        "\n";
+        json_text(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", parameters}}) + "\n";
     for (std::size_t sent = 0; sent < line.size();) {
         const ssize_t n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;

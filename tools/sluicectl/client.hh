@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "control/json_text.hh"
+
 namespace sluice::ctl {
 
 using Json = nlohmann::ordered_json;

@@ -41,13 +41,15 @@ std::string findings_text(const Json& findings, bool with_notes) {
         if (with_notes || finding["severity"] != "note")
             text += fmt::format(
                 "{}{}: {}: {}{}; do: {}\n",
-                finding.contains("line") ? "line " + finding["line"].dump() + ": " : "",
+                finding.contains("line") ? "line " + json_text(finding["line"]) + ": " : "",
                 word_text(finding["severity"]), word_text(finding["path"]), word_text(finding["message"]),
                 finding.contains("forced") ? ": forced, not lossless" : "", word_text(finding["do"]));
     return text;
 }
 
-std::string changes_count(const Json& count) { return count.dump() + (count == 1 ? " change" : " changes"); }
+std::string changes_count(const Json& count) {
+    return json_text(count) + (count == 1 ? " change" : " changes");
+}
 
 Answer applied(Json json) {
     std::string text = changes_text(json["changes"]);
@@ -55,7 +57,7 @@ Answer applied(Json json) {
     text += findings_text(json["findings"], false);  // as at the start; notes are for who asks
     if (json["pending_cells"] != 0)
         text += fmt::format("limits that were cut follow when {} cells have left\n",
-                            json["pending_cells"].dump());
+                            json_text(json["pending_cells"]));
     if (json.contains("kept"))
         text += fmt::format("kept as well: {} that waited to be confirmed\n", changes_count(json["kept"]));
     if (json.contains("confirm_by_ns"))

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "control/say.hh"
 #include "control/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
@@ -17,7 +18,7 @@ Answer hello(Context& context, const Said&) {
     for (const Json& port : json["ports"]) append_item(ports, " ", port.get<std::string>());
     std::string text = fmt::format(
         "{} {} (API {}), pid {}, {} clock{}\nconfiguration {}\nports {}\n", word_text(json["name"]),
-        word_text(json["version"]), json["api"].dump(), json["pid"].dump(), word_text(json["clock"]),
+        word_text(json["version"]), json_text(json["api"]), json_text(json["pid"]), word_text(json["clock"]),
         json["interactive"] == true ? ", interactive" : "", word_text(json["config_file"]), ports);
     return {std::move(json), std::move(text)};
 }
@@ -26,7 +27,7 @@ Answer version(Context& context, const Said&) {
     const Json there = context.call("hello");
     Json json = {{"sluicectl", SLUICE_VERSION}, {"sluiced", there["version"]}, {"api", there["api"]}};
     std::string text = fmt::format("sluicectl {}, sluiced {}, API {}\n", SLUICE_VERSION,
-                                   word_text(there["version"]), there["api"].dump());
+                                   word_text(there["version"]), json_text(there["api"]));
     return {std::move(json), std::move(text)};
 }
 
@@ -52,7 +53,7 @@ Answer clock_run(Context& context, const Said& said) {
 
 Answer stats_show(Context& context, const Said& said) {
     Json json = context.stats(said.value("PATH"));
-    return {json, json.dump(2) + "\n"};
+    return {json, json_text(json, 2) + "\n"};
 }
 
 Answer stats_clear(Context& context, const Said&) {
@@ -79,7 +80,7 @@ Answer events_show(Context& context, const Said& said) {
     Json json = context.call("events.list", parameters);
     std::string text;
     for (const Json& event : json["events"]) text += event_line(event);
-    if (json["lost"] != 0) text += fmt::format("{} older events are forgotten\n", json["lost"].dump());
+    if (json["lost"] != 0) text += fmt::format("{} older events are forgotten\n", json_text(json["lost"]));
     return {std::move(json), text.empty() ? "nothing has happened\n" : std::move(text)};
 }
 
@@ -91,7 +92,7 @@ Answer events_follow(Context& context, const Said& said) {
     context.call("events.subscribe", parameters);
     for (std::uint64_t seen = 0; !count || seen < *count; ++seen) {
         const auto event = context.client().next_notification(std::nullopt);
-        fmt::print("{}", context.options().json ? event->dump() + "\n" : event_line(*event));
+        say("{}", context.options().json ? json_text(*event) + "\n" : event_line(*event));
         std::fflush(stdout);
     }
     context.call("events.subscribe", {{"on", false}});

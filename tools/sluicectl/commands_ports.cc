@@ -94,7 +94,7 @@ std::string slow_path_table(const Json& port) {
 std::string receive_queues_table(const Json& queues) {
     Table table({"rx queue", "worker", "in", "in bytes", "fell behind"});
     for (std::size_t n = 0; n < queues.size(); ++n)
-        table.row({std::to_string(n), queues[n]["worker"].dump(), count_text(queues[n]["packets"]),
+        table.row({std::to_string(n), json_text(queues[n]["worker"]), count_text(queues[n]["packets"]),
                    count_text(queues[n]["bytes"]),
                    queues[n].contains("fell_behind") ? count_text(queues[n]["fell_behind"]) : "-"});
     return table.text();
@@ -212,7 +212,7 @@ Answer watchdog_show(Context& context, const Said&) {
     Table table(
         {"<queue", "<state", "storms", "restored", "passed", "dropped", "passed in all", "dropped in all"});
     for (const Json& queue : json)
-        table.row({fmt::format("{}.{}", word_text(queue["port"]), queue["queue"].dump()),
+        table.row({fmt::format("{}.{}", word_text(queue["port"]), json_text(queue["queue"])),
                    word_text(queue["state"]), count_text(queue["detected"]), count_text(queue["restored"]),
                    count_text(queue["storm_passed"]), count_text(queue["storm_dropped"]),
                    count_text(queue["total_passed"]), count_text(queue["total_dropped"])});
@@ -234,7 +234,7 @@ Answer big_red_switch(Context& context, const Said& said) {
 
 std::string numbers_text(const Json& list) {
     std::string text;
-    for (const Json& number : list) append_item(text, ",", number.dump());
+    for (const Json& number : list) append_item(text, ",", json_text(number));
     return text.empty() ? "-" : text;
 }
 
@@ -258,13 +258,13 @@ Answer qos_show(Context& context, const Said& said) {
                    numbers_text(port["obeys_pfc"])});
         for (const Json& group : port["priority_groups"])
             if (group["lossless"] == true)
-                groups.row({fmt::format("{}.{}", name, group["group"].dump()), word_text(group["pool"]),
+                groups.row({fmt::format("{}.{}", name, json_text(group["group"])), word_text(group["pool"]),
                             bytes_text(group["reserved_bytes"]), word_text(group["threshold"]),
                             bytes_text(group["headroom_bytes"]), bytes_text(group["headroom_needed_bytes"]),
                             bytes_text(group["xon_bytes"]), "T - " + bytes_text(group["xon_offset_bytes"])});
         for (const Json& queue : port["queues"])
             if (queue["lossless"] == true || queue["wred"] != nullptr || !wanted.empty())
-                queues.row({fmt::format("{}.{}", name, queue["queue"].dump()), word_text(queue["pool"]),
+                queues.row({fmt::format("{}.{}", name, json_text(queue["queue"])), word_text(queue["pool"]),
                             bytes_text(queue["reserved_bytes"]), word_text(queue["threshold"]),
                             word_text(queue["scheduler"]), word_text(queue["wred"])});
     }

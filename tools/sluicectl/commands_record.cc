@@ -39,7 +39,7 @@ std::string record_line(const Json& record) {
     const std::string sentence = word_text(record["sentence"]);
     return fmt::format("{:>12}  {} {}{}{}{}{}\n", at, word_text(record[is_pause ? "signal" : "verdict"]),
                        word_text(record["port"]), is_pause ? "." : "#",
-                       record[is_pause ? "group" : "sequence"].dump(), sentence.empty() ? "" : ": ",
+                       json_text(record[is_pause ? "group" : "sequence"]), sentence.empty() ? "" : ": ",
                        sentence);
 }
 
@@ -68,7 +68,7 @@ Answer why(Context& context, const Said&) {
     for (const Json& entry : decisions["why"]) {
         std::string place = word_text(entry["port"]);
         for (const char* part : {"queue", "group"})
-            if (entry.contains(part)) place = fmt::format("{} {}.{}", part, place, entry[part].dump());
+            if (entry.contains(part)) place = fmt::format("{} {}.{}", part, place, json_text(entry[part]));
         text += fmt::format("{} {} at {}: {}, first at {}\n    {}\n", word_text(entry["verdict"]),
                             word_text(entry["reason"]), place, count_text(entry["count"]),
                             ns_text(entry["first"]["at_ns"]), word_text(entry["sentence"]));

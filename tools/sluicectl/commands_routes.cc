@@ -90,7 +90,7 @@ Answer route_show(Context& context, const Said& said) {
             text += source + "\n";
             for (const Json& hop : route["via"])
                 text += fmt::format("    nexthop via {} weight {}\n", word_text(hop["address"]),
-                                    hop["weight"].dump());
+                                    json_text(hop["weight"]));
         }
         json.push_back(std::move(route));
     }
@@ -119,8 +119,8 @@ Answer route_get(Context& context, const Said& said) {
         text += fmt::format(" by {} dev {} source {}\n", word_text(json["prefix"]), word_text(json["port"]),
                             word_text(json["source"]));
     if (json["buckets"] != 1)
-        text += fmt::format("    group {} hash {} bucket {} of {}\n", json["group"].dump(),
-                            json["hash"].dump(), json["bucket"].dump(), json["buckets"].dump());
+        text += fmt::format("    group {} hash {} bucket {} of {}\n", json_text(json["group"]),
+                            json_text(json["hash"]), json_text(json["bucket"]), json_text(json["buckets"]));
     text += "    " + word_text(json["why"]) + "\n";
     return {std::move(json), std::move(text)};
 }
@@ -131,7 +131,7 @@ Answer neigh_show(Context& context, const Said&) {
     for (const Json& neighbor : json)
         text += fmt::format("{} dev {} lladdr {}{}{}\n", word_text(neighbor["address"]),
                             word_text(neighbor["port"]), word_text(neighbor["mac"]),
-                            neighbor.contains("vlan") ? " vlan " + neighbor["vlan"].dump() : "",
+                            neighbor.contains("vlan") ? " vlan " + json_text(neighbor["vlan"]) : "",
                             neighbor["source"] == "static" ? ""
                             : neighbor["used"] == true     ? " source kernel"
                                                            : " source kernel unused");

@@ -92,7 +92,8 @@ bool Condition::holds(const Json& value) const {
     if (op == "==") return value == wanted;
     if (op == "!=") return value != wanted;
     if (!value.is_number() || !wanted.is_number())
-        throw Failure{exit_usage, fmt::format("{} and {} have no order", value.dump(), wanted.dump())};
+        throw Failure{exit_usage,
+                      fmt::format("{} and {} have no order", json_text(value), json_text(wanted))};
     if (op == "<") return value < wanted;
     if (op == "<=") return value <= wanted;
     if (op == ">") return value > wanted;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "control/boundary.hh"
+#include "control/say.hh"
 #include "control/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/complete.hh"
@@ -21,11 +23,11 @@ struct Repeat {
 
 void print_answer(const Answer& answer, bool as_json, bool one_line) {
     if (!as_json)
-        fmt::print("{}", answer.text);
+        say("{}", answer.text);
     else if (!answer.json.is_null())
-        fmt::print("{}\n", answer.json.dump(one_line ? -1 : 2));
+        say("{}\n", json_text(answer.json, one_line ? -1 : 2));
     std::fflush(stdout);
-    for (const std::string& note : answer.notes) fmt::print(stderr, "sluicectl: {}\n", note);
+    for (const std::string& note : answer.notes) complain("sluicectl: {}\n", note);
 }
 
 // Again and again until it fails, has been said often enough, or Ctrl-C ends it, which is its usual end.
@@ -35,7 +37,7 @@ int run_repeatedly(Context& context, const Command& command, const Said& said, c
     try {
         for (std::uint64_t n = 1;; ++n) {
             const Answer answer = command.run(context, said);
-            if (!as_json && isatty(STDOUT_FILENO) == 1) fmt::print("\033[H\033[2J");
+            if (!as_json && isatty(STDOUT_FILENO) == 1) say("\033[H\033[2J");
             print_answer(answer, as_json, true);
             if (answer.status != exit_done || (repeat.count && n >= *repeat.count)) return answer.status;
             pause_for(std::chrono::nanoseconds(repeat.every->ps / 1000));
@@ -124,7 +126,7 @@ int print_candidates(const Words& arguments) {
     if (!words.empty()) words.pop_back();
     words = take_options(words, options, repeat);
     Context context(options);
-    for (const std::string& word : complete(context, words, partial)) fmt::print("{}\n", word);
+    for (const std::string& word : complete(context, words, partial)) say("{}\n", word);
     return exit_done;
 }
 
@@ -138,7 +140,7 @@ int run_main(const Words& arguments) {
         if (words.empty()) return run_shell(context, run_line);
         return run_command(context, words, repeat);
     } catch (const Failure& failure) {
-        fmt::print(stderr, "sluicectl: {}\n", failure.message);
+        complain("sluicectl: {}\n", failure.message);
         return failure.status;
     }
 }
@@ -146,4 +148,14 @@ int run_main(const Words& arguments) {
 }  // namespace
 }  // namespace sluice::ctl
 
-int main(int argc, char** argv) { return sluice::ctl::run_main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+    using namespace sluice;
+    hold_standard_streams();
+    int status = ctl::exit_refused;
+    boundary(
+        [&] {
+            status = ctl::run_main({argv + 1, argv + argc});
+        },
+        [](const char* what) { complain("sluicectl: {}\n", what); });
+    return all_said("sluicectl") || status != ctl::exit_done ? status : ctl::exit_refused;
+}

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <optional>
 
+#include "control/say.hh"
 #include "tools/sluicectl/complete.hh"
 #include "tools/sluicectl/history.hh"
 #include "tools/sluicectl/interrupt.hh"
@@ -81,8 +82,8 @@ class Terminal {
         catch_interrupts();
     }
     ~Terminal() {
-        fmt::print("\n");
-        if (!history_.save()) fmt::print(stderr, "the history cannot be kept in {}\n", history_.path());
+        say("\n");
+        if (!history_.save()) complain("the history cannot be kept in {}\n", history_.path());
     }
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
@@ -96,7 +97,7 @@ class Terminal {
         if (said == nullptr && !gave_up) return false;
         line = said == nullptr || gave_up ? "" : said;
         std::free(said);
-        if (gave_up) fmt::print("^C\n");
+        if (gave_up) say("^C\n");
         if (!line.empty() && line != last_) {
             add_history(line.c_str());
             history_.add(line);
@@ -149,15 +150,15 @@ int run_shell(Context& context, RunLine run) {
             if (is_end(words)) break;
             status = run(context, words);
         } catch (const Failure& failure) {
-            fmt::print(stderr, "{}\n", failure.message);
+            complain("{}\n", failure.message);
             status = failure.status;
         } catch (const Interrupted&) {
-            fmt::print("\n");
+            say("\n");
             status = exit_refused;
         }
         if (terminal) continue;
         if (status != exit_done) {
-            fmt::print(stderr, "line {}: stopped here\n", number);
+            complain("line {}: stopped here\n", number);
             break;
         }
     }

@@ -37,7 +37,7 @@ std::string Table::text() const {
 }
 
 std::string count_text(const Json& number) {
-    std::string text = number.dump();
+    std::string text = json_text(number);
     for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, " ");
     return text;
 }
@@ -59,7 +59,7 @@ std::string ns_text(const Json& number) {
 
 std::string word_text(const Json& value) {
     if (value.is_null()) return "-";
-    return value.is_string() ? value.get<std::string>() : value.dump();
+    return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 }  // namespace sluice::ctl

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "control/boundary.hh"
+#include "control/say.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/generate.hh"
@@ -79,7 +81,7 @@ struct Arguments {
 };
 
 int refuse_usage(std::string_view message) {
-    fmt::print(stderr, "sluice-traffic: {}; see sluice-traffic --help\n", message);
+    complain("sluice-traffic: {}; see sluice-traffic --help\n", message);
     return exit_usage;
 }
 
@@ -87,12 +89,12 @@ int run_generate(const Arguments& arguments) {
     if (arguments.names.size() != 1) return refuse_usage("generate takes one recipe");
     if (arguments.out.empty()) return refuse_usage("generate needs --out FOLDER");
     LoadedRecipe loaded = load_recipe_file(arguments.names[0]);
-    for (const std::string& error : loaded.errors) fmt::print(stderr, "{}\n", error);
+    for (const std::string& error : loaded.errors) complain("{}\n", error);
     if (!loaded.errors.empty()) return exit_usage;
     if (arguments.seed) loaded.recipe.seed = *arguments.seed;
     for (const HostSummary& host : generate(loaded.recipe, arguments.out)) {
-        fmt::print("{:<10} {:>10} frames {:>13} bytes, the last ends at {:.3f} us\n", host.host, host.frames,
-                   host.bytes, static_cast<double>(host.end.ps) / 1e6);
+        say("{:<10} {:>10} frames {:>13} bytes, the last ends at {:.3f} us\n", host.host, host.frames,
+            host.bytes, static_cast<double>(host.end.ps) / 1e6);
     }
     return exit_done;
 }
@@ -112,11 +114,11 @@ int run_split(const Arguments& arguments) {
             addresses += " " + to_text(port.addresses[i]);
         if (port.addresses.size() > most_shown)
             addresses += fmt::format(" and {} more", port.addresses.size() - most_shown);
-        fmt::print("{:<5} {} {:>9} frames {:>12} bytes {}\n", port.name,
-                   port.mac ? to_text(*port.mac) : "no MAC           ", port.frames, port.bytes,
-                   addresses.empty() ? " no address" : addresses);
+        say("{:<5} {} {:>9} frames {:>12} bytes {}\n", port.name,
+            port.mac ? to_text(*port.mac) : "no MAC           ", port.frames, port.bytes,
+            addresses.empty() ? " no address" : addresses);
     }
-    for (const std::string& note : summary.notes) fmt::print("note: {}\n", note);
+    for (const std::string& note : summary.notes) say("note: {}\n", note);
     return exit_done;
 }
 
@@ -128,30 +130,29 @@ int run_verify(const Arguments& arguments) {
         CapturedFrame frame;
         while (reader.next(frame)) verification.add(frame.bytes, frame.length);
     }
-    fmt::print("{}{}", arguments.json ? verification.json() : verification.text(),
-               arguments.json ? "\n" : "");
+    say("{}{}", arguments.json ? verification.json() : verification.text(), arguments.json ? "\n" : "");
     return verification.icrc_bad == 0 ? exit_done : exit_refused;
 }
 
 void print_recipe_help() {
-    fmt::print("{}variants of malformed:\n", recipe_help);
+    say("{}variants of malformed:\n", recipe_help);
     for (const MalformationInfo& info : malformations()) {
-        fmt::print("  {:<20} {}{}\n", info.name, info.what,
-                   info.v4 && info.v6 ? ""
-                   : info.v4          ? " (IPv4)"
-                                      : " (IPv6)");
+        say("  {:<20} {}{}\n", info.name, info.what,
+            info.v4 && info.v6 ? ""
+            : info.v4          ? " (IPv4)"
+                               : " (IPv6)");
     }
-    fmt::print("\nopcodes:\n ");
+    say("\nopcodes:\n ");
     std::size_t column = 1;
     for (const Operation& operation : operations()) {
         if (column + operation.name.size() + 1 > 100) {
-            fmt::print("\n ");
+            say("\n ");
             column = 1;
         }
-        fmt::print(" {}", operation.name);
+        say(" {}", operation.name);
         column += operation.name.size() + 1;
     }
-    fmt::print("\n");
+    say("\n");
 }
 
 int run(int argc, char** argv) {
@@ -168,7 +169,7 @@ int run(int argc, char** argv) {
     while ((given = getopt_long(argc, argv, "h", options, nullptr)) != -1) {
         switch (given) {
             case 'h':
-                fmt::print("{}", usage);
+                say("{}", usage);
                 return exit_done;
             case help_recipe:
                 print_recipe_help();
@@ -207,10 +208,10 @@ int run(int argc, char** argv) {
 }  // namespace sluice::traffic
 
 int main(int argc, char** argv) {
-    try {
-        return sluice::traffic::run(argc, argv);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "sluice-traffic: {}\n", error.what());
-        return sluice::traffic::exit_refused;
-    }
+    using namespace sluice;
+    hold_standard_streams();
+    int status = traffic::exit_refused;
+    boundary([&] { status = traffic::run(argc, argv); },
+             [](const char* what) { complain("sluice-traffic: {}\n", what); });
+    return all_said("sluice-traffic") || status != traffic::exit_done ? status : traffic::exit_refused;
 }

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 
+#include "control/say.hh"
 #include "dataplane/file_descriptor.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/peer_flows.hh"
@@ -215,8 +216,7 @@ class Peer {
     void show() {
         const auto total = arrived_.total();
         const auto& pauses = pause_.counters();
-        fmt::print(
-            "{{\"sending\": {}, \"sent\": {}, \"refused\": {}, \"received\": {}, \"lost\": {}, \"late\": {}, "
+        say("{{\"sending\": {}, \"sent\": {}, \"refused\": {}, \"received\": {}, \"lost\": {}, \"late\": {}, "
             "\"marked\": {}, \"bad_icrc\": {}, \"missed\": {}, \"flows\": {}, \"xoff\": {}, \"xon\": {}, "
             "\"expired\": {}, \"held_ns\": {}}}\n",
             sending_, sent_.count(), refused_, total.received, total.lost, total.late, total.marked,
@@ -344,7 +344,7 @@ Options parse(int argc, char** argv) {
     Options options;
     for (int found; (found = getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
         if (found == help) {
-            fmt::print("{}", usage);
+            say("{}", usage);
             std::exit(0);
         }
         take(options, found, optarg != nullptr ? optarg : "");
@@ -359,6 +359,7 @@ Options parse(int argc, char** argv) {
 }  // namespace sluice::traffic
 
 int main(int argc, char** argv) {
+    using sluice::complain;
     using namespace sluice::traffic;
     bool running = false;
     try {
@@ -370,7 +371,7 @@ int main(int argc, char** argv) {
         Peer(options, interface).run();
         return 0;
     } catch (const Failure& failure) {
-        fmt::print(stderr, "sluice-peer: {}\n", failure.what());
+        complain("sluice-peer: {}\n", failure.what());
         return running ? 1 : 2;
     }
 }

@@ -69,6 +69,19 @@ TEST(Rpc, BoundsNestingButNotInStrings) {
     refused(request(R"(,"method":")" + std::string(100, '[') + R"(\"[[\\")"), 7, RpcCode::no_method);
 }
 
+TEST(Rpc, BoundsMembersOfAnObject) {
+    // The parser compares each with those before it: a line of a mebibyte took it more than a minute.
+    const auto with_members = [](unsigned count) {
+        std::string params;
+        for (unsigned n = 0; n < count; ++n)
+            params += fmt::format(R"({}"k{}":[{{"a":0}}])", n == 0 ? "" : ",", n);
+        return request(R"(,"method":"hello","params":{)" + params + "}");
+    };
+    refused(with_members(max_members), 7, RpcCode::bad_parameters);
+    refused(with_members(max_members + 1), nullptr, RpcCode::too_much);
+    refused(with_members(60'000), nullptr, RpcCode::too_much);
+}
+
 TEST(Rpc, BoundsLengths) {
     const auto padded = [](std::string_view method, std::size_t size) {
         const std::string start =

@@ -1,0 +1,55 @@
+// What a program says to people, on stdout and stderr, the only place that writes there. A full disk, or a
+// reader that went away, costs the words and nothing else; `all_said` tells of stdout whether it did.
+#pragma once
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+namespace sluice {
+
+// On stdout. Throws std::bad_alloc only.
+template <class... What>
+void say(fmt::format_string<What...> format, What&&... what) {
+    fmt::memory_buffer text;
+    fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // all_said() asks
+}
+
+// On stderr. Never fails: there is nobody left to tell.
+template <class... What>
+void complain(fmt::format_string<What...> format, What&&... what) noexcept {
+    try {
+        fmt::memory_buffer text;
+        fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
+        static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    } catch (...) {
+        return;
+    }
+}
+
+// At the end: whether all that was said on stdout has been written. Complains when not.
+inline bool all_said(const char* program) noexcept {
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::ferror(stdout) == 0) return true;
+    complain("{}: stdout cannot be written\n", program);
+    return false;
+}
+
+// At the start: a standard stream that is closed becomes /dev/null. Otherwise the next file opened would get
+// its number, and what is said would be written into it.
+inline void hold_standard_streams() noexcept {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) static_cast<void>(open("/dev/null", O_RDWR));
+}
+
+// For a program that goes on when a reader of what it writes has gone away: a write then fails instead.
+inline void outlive_readers() noexcept { static_cast<void>(std::signal(SIGPIPE, SIG_IGN)); }
+
+}  // namespace sluice
