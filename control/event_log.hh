@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "control/class_changes.hh"
 #include "control/watchdog.hh"
 #include "lib/units.hh"
 
@@ -16,6 +17,7 @@ struct SwitchEvent {
     std::string kind;  // "port_down", ...
     std::string text;
     std::optional<WatchdogNews> watchdog{};  // the figures of a watchdog's event
+    std::optional<ClassNews> of_class{};     // likewise, of a class on its way to lossless
 };
 
 class EventLog {

@@ -1,12 +1,21 @@
-// The way of a new policy to the workers, under traffic.
+// The way of a new policy to the workers, under traffic. Control's thread only.
 //
-// A change of limits takes two steps: first the tightest of old and new, then, once every worker runs it and
-// what is in use fits, the new limits; a group or queue changes pools with the second step. So no cell is
-// ever promised twice. Everything else in a policy holds from the first step on. Control's thread only.
+// Limits of the ingress half promise memory, so they change in two steps: first the tightest of old and new,
+// then, once every worker runs it and what is in use fits the new limits, those. A group changes pools with
+// the second step. So no cell is ever promised twice. Everything else in a policy, queues' limits included,
+// holds from the first step on.
+//
+// Where the second step cannot follow at once, the use that it waits for falls under any load: a group that
+// becomes lossless is `changing`, that is in XOFF, with as much of its headroom as is free; another group
+// that changes pools takes nothing more from the shared part of the old one; cells above a reserve that was
+// cut count as shared.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "dataplane/policy.hh"
 #include "dataplane/switch.hh"
@@ -27,10 +36,25 @@ class LimitChange {
     // The second step, if it is due; true when it came.
     bool finish();
     bool is_pending() const { return awaited_ != nullptr; }
-    // Cells in use beyond limits that a pending change has cut; a cell beyond two of them counts twice.
+    // Cells in use beyond the new limits of a pending change; a cell beyond two of them counts twice.
     std::int64_t pending_cells() const;
 
+    struct QueueName {
+        PortId port;
+        ClassId queue;
+    };
+    // Of a pending change, where the cells wait that it waits for: the fullest queue of the classes that hold
+    // them. Nothing when none of these queues holds a packet.
+    std::optional<QueueName> fullest_queue() const;
+
   private:
+    // Cells beyond the new limits: of a group's headroom, and of each pool.
+    struct Excess {
+        std::array<std::int64_t, max_pools> pool{};
+        std::vector<std::array<std::int64_t, classes>> group;  // by port
+    };
+    Excess excess() const;
+    std::unique_ptr<Policy> while_waiting() const;
     void publish(std::unique_ptr<const Policy> policy);
 
     Switch& device_;

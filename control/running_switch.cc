@@ -109,7 +109,14 @@ std::string RunningSwitch::publish(const Config& config, const OperatorState& st
     change_->start(compile(config, qos, state));
     routes_->published();
     qos_ = std::move(qos);
+    note_classes();
     return {};
+}
+
+bool RunningSwitch::finish_change() {
+    if (!change_->finish()) return false;
+    note_classes();
+    return true;
 }
 
 std::string RunningSwitch::set_port(const std::string& name, bool up) {

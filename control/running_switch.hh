@@ -15,6 +15,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/class_changes.hh"
 #include "control/compile.hh"
 #include "control/config.hh"
 #include "control/event_log.hh"
@@ -87,7 +88,11 @@ class RunningSwitch {
     // Control, after each step of the clock: the second half of a change of limits, once what is in use fits.
     // True when it came: under the virtual clock the instant is then to be run again, for groups that may
     // resume now.
-    bool finish_change() { return change_->finish(); }
+    bool finish_change();
+    // Lossless classes that wait for their limits.
+    const ClassChanges& class_changes() const { return class_changes_; }
+    // Where the cells are that a pending change waits for.
+    std::optional<LimitChange::QueueName> awaited_queue() const { return change_->fullest_queue(); }
 
     const Config& config() const { return config_; }
     Switch& device() { return *switch_; }
@@ -172,6 +177,7 @@ class RunningSwitch {
     void note_drops(PortId id);
     void note_watchdog(const WatchdogNews& news);
     void note_microbursts();
+    void note_classes();
     void note_forced(const std::vector<std::string>& before);
 
     Config config_;
@@ -205,6 +211,7 @@ class RunningSwitch {
     std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;
+    ClassChanges class_changes_;
     std::unique_ptr<VirtualRunner> virtual_;
     std::unique_ptr<RealRunner> real_;
 };

@@ -89,6 +89,24 @@ void RunningSwitch::note_microbursts() {
     }
 }
 
+void RunningSwitch::note_classes() {
+    for (const ClassNews& news : class_changes_.look(*switch_, now())) {
+        std::string text = fmt::format("port {} class {}: ", names_[news.port], news.priority);
+        if (news.begins) {
+            text += fmt::format("becomes lossless, and pauses its peer until {} cells have left",
+                                pending_cells());
+            if (const auto queue = awaited_queue())
+                text += fmt::format(", most of them from queue {}.{}", names_[queue->port], queue->queue);
+        } else {
+            text +=
+                fmt::format("{} after {}; it lost {} packets meanwhile",
+                            news.lossless ? "lossless" : "lossy again", print_time(news.lasted), news.lost);
+        }
+        events_.add({now() - Time{}, news.begins ? "class_changing" : "class_changed", std::move(text),
+                     std::nullopt, news});
+    }
+}
+
 void RunningSwitch::note_forced(const std::vector<std::string>& before) {
     for (const std::string& reason : state_.forced)
         if (std::find(before.begin(), before.end(), reason) == before.end())

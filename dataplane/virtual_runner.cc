@@ -85,6 +85,8 @@ void VirtualRunner::wake_if_changed(Device& all) const {
 
 // Ports that can sleep go to sleep.
 void VirtualRunner::next(Device& all, std::optional<Time>& best) const {
+    // A new policy is taken up now, not when the next frame comes: it may say XOFF or XON.
+    if (all.device->generation() != all.awake_under) take_earlier(best, now_);
     wake_if_changed(all);
     const Policy& policy = all.device->policy();
     all.awake.for_each([&](PortId id) {

@@ -39,6 +39,16 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
 
 namespace {
 
+// A class that is becoming lossless holds its peer, whatever its group has in use.
+void hold_changing(PortContext& port, const PortPolicy& own) {
+    for (ClassId n = 0; n < classes; ++n) {
+        if (!own.group[n].changing) continue;
+        port.group[n].hold();
+        port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | 1U << n);
+        port.groups_judged = static_cast<std::uint8_t>(port.groups_judged | 1U << n);
+    }
+}
+
 // A new policy: settings that mechanisms keep state for are handed to them.
 void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
     for (PortContext* port : worker.own_ports) {
@@ -52,11 +62,13 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
         port->watchdog.settings_changed |=
             before == nullptr || before->ports[port->id].watchdog != own.watchdog;
         if (before == nullptr) continue;
+        hold_changing(*port, own);
         for (unsigned n = 0; n < classes; ++n) {
             const PortPolicy& was = before->ports[port->id];
             if (was.group[n].pool != own.group[n].pool)
                 port->group[n].move(worker.shared.ingress_use[was.group[n].pool],
                                     worker.shared.ingress_use[own.group[n].pool]);
+            port->group[n].cut_reserved(own.group[n], worker.shared.ingress_use[own.group[n].pool]);
             if (was.queue[n].pool != own.queue[n].pool)
                 port->queue[n].use.move(worker.shared.egress_use[was.queue[n].pool],
                                         worker.shared.egress_use[own.queue[n].pool]);
@@ -116,7 +128,10 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
     // Of a link that is down its owner asks nothing of the device any more, and control may let go of it as
     // soon as nobody else does. seq_cst: see Switch::link_up.
     worker.shared.link_up[port.id].store(up, std::memory_order_seq_cst);
-    if (up) return;
+    if (up) {
+        hold_changing(port, worker.policy->ports[port.id]);
+        return;
+    }
     port.counters.flaps.add(1);
     discard_queues(worker, port, now);
     if (port.io->link_up()) resume_peer(worker, port, now);

@@ -2,8 +2,9 @@
 // snapshot. All in whole cells. Mechanisms: SAI buffer profiles; Choudhury and Hahne's dynamic thresholds
 // (1998).
 //
-// A change under traffic takes two steps: first `tightest(old, new)`, then, once every worker runs it and
-// what is in use fits, the new limits. So no cell is ever promised twice.
+// A change of ingress limits under traffic takes two steps: first `tightest(old, new)`, then, once every
+// worker runs it and what is in use fits, the new limits. So no cell is ever promised twice. Queues promise
+// no memory, so their limits change at once.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +37,12 @@ class Threshold {
     static constexpr Threshold fixed(std::uint32_t cells) {
         Threshold threshold;
         if (cells != 0) threshold.cells_ = cells;
+        return threshold;
+    }
+    // T is 0.
+    static constexpr Threshold nothing() {
+        Threshold threshold;
+        threshold.cells_ = 0;
         return threshold;
     }
 
@@ -83,6 +90,7 @@ struct alignas(32) GroupLimits {                  // its index is a shift
     std::uint32_t xon_offset_cells = 0;
     std::uint8_t pool = 0;  // in [0, max_pools)
     bool lossless = false;
+    bool changing = false;  // lossless, but not yet with its new limits: in XOFF until it has them
 
     constexpr bool operator==(const GroupLimits&) const = default;
 };
@@ -100,8 +108,8 @@ struct QueueLimits {
 static_assert(sizeof(Threshold) == 8 && sizeof(GroupLimits) == 32,
               "the limits of two groups to a cache line");
 
-// What satisfies both: the first step of a change. The pool is that of `to`. What becomes lossless promises
-// nothing before it has its headroom; what becomes lossy promises nothing any more.
+// What satisfies both: the first step of a change. The pool is that of `to`. A group that is not lossless in
+// both is lossy.
 constexpr PoolLimits tightest(const PoolLimits& from, const PoolLimits& to) {
     const std::uint32_t a = from.shared_headroom_cells;
     const std::uint32_t b = to.shared_headroom_cells;
@@ -117,14 +125,7 @@ constexpr GroupLimits tightest(const GroupLimits& from, const GroupLimits& to) {
     both.xon_cells = std::min(from.xon_cells, to.xon_cells);
     both.xon_offset_cells = std::max(from.xon_offset_cells, to.xon_offset_cells);
     both.lossless = from.lossless && to.lossless;
-    return both;
-}
-
-constexpr QueueLimits tightest(const QueueLimits& from, const QueueLimits& to) {
-    QueueLimits both = to;
-    both.threshold = tightest(from.threshold, to.threshold);
-    both.reserved_cells = std::min(from.reserved_cells, to.reserved_cells);
-    both.lossless = from.lossless && to.lossless;
+    both.changing = from.changing && to.lossless;  // its peer stays paused
     return both;
 }
 
@@ -132,5 +133,6 @@ static_assert(Threshold::dynamic(-8).limit_cells(511, 0) == 1 &&
               Threshold::dynamic(7).limit_cells(3, 0) == 384);
 static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(2, 0) == 4);
 static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(9, 0) == 5);
+static_assert(tightest(Threshold::nothing(), Threshold::fixed(0)).limit_cells(9, 3) == 0);
 
 }  // namespace sluice

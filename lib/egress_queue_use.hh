@@ -72,12 +72,6 @@ class EgressQueueUse {
     std::uint32_t reserved_cells() const { return reserved_.get(); }
     std::uint32_t shared_cells() const { return shared_.get(); }
     std::uint32_t used_cells() const { return reserved_.get() + shared_.get(); }
-    std::int64_t pending_cells(const QueueLimits& limits, PoolView pool) const {
-        std::int64_t pending =
-            std::max<std::int64_t>(std::int64_t{reserved_.get()} - limits.reserved_cells, 0);
-        if (!limits.lossless) pending += std::max<std::int64_t>(shared_.get() - limit_cells(limits, pool), 0);
-        return pending;
-    }
 
     Watermark shared_watermark;
 

@@ -4,8 +4,8 @@
 // the gauges. A packet goes whole into the first part that can hold all of it: reserved, shared, headroom. A
 // release does not say which part: it takes headroom first, then shared, then reserved, so the totals are the
 // exact inverse. Shared use counts against T, the limit at the pool's current use; a lossless group is over
-// when it is above T or its headroom is in use. The group decides, the caller sends PFC frames, refreshes
-// them and counts.
+// when it is above T or its headroom is in use. A group that is becoming lossless is in XOFF until it is. The
+// group decides, the caller sends PFC frames, refreshes them and counts.
 #pragma once
 
 #include <algorithm>
@@ -92,11 +92,11 @@ class alignas(32) PriorityGroup {
         return headroom_.get() != 0 || shared_.get() > limit_cells(limits, pool);
     }
     // A group with nothing in use always may. `xon` above T does not count: that would send XON and XOFF by
-    // turns.
+    // turns. A group that is still becoming lossless never may.
     bool may_resume(const GroupLimits& limits, PoolView pool) const {
         const std::int64_t limit = limit_cells(limits, pool);
         const std::int64_t low = std::max<std::int64_t>(limits.xon_cells, limit - limits.xon_offset_cells);
-        return headroom_.get() == 0 && shared_.get() <= std::min(low, limit);
+        return headroom_.get() == 0 && shared_.get() <= std::min(low, limit) && !limits.changing;
     }
 
     // For every group in use, after each burst of arrivals and each batch of releases, and once when `hold`
@@ -113,6 +113,11 @@ class alignas(32) PriorityGroup {
         set_pause(Pause::sent);
         return XoffSignal::send_xoff;
     }
+    // XOFF, whatever is in use, which the next update_xoff says: a group that begins to change, or whose port
+    // comes up meanwhile.
+    void hold() {
+        if (pause() == Pause::none) set_pause(Pause::due);
+    }
     // Ends XOFF whatever is in use: port down, profile removed, shutdown.
     XoffSignal stop() {
         const bool told = pause() == Pause::sent;  // an XOFF that was due and never sent needs no XON
@@ -120,6 +125,15 @@ class alignas(32) PriorityGroup {
         return told ? XoffSignal::send_xon : XoffSignal::none;
     }
 
+    // When a new snapshot cuts the reserved part: cells beyond it count as shared from then on. They would
+    // otherwise be the group's last to leave, and under load never.
+    void cut_reserved(const GroupLimits& limits, PoolUse& pool) {
+        if (reserved_.get() <= limits.reserved_cells) return;
+        const std::uint32_t beyond = reserved_.get() - limits.reserved_cells;
+        reserved_.set(limits.reserved_cells);
+        shared_.set(shared_.get() + beyond);
+        pool.shared.add(beyond, pool.exclusive);
+    }
     // When a new snapshot puts the group into another pool: its cells change pools with it, whatever they
     // hold.
     void move(PoolUse& from, PoolUse& to) {
@@ -143,25 +157,15 @@ class alignas(32) PriorityGroup {
     std::uint32_t headroom_cells() const { return headroom_.get(); }
     std::uint32_t used_cells() const { return reserved_.get() + shared_.get() + headroom_.get(); }
 
-    // Cells in use beyond limits that were cut: they go as packets leave.
-    std::int64_t pending_cells(const GroupLimits& limits, PoolView pool) const {
-        return beyond(reserved_.get(), limits.reserved_cells) +
-               beyond(headroom_.get(), limits.headroom_cells) +
-               beyond(shared_.get(), limit_cells(limits, pool));
-    }
-
     Watermark shared_watermark;
     Watermark headroom_watermark;
 
   private:
-    // due: in XOFF since a packet went to headroom, update_xoff has not said so yet.
+    // due: in XOFF since a packet went to headroom, or since `hold`; update_xoff has not said so yet.
     enum class Pause : std::uint8_t { none, due, sent };
 
     Pause pause() const { return static_cast<Pause>(pause_.get()); }
     void set_pause(Pause pause) { pause_.set(static_cast<std::uint32_t>(pause)); }
-    static std::int64_t beyond(std::uint32_t use, std::int64_t limit) {
-        return std::max<std::int64_t>(use - limit, 0);
-    }
 
     Gauge reserved_;
     Gauge shared_;

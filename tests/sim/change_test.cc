@@ -1,6 +1,7 @@
 // Changes while lossless traffic runs: nothing is lost, nothing is promised twice, nobody stays paused.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -73,8 +74,11 @@ class Trade {
     void fill_with_headroom(PortId from) {
         const GroupLimits& limits = sim.limits(from, lossless);
         const auto frames = [](std::uint32_t cells) { return cells / 6; };  // of 6 cells each
+        const std::int64_t shared = std::clamp<std::int64_t>(
+            sim.pool_of(from, lossless).shared_cells - sim.use_of(from, lossless).shared.get(), 0,
+            limits.threshold.limit_cells(0, 0));
         const std::uint32_t count = frames(limits.reserved_cells) +
-                                    frames(static_cast<std::uint32_t>(limits.threshold.limit_cells(0, 0))) +
+                                    frames(static_cast<std::uint32_t>(shared)) +
                                     frames(limits.headroom_cells);
         sim.port(from).inject(sim.now(), flow_to(static_cast<PortId>(sinks + from)),
                               std::vector<std::uint32_t>(count, 1514));
@@ -251,44 +255,89 @@ TEST(Change, aPortThatIsTakenDownResumesItsPeer) {
     sim.drain(sim.now() + milliseconds(20));
 }
 
-// A class that becomes lossless promises nothing before it has its headroom, which another group still holds.
-TEST(Change, aClassThatBecomesLosslessPromisesNothingBeforeItHasItsHeadroom) {
-    constexpr ClassId becoming = 1;
-    constexpr std::uint8_t dscp = 8;
-    const auto mapped = [](Config config) {
-        config.maps["default"].dscp_to_tc[dscp] = becoming;
-        return config;
-    };
-    Trade trade(mapped(Trade::with_reserve(0)));
+namespace {
+
+// A class beside RoCE's, of which tests make a lossless one.
+constexpr ClassId becoming = 1;
+constexpr std::uint8_t its_dscp = 8;
+
+Config with_its_dscp(Config config) {
+    config.maps["default"].dscp_to_tc[its_dscp] = becoming;
+    return config;
+}
+Flow its_flow_to(PortId to) {
+    Flow flow = flow_to(to);
+    flow.dscp = its_dscp;
+    flow.priority = becoming;
+    return flow;
+}
+std::uint64_t lossless_lost(SimSwitch& sim, PortId port) {
+    std::uint64_t sum = 0;
+    for (unsigned i = 1; i < drop_reason_count; ++i)
+        sum += sim.device().dropped_lossless(port, static_cast<DropReason>(i));
+    return sum;
+}
+
+}  // namespace
+
+// A class that becomes lossless is held in XOFF until it has its headroom, which another group still uses.
+// Frames of a peer that does not obey are lost meanwhile, and count as lossless ones.
+TEST(Change, aClassThatBecomesLosslessIsHeldUntilItHasItsHeadroom) {
+    Trade trade(with_its_dscp(Trade::with_reserve(0)));
     SimSwitch& sim = trade.sim;
+    std::vector<ClassNews> news;
+    sim.on_class = [&](const ClassNews& one) { news.push_back(one); };
     trade.fill_until_paused(0);
-    Config config = mapped(Trade::with_reserve(1));
+    Config config = with_its_dscp(Trade::with_reserve(1));
     port_of(config, 1).pfc = {becoming, lossless};
+    port_of(config, 1).priority_group[becoming].xoff_bytes = 80'000;
+    const std::size_t pauses = sim.port(1).pauses().size();
     CHECK(sim.apply(config));
     CHECK(sim.change_pending());
-    CHECK_FALSE(sim.limits(1, becoming).lossless);
+    CHECK(sim.limits(1, becoming).changing);
+    const std::uint32_t headroom = sim.limits(1, becoming).headroom_cells;  // as much as was free
+    CHECK(headroom > 0 && headroom < sim.policy().cell.rounded_up(80'000));
+    LONGS_EQUAL(1, news.size());
+    CHECK(news[0].begins && news[0].port == 1 && news[0].priority == becoming);
+    const auto queue = sim.fullest_queue();
+    CHECK(queue.has_value());
+    LONGS_EQUAL(Trade::sinks, queue->port);
+    LONGS_EQUAL(lossless, queue->queue);
 
+    sim.run_until(sim.now() + microseconds(1));
+    LONGS_EQUAL(pauses + 1, sim.port(1).pauses().size());
+    LONGS_EQUAL(1U << becoming, sim.port(1).pauses()[pauses].map.class_enable);
+    CHECK(sim.port(1).pauses()[pauses].map.quanta[becoming] != 0);
+    const std::uint32_t lost = 100 - headroom / 6;  // frames of 6 cells each
     sim.hold(3, becoming, true);
-    Flow flow = flow_to(3);
-    flow.dscp = dscp;
-    flow.priority = becoming;
-    sim.port(1).inject(sim.now(), flow, std::vector<std::uint32_t>(200, 1514));
+    sim.port(1).inject(sim.now(), its_flow_to(3), std::vector<std::uint32_t>(100, 1514));
     sim.run_until(sim.now() + microseconds(10));
-    CHECK(sim.dropped(DropReason::ingress_limit) > 0);  // a lossy class lost them
-    LONGS_EQUAL(0, sim.dropped(DropReason::headroom_overrun));
-    for (unsigned i = 1; i < drop_reason_count; ++i)
-        LONGS_EQUAL(0, sim.device().dropped_lossless(1, static_cast<DropReason>(i)));
-
+    LONGS_EQUAL(lost, sim.dropped(DropReason::headroom_overrun));
+    LONGS_EQUAL(lost, lossless_lost(sim, 1));
     sim.hold(3, becoming, false);
+    sim.run_until(sim.now() + milliseconds(1));
+    LONGS_EQUAL(0, sim.group(1, becoming).used_cells());
+    // The port goes down and comes back: its peer is held as before.
+    sim.set_port(1, false);
+    sim.run_until(sim.now() + microseconds(10));
+    CHECK_FALSE(sim.group(1, becoming).in_xoff());
+    sim.set_port(1, true);
+    sim.run_until(sim.now() + microseconds(10));
+    CHECK(sim.group(1, becoming).in_xoff());
+    CHECK(sim.device().port(1).generator.state(becoming) == AssertState::off);
+
     trade.empty(0);
     CHECK_FALSE(sim.change_pending());
-    CHECK(sim.limits(1, becoming).lossless);
+    CHECK(class_state(sim.limits(1, becoming)) == "lossless");
     CHECK(sim.limits(1, becoming).headroom_cells > 0);
+    CHECK_FALSE(sim.group(1, becoming).in_xoff());
+    LONGS_EQUAL(2, news.size());
+    CHECK(!news[1].begins && news[1].lossless);
+    LONGS_EQUAL(lost, news[1].lost);
 
     // From then on it pauses its sender, whatever it was while it was used before.
-    const std::uint64_t lost = sim.dropped();
     sim.hold(3, becoming, true);
-    sim.add(1, flow);
+    sim.add(1, its_flow_to(3));
     sim.run_until(sim.now() + milliseconds(2));
     CHECK(sim.group(1, becoming).in_xoff());
     sim.port(1).stop_flows();
@@ -297,4 +346,104 @@ TEST(Change, aClassThatBecomesLosslessPromisesNothingBeforeItHasItsHeadroom) {
     CHECK_FALSE(sim.group(1, becoming).in_xoff());
     LONGS_EQUAL(lost, sim.dropped());
     LONGS_EQUAL(0, sim.port(1).missed());
+}
+
+// The same change taken back before it could end: XON at once, and the class is lossy.
+TEST(Change, aClassThatIsMadeLossyAgainIsLetGoAtOnce) {
+    const Config before = with_its_dscp(Trade::with_reserve(0));
+    Trade trade(before);
+    SimSwitch& sim = trade.sim;
+    std::vector<ClassNews> news;
+    sim.on_class = [&](const ClassNews& one) { news.push_back(one); };
+    trade.fill_until_paused(0);
+    Config config = with_its_dscp(Trade::with_reserve(1));
+    port_of(config, 1).pfc = {becoming, lossless};
+    CHECK(sim.apply(config));
+    sim.run_until(sim.now() + milliseconds(20));  // the refresh runs, and nothing ends
+    CHECK(sim.group(1, becoming).in_xoff());
+    CHECK(sim.device().port(1).generator.counters(becoming).tx_refresh.get() > 0);
+    CHECK(sim.apply(before));
+    sim.run_until(sim.now() + microseconds(1));
+    CHECK_FALSE(sim.group(1, becoming).in_xoff());
+    CHECK(sim.device().port(1).generator.state(becoming) == AssertState::on);
+    LONGS_EQUAL(0, sim.port(1).pauses().back().map.quanta[becoming]);
+    CHECK(class_state(sim.limits(1, becoming)) == "lossy");
+    LONGS_EQUAL(2, news.size());
+    CHECK(!news[1].begins && !news[1].lossless);
+    trade.finish();
+}
+
+// RoCE's class under an incast is made lossy and lossless again, where there is room for its headroom: at the
+// same instant, without a wait, and no packet is lost once it is lossless.
+TEST(Change, aClassIsLosslessAgainAtOnceWhereThereIsRoom) {
+    for (const Duration between : {Duration{}, microseconds(20)}) {
+        Config config = sim_config(4, gigabits(100), 5, 1500);
+        config.buffer_size_bytes = 4'000'000;
+        Config lossy = config;
+        for (auto& [name, port] : lossy.ports) port.qos = "lossy";
+        SimSwitch sim(config);
+        for (PortId id = 0; id < 3; ++id) sim.add(id, flow_to(3));
+        sim.run_until(Time{} + microseconds(200));
+        CHECK(sim.group(0, lossless).in_xoff());
+        CHECK(sim.apply(lossy));
+        sim.run_until(sim.now() + between);
+        CHECK(sim.apply(config));
+        for (PortId id = 0; id < 3; ++id) CHECK(class_state(sim.limits(id, lossless)) == "lossless");
+        const std::uint64_t lost = sim.dropped();
+        if (between.ps == 0) LONGS_EQUAL(0, lost);
+        sim.run_until(sim.now() + microseconds(300));
+        LONGS_EQUAL(lost, sim.dropped());
+        for (PortId id = 0; id < 3; ++id) sim.port(id).stop_flows();
+        sim.drain(sim.now() + milliseconds(20));
+    }
+}
+
+// RoCE's class becomes lossy under an incast, beside lossy traffic that keeps its new, smaller pool full: the
+// change ends although nobody pauses any more.
+TEST(Change, aGroupThatChangesPoolsEndsItsWayUnderLoad) {
+    Config config = sim_config(4, gigabits(100), 5, 1500);
+    config.buffer_size_bytes = 4'000'000;
+    Config after = config;
+    for (auto& [name, port] : after.ports) port.qos = "lossy";
+    SimSwitch sim(config);
+    Flow beside = flow_to(3);
+    beside.dscp = 0;
+    beside.priority = 0;
+    for (PortId id = 0; id < 3; ++id) {
+        sim.add(id, flow_to(3));
+        sim.add(id, beside);
+    }
+    sim.run_until(Time{} + milliseconds(1));
+    CHECK(sim.apply(after));
+    CHECK(sim.change_pending());
+    // All that is in use leaves by one port, where its class has one half.
+    std::int64_t cells = 0;
+    for (PortId id = 0; id < 3; ++id)
+        for (ClassId n = 0; n < classes; ++n) cells += sim.group(id, n).used_cells();
+    sim.run_until(sim.now() + gigabits(100).byte_time() * (2 * cells * (256 + 24)));
+    CHECK_FALSE(sim.change_pending());
+    for (PortId id = 0; id < 3; ++id) sim.port(id).stop_flows();
+    sim.drain(sim.now() + milliseconds(20));
+}
+
+// A group waits to change pools, and takes nothing meanwhile; then it is to stay where it is, in a change
+// that waits for something else: it takes again what it may.
+TEST(Change, aGroupThatStaysInItsPoolAfterAllTakesPacketsAgain) {
+    Trade trade(with_its_dscp(Trade::with_reserve(0)));
+    SimSwitch& sim = trade.sim;
+    trade.fill_until_paused(0);
+    sim.hold(3, becoming, true);
+    sim.port(1).inject(sim.now(), its_flow_to(3), {1514});
+    sim.run_until(sim.now() + microseconds(10));
+    const Config stays = with_its_dscp(Trade::with_reserve(1));
+    Config moves = stays;
+    port_of(moves, 1).priority_group[becoming].pool = "lossless";
+    CHECK(sim.apply(moves));
+    CHECK(sim.change_pending());
+    LONGS_EQUAL(0, sim.limits(1, becoming).threshold.limit_cells(100, 0));
+    CHECK(sim.apply(stays));
+    CHECK(sim.change_pending());
+    CHECK(sim.limits(1, becoming).threshold.limit_cells(100, 0) > 0);
+    sim.hold(3, becoming, false);
+    trade.finish();
 }

@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::uint32_t absurd_cells = 1U << 30;  // below zero
 
-struct Sums {
-    std::array<std::int64_t, max_pools> shared{};
-    std::array<std::int64_t, max_pools> headroom{};
-    std::int64_t cells = 0;
-};
-
 std::uint32_t largest_packet(const Policy& policy) { return policy.cell.cells(max_frame_bytes); }
 
 bool asserted(const PortContext& port, unsigned n) {
@@ -32,11 +26,12 @@ std::string broken_group(Switch& device, const PortContext& port, unsigned n, bo
     if (group.reserved_cells() >= absurd_cells || group.shared_cells() >= absurd_cells ||
         group.headroom_cells() >= absurd_cells)
         return "fell below zero";
-    if (!cut_pending && group.reserved_cells() > limits.reserved_cells) return "holds more than is reserved";
+    if (group.reserved_cells() > limits.reserved_cells) return "holds more than is reserved";
     if (!cut_pending && group.headroom_cells() > limits.headroom_cells)
         return fmt::format("headroom {} of {}", group.headroom_cells(), limits.headroom_cells);
     if (!port.link_up) return asserted(port, n) ? "a port that is down pauses its peer" : "";
     if (!limits.lossless) return group.in_xoff() ? "a lossy group is in XOFF" : "";
+    if (limits.changing && !group.in_xoff()) return "becomes lossless and is not in XOFF";
     if (!group.in_xoff() && group.over(limits, pool))
         return fmt::format("over and not in XOFF: shared {} of {}, headroom {}", group.shared_cells(),
                            group.limit_cells(limits, pool), group.headroom_cells());
@@ -86,7 +81,9 @@ std::int64_t handed_off_cells(Switch& device) {
     return cells;  // mailboxes are empty between instants; the ledger counts them
 }
 
-std::string broken_pools(Switch& device, const Sums& ingress, const Sums& egress, bool cut_pending) {
+// `settled`: queues have the policy that they had before, in which a pool beyond its limit does not grow.
+std::string broken_pools(Switch& device, const Sums& ingress, const Sums& egress, const Sums& egress_before,
+                         bool cut_pending, bool settled) {
     const Policy& policy = device.policy();
     std::array<bool, max_pools> unlimited{};  // a lossless queue refuses nothing
     for (const PortPolicy& port : policy.ports)
@@ -97,7 +94,8 @@ std::string broken_pools(Switch& device, const Sums& ingress, const Sums& egress
                                         ingress.shared[n], ingress.headroom[n], !cut_pending);
         if (wrong.empty())
             wrong = broken_pool("egress", n, device.shared().egress_use[n], policy.egress_pools[n],
-                                egress.shared[n], 0, !cut_pending && !unlimited[n]);
+                                egress.shared[n], 0,
+                                settled && !unlimited[n] && egress.shared[n] > egress_before.shared[n]);
         if (!wrong.empty()) return wrong;
     }
     return "";
@@ -143,7 +141,7 @@ std::string Invariants::broken_overrun(Switch& device, PortContext& port, unsign
     const std::uint32_t most = largest_packet(policy);
     const std::uint32_t mark = group.headroom_watermark.user.get();
     if (mark != group.headroom_cells()) group.clear_user_watermarks();
-    if (!more || policy_ != &policy) return "";  // or refused by limits that are history
+    if (!more || generation_ != device.generation()) return "";  // or refused by limits that are history
     if (mark + most > limits.headroom_cells) return "";
     if (pool.shared_headroom_cells != 0 && use.headroom_watermark.user() + most > pool.shared_headroom_cells)
         return "";
@@ -185,7 +183,8 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
     if (ingress.cells != queued) return fmt::format("groups hold {} cells, queues {}", ingress.cells, queued);
     if (ingress.cells > static_cast<std::int64_t>(buffer_cells))
         return fmt::format("{} cells in a buffer of {}", ingress.cells, buffer_cells);
-    std::string wrong = broken_pools(device, ingress, egress, cut_pending);
+    std::string wrong = broken_pools(device, ingress, egress, egress_before_, cut_pending,
+                                     generation_ == device.generation());
     if (wrong.empty()) wrong = broken_promise(device, buffer_cells);
     if (!wrong.empty()) return wrong;
     const Ledger ledger = device.ledger();
@@ -193,7 +192,8 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
         return fmt::format("ledger: rx {} generated {} tx {} dropped {} consumed {} queued {}", ledger.rx,
                            ledger.generated, ledger.tx, ledger.dropped, ledger.consumed, ledger.queued);
     for (PoolUse& use : device.shared().ingress_use) use.clear_user_watermarks();
-    policy_ = &policy;
+    generation_ = device.generation();
+    egress_before_ = egress;
     return "";
 }
 

@@ -10,6 +10,12 @@
 
 namespace sluice::sim {
 
+struct Sums {
+    std::array<std::int64_t, max_pools> shared{};
+    std::array<std::int64_t, max_pools> headroom{};
+    std::int64_t cells = 0;
+};
+
 class Invariants {
   public:
     // The first thing that is wrong, or empty. `cut_pending`: limits were cut and the second step of the
@@ -20,7 +26,8 @@ class Invariants {
     std::string broken_overrun(Switch& device, PortContext& port, unsigned n);
 
     std::vector<std::array<std::uint64_t, classes>> overruns_;  // of each group, up to the instant before
-    const Policy* policy_ = nullptr;                            // as of the instant before
+    std::uint64_t generation_ = 0;                              // of the policy, as of the instant before
+    Sums egress_before_;                                        // likewise
 };
 
 // What must hold besides when nothing is queued any more: all occupancies are zero.

@@ -111,7 +111,13 @@ bool SimSwitch::publish(const Config& config) {
     auto policy = compile(config, route_changes(config_, config));
     change_->start(std::move(policy));
     routes_->published();
+    look_at_classes();
     return true;
+}
+
+void SimSwitch::look_at_classes() {
+    for (const ClassNews& news : class_changes_.look(*switch_, now()))
+        if (on_class) on_class(news);
 }
 
 void SimSwitch::hold(PortId port, ClassId queue, bool on) {
@@ -167,7 +173,10 @@ bool SimSwitch::step(Time end) {
         action();
     }
     runner_->run();
-    if (change_->finish()) runner_->run();
+    if (change_->finish()) {
+        look_at_classes();
+        runner_->run();
+    }
     ++instants_;
     const std::string wrong = invariants_.broken(*switch_, buffer_cells_, change_pending());
     if (!wrong.empty()) fail(wrong);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "control/class_changes.hh"
 #include "control/compile.hh"
 #include "control/limit_change.hh"
 #include "control/routes.hh"
@@ -68,6 +69,10 @@ class SimSwitch {
     void big_red_switch(bool on);
     bool apply(const Config& config);
     bool change_pending() const { return change_->is_pending(); }
+    std::int64_t pending_cells() const { return change_->pending_cells(); }
+    std::optional<LimitChange::QueueName> fullest_queue() const { return change_->fullest_queue(); }
+    // Each wait of a class on its way to lossless that begins or ends.
+    std::function<void(const ClassNews&)> on_class;
 
     std::uint64_t dropped() const;
     std::uint64_t dropped(DropReason reason) const;
@@ -80,6 +85,7 @@ class SimSwitch {
   private:
     std::unique_ptr<Policy> compile(const Config& config, const RouteChanges& changes);
     bool publish(const Config& config);
+    void look_at_classes();
 
     Config config_;
     std::string label_;
@@ -94,6 +100,7 @@ class SimSwitch {
     std::vector<SimPort*> ports_;
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;
+    ClassChanges class_changes_;
     std::unique_ptr<VirtualRunner> runner_;
     std::multimap<std::uint64_t, std::function<void()>> actions_;
     Invariants invariants_;

@@ -471,8 +471,6 @@ TEST(SharedBuffer, egressLimitsLossyQueuesOnly) {
     check(QueueAdmission::queue_limit, bench.admit(queue, lossy, 1));
     for (int i = 0; i < 50; ++i) check(QueueAdmission::shared, bench.admit(other, lossless, 1));
     LONGS_EQUAL(70, bench.pool.shared.get());
-    LONGS_EQUAL(20, queue.pending_cells(lossy, bench.view()));
-    LONGS_EQUAL(0, other.pending_cells(lossless, bench.view()));
     bench.release(queue, 22);
     bench.release(other, 50);
     LONGS_EQUAL(0, bench.pool.shared.get());
@@ -488,18 +486,67 @@ TEST(SharedBuffer, cutTakesEffectAsUseFalls) {
     PriorityGroup group;
     for (int i = 0; i < 90; ++i) CHECK(is_admitted(bench.admit(group, wide, 1)));
     bench.pool_limits.shared_cells = 50;
-    LONGS_EQUAL(10, bench.pool.pending_cells(bench.pool_limits));
-    LONGS_EQUAL(6 + 20 + 15, group.pending_cells(narrow, bench.view()));
+    group.cut_reserved(narrow, bench.pool);
+    LONGS_EQUAL(4, group.reserved_cells());
+    LONGS_EQUAL(66, group.shared_cells());  // 6 of them were reserved
+    LONGS_EQUAL(66 - 50, bench.pool.pending_cells(bench.pool_limits));
+    LONGS_EQUAL(90, group.used_cells());
     check(Admission::headroom_overrun, bench.admit(group, narrow, 1));
     bench.release(group, 15);
-    LONGS_EQUAL(6 + 20, group.pending_cells(narrow, bench.view()));
-    bench.release(group, 25);
-    LONGS_EQUAL(6, group.pending_cells(narrow, bench.view()));
+    check(Admission::headroom_overrun, bench.admit(group, narrow, 1));
+    bench.release(group, 1);
+    check(Admission::headroom, bench.admit(group, narrow, 1));
+    bench.release(group, 5 + 16);
     LONGS_EQUAL(0, bench.pool.pending_cells(bench.pool_limits));
-    bench.release(group, 46);
-    LONGS_EQUAL(0, group.pending_cells(narrow, bench.view()));
+    bench.release(group, 50);
+    LONGS_EQUAL(4, group.used_cells());
+    LONGS_EQUAL(4, group.reserved_cells());  // they leave last
+    group.cut_reserved(wide, bench.pool);    // a larger reserve takes nothing back
+    LONGS_EQUAL(4, group.reserved_cells());
     bench.release(group, 4);
     LONGS_EQUAL(0, bench.pool.shared.get());
+}
+
+// A group that is becoming lossless: in XOFF with or without cells, nothing to shared, as much to headroom as
+// it has, and no XON before its change has ended.
+TEST(SharedBuffer, changingGroupIsHeldWhateverItHas) {
+    Bench bench({.shared_cells = 100});
+    const GroupLimits lossy{};
+    const GroupLimits changing{.headroom_cells = 2, .lossless = true, .changing = true};
+    const GroupLimits lossless{.headroom_cells = 2, .lossless = true};
+    for (const unsigned before : {0U, 9U}) {
+        PriorityGroup group;
+        if (before != 0) check(Admission::shared, bench.admit(group, lossy, before));
+        check(XoffSignal::none, bench.evaluate(group, lossy));
+        group.hold();
+        CHECK(group.in_xoff());
+        check(Admission::headroom, bench.admit(group, changing, 1));
+        check(XoffSignal::send_xoff, bench.evaluate(group, changing));
+        check(XoffSignal::none, bench.evaluate(group, changing));
+        check(Admission::headroom, bench.admit(group, changing, 1));
+        check(Admission::headroom_overrun, bench.admit(group, changing, 1));
+        bench.release(group, before + 2);
+        check(XoffSignal::none, bench.evaluate(group, changing));
+        CHECK(group.in_xoff());
+        group.hold();  // a second time says nothing new
+        check(XoffSignal::none, bench.evaluate(group, changing));
+        check(XoffSignal::send_xon, bench.evaluate(group, before == 0 ? lossless : lossy));
+        CHECK_FALSE(group.in_xoff());
+    }
+    LONGS_EQUAL(0, bench.pool.shared.get());
+    LONGS_EQUAL(0, bench.pool.headroom.get());
+}
+
+TEST(SharedBuffer, tightestKeepsAPeerPausedOnlyOnTheWayToLossless) {
+    const GroupLimits lossy{};
+    const GroupLimits lossless{.lossless = true};
+    const GroupLimits changing{.lossless = true, .changing = true};
+    CHECK_FALSE(tightest(lossy, lossless).changing);  // that comes once all workers run the tightest limits
+    CHECK(tightest(changing, lossless).changing);
+    CHECK(tightest(changing, lossless).lossless);
+    CHECK_FALSE(tightest(changing, lossy).changing);
+    CHECK_FALSE(tightest(changing, lossy).lossless);
+    CHECK_FALSE(tightest(lossless, lossless).changing);
 }
 
 TEST(SharedBuffer, tightestIsNoLooserThanEither) {
