@@ -5,6 +5,7 @@
 
 #include "control/api.hh"
 #include "control/methods.hh"
+#include "control/report.hh"
 #include "control/values.hh"
 
 namespace sluice {
@@ -44,19 +45,23 @@ std::string pool_name(const EffectiveQos& qos, PoolDirection direction, unsigned
     return pool == nullptr ? std::string() : pool->name;
 }
 
-Json group_json(const EffectiveQos& qos, const EffectivePort& port, unsigned n) {
+Json group_json(const RunningSwitch& running, PortId id, const EffectivePort& port, ClassId n) {
+    const EffectiveQos& qos = running.qos();
     const GroupLimits& limits = port.group[n];
     const std::uint64_t cell = qos.cell.bytes();
-    return {{"group", n},
-            {"pool", pool_name(qos, PoolDirection::ingress, limits.pool)},
-            {"lossless", limits.lossless},
-            {"threshold", threshold_text(limits.threshold, qos.cell)},
-            {"reserved_bytes", limits.reserved_cells * cell},
-            {"headroom_bytes", limits.headroom_cells * cell},
-            {"headroom_needed_bytes", limits.lossless ? port.headroom.xoff_cells * cell : 0},
-            {"headroom_given", port.headroom_is_given[n]},
-            {"xon_bytes", limits.xon_cells * cell},
-            {"xon_offset_bytes", limits.xon_offset_cells * cell}};
+    Json json = {{"group", n},
+                 {"pool", pool_name(qos, PoolDirection::ingress, limits.pool)},
+                 {"lossless", limits.lossless},
+                 {"state", class_state(running.device().policy().ports[id].group[n])},
+                 {"threshold", threshold_text(limits.threshold, qos.cell)},
+                 {"reserved_bytes", limits.reserved_cells * cell},
+                 {"headroom_bytes", limits.headroom_cells * cell},
+                 {"headroom_needed_bytes", limits.lossless ? port.headroom.xoff_cells * cell : 0},
+                 {"headroom_given", port.headroom_is_given[n]},
+                 {"xon_bytes", limits.xon_cells * cell},
+                 {"xon_offset_bytes", limits.xon_offset_cells * cell}};
+    add_class_wait(json, running, id, n);
+    return json;
 }
 
 Json queue_json(const EffectiveQos& qos, const EffectivePort& port, unsigned n) {
@@ -74,16 +79,19 @@ Json queue_json(const EffectiveQos& qos, const EffectivePort& port, unsigned n) 
     return json;
 }
 
-Json port_json(const EffectiveQos& qos, const EffectivePort& port, const std::string& preset) {
-    Json json = {{"preset", preset},
+Json port_json(const RunningSwitch& running, PortId id) {
+    const EffectiveQos& qos = running.qos();
+    const std::string& name = running.port_names()[id];
+    const EffectivePort& port = qos.ports.at(name);
+    Json json = {{"preset", running.config().ports.at(name).qos},
                  {"pfc_mode", mode_name(port.mode)},
                  {"lossless", classes_json(port.lossless)},
                  {"sends_pfc", classes_json(port.masks.may_send)},
                  {"obeys_pfc", classes_json(port.masks.honours)},
                  {"priority_groups", Json::array()},
                  {"queues", Json::array()}};
-    for (unsigned n = 0; n < classes; ++n) {
-        json["priority_groups"].push_back(group_json(qos, port, n));
+    for (ClassId n = 0; n < classes; ++n) {
+        json["priority_groups"].push_back(group_json(running, id, port, n));
         json["queues"].push_back(queue_json(qos, port, n));
     }
     return json;
@@ -116,8 +124,8 @@ Json show(Api& api, RpcClient&, RpcParameters& parameters) {
     const EffectiveQos& qos = running.qos();
     Json json = {{"cell_bytes", qos.cell.bytes()}, {"pools", Json::array()}, {"ports", Json::object()}};
     for (const EffectivePool& pool : qos.pools) json["pools"].push_back(pool_json(pool, qos.cell.bytes()));
-    for (const auto& [name, port] : qos.ports)
-        json["ports"][name] = port_json(qos, port, running.config().ports.at(name).qos);
+    for (PortId id = 0; id < running.port_names().size(); ++id)
+        json["ports"][running.port_names()[id]] = port_json(running, id);
     json["configured"] = configured_json(running.config());
     json["exceptions"] = running.broken_promises();
     return json;

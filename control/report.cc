@@ -98,22 +98,27 @@ Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
             {"latency_ns", quantiles_json(counters.latency)}};
 }
 
-Json group_json(const PortContext& port, unsigned n, const GroupLimits& limits, Cells bytes) {
+Json group_json(const RunningSwitch& running, const PortContext& port, unsigned n, Cells bytes) {
+    const GroupLimits& limits = running.device().policy().ports[port.id].group[n];
     const GroupCounters& counters = port.counters.group[n];
     const PriorityGroup& group = port.group[n];
-    return {{"packets", port.received([n](const auto& queue) { return queue.group_rx[n].packets.get(); })},
-            {"bytes", port.received([n](const auto& queue) { return queue.group_rx[n].bytes.get(); })},
-            {"dropped_packets", counters.dropped.get()},
-            {"headroom_overruns", counters.headroom_overruns.get()},
-            {"xoff", group.in_xoff()},
-            {"xoff_transitions", counters.xoff.get()},
-            {"lossless", limits.lossless},
-            {"reserved_bytes", bytes(group.reserved_cells())},
-            {"shared_bytes", bytes(group.shared_cells())},
-            {"headroom_bytes", bytes(group.headroom_cells())},
-            {"headroom_size_bytes", bytes(limits.headroom_cells)},
-            {"shared_watermark_bytes", bytes(group.shared_watermark.persistent.get())},
-            {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())}};
+    Json json = {
+        {"packets", port.received([n](const auto& queue) { return queue.group_rx[n].packets.get(); })},
+        {"bytes", port.received([n](const auto& queue) { return queue.group_rx[n].bytes.get(); })},
+        {"dropped_packets", counters.dropped.get()},
+        {"headroom_overruns", counters.headroom_overruns.get()},
+        {"xoff", group.in_xoff()},
+        {"xoff_transitions", counters.xoff.get()},
+        {"lossless", running.qos().ports.at(running.port_names()[port.id]).group[n].lossless},
+        {"state", class_state(limits)},
+        {"reserved_bytes", bytes(group.reserved_cells())},
+        {"shared_bytes", bytes(group.shared_cells())},
+        {"headroom_bytes", bytes(group.headroom_cells())},
+        {"headroom_size_bytes", bytes(limits.headroom_cells)},
+        {"shared_watermark_bytes", bytes(group.shared_watermark.persistent.get())},
+        {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())}};
+    add_class_wait(json, running, port.id, static_cast<ClassId>(n));
+    return json;
 }
 
 // `now`: the owner's view, pauses that run included; nothing while workers run: as they settled last.
@@ -267,10 +272,9 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["pfc"] = pfc_json(port, running.is_live() ? std::nullopt : std::optional(running.now()));
     json["queues"] = Json::array();
     json["priority_groups"] = Json::array();
-    const PortPolicy& policy = device.policy().ports[id];
     for (unsigned n = 0; n < classes; ++n) {
         json["queues"].push_back(queue_json(port, n, bytes));
-        json["priority_groups"].push_back(group_json(port, n, policy.group[n], bytes));
+        json["priority_groups"].push_back(group_json(running, port, n, bytes));
     }
     return json;
 }
@@ -355,6 +359,16 @@ std::vector<std::string> lossless_findings(const RunningSwitch& running) {
     return findings;
 }
 
+void add_class_wait(Json& json, const RunningSwitch& running, PortId port, ClassId priority) {
+    const auto since = running.class_changes().since(port, priority);
+    if (!since) return;
+    json["changing_since_ns"] = since->ps / 1000;
+    json["waiting_cells"] = running.pending_cells();
+    json["waiting_queue"] = nullptr;
+    if (const auto queue = running.awaited_queue())
+        json["waiting_queue"] = fmt::format("{}.{}", running.port_names()[queue->port], queue->queue);
+}
+
 Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
     Json json = {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}};
     if (event.watchdog)
@@ -363,6 +377,12 @@ Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
                      {"action", event.watchdog->action},
                      {"passed_packets", event.watchdog->passed},
                      {"dropped_packets", event.watchdog->dropped}});
+    if (event.of_class) {
+        json.update(
+            {{"port", running.port_names()[event.of_class->port]}, {"priority", event.of_class->priority}});
+        if (!event.of_class->begins)
+            json.update({{"lossless", event.of_class->lossless}, {"lost_packets", event.of_class->lost}});
+    }
     return json;
 }
 

@@ -11,6 +11,9 @@
 namespace sluice {
 
 nlohmann::ordered_json make_report(RunningSwitch& device);
+// Of a class that is on its way to lossless: since when, and what the change waits for. Nothing otherwise.
+void add_class_wait(nlohmann::ordered_json& json, const RunningSwitch& running, PortId port,
+                    ClassId priority);
 nlohmann::ordered_json event_json(const RunningSwitch& running, const SwitchEvent& event);
 // The part of a report at a path such as "ports.p0.pfc"; null where there is none.
 const nlohmann::ordered_json* report_part(const nlohmann::ordered_json& report, std::string_view path);

@@ -36,6 +36,18 @@ Json ports_of(Context& context, const std::string& name) {
     return one;
 }
 
+// What a priority group is configured to be, and what it is: "changing" until its headroom is there.
+std::string configured_text(const Json& group) { return group["lossless"] == true ? "lossless" : "lossy"; }
+
+// "class h1.3 is changing since 170 us, waiting for 312 cells, most of them in queue h4.3"; empty otherwise.
+std::string wait_text(const std::string& name, const Json& group) {
+    if (!group.contains("changing_since_ns")) return {};
+    const Json& queue = group["waiting_queue"];
+    return fmt::format("class {} is changing since {}, waiting for {} cells{}\n", name,
+                       ns_text(group["changing_since_ns"]), json_text(group["waiting_cells"]),
+                       queue.is_null() ? std::string() : ", most of them in queue " + word_text(queue));
+}
+
 std::string drops_text(const Json& drops) {
     std::string text;
     for (const auto& [reason, count] : drops.items())
@@ -184,8 +196,9 @@ Answer buffer_show(Context& context, const Said&) {
                    bytes_text(pool["shared_bytes"]), bytes_text(pool["used_bytes"]),
                    bytes_text(pool["watermark_bytes"]), bytes_text(pool["headroom_used_bytes"]),
                    bytes_text(pool["headroom_watermark_bytes"])});
-    Table groups({"<group", "<", "packets", "dropped", "reserved", "shared", "peak", "headroom", "peak", "of",
-                  "XOFF"});
+    Table groups({"<group", "<configured", "<state", "packets", "dropped", "reserved", "shared", "peak",
+                  "headroom", "peak", "of", "XOFF"});
+    std::string waits;
     Json json = {{"pools", report["pools"]}, {"priority_groups", Json::object()}};
     for (const auto& [name, port] : report["ports"].items())
         for (std::size_t n = 0; n < port["priority_groups"].size(); ++n) {
@@ -193,14 +206,15 @@ Answer buffer_show(Context& context, const Said&) {
             const std::string group_name = fmt::format("{}.{}", name, n);
             json["priority_groups"][group_name] = group;
             if (group["lossless"] != true && group["packets"] == 0) continue;
-            groups.row({group_name, group["lossless"] == true ? "lossless" : "lossy",
+            waits += wait_text(group_name, group);
+            groups.row({group_name, configured_text(group), word_text(group["state"]),
                         count_text(group["packets"]), count_text(group["dropped_packets"]),
                         bytes_text(group["reserved_bytes"]), bytes_text(group["shared_bytes"]),
                         bytes_text(group["shared_watermark_bytes"]), bytes_text(group["headroom_bytes"]),
                         bytes_text(group["headroom_watermark_bytes"]),
                         bytes_text(group["headroom_size_bytes"]), count_text(group["xoff_transitions"])});
         }
-    return {std::move(json), pools.text() + "\n" + groups.text()};
+    return {std::move(json), pools.text() + "\n" + groups.text() + waits};
 }
 
 Answer watermark_clear(Context& context, const Said&) {
@@ -246,7 +260,9 @@ Answer qos_show(Context& context, const Said& said) {
                    bytes_text(pool["reserved_bytes"]), bytes_text(pool["headroom_bytes"]),
                    bytes_text(pool["shared_bytes"])});
     Table ports({"<port", "<preset", "<PFC", "<lossless", "<sends", "<obeys"});
-    Table groups({"<group", "<pool", "reserved", "limit", "headroom", "needed", "XON at", "or below"});
+    Table groups({"<group", "<configured", "<state", "<pool", "reserved", "limit", "headroom", "needed",
+                  "XON at", "or below"});
+    std::string waits;
     Table queues({"<queue", "<pool", "reserved", "limit", "<scheduler", "<WRED"});
     const std::string wanted = said.value("PORT");
     if (!wanted.empty() && !json["ports"].contains(wanted))
@@ -256,12 +272,16 @@ Answer qos_show(Context& context, const Said& said) {
         ports.row({name, word_text(port["preset"]), word_text(port["pfc_mode"]),
                    numbers_text(port["lossless"]), numbers_text(port["sends_pfc"]),
                    numbers_text(port["obeys_pfc"])});
-        for (const Json& group : port["priority_groups"])
+        for (const Json& group : port["priority_groups"]) {
+            const std::string group_name = fmt::format("{}.{}", name, json_text(group["group"]));
+            waits += wait_text(group_name, group);
             if (group["lossless"] == true)
-                groups.row({fmt::format("{}.{}", name, json_text(group["group"])), word_text(group["pool"]),
-                            bytes_text(group["reserved_bytes"]), word_text(group["threshold"]),
-                            bytes_text(group["headroom_bytes"]), bytes_text(group["headroom_needed_bytes"]),
-                            bytes_text(group["xon_bytes"]), "T - " + bytes_text(group["xon_offset_bytes"])});
+                groups.row({group_name, configured_text(group), word_text(group["state"]),
+                            word_text(group["pool"]), bytes_text(group["reserved_bytes"]),
+                            word_text(group["threshold"]), bytes_text(group["headroom_bytes"]),
+                            bytes_text(group["headroom_needed_bytes"]), bytes_text(group["xon_bytes"]),
+                            "T - " + bytes_text(group["xon_offset_bytes"])});
+        }
         for (const Json& queue : port["queues"])
             if (queue["lossless"] == true || queue["wred"] != nullptr || !wanted.empty())
                 queues.row({fmt::format("{}.{}", name, json_text(queue["queue"])), word_text(queue["pool"]),
@@ -269,11 +289,12 @@ Answer qos_show(Context& context, const Said& said) {
                             word_text(queue["scheduler"]), word_text(queue["wred"])});
     }
     std::string text =
-        pools.text() + "\n" + ports.text() + "\n" + groups.text() + "\n" + queues.text() + "\n";
+        pools.text() + "\n" + ports.text() + "\n" + groups.text() + waits + "\n" + queues.text() + "\n";
     for (const Json& given : json["configured"])
         text += fmt::format("configured: {} = {}\n", word_text(given["path"]), word_text(given["value"]));
     for (const Json& exception : json["exceptions"]) text += "exception: " + word_text(exception) + "\n";
-    if (json["exceptions"].empty()) text += "no exceptions: what is lossless is promised to be\n";
+    if (json["exceptions"].empty() && waits.empty())
+        text += "no exceptions: what is lossless is promised to be\n";
     return {std::move(json), std::move(text)};
 }
 
