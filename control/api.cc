@@ -132,8 +132,8 @@ Api::Applied Api::go_back(std::size_t changes) {
 }
 
 void Api::tick() {
-    if (!confirm_by_ || running_.now() < *confirm_by_) return;
-    // Another exception leaves it to the next round.
+    // A late worker would have it refused; another exception leaves it to the next round.
+    if (!confirm_by_ || running_.now() < *confirm_by_ || !running_.late_worker().empty()) return;
     try {
         go_back(waiting_);
         running_.note("configuration", fmt::format("not confirmed in time: {} changes", waiting_));

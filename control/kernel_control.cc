@@ -96,7 +96,7 @@ void KernelControl::poll(RunningSwitch& running) {
     KernelTables& tables = mirror_->tables();
     note_links(running);
     if (tables.take_addresses_changed()) running.steer_addresses(tables.addresses());
-    if (routes_) give_changes(running);
+    if (routes_ && running.late_worker().empty()) give_changes(running);  // else they wait with the tables
     if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
         overrun_at_.reset();
         running.note("kernel_resynced", fmt::format("{} routes and {} neighbours of the kernel",

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "dataplane/worker.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice {
@@ -81,14 +78,6 @@ unsigned queues_of(const ClassMap& map, unsigned group) {
 
 }  // namespace
 
-void LimitChange::publish(std::unique_ptr<const Policy> policy) {
-    const std::uint64_t generation = device_.publish(std::move(policy));
-    if (workers_stand_still_)
-        for (unsigned w = 0; w < device_.worker_count(); ++w)
-            begin_turn(device_.worker(static_cast<WorkerId>(w)));
-    while (!device_.acknowledged(generation)) std::this_thread::sleep_for(std::chrono::microseconds(20));
-}
-
 void LimitChange::start(std::unique_ptr<Policy> policy) {
     const std::unique_ptr<Policy> overtaken = std::move(awaited_);
     if (!same_limits(device_.policy(), *policy)) {
@@ -100,15 +89,20 @@ void LimitChange::start(std::unique_ptr<Policy> policy) {
         awaited_ = std::make_unique<Policy>(*policy);
         *policy = tightest(from, std::move(*policy));
     }
-    publish(std::move(policy));
-    if (!finish() && is_pending()) publish(while_waiting());
+    is_waiting_ = false;
+    publication_.publish(std::move(policy));
+    finish();
 }
 
 bool LimitChange::finish() {
     // What the workers run now are the tightest limits: when use fits the new ones, those promise nothing
     // twice.
-    if (!is_pending() || pending_cells() > 0) return false;
-    publish(std::move(awaited_));
+    if (!is_pending() || !publication_.is_taken_up()) return false;
+    if (pending_cells() > 0) {
+        if (!std::exchange(is_waiting_, true)) publication_.publish(while_waiting());
+        return false;
+    }
+    publication_.publish(std::move(awaited_));
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "control/publication.hh"
 #include "dataplane/policy.hh"
 #include "dataplane/switch.hh"
 
@@ -28,7 +29,10 @@ class LimitChange {
     // policy at once, as under the virtual clock. Otherwise `start` and `finish` wait for their
     // acknowledgement.
     LimitChange(Switch& device, bool workers_stand_still)
-        : device_(device), workers_stand_still_(workers_stand_still) {}
+        : device_(device), publication_(device, workers_stand_still) {}
+
+    Publication& publication() { return publication_; }
+    const Publication& publication() const { return publication_; }
 
     // Workers run `policy` or, while the change is pending, its first step. A change that overtakes another
     // starts from what they run now.
@@ -55,11 +59,11 @@ class LimitChange {
     };
     Excess excess() const;
     std::unique_ptr<Policy> while_waiting() const;
-    void publish(std::unique_ptr<const Policy> policy);
 
     Switch& device_;
-    bool workers_stand_still_;
+    Publication publication_;
     std::unique_ptr<Policy> awaited_;  // the second step
+    bool is_waiting_ = false;          // `while_waiting` has been published for it
 };
 
 }  // namespace sluice

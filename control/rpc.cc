@@ -96,7 +96,14 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
         if (method.kind == RpcMethod::Kind::changes) api.require_changes();
         static const Json none = Json::object();
         RpcParameters parameters(request.contains("params") ? request["params"] : none);
+        const std::uint64_t generation = api.running().generation();
         Json result = method.call(api, client, parameters);
+        if (api.running().generation() != generation)
+            if (const std::string late = api.running().late_worker(); !late.empty())
+                throw RpcError{RpcCode::not_taken_up,
+                               "published, but " + late,
+                               {{"result", std::move(result)},
+                                {"do", "nothing: it holds from the worker's next turn; see worker show"}}};
         if (!wanted) return nullptr;
         return {{"jsonrpc", "2.0"}, {"id", std::move(id)}, {"result", std::move(result)}};
     } catch (const RpcError& error) {

@@ -33,10 +33,11 @@ enum class RpcCode : int {
     refused = -32000,   // understood, and not done
     not_now = -32001,   // the virtual clock runs by itself
     not_permitted = -32002,
-    too_much = -32003,  // a limit
+    too_much = -32003,      // a limit
+    not_taken_up = -32004,  // done and published, but a worker does not run it yet
 };
 
-// Thrown by methods; nothing has changed then.
+// Thrown by methods; nothing has changed then, but for not_taken_up, which has `result` in its data.
 struct RpcError {
     RpcCode code = RpcCode::refused;
     std::string message;

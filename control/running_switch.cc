@@ -105,18 +105,33 @@ std::string RunningSwitch::publish(const Config& config, const OperatorState& st
     EffectiveQos qos = effective_qos(config);
     if (const QosProblem* problem = unusable(qos, state))
         return problem->path() + ": " + problem->wrong + "; do: " + problem->fix;
+    // A late worker may still read the tables that would have to follow.
+    const Publication& publication = change_->publication();
+    if (const std::string late = publication.late();
+        !late.empty() && (publication.is_full() || !changes.empty()))
+        return fmt::format("of what was published before {}; do: try again when it runs", late);
     if (std::string error = routes_->change(changes, port_info_); !error.empty()) return error;
     change_->start(compile(config, qos, state));
-    routes_->published();
+    if (publication.is_taken_up()) routes_->published();
     qos_ = std::move(qos);
     note_classes();
     return {};
 }
 
 bool RunningSwitch::finish_change() {
-    if (!change_->finish()) return false;
+    Publication& publication = change_->publication();
+    if (publication.is_taken_up()) routes_->published();
+    const std::string late = publication.late();
+    const Publication::News news = publication.news();
+    if (news == Publication::News::late)
+        note("worker_late", "a change is published, and " +
+                                (late.empty() ? std::string("a worker took long to take it up") : late) +
+                                "; what the worker does not do waits for it");
+    if (news == Publication::News::back) note("worker_back", "every worker runs what was published last");
+    if (!change_->is_pending()) return false;
+    const bool done = change_->finish();
     note_classes();
-    return true;
+    return done;
 }
 
 std::string RunningSwitch::set_port(const std::string& name, bool up) {

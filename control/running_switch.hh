@@ -61,8 +61,8 @@ class RunningSwitch {
     RunningSwitch(const RunningSwitch&) = delete;
     RunningSwitch& operator=(const RunningSwitch&) = delete;
 
-    // Each returns an error's text, or empty. Under the real clock they wait for the workers'
-    // acknowledgement.
+    // Each returns an error's text, or empty. Under the real clock they wait until every worker runs the
+    // change or is late; a change that the memory or the tables of a late worker forbid is refused.
     std::string set_port(const std::string& name, bool up);
     std::string hold_queue(const std::string& port, ClassId queue, bool hold);
     // Decision records from now on as `wanted` says, which check_decisions has found good; `what` was said.
@@ -93,6 +93,8 @@ class RunningSwitch {
     const ClassChanges& class_changes() const { return class_changes_; }
     // Where the cells are that a pending change waits for.
     std::optional<LimitChange::QueueName> awaited_queue() const { return change_->fullest_queue(); }
+    // What to say of a worker that has not taken up what is published (publication.hh); empty: all run it.
+    std::string late_worker() const { return change_->publication().late(); }
 
     const Config& config() const { return config_; }
     Switch& device() { return *switch_; }
@@ -208,7 +210,8 @@ class RunningSwitch {
     std::unique_ptr<KernelControl> kernel_;
     SlowPath slow_path_;
     TapWatch tap_watch_;
-    std::set<std::string> noted_;  // what has been noted once
+    bool interfaces_changed_ = false;  // and what follows from it is still to be published
+    std::set<std::string> noted_;      // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;
     ClassChanges class_changes_;

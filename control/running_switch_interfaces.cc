@@ -13,16 +13,16 @@
 namespace sluice {
 
 void RunningSwitch::poll_links(Time now) {
-    bool others = false;
     const auto tell = [&](std::vector<PortNews> all) {
         for (PortNews& news : all) {
-            others |= news.another;
+            interfaces_changed_ |= news.another;
             note(news.kind, std::move(news.text));
         }
     };
     tell(port_watch_->look(config_, *switch_, now));
     tell(tap_watch_.look(slow_path_, config_, names_, macs_, now));
-    if (!others) return;
+    if (!interfaces_changed_ || !late_worker().empty()) return;
+    interfaces_changed_ = false;
     address_taps();
     take_up_interfaces();
 }

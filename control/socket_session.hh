@@ -1,5 +1,5 @@
-// One client of the control socket. Lives as long as it waits to read, to write or for its turn, or the server
-// has it.
+// One client of the control socket. Lives as long as it waits to read, to write or for its turn, or the
+// server has it.
 //
 // Every turn is a handler of the loop and does one thing: it reads once, answers one request, writes once, or
 // sends a few events or one watched figure.

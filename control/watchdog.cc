@@ -7,6 +7,8 @@
 namespace sluice {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string action_text(const WatchdogCounters& counters) {
     constexpr std::array words{"drop", "forward", "alert", "off"};
     return words.at(counters.action.get());
@@ -75,8 +77,7 @@ std::vector<WatchdogNews> WatchdogWatch::look(Switch& device) {
 }
 
 nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std::string>& port_names) {
-    using WatchdogJson = nlohmann::ordered_json;
-    WatchdogJson list = WatchdogJson::array();
+    Json list = Json::array();
     for (PortId id = 0; id < device.port_count(); ++id) {
         const WatchdogPolicy& policy = device.policy().ports[id].watchdog;
         for (unsigned n = 0; n < classes; ++n) {
