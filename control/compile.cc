@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "control/decision_filter.hh"
+#include "control/observation.hh"
 #include "control/watchdog.hh"
 #include "dataplane/capture_file.hh"
 #include "dataplane/device.hh"
@@ -133,12 +134,12 @@ PacketDemand packet_demand(const Config& config) {
     // A packet takes at least a cell, and an mbuf holds at least one: the model refuses before the pool runs
     // dry.
     demand.buffer = config.buffer_size_bytes / config.cell_bytes;
+    const std::uint32_t packet_buffer = packet_buffer_bytes(config);
     for (const auto& [name, port] : config.ports) {
         const DeviceText device = parse_device(port.device);
         demand.rings += 2 * burst_size;
         if (device.has("pci")) {
-            const RingSizes sizes =
-                ring_sizes(port.speed, config.turn_max, modelled_ring, config.packet_buffer_bytes);
+            const RingSizes sizes = ring_sizes(port.speed, config.turn_max, modelled_ring, packet_buffer);
             demand.rings += std::uint64_t{port.rx_queues} * sizes.receive +
                             std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
         } else if (config.clock == ClockKind::real_time) {
@@ -146,8 +147,7 @@ PacketDemand packet_demand(const Config& config) {
         }
         // Of a further receive queue, what its poller has in hand and what it has passed on: no frame is
         // admitted before it has left here, so however late its owner takes it, it has its buffers.
-        const std::uint64_t segments =
-            (max_frame_bytes + config.packet_buffer_bytes - 1) / config.packet_buffer_bytes;
+        const std::uint64_t segments = (max_frame_bytes + packet_buffer - 1) / packet_buffer;
         demand.rings += (port.rx_queues - 1ULL) * (passed_frames + burst_size) * segments;
         if (device.has("xdp")) demand.rings += xdp_packets;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
@@ -157,6 +157,20 @@ PacketDemand packet_demand(const Config& config) {
     }
     demand.caches = (config.workers + 1ULL) * packet_cache * 2;
     return demand;
+}
+
+Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets) {
+    // Of a worker: destinations whose neighbours are to be found out, between two rounds of control.
+    constexpr std::size_t unresolved_ring = 1024;
+    // Of a port, on their way to control, and from it.
+    constexpr std::uint16_t control_slots = 64;
+    return {pool,
+            packets,
+            config.clock == ClockKind::virtual_time,
+            decision_ring(config),
+            microburst_ring,
+            config.kernel.routes ? unresolved_ring : 0,
+            control_slots};
 }
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "control/config.hh"
 #include "control/qos.hh"
 #include "dataplane/policy.hh"
+#include "dataplane/switch.hh"
 #include "lib/pause_sender.hh"
 
 namespace sluice {
@@ -48,6 +49,8 @@ struct PacketDemand {
     std::uint64_t total() const { return buffer + rings + caches + captures; }
 };
 PacketDemand packet_demand(const Config& config);
+// What a switch of the configuration is made of; `packets` of the pool.
+Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets);
 
 constexpr unsigned packet_cache = 512;  // mbufs a thread keeps for itself, which is DPDK's most
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -43,6 +44,23 @@ ConfigResult too_large(std::string_view file) {
                       "divide it"});
 }
 
+// The largest MTU up to the usual one with which a frame fits a packet buffer. XDP: DPDK's and the kernel's
+// 256 bytes, an Ethernet header and two tags come off, and nothing is added for what the pool's layout
+// leaves. net_af_packet: as in dataplane/device_frames.cc, which refuses what is above either.
+std::uint32_t usual_mtu(const PortConfig& port, std::uint32_t packet_buffer) {
+    const std::uint32_t most =
+        port.device.starts_with("xdp:") ? packet_buffer - 256 - 22 : std::bit_floor(packet_buffer) - 148;
+    return std::min(PortConfig{}.mtu, most);
+}
+
+void choose_mtus(Config& config) {
+    const auto says = [&](const std::string& path) { return config.source.find(path).line != 0; };
+    if (says("default.mtu") || says("default.port.mtu")) return;
+    for (auto& [name, port] : config.ports)
+        if (on_kernel_interface(port) && !says("port." + schema::toml_key(name) + ".mtu"))
+            port.mtu = usual_mtu(port, packet_buffer_bytes(config));
+}
+
 ConfigResult parse_into_config(std::string_view text, std::string_view file) {
     if (text.size() > max_config_bytes) return too_large(file);
     const auto document = parse_toml(text, file);
@@ -52,6 +70,7 @@ ConfigResult parse_into_config(std::string_view text, std::string_view file) {
     if (!schema::config_rows().read(*document, context, config))
         return tl::unexpected<std::vector<ConfigError>>(context.take_errors());
     config.source = context.take_source();
+    choose_mtus(config);
     sort_config(config);
     return config;
 }
@@ -85,6 +104,17 @@ std::string ConfigError::text() const {
     if (!allowed.empty()) out += "; allowed: " + allowed;
     if (!remedy.empty()) out += "; do: " + remedy;
     return out;
+}
+
+std::uint32_t packet_buffer_bytes(const Config& config) {
+    constexpr std::uint32_t small = 768, large = 2048, step = 64;
+    if (config.packet_buffer_bytes) return *config.packet_buffer_bytes;
+    if (config.clock == ClockKind::real_time) return large;
+    return std::max(small, (config.cell_bytes + step - 1) / step * step);
+}
+
+bool on_kernel_interface(const PortConfig& port) {
+    return port.device.starts_with("xdp:") || port.device.starts_with("net_af_packet");
 }
 
 void sort_config(Config& config) {

@@ -140,7 +140,9 @@ struct PortConfig {
     std::string device;  // DPDK device string, or PCI address
     Rate speed = gigabits(100);
     std::uint32_t cable_m = 5;
-    std::uint32_t mtu = 9100;       // IP MTU in bytes, in [68, 9216]
+    // IP MTU in bytes, in [68, 9216]. Parsing gives a port on an interface of the kernel no more than fits a
+    // packet buffer, unless the file says one.
+    std::uint32_t mtu = 9100;
     std::optional<MacAddress> mac;  // absent: the device's, or 02:53:4c:00:00:<index> for a device without
     std::vector<IpPrefix> address;
     bool promiscuous = false;      // route whatever unicast destination MAC a frame has
@@ -291,7 +293,7 @@ struct Config {
     Duration idle_sleep{};                 // of a worker with nothing to do, between two turns; 0: it polls
     std::uint64_t buffer_size_bytes = 16'000'000;
     std::uint32_t cell_bytes = 256;
-    std::uint32_t packet_buffer_bytes = 2048;  // data room of a packet buffer, in [2048, 16384]
+    std::optional<std::uint32_t> packet_buffer_bytes;  // in [768, 16384]; absent: see the function
     WatchdogConfig watchdog;
     PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
     std::map<std::string, PortConfig, NaturalOrder> ports;
@@ -334,6 +336,12 @@ using ConfigResult = tl::expected<Config, std::vector<ConfigError>>;
 // messages.
 ConfigResult parse_config(std::string_view text, std::string_view file);
 ConfigResult load_config(const std::string& path);
+
+// Data room of a packet buffer. The virtual clock has small ones, of which a frame takes several: they are
+// most of the memory that a buffer costs. Devices of the real clock want a frame in one.
+std::uint32_t packet_buffer_bytes(const Config& config);
+// Whether the device is an interface of the kernel, which receives a frame into one packet buffer.
+bool on_kernel_interface(const PortConfig& port);
 
 // Sorts what does not sort itself as parsing does: events by time, PFC priorities.
 void sort_config(Config& config);

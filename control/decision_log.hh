@@ -41,6 +41,11 @@ class DecisionLog {
     std::uint64_t recorded(Verdict verdict) const { return recorded_[static_cast<std::size_t>(verdict)]; }
     std::uint64_t given_up() const { return given_up_; }
     std::size_t open() const { return open_.size(); }
+    // Memory that so many packets take, while they are followed, at most.
+    static std::uint64_t bytes(std::size_t most_open) {
+        constexpr std::size_t links = 6 * sizeof(void*);  // of a list's node and of a hash table's
+        return most_open * (sizeof(Open) + sizeof(DecisionKey) + sizeof(Place) + links);
+    }
     // The last ones, the oldest first; at most most_latest.
     const std::deque<DecisionRecord>& latest() const { return latest_; }
     const WhyTable& why() const { return why_; }

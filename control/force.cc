@@ -1,20 +1,11 @@
 #include "control/force.hh"
 
 #include <algorithm>
-#include <array>
+
+#include "control/finding_id.hh"
 
 namespace sluice {
 namespace {
-
-// All other errors are of what cannot be. The table in README.md says the same, and a test compares them.
-constexpr std::array<std::string_view, 6> of_judgement{
-    "headroom-small",        // packets that still arrive after XOFF may be lost
-    "headroom-pool",         // the same of a shared headroom that serves no group whole
-    "lossless-without-pfc",  // nothing stops the sender
-    "nic-pfc",               // a card that can neither be paused nor pause by our hand
-    "pause-time",            // a pause may end before its refresh
-    "workers-cpus",          // turns take longer than headroom reckons with
-};
 
 std::string reason_of(const Finding& finding) {
     return finding.path.empty() ? finding.message : finding.path + ": " + finding.message;
@@ -34,7 +25,8 @@ void force_if(std::vector<Finding>& findings, Accepts accepts) {
 }  // namespace
 
 bool may_be_forced(std::string_view id) {
-    return std::find(of_judgement.begin(), of_judgement.end(), id) != of_judgement.end();
+    const KnownFinding* known = find_known(id);
+    return known != nullptr && known->may_be_forced;
 }
 
 bool force_helps(const std::vector<Finding>& findings) {

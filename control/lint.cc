@@ -72,6 +72,13 @@ void check_idle_sleep(const Config& config, Findings& findings) {
 }
 
 void check_buffer(const Config& config, Findings& findings) {
+    if (const std::uint32_t room = packet_buffer_bytes(config); config.cell_bytes > room)
+        findings.error(
+            "cell-range", "buffer.packet_buffer",
+            fmt::format("a packet buffer of {} bytes is smaller than a cell of {}: the buffers would be "
+                        "gone before the cells",
+                        room, config.cell_bytes),
+            fmt::format("write packet_buffer = {} or more, or smaller cells", config.cell_bytes));
     // The least that moves anything: one frame of each port in the buffer.
     std::uint64_t least = 0;
     for (const auto& [name, port] : config.ports) {
@@ -171,8 +178,8 @@ std::optional<std::pair<std::string_view, std::string_view>> port_and_key(std::s
 
 }  // namespace
 
-void Findings::add(Severity severity, std::string_view id, std::string path, std::string message,
-                   std::string fix, SourcePlace fallback, std::size_t others) {
+void Findings::add(Severity severity, FindingId id, std::string path, std::string message, std::string fix,
+                   SourcePlace fallback, std::size_t others) {
     SourcePlace place = config_.source.find(path);
     std::string of_port;
     if (const auto port = port_and_key(path); port && place.line == 0)
@@ -187,30 +194,31 @@ void Findings::add(Severity severity, std::string_view id, std::string path, std
         }
     if (!of_port.empty())
         for (Entry& entry : entries_)
-            if (entry.finding.id == id && entry.finding.path == path && entry.finding.message == message) {
+            if (entry.finding.id == id.name() && entry.finding.path == path &&
+                entry.finding.message == message) {
                 entry.others += 1 + others;
                 return;
             }
-    auto count = counts_.find(id);
-    if (count == counts_.end()) count = counts_.emplace(id, Count{0, severity}).first;
+    auto count = counts_.find(id.name());
+    if (count == counts_.end()) count = counts_.emplace(id.name(), Count{0, severity}).first;
     if (++count->second.found > max_findings_of_a_kind) return;
-    entries_.push_back({{severity, std::string(id), std::move(path), std::move(message), std::move(fix),
-                         place.line != 0 ? place : fallback},
+    entries_.push_back({{severity, std::string(id.name()), std::move(path), std::move(message),
+                         std::move(fix), place.line != 0 ? place : fallback},
                         std::move(of_port),
                         others});
 }
 
-void Findings::error(std::string_view id, std::string path, std::string message, std::string fix,
+void Findings::error(FindingId id, std::string path, std::string message, std::string fix,
                      SourcePlace fallback) {
     add(Severity::error, id, std::move(path), std::move(message), std::move(fix), fallback);
 }
 
-void Findings::warn(std::string_view id, std::string path, std::string message, std::string fix,
+void Findings::warn(FindingId id, std::string path, std::string message, std::string fix,
                     SourcePlace fallback) {
     add(Severity::warning, id, std::move(path), std::move(message), std::move(fix), fallback);
 }
 
-void Findings::note(std::string_view id, std::string path, std::string message, std::string fix,
+void Findings::note(FindingId id, std::string path, std::string message, std::string fix,
                     SourcePlace fallback) {
     add(Severity::note, id, std::move(path), std::move(message), std::move(fix), fallback);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,16 @@ struct Finding {
     std::string text(std::string_view file) const;
 };
 
+// Memory that a process can still have.
+struct MemoryRoom {
+    std::uint64_t bytes = 0;
+    std::string where;  // "the machine has 100.0 MB"
+};
+
 // What the configuration must fit, beside itself.
 struct Machine {
-    unsigned cpus = 1;  // that may run workers
+    unsigned cpus = 1;                   // that may run workers
+    std::optional<MemoryRoom> memory{};  // nothing: not known, or the switch has its own already
 };
 
 // Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "control/finding_id.hh"
 #include "control/lint.hh"
 
 namespace sluice::lint {
@@ -17,14 +18,14 @@ class Findings {
     // At the place of the key `path`. A port's key that the file has under [default] is named and placed as
     // it stands there, and the ports that have the same to hear of it are one finding. At `fallback` when the
     // file has neither.
-    void error(std::string_view id, std::string path, std::string message, std::string fix,
+    void error(FindingId id, std::string path, std::string message, std::string fix,
                SourcePlace fallback = {});
-    void warn(std::string_view id, std::string path, std::string message, std::string fix,
+    void warn(FindingId id, std::string path, std::string message, std::string fix,
               SourcePlace fallback = {});
-    void note(std::string_view id, std::string path, std::string message, std::string fix,
+    void note(FindingId id, std::string path, std::string message, std::string fix,
               SourcePlace fallback = {});
     // `others`: ports beside the one of `path` that have the same to hear.
-    void add(Severity severity, std::string_view id, std::string path, std::string message, std::string fix,
+    void add(Severity severity, FindingId id, std::string path, std::string message, std::string fix,
              SourcePlace fallback, std::size_t others = 0);
     std::vector<Finding> take();
 

@@ -34,7 +34,7 @@ void check_pfc(const std::string& name, const PortConfig& port, const EffectiveP
 void check_receive_ring(const std::string& name, const PortConfig& port, const Config& config,
                         const PortCapabilities& can, Findings& findings) {
     const std::uint64_t bytes = bytes_in_time(port.speed, config.turn_max);
-    const std::uint64_t ring = std::uint64_t{can.receive_ring} * config.packet_buffer_bytes;
+    const std::uint64_t ring = std::uint64_t{can.receive_ring} * packet_buffer_bytes(config);
     if (ring >= bytes) return;
     const Duration turn = port.speed.byte_time() * static_cast<std::int64_t>(ring) / 1000 * 1000;
     findings.warn(

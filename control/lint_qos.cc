@@ -124,9 +124,9 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
     if (real) {
         const bool is_nic = parse_device(port.device).has("pci");
         const std::uint64_t descriptors =
-            is_nic ? ring_sizes(port.speed, turn, modelled_ring, config.packet_buffer_bytes).receive
+            is_nic ? ring_sizes(port.speed, turn, modelled_ring, packet_buffer_bytes(config)).receive
                    : ring_descriptors;
-        const std::uint64_t real_ring_bytes = descriptors * config.packet_buffer_bytes;
+        const std::uint64_t real_ring_bytes = descriptors * packet_buffer_bytes(config);
         if (real_ring_bytes < bytes)
             findings.warn("receive-ring", name, "speed",
                           fmt::format("{} bytes arrive in a turn of {}, the receive ring takes {}", bytes,
@@ -147,8 +147,9 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
 
 void PortFindings::add(Entry entry) {
     for (Entry& known : entries_) {
-        if (known.severity != entry.severity || known.id != entry.id || known.key != entry.key ||
-            known.message != entry.message || known.port.empty() != entry.port.empty())
+        if (known.severity != entry.severity || known.id.name() != entry.id.name() ||
+            known.key != entry.key || known.message != entry.message ||
+            known.port.empty() != entry.port.empty())
             continue;
         if (entry.port != known.last) ++known.others;
         known.last = std::move(entry.port);
@@ -157,7 +158,7 @@ void PortFindings::add(Entry entry) {
     entries_.push_back(std::move(entry));
 }
 
-void PortFindings::add(Severity severity, std::string_view id, const std::string& port, std::string_view key,
+void PortFindings::add(Severity severity, FindingId id, const std::string& port, std::string_view key,
                        std::string message, std::string fix) {
     add({severity, id, port, std::string(key), std::move(message), std::move(fix), port, port});
 }

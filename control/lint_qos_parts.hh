@@ -15,19 +15,19 @@ class PortFindings {
     explicit PortFindings(const Config& config) : config_(config), findings_(config) {}
 
     // `key` is of the port: "queue.3.wred". Ports that have the same to hear are counted in one finding.
-    void add(Severity severity, std::string_view id, const std::string& port, std::string_view key,
+    void add(Severity severity, FindingId id, const std::string& port, std::string_view key,
              std::string message, std::string fix);
     void add(Severity severity, const QosProblem& problem, std::string message);
-    void warn(std::string_view id, const std::string& port, std::string_view key, std::string message,
+    void warn(FindingId id, const std::string& port, std::string_view key, std::string message,
               std::string fix) {
         add(Severity::warning, id, port, key, std::move(message), std::move(fix));
     }
-    void note(std::string_view id, const std::string& port, std::string_view key, std::string message,
+    void note(FindingId id, const std::string& port, std::string_view key, std::string message,
               std::string fix) {
         add(Severity::note, id, port, key, std::move(message), std::move(fix));
     }
     // Of no port.
-    void add_at(Severity severity, std::string_view id, std::string_view path, std::string message,
+    void add_at(Severity severity, FindingId id, std::string_view path, std::string message,
                 std::string fix) {
         add(severity, id, {}, path, std::move(message), std::move(fix));
     }
@@ -36,7 +36,7 @@ class PortFindings {
   private:
     struct Entry {
         Severity severity;
-        std::string_view id;
+        FindingId id;
         std::string port;  // the first one
         std::string key;
         std::string message;

@@ -19,6 +19,26 @@ std::size_t input_files(std::string_view device) {
     return count;
 }
 
+// Receive queues that a net_af_packet device makes, all of which get frames; 0: it is none.
+std::size_t packet_sockets(std::string_view device) {
+    if (!device.starts_with("net_af_packet")) return 0;
+    constexpr std::string_view key = ",qpairs=";
+    const std::size_t at = device.rfind(key);
+    if (at == device.npos) return 1;
+    const std::string_view rest = device.substr(at + key.size());
+    const auto number = parse_integer(rest.substr(0, rest.find(',')));
+    return number && *number > 0 ? *number : 1;
+}
+
+void check_packet_sockets(const std::string& name, const PortConfig& port, Findings& findings) {
+    const std::size_t queues = packet_sockets(port.device);
+    if (queues == 0 || queues == port.rx_queues) return;
+    findings.error("rx-queues-device", port_path(name, "rx_queues"),
+                   fmt::format("the device has qpairs={}, each of which gets frames, and the port polls {}",
+                               queues, port.rx_queues),
+                   fmt::format("write rx_queues = {}, or qpairs={}", queues, port.rx_queues), port.place);
+}
+
 void check_queues_of(const std::string& name, const PortConfig& port, const Config& config,
                      Findings& findings) {
     const std::string path = port_path(name, "rx_queues");
@@ -55,6 +75,7 @@ void check_queues_of(const std::string& name, const PortConfig& port, const Conf
 
 void check_receive_queues(const Config& config, Findings& findings) {
     for (const auto& [name, port] : config.ports) {
+        if (config.clock == ClockKind::real_time) check_packet_sockets(name, port, findings);
         if (port.rx_queues != 1)
             check_queues_of(name, port, config, findings);
         else if (!port.rx_workers.empty())

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
-#include <thread>
 
 #include "control/boundary.hh"
 #include "control/commands.hh"
@@ -15,6 +14,8 @@
 #include "control/force.hh"
 #include "control/json_text.hh"
 #include "control/judge.hh"
+#include "control/machine.hh"
+#include "control/memory.hh"
 #include "control/metrics.hh"
 #include "control/options.hh"
 #include "control/qos.hh"
@@ -61,7 +62,7 @@ std::optional<Judged> read_config(const Arguments& arguments) {
     }
     Config config = std::move(*loaded);
     arguments.overrides.apply(config);
-    auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    auto findings = judge(config, this_machine());
     if (arguments.force) force(findings);
     // A run is told what is wrong with it; notes are for who asks.
     for (const Finding& finding : findings)
@@ -113,7 +114,7 @@ int run_main(int argc, char** argv) {
     if (arguments.check) {
         say("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
             config.routes->size(), config.neighbors->size());
-        say("{}", qos_tables(effective_qos(config)));
+        say("{}{}", qos_tables(effective_qos(config)), memory_table(config));
         return exit_done;
     }
     outlive_readers();
@@ -145,7 +146,8 @@ int run_main(int argc, char** argv) {
     const std::string error =
         run(**running, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                         arguments.interactive, arguments.metrics, arguments.events, arguments.log,
-                        arguments.force, arguments.telemetry, arguments.save_folder});
+                        arguments.force, arguments.telemetry, eal->memory_note(),
+                         arguments.save_folder});
     if (!error.empty()) {
         complain("sluiced: {}\n", error);
         running->reset();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/config.hh"
+#include "control/finding_id.hh"
 #include "lib/buffer_limits.hh"
 #include "lib/cells.hh"
 #include "lib/headroom.hh"
@@ -54,7 +55,7 @@ struct QosProblem {
     std::string key;
     std::string wrong;
     std::string fix;
-    std::string id;      // of the finding that lint_qos makes of it
+    FindingId id;        // of the finding that lint_qos makes of it
     std::string near{};  // the port to point at when the file does not have the key
 
     std::string path() const;

@@ -95,6 +95,19 @@ Fib::Size fib_size(const Config& config, bool v6) {
     return size;
 }
 
+// Of all the configuration's prefixes of a family; fn is called for each.
+template <class Function>
+void for_each_prefix(const Config& config, bool v6, Function fn) {
+    const auto tell = [&](const IpPrefix& prefix) {
+        if (prefix.address.is_v6 == v6) fn(prefix);
+    };
+    for (const RouteConfig& route : *config.routes) tell(route.prefix);
+    for (const NeighborConfig& neighbor : *config.neighbors) tell(host_prefix(neighbor.address));
+    for (const auto& [name, port] : config.ports)
+        for (const IpPrefix& address : port.address)
+            tell(host_prefix(address.address)), tell(network_of(address));
+}
+
 std::string full(const IpPrefix& prefix, const Fib& fib) {
     const bool v6 = prefix.address.is_v6;
     return fmt::format(
@@ -105,6 +118,15 @@ std::string full(const IpPrefix& prefix, const Fib& fib) {
 }
 
 }  // namespace
+
+std::size_t tables_needed(const Config& config, bool v6) {
+    std::vector<IpPrefix> prefixes;
+    for_each_prefix(config, v6, [&](const IpPrefix& prefix) { prefixes.push_back(prefix); });
+    std::sort(prefixes.begin(), prefixes.end());
+    TableCount tables(fib_size(config, v6).large ? 24 : 16);
+    for (const IpPrefix& prefix : prefixes) tables.add(prefix);
+    return tables.count();
+}
 
 Fib::Sizes fib_sizes(const Config& config) { return {fib_size(config, false), fib_size(config, true)}; }
 

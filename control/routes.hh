@@ -21,6 +21,8 @@ namespace sluice {
 
 // Of the forwarding tables: what the configuration says, or takes.
 Fib::Sizes fib_sizes(const Config& config);
+// Of the tables for longer prefixes, how many the configuration's own prefixes of a family take.
+std::size_t tables_needed(const Config& config, bool v6);
 
 class Routes {
   public:

@@ -18,6 +18,7 @@
 #include "control/duties.hh"
 #include "control/http.hh"
 #include "control/log.hh"
+#include "control/memory.hh"
 #include "control/metrics.hh"
 #include "control/notify.hh"
 #include "control/rendering.hh"
@@ -171,6 +172,8 @@ class Outside {
     // An error's text, or empty.
     std::string open(const RunOptions& options) {
         if (std::string error = writer_.open(options.events); !error.empty()) return error;
+        writer_.say(LogLevel::info, running_.now() - Time{}, "memory",
+                    memory_account(running_.config()) + ": " + options.memory);
         writer_.say(LogLevel::info, running_.now() - Time{}, "routes", running_.routes().account());
         for (PortId id = 0; id < running_.port_names().size(); ++id)
             if (const EthdevPort* port = running_.ethdev(id))

@@ -14,16 +14,10 @@
 namespace sluice {
 namespace {
 
-// Of a worker: destinations whose neighbours are to be found out, between two rounds of control.
-constexpr std::size_t unresolved_ring = 1024;
-
-// Of a port, on their way to control, and from it.
-constexpr std::uint16_t control_slots = 64;
-
 // The first problem that keeps it from being used: of those that may be forced none, if any was.
 const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
     for (const QosProblem& problem : qos.problems)
-        if (state.forced.empty() || !may_be_forced(problem.id)) return &problem;
+        if (state.forced.empty() || !may_be_forced(problem.id.name())) return &problem;
     return nullptr;
 }
 
@@ -59,11 +53,8 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     auto observation = Observation::create(made->config_, made->names_, made->packets_);
     if (!observation) return tl::unexpected(observation.error());
     made->observation_ = std::move(*observation);
-    made->switch_ = std::make_unique<Switch>(
-        config.workers, std::move(policy), std::move(specs),
-        Switch::Resources{made->pool_->pool(), made->packets_, config.clock == ClockKind::virtual_time,
-                          decision_ring(config), microburst_ring, config.kernel.routes ? unresolved_ring : 0,
-                          control_slots});
+    made->switch_ = std::make_unique<Switch>(config.workers, std::move(policy), std::move(specs),
+                                             switch_resources(config, made->pool_->pool(), made->packets_));
     made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
     made->fault_ports_.resize(config.ports.size());
     if (config.clock == ClockKind::virtual_time) {

@@ -40,7 +40,7 @@ std::vector<WorkerId> pollers_of(const Config& config, const PortConfig& port, W
 EalOptions RunningSwitch::eal_options(const Config& config) {
     EalOptions options;
     const PacketDemand demand = packet_demand(config);
-    options.memory_bytes = demand.total() * (PacketPool::bytes_each(config.packet_buffer_bytes) + 64) +
+    options.memory_bytes = demand.total() * (PacketPool::bytes_each(packet_buffer_bytes(config)) + 64) +
                            2 * Fib::bytes(fib_sizes(config));
     for (const auto& [name, port] : config.ports)
         if (const DeviceText device = parse_device(port.device); device.has("pci")) {
@@ -68,14 +68,14 @@ std::string RunningSwitch::make_pool() {
     const PacketDemand demand = packet_demand(config_);
     packets_ = static_cast<unsigned>(demand.total());
     pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache,
-                                         config_.packet_buffer_bytes);
+                                         packet_buffer_bytes(config_));
     if (pool_->pool() == nullptr)
         return fmt::format(
             "no memory for {} packet buffers of {} bytes ({} MB): {} for the shared buffer, {} for "
             "rings, {} for caches, {} for captures; do: make the buffer smaller, or give more memory",
-            packets_, PacketPool::bytes_each(config_.packet_buffer_bytes),
-            packets_ * PacketPool::bytes_each(config_.packet_buffer_bytes) >> 20, demand.buffer, demand.rings,
-            demand.caches, demand.captures);
+            packets_, PacketPool::bytes_each(packet_buffer_bytes(config_)),
+            packets_ * PacketPool::bytes_each(packet_buffer_bytes(config_)) >> 20, demand.buffer,
+            demand.rings, demand.caches, demand.captures);
     const Fib::Sizes sizes = fib_sizes(config_);
     routes_ = Routes::create(sizes);
     if (!routes_)

@@ -66,7 +66,13 @@ MapConfig map_base(const Config& config, const std::string& name, bool saving) {
     return none ? MapConfig{} : found->second;
 }
 
-PortConfig port_base(const Config& config, const std::string&, bool) { return config.port_defaults; }
+// What a port without the key has depends on its device where that is an interface of the kernel: it is saved
+// whatever it is.
+PortConfig port_base(const Config& config, const std::string& name, bool saving) {
+    PortConfig base = config.port_defaults;
+    if (saving && on_kernel_interface(config.ports.at(name))) base.mtu = 0;
+    return base;
+}
 
 template <class Child>
 Child starts_fresh(const Config&, const std::string&, bool) {
@@ -94,9 +100,12 @@ Rows<Config> buffer_rows() {
     rows.key("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
              "Unit in which packet memory is given out.")
         .at_start();
-    rows.key("packet_buffer", &C::packet_buffer_bytes, stored_as<std::uint32_t>(size(2048, 16384, "16384")),
-             "Room of a DPDK packet buffer: a longer frame takes several, which not every "
-             "device can.")
+    rows.key("packet_buffer", &C::packet_buffer_bytes,
+             optional_or(stored_as<std::uint32_t>(size(768, 16384, "16384")), "auto"),
+             "Room of a DPDK packet buffer, of which there is one for each cell: a longer frame takes "
+             "several, "
+             "which not every device can. \"auto\": 2048 under the real clock, 768, or a cell, under the "
+             "virtual one.")
         .at_start();
     return rows;
 }

@@ -117,7 +117,9 @@ Rows<PortConfig> port_rows() {
              "Length of the cable, for its propagation and for the headroom.")
         .at_start();
     rows.key("mtu", &P::mtu, integer<std::uint32_t>(68, 9216),
-             "IP MTU in bytes, without the Ethernet header.")
+             "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: and net_af_packet no more "
+             "than "
+             "fits buffer.packet_buffer.")
         .at_start();
     rows.key("mac", &P::mac, optional_or(mac(), "auto"),
              "The port's own address; \"auto\": the device's, or one made from the port's index.")

@@ -54,6 +54,9 @@ std::size_t free_hugepage_bytes() {
     return pages * size_kib * 1024;
 }
 
+// With what EAL takes for itself.
+std::size_t wanted_bytes(const EalOptions& options) { return options.memory_bytes + (std::size_t{64} << 20); }
+
 // EAL writes under a runtime directory even when told not to share; an ordinary user may have none.
 void ensure_runtime_directory() {
     if (geteuid() == 0 || std::getenv("XDG_RUNTIME_DIR") != nullptr) return;
@@ -62,18 +65,26 @@ void ensure_runtime_directory() {
 
 }  // namespace
 
+tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
+    const std::size_t wanted = wanted_bytes(options);
+    const std::size_t huge = options.allow_hugepages && geteuid() == 0 ? free_hugepage_bytes() : 0;
+    if (huge >= wanted) return true;
+    if (!options.physical_needs_hugepages) return false;
+    return tl::unexpected(
+        Lack{"a PCI port needs " + std::to_string(wanted >> 20) + " MB of hugepages and " +
+                 std::to_string(huge >> 20) + " MB are free",
+             "echo " + std::to_string((wanted >> 21) + 1) + " > /proc/sys/vm/nr_hugepages"});
+}
+
 tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
     std::vector<std::string> args{"sluiced", "--no-shconf", "--log-level=lib.eal:4"};
     Eal eal;
-    const std::size_t wanted = options.memory_bytes + (std::size_t{64} << 20);
-    const std::size_t huge = options.allow_hugepages && geteuid() == 0 ? free_hugepage_bytes() : 0;
-    if (huge >= wanted) {
+    const std::size_t wanted = wanted_bytes(options);
+    const auto huge = finds_hugepages(options);
+    if (!huge) return tl::unexpected(huge.error().wrong + "; do: " + huge.error().remedy);
+    if (*huge) {
         args.emplace_back("--in-memory");
         eal.note_ = "hugepages";
-    } else if (options.physical_needs_hugepages) {
-        return tl::unexpected("a PCI port needs " + std::to_string(wanted >> 20) + " MB of hugepages and " +
-                              std::to_string(huge >> 20) + " MB are free; do: echo " +
-                              std::to_string((wanted >> 21) + 1) + " > /proc/sys/vm/nr_hugepages");
     } else {
         args.emplace_back("--no-huge");
         args.emplace_back("-m");

@@ -19,6 +19,11 @@ struct EalOptions {
 
 class Eal {
   public:
+    // Whether free hugepages hold what it takes; an error where it must have them and they do not.
+    struct Lack {
+        std::string wrong, remedy;
+    };
+    static tl::expected<bool, Lack> finds_hugepages(const EalOptions& options);
     // Hugepages if enough of them are free, else ordinary memory, which needs no privilege.
     static tl::expected<Eal, std::string> start(const EalOptions& options);
     ~Eal();

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,16 +14,12 @@
 #include <utility>
 
 #include "dataplane/device.hh"
+#include "dataplane/device_frames.hh"
 #include "dataplane/eal.hh"
 #include "dataplane/rss.hh"
 
 namespace sluice {
 namespace {
-
-// net_af_packet receives into one mbuf: a frame of its ring must fit one, with the kernel's header, and
-// frames must fill a block.
-constexpr std::uint32_t af_packet_header_bytes = 148;
-std::uint32_t af_packet_frame_bytes(std::uint32_t data_bytes) { return std::bit_floor(data_bytes); }
 
 // net_pcap does not look whether what it writes is written. An error's text when a capture is shorter than
 // what was sent makes it, or empty.
@@ -37,54 +32,6 @@ std::string missing_of(const std::string& capture, const rte_eth_stats& sent) {
     if (error || there >= wanted) return {};
     return capture + ": " + std::to_string(wanted - there) + " of " + std::to_string(wanted) +
            " bytes could not be written";
-}
-
-// net_null fills one mbuf with as many bytes as it is told, whether they fit or not.
-std::uint64_t null_frame_bytes(const std::string& device) {
-    constexpr std::string_view key = ",size=";
-    std::uint64_t most = 0;
-    if (!device.starts_with("net_null")) return most;
-    for (std::size_t at = device.find(key); at != std::string::npos; at = device.find(key, at + 1))
-        most = std::max<std::uint64_t>(most, std::strtoull(device.c_str() + at + key.size(), nullptr, 0));
-    return most;
-}
-
-// The kernel writes into a packet buffer behind what DPDK keeps there and its own 256 bytes; a buffer lies
-// within a page (v22.11, net_af_xdp's xdp_umem_configure).
-struct XdpRoom {
-    std::uint32_t overhead;  // of a buffer's bytes
-    std::uint32_t buffer;    // bytes from one to the next
-    explicit XdpRoom(const rte_mempool* pool)
-        : overhead(pool->header_size + static_cast<std::uint32_t>(sizeof(rte_mbuf)) +
-                   rte_pktmbuf_priv_size(const_cast<rte_mempool*>(pool)) + RTE_PKTMBUF_HEADROOM),
-          buffer(rte_mempool_calc_obj_size(pool->elt_size, pool->flags, nullptr)) {}
-    static constexpr std::uint32_t page = 4096;
-    static constexpr std::uint32_t kernel_headroom = 256;
-    static constexpr std::uint32_t ethernet = RTE_ETHER_HDR_LEN + 2 * 4;
-    std::uint32_t mtu_of(std::uint32_t bytes) const { return bytes - overhead - kernel_headroom - ethernet; }
-};
-
-// Empty where the device takes frames of this MTU.
-std::string too_long(const EthdevPort::Spec& spec, const DeviceText& device) {
-    const std::uint32_t data_bytes = data_bytes_of(spec.nic.pool);
-    std::uint32_t most = spec.nic.mtu;
-    std::string remedy;
-    if (device.has("net_af_packet")) {
-        most = af_packet_frame_bytes(data_bytes) - af_packet_header_bytes;
-        remedy = ", or buffer.packet_buffer to 16384";
-    } else if (device.has("xdp")) {
-        const XdpRoom room(spec.nic.pool);
-        const std::uint32_t largest = (XdpRoom::page - room.overhead) / 64 * 64;
-        if (room.buffer > XdpRoom::page)
-            return " needs a packet buffer within a page; do: set buffer.packet_buffer to at most " +
-                   std::to_string(largest);
-        most = room.mtu_of(room.buffer);
-        remedy = ", or buffer.packet_buffer to " + std::to_string(largest) + " for an MTU of " +
-                 std::to_string(room.mtu_of(XdpRoom::page));
-    }
-    if (spec.nic.mtu <= most) return {};
-    return " takes no frame of MTU " + std::to_string(spec.nic.mtu) + "; do: set mtu to at most " +
-           std::to_string(most) + remedy;
 }
 
 std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
@@ -154,10 +101,8 @@ tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(Spec sp
 std::string EthdevPort::open_software_device() {
     const std::uint32_t data_bytes = data_bytes_of(spec_.nic.pool);
     const DeviceText text = parse_device(spec_.device);
-    if (std::string error = too_long(spec_, text); !error.empty()) return error;
-    if (null_frame_bytes(spec_.device) > data_bytes)
-        return " makes frames larger than a packet buffer; do: set size to at most " +
-               std::to_string(data_bytes) + ", or buffer.packet_buffer to more";
+    if (const auto refused = refused_frames(text, spec_.device, spec_.nic.mtu, data_bytes))
+        return " " + refused->wrong + "; do: " + refused->remedy;
     std::string device = with_defaults(spec_.device, data_bytes);
     if (text.has("xdp")) {
         auto prepared = Steering::prepare(text.interface);

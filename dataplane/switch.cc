@@ -47,6 +47,26 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
     }
 }
 
+// As the constructor above takes it, and WorkerContext's.
+Switch::Memory Switch::memory(unsigned workers, unsigned ports, const Resources& resources) {
+    const std::uint64_t all_workers = workers;
+    const auto slot = sizeof(FrameMailbox<InjectHead>::Slot);
+    Memory memory;
+    memory.workers =
+        all_workers *
+        (sizeof(WorkerContext) + ChunkPool::bytes(resources.packets, std::size_t{ports} * classes) +
+         resources.packets * sizeof(Packet*) + ports * sizeof(DropCounters) +
+         max_next_hops * sizeof(Traffic) + resources.microburst_ring * sizeof(Microburst) +
+         resources.unresolved_ring * sizeof(IpAddress));
+    memory.mailboxes = all_workers * (all_workers - 1) * resources.packets * sizeof(Packet*);
+    memory.ports = std::uint64_t{ports} * (sizeof(PortContext) + sizeof(PortPolicy) + sizeof(ControlPath) +
+                                           2 * resources.control_slots * slot);
+    if (resources.decision_ring != 0)
+        memory.decisions = all_workers * resources.decision_ring * sizeof(DecisionEvent) +
+                           FillBoard::entries(ports) * 2 * sizeof(Counter);
+    return memory;
+}
+
 std::uint64_t Switch::dropped(PortId ingress_port, DropReason reason) const {
     std::uint64_t sum = 0;
     for (const auto& worker : workers_)

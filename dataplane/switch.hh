@@ -43,6 +43,11 @@ class Switch {
     };
     Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
            const Resources& resources);
+    // Bytes that such a switch takes beside its pool and its ports' devices, in parts.
+    struct Memory {
+        std::uint64_t workers = 0, mailboxes = 0, ports = 0, decisions = 0;
+    };
+    static Memory memory(unsigned workers, unsigned ports, const Resources& resources);
 
     // Control. The generation that `acknowledged` is asked for.
     std::uint64_t publish(std::unique_ptr<const Policy> policy) {

@@ -49,9 +49,11 @@ struct alignas(64) QueueChunk {
 // Chunks for the queues of one worker. Each non-empty queue wastes less than two chunks.
 class ChunkPool {
   public:
-    ChunkPool(std::size_t packets, std::size_t queues)
-        : chunks_(packets / QueueChunk::capacity + 2 * queues + 1) {
+    ChunkPool(std::size_t packets, std::size_t queues) : chunks_(count(packets, queues)) {
         for (auto& chunk : chunks_) put(&chunk);
+    }
+    static constexpr std::size_t bytes(std::size_t packets, std::size_t queues) {
+        return count(packets, queues) * sizeof(QueueChunk);
     }
     ChunkPool(const ChunkPool&) = delete;
     ChunkPool& operator=(const ChunkPool&) = delete;
@@ -68,6 +70,10 @@ class ChunkPool {
     }
 
   private:
+    static constexpr std::size_t count(std::size_t packets, std::size_t queues) {
+        return packets / QueueChunk::capacity + 2 * queues + 1;
+    }
+
     std::vector<QueueChunk> chunks_;
     QueueChunk* free_ = nullptr;
 };

@@ -46,7 +46,8 @@ class PfcGenerator {
     // Live: what is asserted stays asserted, running refresh timers run on.
     void configure(const PfcSendSettings& settings);
 
-    // The masks are disjoint, want_xoff within lossless. What the mode forbids to send is not asserted.
+    // The masks are disjoint, want_xoff within lossless. What the mode forbids to send is not asserted. At a
+    // shutdown, or when the port stops, want_xon is all that is asserted.
     std::optional<PauseMap> decide(std::uint8_t want_xoff, std::uint8_t want_xon, Time now) {
         assert((want_xoff & ~settings_.lossless) == 0 && "a pause map never names a lossy class");
         const bool due = off_ != 0 && earliest_ <= now;
@@ -55,8 +56,6 @@ class PfcGenerator {
             return std::nullopt;
         return decide_changed(want_xoff, want_xon, now);
     }
-    // XON for everything asserted: shutdown, port stop, profile removed.
-    std::optional<PauseMap> release_all(Time now) { return decide(0, off_, now); }
     // Link down, or the watchdog took `priorities` over: forgets without a word. The caller's next want masks
     // decide anew.
     void reset(Time now, std::uint8_t priorities = 0xFF);

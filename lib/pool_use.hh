@@ -115,10 +115,9 @@ struct PoolView {
 // A worker's dealings with one pool during one burst of arrivals or one batch of releases.
 class alignas(64) PoolBurst {  // its index is a shift
   public:
-    PoolBurst() = default;
     // `bound_cells`: at least what the burst may take from the shared part; 0 for releases only. Both
-    // references must live until it is closed. An exclusive pool needs no bound: nobody else looks before the
-    // burst ends.
+    // references must live as long as the burst. An exclusive pool needs no bound: nobody else looks before
+    // the burst ends.
     PoolBurst(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells)
         : use_(&use),
           limits_(&limits),
@@ -126,19 +125,10 @@ class alignas(64) PoolBurst {  // its index is a shift
           before_(use.exclusive || bound_cells == 0 ? use.shared.get() : use.shared.add(bound_cells, false)),
           free_(free_at_start()),
           lowest_free_(free_) {}
-    ~PoolBurst() { close(); }
     PoolBurst(const PoolBurst&) = delete;
     PoolBurst& operator=(const PoolBurst&) = delete;
-
-    void open(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells) {
-        assert(!is_open());
-        std::construct_at(this, use, limits, bound_cells);
-    }
-    bool is_open() const { return use_ != nullptr; }
-
-    // Gives back what was not needed; nothing may be taken afterwards. Once is enough.
-    void close() {
-        if (!is_open()) return;
+    // The burst has ended: gives back what was not needed.
+    ~PoolBurst() {
         lowest_free_ = std::min(lowest_free_, free_);
         assert((use_->exclusive || free_at_start() - lowest_free_ <= bound_) &&
                "the bound covers the whole burst");
@@ -149,7 +139,6 @@ class alignas(64) PoolBurst {  // its index is a shift
         }
         if (lowest_free_ < free_at_start())
             use_->shared_watermark.raise_to(limits_->shared_cells - lowest_free_);
-        use_ = nullptr;
     }
 
     PoolView view() const { return PoolView{free_}; }
@@ -185,12 +174,12 @@ class alignas(64) PoolBurst {  // its index is a shift
     std::int64_t free_at_start() const { return limits_->shared_cells - before_; }
     std::int64_t net_cells() const { return free_at_start() - free_; }
 
-    PoolUse* use_ = nullptr;
-    const PoolLimits* limits_ = nullptr;
-    std::int64_t bound_ = 0;
-    std::int64_t before_ = 0;       // in use when the burst began
-    std::int64_t free_ = 0;         // S less what is in use as this burst sees it
-    std::int64_t lowest_free_ = 0;  // up to the last `give`
+    PoolUse* use_;
+    const PoolLimits* limits_;
+    std::int64_t bound_;
+    std::int64_t before_;       // in use when the burst began
+    std::int64_t free_;         // S less what is in use as this burst sees it
+    std::int64_t lowest_free_;  // up to the last `give`
 };
 
 }  // namespace sluice

@@ -1,9 +1,13 @@
 #!/usr/bin/python3
 """Bad input: one clear line, the right exit status, and nothing left behind."""
 
+import contextlib
 import os
 import pathlib
+import re
 import struct
+import sys
+import uuid
 
 import loopback
 from frames import plain
@@ -11,6 +15,32 @@ from loopback import Programs, Switch, pcap_bytes, run
 
 FAILED, CONFIGURATION = 1, 2
 GOOD = [(0, plain()), (1000, plain(100))]
+
+
+@contextlib.contextmanager
+def memory_cgroup(case, most_bytes):
+    """Runs commands in a cgroup of our own with so much memory; needs root and a place for it."""
+    name = f"sluice-test-{uuid.uuid4().hex[:12]}"
+    for folder, limit in ((pathlib.Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"), (pathlib.Path("/sys/fs/cgroup"), "memory.max")):
+        if not (folder / "cgroup.procs").exists():
+            continue
+        group = folder / name
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / limit).write_text(str(most_bytes))
+        except OSError:
+            group.rmdir()
+            continue
+        break
+    else:
+        case.skipTest("no cgroup of our own can be made here")
+    try:
+        yield lambda command: run(["sh", "-c", 'echo $$ > "$0"; exec "$@"', group / "cgroup.procs", *command])
+    finally:
+        group.rmdir()
 
 
 class Captures(loopback.Case):
@@ -238,12 +268,41 @@ class Configuration(loopback.Case):
     def test_a_buffer_that_no_machine_has(self):
         """Refused with the sum and what to do, not killed later."""
         switch = self.switch()
-        switch.section("port.h0.queue.0", queue_limit=1_000_000_000)
-        (switch.folder / "sluice.toml").write_text(switch.text())
-        done = run([Programs.sluiced, "--config", switch.folder / "sluice.toml"])
-        self.assertIn(done.returncode, (FAILED, CONFIGURATION), done.stderr)
-        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        switch.section("buffer", size="400GB")
+        switch.section("watchdog", action="off")  # it warns of how long such a buffer takes to drain
+        said = switch.refused(CONFIGURATION, "buffer.size", "the switch takes", "packet buffers", "[memory]", "write a smaller size")
+        self.assertIn(f"sluice.toml:{self.line_of(switch.text(), 'size = ')}:", said)
         self.assertEqual(loopback.listing(switch.folder / "out"), set())
+
+    def test_a_buffer_that_its_cgroup_has_no_room_for(self):
+        """Before, the kernel killed it without a word."""
+        with memory_cgroup(self, 300_000_000) as inside:
+            switch = self.switch()
+            switch.section("buffer", size="100MB")
+            (switch.folder / "sluice.toml").write_text(switch.text())
+            done = inside([Programs.sluiced, "--config", switch.folder / "sluice.toml"])
+            self.assertEqual(done.returncode, CONFIGURATION, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertRegex(done.stderr, r"the switch takes \d+\.\d MB \(packet buffers .*\) of memory, and the cgroup /\S* has \d+\.\d MB of 300\.0 MB left \[memory\]")
+            switch.section("buffer", size="16MB")
+            (switch.folder / "sluice.toml").write_text(switch.text())
+            done = inside([Programs.sluiced, "--config", switch.folder / "sluice.toml"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_sum_is_what_a_run_takes(self):
+        if any(mark in pathlib.Path(Programs.sluiced).read_bytes() for mark in (b"__asan_init", b"__tsan_init")):
+            self.skipTest("a sanitizer takes memory of its own")
+        for size in ("1MB", "64MB"):
+            switch = self.switch()
+            switch.section("buffer", size=size)
+            (switch.folder / "sluice.toml").write_text(switch.text())
+            checked = run([Programs.sluiced, "--config", switch.folder / "sluice.toml", "--check"])
+            told = int(re.search(r"^    sum +(\d+)", checked.stdout, re.M).group(1))
+            command = f"import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+            done = run([sys.executable, "-c", command, Programs.sluiced, "--config", switch.folder / "sluice.toml"])
+            taken = int(done.stdout.split()[-1]) * 1024
+            self.assertLessEqual(taken, told, size)
+            self.assertLessEqual(told, taken + 64_000_000, size)
 
 
 class RealClock(loopback.Case):
@@ -257,7 +316,8 @@ class RealClock(loopback.Case):
     def test_a_device_that_would_write_beyond_a_packet_buffer(self):
         for device in ("net_null1,size=2049", "net_null1,size=64,copy=1,size=0x1000", "net_null1,size=-1"):
             switch = Switch(self, hosts=2, device="net_null{n}", clock="real")
-            switch.refused(FAILED, "port h1", device, "at most 2048", config=switch.text().replace('"net_null1"', f'"{device}"'))
+            text = switch.text().replace('"net_null1"', f'"{device}"')
+            switch.refused(CONFIGURATION, "port.h1.device", "larger than a packet buffer", "at most 2048", config=text)
 
     def test_an_input_that_is_missing_or_broken(self):
         for data in (None, b"", b"no capture"):

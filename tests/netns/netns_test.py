@@ -19,7 +19,7 @@ class RawFrames(netns.FrameTests, netns.Case):
         self.cables()
         switch = self.switch()
         switch.default(mtu=9000, speed="10G")
-        switch.refused(1, "port h0", "MTU 9000", "at most 1900", "buffer.packet_buffer")
+        switch.refused(2, "port h0", "MTU 9000", "at most 1900", "buffer.packet_buffer")
 
     def test_a_port_takes_nothing_of_another_interface(self):
         """The kernel gives a packet socket everything until it is bound; here while the switch makes its ports."""
@@ -73,7 +73,7 @@ class RawFrames(netns.FrameTests, netns.Case):
         self.cables()
         switch = self.switch()
         switch.port("h0", device="net_af_packet0,iface=sw0,qpairs=2")
-        switch.refused(1, "port h0", "it has 2 receive queues, which all get frames; do: set rx_queues to 2")
+        switch.refused(2, "port.h0.rx_queues", "the device has qpairs=2, each of which gets frames", "write rx_queues = 2")
 
     def test_icrcs_still_hold(self):
         frames = self.roce()[::5]

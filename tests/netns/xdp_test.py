@@ -108,11 +108,11 @@ class Attaching(XdpCase):
         self.cables()
         switch = self.switch()
         switch.default(mtu=3000, speed="10G")
-        switch.refused(1, "port h0", "MTU 3000", "at most", "buffer.packet_buffer")
+        switch.refused(2, "port h0", "MTU 3000", "at most", "buffer.packet_buffer")
 
     def test_a_packet_buffer_beyond_a_page_is_refused(self):
         self.cables()
-        self.switch(**{"buffer.packet_buffer": 8192}).refused(1, "port h0", "within a page", "buffer.packet_buffer")
+        self.switch(**{"buffer.packet_buffer": 8192}).refused(2, "port h0", "within a page", "buffer.packet_buffer")
 
 
 if __name__ == "__main__":

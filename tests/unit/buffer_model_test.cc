@@ -3,6 +3,7 @@
 // no difference.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,15 +57,15 @@ struct Model {
     // Packets of one burst, in order; `after(i, admission, free cells)` is called after each.
     template <class After>
     void arrive(const Packet* packets, std::size_t count, After after) {
-        std::array<PoolBurst, pool_count> bursts;
+        std::array<std::optional<PoolBurst>, pool_count> bursts;
         std::uint32_t bound = 0;
         for (std::size_t i = 0; i < count; ++i) bound += packets[i].cells;
         for (std::size_t i = 0; i < count; ++i) {
             const auto [g, cells] = packets[i];
-            PoolBurst& burst = bursts[limits[g].pool];
-            if (!burst.is_open()) burst.open(pools[limits[g].pool], pool_limits[limits[g].pool], bound);
-            const Admission admission = groups[g].admit(limits[g], burst, cells);
-            after(i, admission, burst.view().free_cells);
+            auto& burst = bursts[limits[g].pool];
+            if (!burst) burst.emplace(pools[limits[g].pool], pool_limits[limits[g].pool], bound);
+            const Admission admission = groups[g].admit(limits[g], *burst, cells);
+            after(i, admission, burst->view().free_cells);
         }
     }
     void depart(Packet packet) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <barrier>
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -181,21 +182,21 @@ TEST(BufferWorkers, burstsThatOverlapNeverOverCommit) {
         PoolUse pool;
         std::array<PriorityGroup, 4> groups;
         for (int again = 0; again < 6; ++again) {
-            std::array<PoolBurst, 4> open_bursts;
+            std::array<std::optional<PoolBurst>, 4> open_bursts;
             std::array<std::uint32_t, 4> left{};
             for (int step = 0; step < 60; ++step) {
                 random = scramble(random);
                 const std::size_t i = random & 3;
                 const std::uint32_t cells = 1 + static_cast<std::uint32_t>(random >> 61);
-                if (!open_bursts[i].is_open()) {
+                if (!open_bursts[i]) {
                     left[i] = 40 + static_cast<std::uint32_t>(random >> 32 & 63);
-                    open_bursts[i].open(pool, limits, left[i]);
+                    open_bursts[i].emplace(pool, limits, left[i]);
                 } else if (left[i] >= cells) {
                     left[i] -= cells;
-                    groups[i].admit(group_limits, open_bursts[i], cells);
+                    groups[i].admit(group_limits, *open_bursts[i], cells);
                 } else {
-                    groups[i].release(open_bursts[i], groups[i].used_cells() / 2);
-                    open_bursts[i].close();
+                    groups[i].release(*open_bursts[i], groups[i].used_cells() / 2);
+                    open_bursts[i].reset();
                 }
                 std::uint32_t used = 0;
                 for (const PriorityGroup& group : groups) used += group.used_cells();

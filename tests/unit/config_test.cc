@@ -408,6 +408,29 @@ speed = "10G"
     CHECK_TRUE(config.ports.at("p2").mtu == 2000 && config.ports.at("p2").cable_m == 5);
 }
 
+// A port on an interface of the kernel has by default an MTU that its packet buffers take.
+TEST(Config, aPortOnAnInterfaceHasAnMtuThatFits) {
+    const auto mtu = [](const std::string& more, const char* device) {
+        const Config config = accepted(more + "\n[port.p1]\ndevice = \"" + device + "\"\n[port.p2]\n");
+        LONGS_EQUAL(config.port_defaults.mtu, config.ports.at("p2").mtu);
+        const ConfigResult again = parse_config(to_toml(config), "again");
+        CHECK_TRUE(again && *again == config);
+        return config.ports.at("p1").mtu;
+    };
+    const std::string real = "clock = \"real\"\n";
+    LONGS_EQUAL(1770, mtu(real, "xdp:eth1"));
+    LONGS_EQUAL(1900, mtu(real, "net_af_packet0,iface=eth1"));
+    LONGS_EQUAL(9100, mtu(real, "net_null0"));
+    LONGS_EQUAL(3370, mtu(real + "buffer.packet_buffer = 3648", "xdp:eth1"));
+    LONGS_EQUAL(9100, mtu(real + "buffer.packet_buffer = 16384", "net_af_packet0,iface=eth1"));
+    // What is said is said, and judged.
+    LONGS_EQUAL(9100, mtu(real + "[default]\nmtu = 9100", "xdp:eth1"));
+    LONGS_EQUAL(1500, mtu(real + "[default.port]\nmtu = 1500", "xdp:eth1"));
+    const Config own = accepted(real + "[port.p1]\ndevice = \"xdp:eth1\"\nmtu = 9100");
+    LONGS_EQUAL(9100, own.ports.at("p1").mtu);
+    CHECK_TRUE(*parse_config(to_toml(own), "again") == own);
+}
+
 TEST(Config, namedMapsStartFromTheDefaultMap) {
     const Config config = accepted(R"(
 [map.a]

@@ -34,7 +34,7 @@ TEST(PfcGenerator, saysNothingWithoutCause) {
     CHECK(!decide(0, 0, {}));
     CHECK(!decide(0, 0xFF, {}));  // XON for what was never off
     CHECK(!generator.next_refresh());
-    CHECK(!generator.release_all(before_wrap));
+    CHECK(!generator.decide(0, generator.asserted(), before_wrap));
 }
 
 TEST(PfcGenerator, sendsNothingInAModeThatDoesNotSend) {
@@ -106,7 +106,7 @@ TEST(PfcGenerator, peerNeverResumesBeforeXon) {
         map = generator.decide(0, 0, now);
     }
     CHECK_EQUAL(0U, peer.counters(3).expired.get());
-    peer.receive(*generator.release_all(now), now + cable, gigabits(100), 0xFF);
+    peer.receive(*generator.decide(0, generator.asserted(), now), now + cable, gigabits(100), 0xFF);
     CHECK_EQUAL(0, peer.paused(now + cable));
     CHECK_EQUAL(peer.counters(3).rx_xoff.get() + 1,
                 generator.counters(3).tx_xoff.get());  // the last one is on the cable
@@ -114,9 +114,9 @@ TEST(PfcGenerator, peerNeverResumesBeforeXon) {
 
 TEST(PfcGenerator, releasesAllThatIsHeld) {
     decide(0b1'1000, 0, {});
-    CHECK((*generator.release_all(before_wrap + tick) == PauseMap{0b1'1000, {}}));
+    CHECK((*generator.decide(0, generator.asserted(), before_wrap + tick) == PauseMap{0b1'1000, {}}));
     CHECK_EQUAL(0, generator.asserted());
-    CHECK(!generator.release_all(before_wrap + tick * 2));
+    CHECK(!generator.decide(0, generator.asserted(), before_wrap + tick * 2));
 }
 
 TEST(PfcGenerator, classThatLosesItsProfileIsReleased) {
