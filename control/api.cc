@@ -77,8 +77,9 @@ Api::Applied Api::apply(Config config, const Wish& wish) {
     if (history_.size() > max_history) history_.erase(history_.begin());
     if (confirm) ++waiting_;
     await(confirm, done);
-    running_.note("configuration", fmt::format("{} values changed, the first: {}", done.changes.size(),
-                                               done.changes.front().path));
+    running_.note("configuration",
+                  fmt::format("{} changed, the first: {}", print_count(done.changes.size(), "value"),
+                              done.changes.front().path));
     return done;
 }
 
@@ -103,7 +104,7 @@ void Api::change_routes(const RouteChanges& changes) {
 std::size_t Api::confirm() {
     if (!confirm_by_) throw RpcError{RpcCode::refused, "nothing waits to be confirmed"};
     confirm_by_.reset();
-    running_.note("configuration", fmt::format("confirmed: {} changes are kept", waiting_));
+    running_.note("configuration", "confirmed: kept " + print_count(waiting_, "change"));
     return std::exchange(waiting_, 0);
 }
 
@@ -127,7 +128,7 @@ Api::Applied Api::go_back(std::size_t changes) {
     back.neighbors = with_lists.neighbors;
     Applied done = change(std::move(back), first->forced, false);
     history_.erase(first, history_.end());
-    running_.note("configuration", fmt::format("rolled back: {} values", done.changes.size()));
+    running_.note("configuration", "rolled back: " + print_count(done.changes.size(), "value"));
     return done;
 }
 
@@ -136,7 +137,7 @@ void Api::tick() {
     if (!confirm_by_ || running_.now() < *confirm_by_ || !running_.late_worker().empty()) return;
     try {
         go_back(waiting_);
-        running_.note("configuration", fmt::format("not confirmed in time: {} changes", waiting_));
+        running_.note("configuration", "not confirmed in time: " + print_count(waiting_, "change"));
     } catch (const RpcError& error) {
         running_.note("configuration", "cannot be rolled back: " + error.message);
     }
@@ -167,8 +168,8 @@ void Api::reload() {
     read_ = *config;
     try {
         const Applied done = apply(std::move(*config), {std::nullopt, options_.force});
-        running_.note("reloaded",
-                      fmt::format("{}: {} values changed", options_.config_file, done.changes.size()));
+        running_.note("reloaded", fmt::format("{}: {} changed", options_.config_file,
+                                              print_count(done.changes.size(), "value")));
     } catch (const RpcError& error) {
         running_.note("reload_refused", error.message);
     }

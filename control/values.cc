@@ -266,6 +266,10 @@ std::string toml_string(std::string_view text) {
     return out + '"';
 }
 
+std::string print_count(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string in_quotes(std::string_view text, std::size_t limit) {
     const bool cut = text.size() > limit;
     if (cut) {

@@ -56,6 +56,9 @@ std::string in_quotes(std::string_view text, std::size_t limit = 60);
 // The same for a man page.
 std::string troff(std::string_view text);
 
+// "1 value", "2 values".
+std::string print_count(std::uint64_t count, std::string_view noun);
+
 // Appends `item` to a list in `out`, with `separator` before it unless it is the first.
 inline void append_item(std::string& out, std::string_view separator, std::string_view item) {
     if (!out.empty()) out += separator;

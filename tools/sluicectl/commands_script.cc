@@ -27,7 +27,7 @@ Answer look(Context& context, const Condition& condition, const Said& said) {
     const Json& value = condition.find(part);
     const bool holds = condition.holds(value);
     return {{{"holds", holds}, {"value", value}},
-            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(said), word_text(value)),
+            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(said), condition.text_of(value)),
             holds ? exit_done : exit_false};
 }
 

@@ -8,6 +8,7 @@
 #include "control/values.hh"
 #include "tools/sluicectl/failure.hh"
 #include "tools/sluicectl/grammar.hh"
+#include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -43,7 +44,7 @@ Condition Condition::parse(std::span<const std::string> words) {
     const std::string object = resolve_word(words[0], objects, "such thing as");
     if (object == "port" && words.size() == 3) {
         const std::string state = resolve_word(words[2], {"up", "down"}, "such state as");
-        return {"ports." + words[1], "link_up", "==", state == "up"};
+        return {"ports." + words[1], "link_up", "==", state == "up", true};
     }
     const bool named = object != "ledger" && object != "stats";
     const std::size_t at = named ? 2 : 1;
@@ -85,6 +86,10 @@ const Json& Condition::find(const Json& part) const {
         at = &(*at)[resolve_word(name, known, "field of " + path)];
     }
     return *at;
+}
+
+std::string Condition::text_of(const Json& value) const {
+    return of_link ? (value == true ? "up" : "down") : word_text(value);
 }
 
 bool Condition::holds(const Json& value) const {

@@ -13,12 +13,15 @@ struct Condition {
     std::string field;  // what begins its name there; empty: the part itself
     std::string op;     // == != < <= > >=
     Json wanted;
+    bool of_link = false;  // "port P up|down": the value is said in these words
 
     // Throws Failure (exit_usage).
     static Condition parse(std::span<const std::string> words);
     // Finds the field in what `path` gave; throws Failure (exit_usage) where there is none, or several.
     const Json& find(const Json& part) const;
     bool holds(const Json& value) const;
+    // The value in the condition's own words.
+    std::string text_of(const Json& value) const;
 };
 
 }  // namespace sluice::ctl
