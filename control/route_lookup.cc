@@ -60,7 +60,7 @@ FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
     answer.taken = running.port_names()[port_of(taken)];
     answer.why = group.log2_buckets == 0
                      ? fmt::format("{}: one next hop, port {}", route, answer.taken)
-                     : fmt::format("{}: hash {:08x} is bucket {} of {}, port {}", route, answer.hash,
+                     : fmt::format("{}: hash {} is bucket {} of {}, port {}", route, answer.hash,
                                    answer.bucket, answer.buckets, answer.first);
     if (answer.taken != answer.first)
         answer.why += fmt::format(", which is down: the flow walks on to port {}", answer.taken);

@@ -194,8 +194,20 @@ class Ctl(Case):
                                   ("pool lossless size_bytes >= 11.9MB", DONE), ("pool lossless size_bytes < 11.9MB", FALSE),
                                   ("stats clock != real", DONE), ("port h0 pfc.rx_xoff.3 == 0", DONE), ("group h0.3 lossless == true", DONE)):
             running.ctl("assert " + condition, status=status)
+        # The failure says what is, in the condition's own words.
+        self.assertIn("false: port h0 up: it is down", running.ctl("assert port h0 up", status=FALSE))
+        self.assertIn("false: port h1 down: it is up", running.ctl("assert port h1 down", status=FALSE))
+        self.assertIn("false: port h1 link_up == false: it is true", running.ctl("assert port h1 link_up == false", status=FALSE))
         running.stop()
         running.ctl("hello", status=NO_DAEMON)
+
+    def test_a_route_has_one_hash(self):
+        """In the answer, its sentence and the records of packets it is the same number."""
+        running = self.running()
+        running.ctl("route add 10.7.0.0/16 via 10.0.1.2 via 10.0.2.2")
+        line, sentence = running.ctl("route get 10.7.1.1 from 10.0.0.2 sport 5 dport 6 proto 17").splitlines()[1:3]
+        self.assertEqual(re.search(r"hash (\w+)", line)[1], re.search(r"hash (\w+)", sentence)[1])
+        running.stop()
 
     def test_where_the_switch_is(self):
         running = self.running()
