@@ -32,7 +32,7 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
     counters.consumed.add(1);
     std::array<std::uint8_t, parse_view_bytes> copy;
     const MacControl control = decode_mac_control(first_bytes(packet, copy), policy.station.mac);
-    if (control.kind == MacControl::Kind::pause) {
+    if (control.kind == MacControl::Kind::pause && control.addressed) {
         counters.pfc.rx_pause_global.add(1);
     } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
         const Time end = meta(packet).arrival + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
