@@ -1,7 +1,6 @@
 #include "dataplane/fault_port.hh"
 
 #include <algorithm>
-#include <cstring>
 
 namespace sluice {
 namespace {
@@ -10,7 +9,7 @@ std::vector<std::uint8_t> copy_of(Packet* packet) {
     std::vector<std::uint8_t> bytes(packet->pkt_len);
     std::size_t at = 0;
     for (Packet* segment = packet; segment != nullptr; segment = segment->next) {
-        std::memcpy(bytes.data() + at, frame_bytes(segment), segment->data_len);
+        std::copy_n(frame_bytes(segment), segment->data_len, bytes.data() + at);
         at += segment->data_len;
     }
     return bytes;

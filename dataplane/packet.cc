@@ -36,7 +36,8 @@ Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool
     head->pkt_len = static_cast<std::uint32_t>(bytes.size());
     const std::size_t room = data_bytes_of(pool);
     if (bytes.size() <= room) [[likely]] {
-        std::memcpy(rte_pktmbuf_mtod(head, void*), bytes.data(), bytes.size());
+        // Not memcpy: a frame may have no bytes, and memcpy takes no null pointer even for none.
+        std::copy(bytes.begin(), bytes.end(), rte_pktmbuf_mtod(head, std::uint8_t*));
         head->data_len = static_cast<std::uint16_t>(bytes.size());
         return head;
     }

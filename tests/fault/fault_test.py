@@ -4,6 +4,7 @@
     fault_test.py SLUICED SLUICE_TRAFFIC        the last line is `N passed, N failed`
 """
 
+import struct
 import sys
 
 import support
@@ -121,6 +122,13 @@ class ReceivePath(support.FaultTest):
         got = [frame for _, frame in result.data("h3")]
         self.assertEqual(got[::2], got[1::2])
         self.assert_breaks(result, "h1", "duplicate_chance")
+
+    def test_a_frame_without_bytes(self):
+        self.make(flow(count=1))
+        with open(self.folder / "in" / "h1.pcap", "ab") as capture:
+            capture.write(struct.pack("<IIII", 1, 0, 0, 0))
+        result = self.run_switch(fault("h1", delay='"1us"'))
+        self.assertEqual((len(result.data("h3")), sum(result.port("h1")["drops"].values())), (1, 1))
 
     def test_a_link_that_goes_down_loses_what_is_under_way(self):
         self.make(flow(count=1000, rate='"50G"'))
