@@ -1,9 +1,12 @@
 #include "dataplane/driver_sockets.hh"
 
+#include <dlfcn.h>
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -18,6 +21,21 @@ bool is_bound_to(int interface, int socket) {
 }
 
 }  // namespace
+}  // namespace sluice
+
+extern "C" int setsockopt(int socket, int level, int option, const void* value, socklen_t size) noexcept {
+    static const auto libcs = reinterpret_cast<decltype(&setsockopt)>(dlsym(RTLD_NEXT, "setsockopt"));
+    // The group's number in the lower half; in the upper one its type and flags.
+    std::uint32_t fanout = 0;
+    if (level == SOL_PACKET && option == PACKET_FANOUT && size == sizeof fanout) {
+        std::memcpy(&fanout, value, sizeof fanout);
+        fanout &= ~(std::uint32_t{PACKET_FANOUT_FLAG_DEFRAG} << 16);
+        value = &fanout;
+    }
+    return libcs(socket, level, option, value, size);
+}
+
+namespace sluice {
 
 std::vector<int> open_descriptors() {
     std::vector<int> found;

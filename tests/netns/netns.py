@@ -119,12 +119,12 @@ class KernelHost:
         return ping(self.namespace, address, **keys)
 
 
-def ping(namespace, address, count=5, size=1400, wait_s=PATIENCE_S):
+def ping(namespace, address, count=5, size=1400, wait_s=PATIENCE_S, fragmented=False):
     """(replies, TTL of the last one) of echo requests, each waited for."""
     replies, ttl = 0, None
     for _ in range(count):
         try:
-            said = namespace.run("ping", "-n", "-c", "1", "-W", wait_s, "-M", "do", "-s", size, address)
+            said = namespace.run("ping", "-n", "-c", "1", "-W", wait_s, "-M", "dont" if fragmented else "do", "-s", size, address)
         except Failed:
             continue
         replies, ttl = replies + 1, int(re.search(r"(?:ttl|hlim)=(\d+)", said)[1])

@@ -123,6 +123,30 @@ class Kernels(netns.Case):
         self.assertGreaterEqual(min(queues), 21)
         self.assertLessEqual(set(run.outcome.drops()), {"multicast"})
 
+    def test_fragments_pass_as_they_came(self):
+        """The driver asks the kernel to put IPv4 fragments together before it takes them."""
+        self.fragments_pass()
+
+    def test_fragments_pass_two_receive_queues(self):
+        if (os.cpu_count() or 1) < 2:
+            self.skipTest("one core only")
+        self.fragments_pass(queues=2)
+
+    def fragments_pass(self, queues=1):
+        hosts, switch = [KernelHost(self, n) for n in range(2)], self.switch(workers=queues)
+        for n in range(2):
+            switch.port(f"h{n}", device=f"net_af_packet{n},iface=sw{n},qpairs={queues}", rx_queues=queues)
+        with self.running(switch) as run:
+            self.reaches(hosts[0], "10.0.1.2")
+            before = run.call("stats.show")["ports"]
+            for size in (1473, 4000, 20000):  # in 2, 3 and 14 fragments
+                for sender, address in ((0, "10.0.1.2"), (1, "10.0.0.2")):
+                    self.assertEqual(hosts[sender].ping(address, size=size, fragmented=True), (5, 63), (address, size))
+        for port in ("h0", "h1"):
+            came = run.outcome.port(port)["rx"]["packets"] - before[port]["rx"]["packets"]
+            self.assertGreaterEqual(came, 10 * (2 + 3 + 14), "each fragment is a frame")
+        self.assertLessEqual(set(run.outcome.drops()), {"multicast"})
+
 
 if __name__ == "__main__":
     netns.main()
