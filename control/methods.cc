@@ -134,6 +134,13 @@ Json clock_run(Api& api, RpcClient&, RpcParameters& parameters) {
         duration = *time;
     }
     parameters.finish();
+    const Duration left = VirtualRunner::last_moment - api.running().now();
+    if (api.is_virtual() && duration && *duration > left)
+        throw RpcError{RpcCode::refused,
+                       fmt::format("the clock stands at {} and ends at {}, after 106 days",
+                                   print_time(api.running().now() - Time{}),
+                                   print_time(VirtualRunner::last_moment - Time{})),
+                       {{"path", "for"}, {"do", "run it for at most " + print_time(left)}}};
     if (!api.advance)
         throw RpcError{
             RpcCode::not_now, "the clock runs by itself", {{"do", "start sluiced with --interactive"}}};

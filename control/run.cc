@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include "control/api.hh"
 #include "control/budget.hh"
@@ -136,6 +137,11 @@ class VirtualLoop {
             return false;
         }
         if (!instant) return false;
+        if (*instant > VirtualRunner::last_moment) {
+            if (!std::exchange(ended_, true))
+                running_.note("clock_end", "the virtual clock ends after 106 days: nothing later happens");
+            return false;
+        }
         if (!end && !events_.next() && *instant - runner_.last_progress() > patience_ &&
             !runner_.can_progress()) {
             note_waiting(running_);
@@ -155,6 +161,7 @@ class VirtualLoop {
     VirtualRunner& runner_;
     EventQueue events_;
     Duration patience_;
+    bool ended_ = false;  // by the clock's last moment
 };
 
 // What there is beside the switch: the control socket, signals, whatever comes in from outside.

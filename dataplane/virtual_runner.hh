@@ -9,6 +9,7 @@
 // leaves by it or control changes something: an instant costs the ports that are awake in it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -21,6 +22,9 @@ namespace sluice {
 
 class VirtualRunner {
   public:
+    // Later ones could not be compared with the origin.
+    static constexpr Time last_moment{INT64_MAX};
+
     // The switches outlive it.
     VirtualRunner(const std::vector<Switch*>& switches, Duration turn);
     ~VirtualRunner();
