@@ -15,8 +15,8 @@ bool earlier(const DecisionRecord& a, const DecisionRecord& b) {
 
 }  // namespace
 
-DecisionLog::DecisionLog(PortNames ports, std::size_t most_open, Sink sink)
-    : ports_(std::move(ports)), most_open_(most_open), sink_(std::move(sink)) {}
+DecisionLog::DecisionLog(PortNames ports, std::size_t most_open, Sink sink, const CaptureTimeline* timeline)
+    : ports_(std::move(ports)), most_open_(most_open), sink_(std::move(sink)), timeline_(timeline) {}
 
 DecisionLog::Place DecisionLog::place_of(const DecisionKey& key) {
     if (const auto found = index_.find(key); found != index_.end()) return found->second;
@@ -84,7 +84,7 @@ void DecisionLog::hand_on(std::vector<DecisionRecord>& records) {
         if ((verdicts_ & bit_of(verdict)) == 0) continue;
         ++recorded_[static_cast<std::size_t>(verdict)];
         why_.add(record, ports_);
-        if (sink_) sink_(json_line(record, ports_));
+        if (sink_) sink_(json_line(record, ports_, timeline_));
         latest_.push_back(record);
         if (latest_.size() > most_latest) latest_.pop_front();
     }

@@ -27,7 +27,8 @@ class DecisionLog {
     using Sink = std::function<void(const std::string& line)>;
 
     // At most `most_open` packets are followed at a time: then the oldest is given up.
-    DecisionLog(PortNames ports, std::size_t most_open, Sink sink);
+    // `timeline`: see json_line.
+    DecisionLog(PortNames ports, std::size_t most_open, Sink sink, const CaptureTimeline* timeline = nullptr);
 
     // Mask of bit_of(Verdict): what is kept from now on.
     void keep(std::uint8_t verdicts) { verdicts_ = verdicts; }
@@ -69,6 +70,7 @@ class DecisionLog {
     PortNames ports_;
     std::size_t most_open_;
     Sink sink_;
+    const CaptureTimeline* timeline_;
     std::uint8_t verdicts_ = 0xFF;
     std::list<Open> open_;  // oldest first
     std::unordered_map<DecisionKey, Place, HashKey> index_;

@@ -48,11 +48,12 @@ std::string address(const FlowKey& flow, const std::array<std::uint8_t, 16>& byt
     return print_address({bytes, flow.kind == FrameKind::ipv6});
 }
 
-void add_arrival(Line& line, const Arrived& arrived, Time at) {
+void add_arrival(Line& line, const Arrived& arrived, Time at, const CaptureTimeline* timeline) {
     const FlowKey& flow = arrived.flow;
-    line.add(R"(,"arrival":{{"at_ps":{},"bytes":{},"kind":"{}","tags":{},"dscp":{},"ecn":"{}","fragment":{})",
-             at.ps, arrived.frame_bytes, kind_name(flow.kind), arrived.tags, arrived.dscp,
-             ecn_name(arrived.ecn), arrived.fragment);
+    line.add(R"(,"arrival":{{"at_ps":{})", at.ps);
+    if (timeline != nullptr) line.add(R"(,"captured_ns":{})", timeline->stamp_of(at));
+    line.add(R"(,"bytes":{},"kind":"{}","tags":{},"dscp":{},"ecn":"{}","fragment":{})", arrived.frame_bytes,
+             kind_name(flow.kind), arrived.tags, arrived.dscp, ecn_name(arrived.ecn), arrived.fragment);
     if (flow.kind == FrameKind::ipv4 || flow.kind == FrameKind::ipv6)
         line.add(R"(,"protocol":{},"source":"{}","destination":"{}","source_port":{},"destination_port":{})",
                  flow.protocol, address(flow, flow.source), address(flow, flow.destination), flow.source_port,
@@ -242,7 +243,7 @@ std::string reason_of(const DecisionRecord& record) {
     return {};
 }
 
-std::string json_line(const DecisionRecord& record, const PortNames& ports) {
+std::string json_line(const DecisionRecord& record, const PortNames& ports, const CaptureTimeline* timeline) {
     Line line;
     if (record.paused) {
         line.add(R"({{"verdict":"paused","signal":"{}","port":"{}","group":{},"at_ps":{})",
@@ -256,7 +257,7 @@ std::string json_line(const DecisionRecord& record, const PortNames& ports) {
     line.add(R"({{"verdict":"{}","port":"{}","sequence":{},"whole":{})", to_string(verdict),
              ports[record.key.port], record.key.sequence,
              verdict == Verdict::unfinished || record.is_whole());
-    if (record.arrived) add_arrival(line, *record.arrived, record.arrived_at);
+    if (record.arrived) add_arrival(line, *record.arrived, record.arrived_at, timeline);
     if (record.routed) add_route(line, *record.routed, ports);
     if (record.admitted) add_admission(line, *record.admitted);
     if (record.enqueued) add_queue(line, *record.enqueued, record.enqueued_at);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/capture_timeline.hh"
 #include "lib/decision.hh"
 
 namespace sluice {
@@ -55,7 +56,9 @@ struct DecisionRecord {
 
 using PortNames = std::vector<std::string>;
 
-std::string json_line(const DecisionRecord& record, const PortNames& ports);
+// With a timeline, the arrival also as a capture's stamp (`captured_ns`).
+std::string json_line(const DecisionRecord& record, const PortNames& ports,
+                      const CaptureTimeline* timeline = nullptr);
 // Why it was dropped, marked or paused, with the numbers. `pause`: the last XOFF of its group, or null.
 std::string explain(const DecisionRecord& record, const PortNames& ports, const GroupPaused* pause);
 // "queue_limit", "wred", "xoff": short, for a table.

@@ -21,11 +21,12 @@ Json list(Api& api, RpcClient&, RpcParameters& parameters) {
                          "write record = \"ready\" under [decisions], start the switch, and say: "
                          "decisions on"}}};
     const auto& latest = log->latest();
+    const CaptureTimeline* timeline = api.is_virtual() ? &api.running().timeline() : nullptr;
     const std::size_t count = std::min<std::size_t>(last, latest.size());
     Json records = Json::array();
     for (auto at = latest.end() - static_cast<std::ptrdiff_t>(count); at != latest.end(); ++at) {
         const PortNames& ports = api.running().port_names();
-        Json record = Json::parse(json_line(*at, ports));
+        Json record = Json::parse(json_line(*at, ports, timeline));
         record["sentence"] = explain(*at, ports, nullptr);
         records.push_back(std::move(record));
     }

@@ -10,7 +10,8 @@
 
 namespace sluice {
 
-Observation::Observation(const Config& config, PortNames ports, std::size_t most_open)
+Observation::Observation(const Config& config, PortNames ports, std::size_t most_open,
+                         const CaptureTimeline* timeline)
     : ports_(std::move(ports)), mode_(record_mode(config)), path_(config.decisions.file) {
     if (mode_ == RecordMode::off) return;
     DecisionLog::Sink sink;
@@ -19,13 +20,14 @@ Observation::Observation(const Config& config, PortNames ports, std::size_t most
             file_->write(line);
             file_->write("\n");
         };
-    log_ = std::make_unique<DecisionLog>(ports_, most_open, std::move(sink));
+    log_ = std::make_unique<DecisionLog>(ports_, most_open, std::move(sink), timeline);
 }
 
 tl::expected<std::unique_ptr<Observation>, std::string> Observation::create(const Config& config,
                                                                             PortNames ports,
-                                                                            std::size_t most_open) {
-    std::unique_ptr<Observation> made(new Observation(config, std::move(ports), most_open));
+                                                                            std::size_t most_open,
+                                                                            const CaptureTimeline* timeline) {
+    std::unique_ptr<Observation> made(new Observation(config, std::move(ports), most_open, timeline));
     if (made->log_ && !made->path_.empty()) {
         auto file = OutputFile::create(made->path_);
         if (!file)

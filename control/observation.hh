@@ -24,9 +24,11 @@ class Observation {
     static constexpr std::size_t most_microbursts = 1000;
 
     // Opens the file for records, if there is to be one. `most_open`: packets that can be in the switch.
+    // `timeline`: see json_line; null, or outlives the observation.
     static tl::expected<std::unique_ptr<Observation>, std::string> create(const Config& config,
                                                                           PortNames ports,
-                                                                          std::size_t most_open);
+                                                                          std::size_t most_open,
+                                                                          const CaptureTimeline* timeline);
 
     void drain(Switch& device);
     // After the last turn. An error's text, or empty.
@@ -48,7 +50,8 @@ class Observation {
     std::uint64_t microbursts_left_out() const { return left_out_; }
 
   private:
-    Observation(const Config& config, PortNames ports, std::size_t most_open);
+    Observation(const Config& config, PortNames ports, std::size_t most_open,
+                const CaptureTimeline* timeline);
     void drain_decisions(Switch& device);
     void drain_microbursts(Switch& device);
     void keep(const Switch& device, std::vector<Microburst>& bursts, bool ended);

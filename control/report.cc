@@ -314,6 +314,21 @@ Json pools_json(RunningSwitch& running) {
     return json;
 }
 
+// What the switch's time 0 is on the captures' clock, and what was left out of their gaps: from `at_ns` on
+// the stamp is stamp_ns + (time - at_ns).
+Json captures_json(const CaptureTimeline& timeline) {
+    constexpr std::size_t most_gaps = 1000;
+    Json gaps = Json::array();
+    for (std::size_t i = 1; i < timeline.pieces().size() && i <= most_gaps; ++i)
+        gaps.push_back({{"at_ns", timeline.pieces()[i].at_ns},
+                        {"stamp_ns", timeline.pieces()[i].first_ns},
+                        {"removed_ns", timeline.pieces()[i - 1].removed_ns()}});
+    return {{"origin_ns", timeline.origin_ns()},
+            {"shortened_gaps", timeline.shortened_gaps()},
+            {"removed_ns", timeline.removed_ns()},
+            {"gaps", std::move(gaps)}};
+}
+
 Json ecmp_json(RunningSwitch& running) {
     Json json = Json::object();
     for (const EcmpGroup& group : running.routes().ecmp()) {
@@ -425,6 +440,7 @@ Json make_report(RunningSwitch& running) {
         report["ports"][running.port_names()[id]] = port_json(running, id);
     report["pools"] = pools_json(running);
     // Under the virtual clock a report says nothing that depends on the number of workers.
+    if (running.virtual_runner() != nullptr) report["captures"] = captures_json(running.timeline());
     if (running.real_runner() != nullptr) report["workers"] = workers_json(running);
     report["watchdog"] = watchdog_json(device, running.port_names());
     report["decisions"] = decisions_json(running.observation(), device);

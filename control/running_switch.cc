@@ -34,7 +34,7 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     const Config& config, const RunningOptions& options) {
     std::unique_ptr<RunningSwitch> made(new RunningSwitch(config, options));
     std::string error = made->make_pool();
-    if (error.empty()) error = made->find_origin();
+    if (error.empty()) error = made->read_captures();
     std::vector<PortSpec> specs;
     if (error.empty()) error = made->open_ports(specs);
     if (error.empty()) error = made->open_taps();
@@ -50,7 +50,9 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     if (!error.empty()) return tl::unexpected(error);
     auto policy = made->compile(made->config_, made->qos_, made->state_);
     made->routes_->published();
-    auto observation = Observation::create(made->config_, made->names_, made->packets_);
+    auto observation =
+        Observation::create(made->config_, made->names_, made->packets_,
+                            config.clock == ClockKind::virtual_time ? &made->timeline_ : nullptr);
     if (!observation) return tl::unexpected(observation.error());
     made->observation_ = std::move(*observation);
     made->switch_ = std::make_unique<Switch>(config.workers, std::move(policy), std::move(specs),

@@ -105,7 +105,8 @@ class RunningSwitch {
     const EffectiveQos& qos() const { return qos_; }
     // Why the configuration does not promise to be lossless; empty when it does.
     std::vector<std::string> broken_promises() const;
-    std::uint64_t origin_ns() const { return origin_ns_; }
+    // The inputs' captures on the switch's clock; under the real clock nothing.
+    const CaptureTimeline& timeline() const { return timeline_; }
     unsigned packets() const { return packets_; }
 
     // Workers run on other threads now: only what they share may be looked at.
@@ -160,7 +161,7 @@ class RunningSwitch {
   private:
     RunningSwitch(Config config, RunningOptions options);
     std::string make_pool();
-    std::string find_origin();
+    std::string read_captures();
     std::string open_ports(std::vector<PortSpec>& specs);
     tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
                                                                const PortConfig& port);
@@ -185,7 +186,7 @@ class RunningSwitch {
     Config config_;
     RunningOptions options_;
     unsigned packets_ = 0;
-    std::uint64_t origin_ns_ = 0;
+    CaptureTimeline timeline_;
     std::unique_ptr<PacketPool> pool_;
     std::unique_ptr<Routes> routes_;
     std::vector<std::string> names_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "control/capture_span.hh"
 #include "control/compile.hh"
 #include "control/values.hh"
 #include "dataplane/capture_port.hh"
@@ -13,8 +14,6 @@
 
 namespace sluice {
 namespace {
-
-constexpr std::uint64_t longest_span_ns = std::uint64_t{100} * 24 * 3600 * 1'000'000'000;
 
 MacAddress default_mac(std::size_t index) {
     return {
@@ -86,29 +85,24 @@ std::string RunningSwitch::make_pool() {
     return {};
 }
 
-// The origin is the earliest timestamp over all inputs. This reads them whole, so a damaged one is refused
-// here.
-std::string RunningSwitch::find_origin() {
-    bool any = false;
-    std::uint64_t last = 0;
+// This reads the inputs whole, so a damaged one is refused here.
+std::string RunningSwitch::read_captures() {
+    CaptureSpan span;
     for (const auto& [name, port] : config_.ports) {
         const DeviceText device = parse_device(port.device);
         for (const std::string& file : device.rx_pcaps) {
             const auto capture = CaptureReader::scan(file);
             if (!capture) return "port " + name + ": " + capture.error();
-            if (capture->packets == 0) {
+            if (capture->packets == 0)
                 note("empty_capture", "port " + name + ": " + file + " holds no frames");
-                continue;
-            }
-            origin_ns_ = any ? std::min(origin_ns_, capture->first_ns) : capture->first_ns;
-            last = any ? std::max(last, capture->last_ns) : capture->last_ns;
-            any = true;
+            else
+                span.add(file, capture->stamps);
         }
     }
     if (config_.clock == ClockKind::real_time) return {};  // read only so that nothing is started in vain
-    if (any && last - origin_ns_ > longest_span_ns)
-        return fmt::format("the captures span {} days; at most 100 are allowed",
-                           (last - origin_ns_) / 86'400'000'000'000);
+    if (std::string error = span.too_long(); !error.empty()) return error;
+    timeline_ = span.timeline();
+    if (std::string text = shortened_text(timeline_); !text.empty()) note("capture_gaps", std::move(text));
     return {};
 }
 
@@ -121,7 +115,7 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
         const DeviceText device = parse_device(port.device);
         CapturePortSpec spec{device.rx_pcaps.empty() ? std::string{} : device.rx_pcaps.back(),
                              device.tx_pcap,
-                             origin_ns_,
+                             &timeline_,
                              port.speed,
                              pool_->pool(),
                              config_.virtual_ring_frames,

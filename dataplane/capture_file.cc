@@ -18,6 +18,7 @@ void without_locks(std::FILE* stream) {
     if (stream != nullptr) __fsetlocking(stream, FSETLOCKING_BYCALLER);
 }
 
+constexpr int plain_major_version = 2;        // of pcapng: 1
 constexpr off_t pcap_file_header_bytes = 24;  // where libpcap stands in a plain capture it has opened
 
 // What libpcap writes, in the order of bytes of this machine.
@@ -43,6 +44,17 @@ static_assert(sizeof(RecordHeader) == 16);
 template <class Header>
 std::string_view bytes_of(const Header& header) {
     return {reinterpret_cast<const char*>(&header), sizeof header};
+}
+
+// A plain capture has 32 bits of seconds, unsigned, of which libpcap makes a signed number; pcapng has 64.
+// With nanosecond precision libpcap stores nanoseconds in tv_usec.
+std::optional<std::uint64_t> stamp_of(pcap* handle, const pcap_pkthdr& header) {
+    const bool plain = pcap_major_version(handle) == plain_major_version;
+    const std::int64_t seconds =
+        plain ? static_cast<std::uint32_t>(header.ts.tv_sec) : std::int64_t{header.ts.tv_sec};
+    if (seconds < 0 || seconds > UINT32_MAX || header.ts.tv_usec < 0) return std::nullopt;
+    return static_cast<std::uint64_t>(seconds) * 1'000'000'000U +
+           static_cast<std::uint64_t>(header.ts.tv_usec);
 }
 
 }  // namespace
@@ -88,9 +100,12 @@ bool CaptureReader::read_any(Frame& frame) {
         if (result == PCAP_ERROR) error_ = path_ + ": " + pcap_geterr(handle_.get());
         return false;
     }
-    // With nanosecond precision libpcap stores nanoseconds in tv_usec.
-    frame.timestamp_ns = static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000U +
-                         static_cast<std::uint64_t>(header->ts.tv_usec);
+    const auto stamp_ns = stamp_of(handle_.get(), *header);
+    if (!stamp_ns) {
+        error_ = path_ + ": a frame's timestamp is not within 1970 to 2106";
+        return false;
+    }
+    frame.timestamp_ns = *stamp_ns;
     frame.wire_length = std::max(header->len, header->caplen);
     frame.bytes = {bytes, header->caplen};
     return true;
@@ -102,9 +117,7 @@ tl::expected<CaptureSummary, std::string> CaptureReader::scan(const std::string&
     CaptureSummary summary;
     Frame frame;
     while (reader->read(frame)) {
-        if (summary.packets == 0) summary.first_ns = summary.last_ns = frame.timestamp_ns;
-        summary.first_ns = std::min(summary.first_ns, frame.timestamp_ns);
-        summary.last_ns = std::max(summary.last_ns, frame.timestamp_ns);
+        summary.stamps.add(frame.timestamp_ns);
         summary.longest_frame_bytes = std::max(summary.longest_frame_bytes, frame.wire_length);
         ++summary.packets;
     }

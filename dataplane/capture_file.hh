@@ -12,6 +12,7 @@
 
 #include "dataplane/capture_records.hh"
 #include "dataplane/output_file.hh"
+#include "lib/capture_timeline.hh"
 
 struct pcap;
 
@@ -20,9 +21,7 @@ namespace sluice {
 // What one pass over a whole file tells, before anything is started.
 struct CaptureSummary {
     std::uint64_t packets = 0;
-    std::uint64_t first_ns =
-        0;  // least and greatest timestamp, since the epoch; timestamps need not be in order
-    std::uint64_t last_ns = 0;
+    StampRanges stamps;
     std::uint32_t longest_frame_bytes = 0;
 };
 

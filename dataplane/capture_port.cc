@@ -36,8 +36,7 @@ ClassId CapturePort::priority_of(const CaptureReader::Frame& frame) const {
 void CapturePort::read_next() {
     has_next_ = reader_ && reader_->read(next_);
     if (!has_next_) return;
-    // The origin is the least timestamp of all inputs and spans above 100 days are refused at start.
-    stamp_ = Time{(next_.timestamp_ns - spec_.origin_ns) * 1000};
+    stamp_ = input_time_.time_of(next_.timestamp_ns);
 }
 
 ClassId CapturePort::next_class() const {
@@ -171,7 +170,7 @@ void CapturePort::write(Packet* packet, Time departure) {
     std::size_t count = 0;
     for (Packet* segment = packet; segment != nullptr && count < pieces.size(); segment = segment->next)
         pieces[count++] = {frame_bytes(segment), segment->data_len};
-    writer_->write(spec_.origin_ns + departure.ps / 1000, std::span(pieces).first(count));
+    writer_->write(output_time_.stamp_of(departure), std::span(pieces).first(count));
 }
 
 unsigned CapturePort::transmit(std::span<Packet* const> frames) {

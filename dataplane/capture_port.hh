@@ -2,10 +2,10 @@
 // out with switch time.
 //
 // The receive gate: a frame arrives at max(its timestamp, the end of the frame before it at the port's
-// speed). Frames that this moved are counted. Timestamps on both sides are the start of a frame; time 0 of
-// the switch is `origin_ns` of the captures. A peer that obeys holds the frames of a class that we have
-// paused; later frames of other classes go past them. Between turns arrivals wait in a receive ring of
-// bounded length; what does not fit is missed.
+// speed). Frames that this moved are counted. Timestamps on both sides are the start of a frame, and both are
+// on the captures' clock: `timeline` turns them into the switch's time and back. A peer that obeys holds the
+// frames of a class that we have paused; later frames of other classes go past them. Between turns arrivals
+// wait in a receive ring of bounded length; what does not fit is missed.
 #pragma once
 
 #include <deque>
@@ -14,15 +14,16 @@
 
 #include "dataplane/capture_file.hh"
 #include "dataplane/port.hh"
+#include "lib/capture_timeline.hh"
 #include "lib/classify.hh"
 #include "lib/pause_sender.hh"
 
 namespace sluice {
 
 struct CapturePortSpec {
-    std::string input;   // empty: nothing ever arrives
-    std::string output;  // empty: frames are discarded
-    std::uint64_t origin_ns = 0;
+    std::string input;                // empty: nothing ever arrives
+    std::string output;               // empty: frames are discarded
+    const CaptureTimeline* timeline;  // of all inputs; outlives the port
     Rate speed = gigabits(100);
     rte_mempool* pool = nullptr;
     unsigned ring_frames = 4096;     // receive ring
@@ -61,7 +62,10 @@ class CapturePort final : public Port {
     };
 
     explicit CapturePort(const CapturePortSpec& spec)
-        : spec_(spec), sender_(spec.obeys.value_or(PeerDelay{}), spec.speed) {}
+        : spec_(spec),
+          input_time_(*spec.timeline),
+          output_time_(*spec.timeline),
+          sender_(spec.obeys.value_or(PeerDelay{}), spec.speed) {}
     void read_next();
     ClassId priority_of(const CaptureReader::Frame& frame) const;
     // The next thing the sender does: start a frame, of the file or held, or take up a pause.
@@ -85,6 +89,8 @@ class CapturePort final : public Port {
     CapturePortSpec spec_;
     std::optional<CaptureReader> reader_;
     std::optional<CaptureWriter> writer_;
+    TimelineCursor input_time_;
+    TimelineCursor output_time_;
     CaptureReader::Frame next_;
     bool has_next_ = false;
     Time stamp_{};  // of next_

@@ -1,9 +1,10 @@
 // The records of a plain capture file (pcap 2.4 of either byte order, microseconds or nanoseconds), read in
 // large pieces: through libpcap a frame takes ten calls.
 //
-// Takes what any writer writes and nothing else. At the end of the file, and at a record that is cut, too
-// long or stamped outside 1970 to 2038, it stops, and libpcap goes on from `offset`: what is refused and why
-// is said in one place. Kinds of files that it does not know it never begins.
+// Takes what any writer writes and nothing else. Seconds are unsigned: 1970 to 2106. At the end of the file,
+// and at a record that is cut or too long, or whose fraction is no second's, it stops, and libpcap goes on
+// from `offset`: what is refused and why is said in one place. Kinds of files that it does not know it never
+// begins.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +37,7 @@ class CaptureRecords {
         if (swapped_)
             for (std::uint32_t& word : header) word = __builtin_bswap32(word);
         const auto [seconds, fraction, captured, wire] = header;
-        if (((seconds | fraction) >> 31) != 0 || captured > longest_ || !has(header_bytes + captured))
-            return false;
+        if (fraction >> 31 != 0 || captured > longest_ || !has(header_bytes + captured)) return false;
         frame.timestamp_ns = std::uint64_t{seconds} * 1'000'000'000 + std::uint64_t{fraction} * fraction_ns_;
         frame.wire_length = wire > captured ? wire : captured;
         frame.bytes = {bytes_.data() + at_ + header_bytes, captured};

@@ -94,7 +94,7 @@ class Records(loopback.Case):
                            (90_000, plain(100, tags=((0x8100, 5),), to="10.7.0.1"))])
         _, lines, _ = self.recorded(switch)
         sent, expired, nowhere = lines
-        arrival = {"at_ps": 0, "bytes": 200, "kind": "ipv4", "tags": 0, "dscp": 26, "ecn": "ect0", "fragment": False,
+        arrival = {"at_ps": 0, "captured_ns": 0, "bytes": 200, "kind": "ipv4", "tags": 0, "dscp": 26, "ecn": "ect0", "fragment": False,
                    "protocol": 17, "source": "10.0.0.2", "destination": "10.0.1.2", "source_port": 7, "destination_port": 8}
         self.assertEqual(sent["arrival"], arrival)
         self.assertEqual(sent["class"], {"tc": 3, "group": 3, "lossless": True})

@@ -16,7 +16,8 @@ from bench import Bench  # noqa: E402
 from frames import plain, routed  # noqa: E402
 from loopback import Programs, Switch, flow, wire_ps  # noqa: E402
 
-DAY_NS = 86_400 * 10**9
+HOUR_NS = 3600 * 10**9
+DAY_NS = 24 * HOUR_NS
 
 
 def back_to_back(count, frame, start_ns=0, gigabits=100):
@@ -283,28 +284,65 @@ class ReceiveGate(loopback.Case):
         self.assertEqual(out.drops("h0"), {"link_down": 1})
         self.assertEqual(out.events(), [(95_000, "port_down")])
 
-    def test_a_gap_costs_nothing_and_a_span_of_100_days_is_the_limit(self):
+    def test_a_gap_of_all_inputs_above_an_hour_is_shortened_to_one(self):
+        """What leaves is stamped as the captures are, and so are records: there the gaps have their length."""
+        stamps = [0, HOUR_NS, 5 * HOUR_NS, 200 * DAY_NS, 200 * DAY_NS + HOUR_NS + 1, 90 * 365 * DAY_NS]
+        removed = [3 * HOUR_NS, 200 * DAY_NS - 6 * HOUR_NS, 1, stamps[5] - stamps[4] - HOUR_NS]
+        switch = Switch(self, hosts=3)
+        for port in range(2):  # gaps of one of them alone are longer
+            switch.give(f"h{port}", [(stamp, plain(source=port, to=2, identification=n)) for n, stamp in enumerate(stamps) if n % 2 == port])
+        out = switch.run("--decisions", switch.folder / "out" / "decisions.jsonl")
+        self.assertEqual(stamped(out.frames["h2"]), stamps)
+        arrivals_seen = [json.loads(line)["arrival"] for line in (switch.folder / "out" / "decisions.jsonl").read_text().splitlines()]
+        self.assertEqual([arrival["captured_ns"] for arrival in arrivals_seen], stamps)
+        self.assertEqual([arrival["at_ps"] for arrival in arrivals_seen], [n * HOUR_NS * 1000 for n in range(6)])
+        self.assertEqual(out.report["captures"], {"origin_ns": 0, "shortened_gaps": 4, "removed_ns": sum(removed), "gaps": [
+            {"at_ns": n * HOUR_NS, "stamp_ns": stamps[n], "removed_ns": gone} for n, gone in zip(range(2, 6), removed)]})
+        (event,) = out.report["events"]
+        self.assertEqual((event["at_ns"], event["kind"]), (0, "capture_gaps"))
+        self.assertIn("4 gaps above an hour", event["text"])
+        self.assertIn("days left out", event["text"])
+        self.assertIn(event["text"], out.stdout)
+
+    def test_without_such_a_gap_nothing_is_said_of_gaps(self):
         switch = Switch(self, hosts=2)
-        switch.give("h0", [(0, plain()), (100 * DAY_NS, plain())])
+        switch.give("h0", [(7 + n * HOUR_NS, plain()) for n in range(3)])
         out = switch.run()
-        self.assertEqual(stamped(out.frames["h1"]), [0, 100 * DAY_NS])
-        for frames in ([(0, plain()), (100 * DAY_NS + 1, plain())], [(101 * DAY_NS, plain()), (5, plain())]):
-            switch = Switch(self, hosts=2)
-            switch.give("h0", frames)
-            switch.refused(1, "100", "days")
+        self.assertEqual(stamped(out.frames["h1"]), [7, 7 + HOUR_NS, 7 + 2 * HOUR_NS])
+        self.assertEqual(out.report["captures"], {"origin_ns": 7, "shortened_gaps": 0, "removed_ns": 0, "gaps": []})
+        self.assertEqual(out.events(), [])
+
+    def test_a_span_of_100_days_with_its_gaps_shortened_is_the_limit(self):
+        hours = [(n * HOUR_NS, plain()) for n in range(2401)]
+        switch = Switch(self, hosts=2)
+        switch.give("h0", hours)
+        self.assertEqual(stamped(switch.run().frames["h1"]), [at for at, _ in hours])
+        switch = Switch(self, hosts=2)
+        path = switch.give("h0", [(2400 * HOUR_NS + 1, plain()), *hours])
+        switch.refused(1, str(path), "1970-01-01 00:00:00 UTC", "1970-04-11 00:00:00 UTC", "100 days", "editcap -A")
         switch = Switch(self, hosts=2)  # between two inputs
-        switch.give("h0", [(0, plain())])
-        switch.give("h1", [(150 * DAY_NS, plain(source=1, to=0))])
-        switch.refused(1, "150 days")
+        first, last = switch.give("h0", hours), switch.give("h1", [(20000 * DAY_NS, plain(source=1, to=0))])
+        switch.refused(1, f'"{first}" begins at 1970', f'"{last}" ends at 2024-10-04', "editcap -t")
+
+    def test_stamps_on_both_sides_of_2038(self):
+        middle = 2**31 * 10**9
+        stamps = [middle - 1000, middle - 1, middle, middle + 1000, (2**32 - 1) * 10**9 + 999_999_999]
+        switch = Switch(self, hosts=3)
+        for port in range(2):
+            switch.give(f"h{port}", [(stamp, plain(60, source=port, to=2)) for n, stamp in enumerate(stamps) if n % 2 == port])
+        out = switch.run()
+        self.assertEqual(out.report["captures"]["origin_ns"], stamps[0])
+        self.assertEqual(stamped(out.frames["h2"])[::4], [stamps[0], stamps[-1]])
+        self.assertEqual(len(out.frames["h2"]), 5)
 
     def test_ports_sleep_for_days_while_others_do_not(self):
-        days = [[0, 27, 60, 100], range(0, 100, 3), [99], []]
+        days = [[0, 27, 60, 100], [n / 24 for n in range(2401)], [99], []]
         switch = Switch(self, hosts=4)
         for port, moments in enumerate(days):
-            switch.give(f"h{port}", [(day * DAY_NS, plain(source=port, to=(port + 1) % 4)) for day in moments])
+            switch.give(f"h{port}", [(round(day * 24) * HOUR_NS, plain(source=port, to=(port + 1) % 4)) for day in moments])
         out = switch.run()
         for port, moments in enumerate(days):
-            self.assertEqual(stamped(out.frames[f"h{(port + 1) % 4}"]), [day * DAY_NS for day in moments])
+            self.assertEqual(stamped(out.frames[f"h{(port + 1) % 4}"]), [round(day * 24) * HOUR_NS for day in moments])
 
     def test_a_port_that_sleeps_hears_of_its_link(self):
         switch = Switch(self, hosts=3)

@@ -219,9 +219,41 @@ TEST(CaptureFile, scanKnowsTheEarliestWhateverTheOrder) {
                                                    record(11, 0, Bytes(100)) + record(10, 6, Bytes(60))));
     CHECK_TRUE(summary.has_value());
     LONGS_EQUAL(4, summary->packets);
-    UNSIGNED_LONGLONGS_EQUAL(9'999'999'999, summary->first_ns);
-    UNSIGNED_LONGLONGS_EQUAL(11'000'000'000, summary->last_ns);
+    LONGS_EQUAL(1, summary->stamps.all().size());
+    UNSIGNED_LONGLONGS_EQUAL(9'999'999'999, summary->stamps.all().begin()->first);
+    UNSIGNED_LONGLONGS_EQUAL(11'000'000'000, summary->stamps.all().begin()->second);
     LONGS_EQUAL(2000, summary->longest_frame_bytes);
+}
+
+// 2038 ends what a signed number of 32 bits can say; a capture's seconds are unsigned.
+TEST(CaptureFile, secondsAreUnsignedOnBothWays) {
+    for (const bool nanoseconds : {false, true})
+        for (const bool swapped : {false, true}) {
+            std::string bytes = header({.nanoseconds = nanoseconds, .swapped = swapped});
+            for (const std::uint32_t seconds : {0x7FFFFFFFU, 0x80000000U, 0xFFFFFFFFU})
+                bytes += record(seconds, 5, Bytes(60), 0, swapped);
+            // A record that only libpcap reads comes first, the second time: libpcap then reads them all.
+            for (const std::uint32_t fraction : {6U, 0x80000000U}) {
+                auto reader = CaptureReader::open(write(bytes + record(9, fraction, Bytes(60), 0, swapped)));
+                CaptureReader::Frame frame;
+                const std::uint64_t unit = nanoseconds ? 1 : 1000;
+                for (const std::uint64_t seconds : {0x7FFFFFFFU, 0x80000000U, 0xFFFFFFFFU}) {
+                    CHECK_TRUE(reader->read(frame));
+                    UNSIGNED_LONGLONGS_EQUAL(seconds * 1'000'000'000 + 5 * unit, frame.timestamp_ns);
+                }
+            }
+        }
+    const std::string path = folder + "/out.pcap";
+    auto writer = CaptureWriter::create(path);
+    const Bytes bytes(60);
+    const std::array<std::span<const std::uint8_t>, 1> one{std::span<const std::uint8_t>(bytes)};
+    for (const std::uint64_t seconds : {0x7FFFFFFFU, 0x80000000U})
+        writer->write(seconds * 1'000'000'000 + 7, one);
+    STRCMP_EQUAL("", writer->close().c_str());
+    const auto summary = CaptureReader::scan(path);
+    LONGS_EQUAL(2, summary->packets);
+    UNSIGNED_LONGLONGS_EQUAL(0x7FFFFFFFULL * 1'000'000'000 + 7, summary->stamps.all().begin()->first);
+    UNSIGNED_LONGLONGS_EQUAL(0x80000000ULL * 1'000'000'000 + 7, summary->stamps.all().begin()->second);
 }
 
 TEST(CaptureFile, aCaptureWithoutFramesIsRead) {

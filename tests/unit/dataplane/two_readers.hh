@@ -44,11 +44,20 @@ inline std::string by_libpcap(const std::string& path) {
         pcap_pkthdr* header = nullptr;
         const std::uint8_t* bytes = nullptr;
         int result = 0;
-        while ((result = pcap_next_ex(handle, &header, &bytes)) == 1)
+        while ((result = pcap_next_ex(handle, &header, &bytes)) == 1) {
+            // libpcap takes the 32 bits of a plain capture's seconds for a signed number.
+            const std::int64_t seconds = pcap_major_version(handle) == 2
+                                             ? std::int64_t{static_cast<std::uint32_t>(header->ts.tv_sec)}
+                                             : std::int64_t{header->ts.tv_sec};
+            if (seconds < 0 || seconds > UINT32_MAX || header->ts.tv_usec < 0) {
+                out += path + ": a frame's timestamp is not within 1970 to 2106";
+                break;
+            }
             tell(out,
-                 static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
+                 static_cast<std::uint64_t>(seconds) * 1'000'000'000 +
                      static_cast<std::uint64_t>(header->ts.tv_usec),
                  std::max(header->len, header->caplen), {bytes, header->caplen});
+        }
         if (result == PCAP_ERROR) out += path + ": " + pcap_geterr(handle);
     }
     pcap_close(handle);
