@@ -11,8 +11,9 @@
 namespace sluice {
 
 LogLevel level_of(std::string_view kind) {
-    constexpr std::array<std::string_view, 6> errors{"control_failed", "headroom_overrun", "lossless_drop",
-                                                     "pfc_swallowed", "ring_overrun", "events_unwritten"};
+    constexpr std::array<std::string_view, 6> errors{"control_failed", "headroom_overrun",
+                                                     "lossless_drop",  "pfc_swallowed",
+                                                     "ring_overrun",   "events_unwritten"};
     constexpr std::array<std::string_view, 12> warnings{
         "watchdog_detected", "fell_behind",    "command_failed", "interface_gone",
         "interface_refused", "reload_refused", "still_held",     "device_gone",

@@ -146,8 +146,7 @@ int run_main(int argc, char** argv) {
     const std::string error =
         run(**running, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                         arguments.interactive, arguments.metrics, arguments.events, arguments.log,
-                        arguments.force, arguments.telemetry, eal->memory_note(),
-                         arguments.save_folder});
+                        arguments.force, arguments.telemetry, eal->memory_note(), arguments.save_folder});
     if (!error.empty()) {
         complain("sluiced: {}\n", error);
         running->reset();

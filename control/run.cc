@@ -179,9 +179,9 @@ class Outside {
     // An error's text, or empty.
     std::string open(const RunOptions& options) {
         if (std::string error = writer_.open(options.events); !error.empty()) return error;
+        writer_.say(LogLevel::info, running_.now() - Time{}, "routes", running_.routes().account());
         writer_.say(LogLevel::info, running_.now() - Time{}, "memory",
                     memory_account(running_.config()) + ": " + options.memory);
-        writer_.say(LogLevel::info, running_.now() - Time{}, "routes", running_.routes().account());
         for (PortId id = 0; id < running_.port_names().size(); ++id)
             if (const EthdevPort* port = running_.ethdev(id))
                 writer_.say(LogLevel::info, running_.now() - Time{}, "port",

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -27,7 +28,9 @@ class Eal {
     // Hugepages if enough of them are free, else ordinary memory, which needs no privilege.
     static tl::expected<Eal, std::string> start(const EalOptions& options);
     ~Eal();
-    Eal(Eal&& other) noexcept : running_(other.running_) { other.running_ = false; }
+    Eal(Eal&& other) noexcept : running_(other.running_), note_(std::move(other.note_)) {
+        other.running_ = false;
+    }
     Eal(const Eal&) = delete;
     Eal& operator=(const Eal&) = delete;
 

@@ -100,8 +100,9 @@ class Events(loopback.Case):
         switch.event("0ns", "port h1 down")
         running = Running(self, switch, "--log", "info", JOURNAL_STREAM="8:1")
         _, error = running.process.communicate(timeout=PATIENCE_S)
-        routes, event = error.splitlines()
+        routes, memory, event = error.splitlines()
         self.assertTrue(routes.startswith("<6>routes: 0 IPv4 and 0 IPv6 routes among "), routes)
+        self.assertRegex(memory, r"<6>memory: \d+\.\d MB \(packet buffers .*\): ordinary memory \(no hugepages\)$")
         self.assertEqual(event, "<5>port_down: port h1 down by command")
 
 

@@ -104,7 +104,8 @@ TEST(LintStart, refusesWhatTheMachineHasNoMemoryFor) {
                       static_cast<double>(sum) / 1e6),
           text, {1, MemoryRoom{sum - 1, "the machine has less"}});
     STRCMP_CONTAINS(
-        ") of memory, and the machine has less [memory]; do: write a smaller size, of which each 256 bytes take a "
+        ") of memory, and the machine has less [memory]; do: write a smaller size, of which each 256 bytes "
+        "take a "
         "packet buffer of 1088, or give more memory",
         found(text, {1, MemoryRoom{sum - 1, "the machine has less"}}).c_str());
 }
