@@ -86,8 +86,9 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.usual_tagged = UsualFrames<1>(out.station);
         out.map = class_map(effective.map, port);
         const PortPolicy* before = policy.ports.empty() ? nullptr : &policy.ports.back();
-        out.ways = before != nullptr && before->map == out.map ? before->ways
-                                                               : std::make_shared<ClassTable>(out.map);
+        out.ways = before != nullptr && before->ways->is_of(out.map, effective.lossless)
+                       ? before->ways
+                       : std::make_shared<ClassTable>(out.map, effective.lossless);
         out.mtu = static_cast<std::uint16_t>(port.mtu);
         out.admin_up = !state.down.contains(name);
         out.group = effective.group;
@@ -110,6 +111,12 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         policy.ports.push_back(out);
     }
     return policy;
+}
+
+std::optional<MacAddress> configured_mac(const Config& config, const PortConfig& port, std::size_t index) {
+    if (port.mac || config.clock == ClockKind::real_time) return port.mac;
+    return MacAddress{
+        {0x02, 0x53, 0x4C, 0x00, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index)}};
 }
 
 bool has_our_sender(const Config& config, const PortConfig& port) {

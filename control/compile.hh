@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct OperatorState {
 ClassMap class_map(const MapConfig& from, const PortConfig& port);
 Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
                      const OperatorState& state);
+
+// The MAC of the port, the `index`-th, where the configuration decides it; nothing where its device does.
+std::optional<MacAddress> configured_mac(const Config& config, const PortConfig& port, std::size_t index);
 
 // Whether the sender behind the port is ours, so that we know if it obeys PFC: that of a capture, and of
 // anything under the virtual clock.

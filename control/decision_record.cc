@@ -169,6 +169,9 @@ std::string explain_drop(const DecisionRecord& record, const PortNames& ports, c
             ports[place.port], place.number, at.used, at.packets, at.limit, at.pool_used, at.pool_size,
             at.cells);
     }
+    if (reason == DropReason::not_for_us && record.arrived)
+        return fmt::format("destination MAC is {}, the port's is {}", print_mac(record.arrived->to),
+                           print_mac(record.arrived->station));
     return std::string(drop_reason_texts[static_cast<std::size_t>(reason)].sentence);
 }
 

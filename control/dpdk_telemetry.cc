@@ -14,6 +14,7 @@
 
 #include "control/boundary.hh"
 #include "control/report.hh"
+#include "control/report_path.hh"
 #include "control/values.hh"
 #include "lib/units.hh"
 
@@ -135,8 +136,7 @@ Json port_of(const Json& report, const std::string& name) {
 }
 
 Json lossless_of(const Json& report, const std::string&) {
-    const Json& said = report["lossless"];
-    return {{"lossless", said.is_boolean()}, {"reasons", said.is_array() ? said : Json::array()}};
+    return {{"lossless", report["lossless"]}, {"reasons", report["verdict"]["reasons"]}};
 }
 
 struct TelemetryCommand {
@@ -169,7 +169,7 @@ constexpr std::array commands{
     TelemetryCommand{"/sluice/stats",
                      "A part of the report, all of it but lists of objects. Parameters: PATH", true,
                      [](const Json& report, const std::string& name) {
-                         const Json* part = report_part(report, name);
+                         const Json* part = find_part(report, name).value;
                          return part == nullptr ? Json() : *part;
                      }},
 };

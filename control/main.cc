@@ -10,6 +10,7 @@
 
 #include "control/boundary.hh"
 #include "control/commands.hh"
+#include "control/compile.hh"
 #include "control/config.hh"
 #include "control/force.hh"
 #include "control/json_text.hh"
@@ -33,7 +34,9 @@ namespace {
 
 constexpr int exit_done = 0;
 constexpr int exit_failed = 1;
-constexpr int exit_configuration = 2;
+constexpr int exit_configuration = 2;  // or usage
+constexpr int exit_false = 4;          // an assertion
+constexpr int exit_signalled = 128;    // plus the signal's number, as a shell has it
 
 int usage_error(const std::string& what) {
     complain("sluiced: {}\n{}", what, usage_text());
@@ -73,6 +76,17 @@ std::optional<Judged> read_config(const Arguments& arguments) {
     return Judged{std::move(config), forced_reasons(findings)};
 }
 
+std::string mac_table(const Config& config) {
+    std::string text = fmt::format("\n{:<12}  {}\n", "port", "MAC");
+    std::size_t index = 0;
+    for (const auto& [name, port] : config.ports) {
+        const auto mac = configured_mac(config, port, index++);
+        text += fmt::format("{:<12}  {}\n", name,
+                            mac ? print_mac(*mac) : "its device's, see: sluicectl port show");
+    }
+    return text;
+}
+
 bool write_file(const std::string& path, const std::string& text) {
     auto file = OutputFile::create(path);
     std::string error = file ? std::string() : file.error();
@@ -83,6 +97,21 @@ bool write_file(const std::string& path, const std::string& text) {
     }
     if (!error.empty()) complain("sluiced: {}\n", error);
     return error.empty();
+}
+
+// Before the run: false, and says why, when an assertion can never be judged.
+bool can_judge(const Assertions& assertions, RunningSwitch& running) {
+    if (assertions.empty()) return true;
+    const auto wrong = assertions.check(make_report(running));
+    for (const std::string& line : wrong) complain("sluiced: {}\n", line);
+    return wrong.empty();
+}
+
+// Says which assertions are false, and with what figures.
+bool holds(const Assertions& assertions, const nlohmann::ordered_json& report) {
+    const auto failures = assertions.failures(report);
+    for (const std::string& line : failures) complain("sluiced: {}\n", line);
+    return failures.empty();
 }
 
 int finish(const Arguments& arguments, RunningSwitch& running) {
@@ -100,7 +129,14 @@ int finish(const Arguments& arguments, RunningSwitch& running) {
     if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
     const bool balanced = report["ledger"]["balanced"].get<bool>();
     if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
-    return good && balanced && missing == 0 ? exit_done : exit_failed;
+    if (running.is_interrupted()) {
+        if (!arguments.assertions.empty())
+            complain("sluiced: the run was interrupted: its assertions are not judged\n");
+        return exit_signalled + stopped_by();
+    }
+    const bool is_true = holds(arguments.assertions, report);
+    if (!good || !balanced || missing != 0) return exit_failed;
+    return is_true ? exit_done : exit_false;
 }
 
 int run_main(int argc, char** argv) {
@@ -114,7 +150,7 @@ int run_main(int argc, char** argv) {
     if (arguments.check) {
         say("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
             config.routes->size(), config.neighbors->size());
-        say("{}{}", qos_tables(effective_qos(config)), memory_table(config));
+        say("{}{}{}", mac_table(config), qos_tables(effective_qos(config)), memory_table(config));
         return exit_done;
     }
     outlive_readers();
@@ -142,6 +178,10 @@ int run_main(int argc, char** argv) {
     if (!running) {
         complain("sluiced: {}\n", running.error());
         return exit_failed;
+    }
+    if (!can_judge(arguments.assertions, **running)) {
+        running->reset();
+        return exit_configuration;
     }
     const std::string error =
         run(**running, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,

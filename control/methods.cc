@@ -9,6 +9,7 @@
 #include "control/commands.hh"
 #include "control/methods.hh"
 #include "control/report.hh"
+#include "control/report_path.hh"
 #include "control/values.hh"
 
 namespace sluice {
@@ -66,9 +67,9 @@ Json queue_hold(Api& api, RpcClient&, RpcParameters& parameters) {
 
 Json part_of_report(Api& api, const std::string& path) {
     const Json report = make_report(api.running());
-    if (const Json* part = report_part(report, path)) return *part;
-    throw RpcError{
-        RpcCode::bad_parameters, "the report has no part " + sluice::in_quotes(path), {{"path", "path"}}};
+    const ReportPart part = find_part(report, path);
+    if (part.value != nullptr) return *part.value;
+    throw RpcError{RpcCode::bad_parameters, part.error(), {{"path", "path"}}};
 }
 
 Json stats_show(Api& api, RpcClient&, RpcParameters& parameters) {

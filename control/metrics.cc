@@ -22,6 +22,8 @@ struct Metric {
 
 constexpr std::array metrics{
     Metric{"end_ns", Kind::seconds_counter, "Time of the switch's clock."},
+    Metric{"verdict.lossless_packets", Kind::counter, "Frames that came while their class was lossless."},
+    Metric{"verdict.lost_packets", Kind::counter, "Lossless frames that were dropped, for whatever reason."},
     Metric{"ledger.rx", Kind::counter, "Frames received by all ports."},
     Metric{"ledger.tx", Kind::counter, "Frames sent by all ports."},
     Metric{"ledger.generated", Kind::counter, "Frames that the switch made."},
@@ -90,6 +92,8 @@ constexpr std::array metrics{
     Metric{"kernel.resyncs", Kind::counter, "Times that the kernel was asked for everything."},
     Metric{"ports.{port}.link_up", Kind::flag, "1: the link is up."},
     Metric{"ports.{port}.roce_packets", Kind::counter, "RoCEv2 packets received."},
+    Metric{"ports.{port}.lossy_roce_packets", Kind::counter,
+           "RoCEv2 packets received, but for CNPs, in a class that is not lossless."},
     Metric{"ports.{port}.cnp_packets", Kind::counter, "Congestion notification packets received."},
     Metric{"ports.{port}.cnp_sent_packets", Kind::counter, "Congestion notification packets sent."},
     Metric{"ports.{port}.ce_arrived_packets", Kind::counter, "Packets received with CE set."},
@@ -258,7 +262,7 @@ std::string metrics_text(const Json& report) {
         out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, metric.help, name, kind_of(metric));
         walk(metric, name, report, metric.path, {}, out);
     }
-    const bool lossless = report.contains("lossless") && report["lossless"].is_boolean();
+    const bool lossless = report.contains("lossless") && report["lossless"] == true;
     out += fmt::format(
         "# HELP sluice_lossless 1: no promise of losslessness has been broken.\n# TYPE sluice_lossless "
         "gauge\n"

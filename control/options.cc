@@ -13,6 +13,10 @@
 namespace sluice {
 namespace {
 
+constexpr std::string_view exit_statuses =
+    "0 done, 2 usage or configuration refused, 130 or 143 a virtual run was interrupted by SIGINT or SIGTERM "
+    "(its assertions are not judged), 4 an assertion is false, 1 anything else";
+
 constexpr std::array<std::string_view, 4> log_levels{"error", "warning", "notice", "info"};
 
 std::string set_seed(Arguments& out, std::string_view text) {
@@ -34,6 +38,10 @@ std::string set_log(Arguments& out, std::string_view text) {
     if (level == log_levels.end()) return "is none of error, warning, notice, info";
     out.log = static_cast<LogLevel>(level - log_levels.begin());
     return {};
+}
+
+std::string add_assertion(Arguments& out, std::string_view text) {
+    return out.assertions.add(std::string(text));
 }
 
 struct Option {
@@ -71,6 +79,10 @@ constexpr std::array options{
            flag<&Arguments::force>},
     Option{"report", "FILE", "write what happened to every frame, as one JSON object, at the end",
            text<&Arguments::report>},
+    Option{"assert", "EXPRESSION",
+           "exit with 4 if this is false of the report at the end, and say what it has: verdict.lossless, "
+           "\"ports.p0.drops.no_route lt 3\", \"queue p1.3 dropped eq 0\"; may be said several times",
+           add_assertion},
     Option{"trace", "FILE", "write the depth of every queue over time, as JSON, at the end",
            text<&Arguments::trace>},
     Option{"decisions", "FILE",
@@ -176,7 +188,7 @@ std::string usage_text() {
     for (const Option& option : options)
         out += fmt::format("  {:<{}}{}\n", with_argument(option), indent - 2,
                            wrapped(option.sentence, indent, width));
-    return out + "\nexit status: 0 done, 2 configuration refused, 1 anything else\n";
+    return out + fmt::format("\nexit status: {}\n", wrapped(exit_statuses, 13, width));
 }
 
 std::string man_page() {
@@ -186,7 +198,8 @@ std::string man_page() {
     for (const Option& option : options)
         out += fmt::format(".TP\n.B {}\n{}\n", troff(with_argument(option)), troff(option.sentence));
     out +=
-        ".SH EXIT STATUS\n0 done, 2 configuration refused, 1 anything else.\n.SH SIGNALS\nSIGTERM and SIGINT "
+        fmt::format(".SH EXIT STATUS\n{}\n", troff(exit_statuses)) +
+        ".SH SIGNALS\nSIGTERM and SIGINT "
         "let what "
         "is queued leave, release every peer that is held paused, and end; a second one ends at once. SIGHUP "
         "reads the "

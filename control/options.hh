@@ -5,6 +5,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
+#include "control/assertions.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -38,6 +39,7 @@ struct Arguments {
     bool force = false;
     std::string print;  // "help", "reference", "metrics" or "man": say that and end
     std::optional<Duration> duration;
+    Assertions assertions;
 };
 
 // What the words say, or one line that says what is wrong with them.

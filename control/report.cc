@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "control/compile.hh"
+#include "control/port_warnings.hh"
 #include "control/quantiles.hh"
 #include "control/report_nic.hh"
 #include "control/report_observation.hh"
 #include "control/values.hh"
+#include "control/verdict.hh"
 #include "control/workers.hh"
 
 namespace sluice {
@@ -233,6 +235,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     const std::string& name = running.port_names()[id];
     const Cells bytes{running.config().cell_bytes};
     Json json;
+    json["mac"] = print_mac(running.macs()[id]);
     json["rx"] = {{"packets", port.received([](const auto& queue) { return queue.rx.packets.get(); })},
                   {"bytes", port.received([](const auto& queue) { return queue.rx.bytes.get(); })}};
     json["tx"] = traffic(counters.tx);
@@ -248,6 +251,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     const std::uint64_t cnps = port.received([](const auto& queue) { return queue.cnp.get(); });
     const std::uint64_t ce = port.received([](const auto& queue) { return queue.ce_arrived.get(); });
     json["roce_packets"] = port.received([](const auto& queue) { return queue.roce.get(); });
+    json["lossy_roce_packets"] = port.received([](const auto& queue) { return queue.lossy_roce.get(); });
     json["cnp_packets"] = cnps;
     json["cnp_per_s"] = per_second(cnps, running.now());
     json["cnp_sent_packets"] = counters.cnp_latency.count();
@@ -256,6 +260,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["ce_arrived_per_s"] = per_second(ce, running.now());
     json["imissed"] = port.io->missed();
     json["fell_behind"] = counters.behind.get();
+    json["warnings"] = port_warnings(running, id);
     if (!port.more_receive_queues.empty())
         json["rx_queues"] = receive_queues_json(port, device.shared().owner[id]);
     json["flaps"] = counters.flaps.get();
@@ -346,34 +351,6 @@ Json ecmp_json(RunningSwitch& running) {
 
 }  // namespace
 
-std::vector<std::string> lossless_findings(const RunningSwitch& running) {
-    std::vector<std::string> findings;
-    const Switch& device = running.device();
-    for (PortId id = 0; id < device.port_count(); ++id) {
-        for (std::size_t i = 1; i < drop_reason_count; ++i) {
-            const auto reason = static_cast<DropReason>(i);
-            if (const auto count = device.dropped_lossless(id, reason); count != 0)
-                findings.push_back(fmt::format("{} lossless packets that came in on {} were dropped: {}",
-                                               count, running.port_names()[id], to_string(reason)));
-        }
-    }
-    for (PortId id = 0; id < device.port_count(); ++id) {
-        std::uint64_t sent = 0;
-        for (const WatchdogCounters& counters : device.port(id).watchdog.counters)
-            sent += counters.against_pause.get();
-        if (sent != 0)
-            findings.push_back(
-                fmt::format("{} packets were sent to the peer of {} against its pause (watchdog)", sent,
-                            running.port_names()[id]));
-    }
-    for (const std::string& promise : running.broken_promises()) findings.push_back(promise);
-    for (PortId id = 0; id < device.port_count(); ++id)
-        if (const auto missed = device.port(id).io->missed(); missed != 0)
-            findings.push_back(fmt::format("{} frames were missed by the receive ring of {}", missed,
-                                           running.port_names()[id]));
-    return findings;
-}
-
 void add_class_wait(Json& json, const RunningSwitch& running, PortId port, ClassId priority) {
     const auto since = running.class_changes().since(port, priority);
     if (!since) return;
@@ -401,39 +378,15 @@ Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
     return json;
 }
 
-const Json* report_part(const Json& report, std::string_view path) {
-    const Json* part = &report;
-    while (!path.empty()) {
-        // A name may hold dots: the longest that is there goes first.
-        std::size_t taken = path.size();
-        while (part->is_object() && !part->contains(path.substr(0, taken))) {
-            taken = path.rfind('.', taken - 1);
-            if (taken == std::string_view::npos || taken == 0) return nullptr;
-        }
-        if (part->is_object()) {
-            part = &(*part)[std::string(path.substr(0, taken))];
-        } else {
-            taken = std::min(path.find('.'), path.size());
-            const auto index = parse_integer(path.substr(0, taken));
-            if (!part->is_array() || !index || *index >= part->size()) return nullptr;
-            part = &(*part)[*index];
-        }
-        path.remove_prefix(std::min(taken + 1, path.size()));
-    }
-    return part;
-}
-
 Json make_report(RunningSwitch& running) {
     Switch& device = running.device();
     Json report;
     report["clock"] = running.config().clock == ClockKind::virtual_time ? "virtual" : "real";
     report["seed"] = running.config().seed;
     report["end_ns"] = running.now().ps / 1000;
-    const auto findings = lossless_findings(running);
-    if (findings.empty())
-        report["lossless"] = true;
-    else
-        report["lossless"] = findings;
+    const RunVerdict verdict = judge_run(running);
+    report["lossless"] = verdict.reasons.empty();
+    report["verdict"] = verdict_json(running, verdict);
     report["ledger"] = ledger_json(running.is_live() ? device.counted() : device.ledger());
     report["ports"] = Json::object();
     for (PortId id = 0; id < device.port_count(); ++id)

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "control/running_switch.hh"
 
@@ -15,10 +14,6 @@ nlohmann::ordered_json make_report(RunningSwitch& device);
 void add_class_wait(nlohmann::ordered_json& json, const RunningSwitch& running, PortId port,
                     ClassId priority);
 nlohmann::ordered_json event_json(const RunningSwitch& running, const SwitchEvent& event);
-// The part of a report at a path such as "ports.p0.pfc"; null where there is none.
-const nlohmann::ordered_json* report_part(const nlohmann::ordered_json& report, std::string_view path);
-// Why the run was not lossless; empty when it was.
-std::vector<std::string> lossless_findings(const RunningSwitch& device);
 // For pictures: by port, the depth of queues, the use and limit of lossless groups in bytes as [start_ps,
 // peak, last] slots, and the pauses we asserted as [at_ps, mask of priorities from then on].
 nlohmann::ordered_json make_depth_trace(const RunningSwitch& device);

@@ -96,7 +96,6 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
         if (method.kind == RpcMethod::Kind::changes) api.require_changes();
         static const Json none = Json::object();
         RpcParameters parameters(request.contains("params") ? request["params"] : none);
-        const std::uint64_t generation = api.running().generation();
         Json result = method.call(api, client, parameters);
         if (api.running().generation() != generation)
             if (const std::string late = api.running().late_worker(); !late.empty())

@@ -34,9 +34,9 @@ namespace {
 // The one piece of state that a signal handler can reach.
 volatile std::sig_atomic_t signalled = 0;
 volatile std::sig_atomic_t reload_wanted = 0;
-extern "C" void on_signal(int) {
+extern "C" void on_signal(int number) {
     if (signalled != 0) _exit(1);  // the second one ends at once
-    signalled = 1;
+    signalled = number;
 }
 extern "C" void on_hangup(int) { reload_wanted = 1; }
 
@@ -280,9 +280,10 @@ void run_virtual(RunningSwitch& running, Outside& outside, std::optional<Duratio
     Progress progress;
     std::optional<Time> end;
     if (duration) end = Time{} + *duration;
-    for (unsigned steps = 1; signalled == 0 && loop.step(end); ++steps) {
+    for (unsigned steps = 1; loop.step(end); ++steps) {
         progress.show(running.now());
         if (steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
+        if (signalled != 0) return running.set_interrupted();
     }
 }
 
@@ -291,12 +292,12 @@ void run_interactive(RunningSwitch& running, Outside& outside) {
     VirtualLoop loop(running);
     outside.api().advance = [&](std::optional<Duration> duration) {
         const auto end = duration ? std::optional(running.now() + *duration) : std::nullopt;
-        for (bool more = true; more && signalled == 0;) {
+        for (bool more = true; more;) {
             // What is not confirmed goes back on its way, at its time.
             const auto deadline = outside.api().confirm_by();
             more = deadline && (!end || *deadline <= *end);
-            while (signalled == 0 && loop.step(more ? deadline : end)) {
-            }
+            while (loop.step(more ? deadline : end))
+                if (signalled != 0) return running.set_interrupted();
             outside.api().tick();
         }
     };
@@ -344,5 +345,7 @@ std::string run(RunningSwitch& running, const RunOptions& options) {
     outside.finish();
     return {};
 }
+
+int stopped_by() { return signalled; }
 
 }  // namespace sluice

@@ -25,8 +25,12 @@ struct RunOptions {
 };
 
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual
-// clock, when nothing can happen any more; a second signal ends the process at once. Failures of timed
-// commands become events. An error's text when the run could not start.
+// clock, when nothing can happen any more; a second signal ends the process at once. A virtual run that a
+// signal stops while its clock runs is interrupted. Failures of timed commands become events. An error's text
+// when the run could not start.
 std::string run(RunningSwitch& running, const RunOptions& options);
+
+// The signal that stopped it; 0: none did.
+int stopped_by();
 
 }  // namespace sluice

@@ -148,6 +148,9 @@ class RunningSwitch {
         return id < ethdevs_.size() ? ethdevs_[id]->steering() : nullptr;
     }
     void note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog = {});
+    // Set when a virtual run is stopped before its end; its verdict is of the time until then.
+    bool is_interrupted() const { return interrupted_; }
+    void set_interrupted() { interrupted_ = true; }
     const EventLog& event_log() const { return events_; }
     const Observation& observation() const { return *observation_; }
 
@@ -211,6 +214,7 @@ class RunningSwitch {
     std::unique_ptr<KernelControl> kernel_;
     SlowPath slow_path_;
     TapWatch tap_watch_;
+    bool interrupted_ = false;
     bool interfaces_changed_ = false;  // and what follows from it is still to be published
     std::set<std::string> noted_;      // what has been noted once
     std::unique_ptr<Switch> switch_;

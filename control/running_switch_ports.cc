@@ -15,10 +15,6 @@
 namespace sluice {
 namespace {
 
-MacAddress default_mac(std::size_t index) {
-    return {
-        {0x02, 0x53, 0x4C, 0x00, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index)}};
-}
 
 WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t index) {
     return static_cast<WorkerId>(port.worker.value_or(static_cast<unsigned>(index)) % config.workers);
@@ -146,7 +142,7 @@ tl::expected<std::unique_ptr<Port>, std::string> RunningSwitch::open_port(const 
 std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
     for (const auto& [name, port] : config_.ports) {
         const std::size_t index = specs.size();
-        macs_.push_back(port.mac.value_or(default_mac(index)));
+        macs_.push_back(configured_mac(config_, port, index).value_or(MacAddress{}));
         auto io = open_port(name, port);
         if (!io) return io.error();
         PortSpec spec;

@@ -10,6 +10,7 @@
 
 #include "control/boundary.hh"
 #include "control/report.hh"
+#include "control/report_path.hh"
 
 namespace sluice {
 namespace {
@@ -234,7 +235,7 @@ void ControlServer::Session::push_watched() {
     if (now < client_.next_watch) return;
     client_.next_watch = now + *client_.watch_interval;
     const Json report = make_report(server_.api_.running());
-    const Json* part = report_part(report, client_.watch_path);
+    const Json* part = find_part(report, client_.watch_path).value;
     if (part == nullptr) return;
     send(notification("stats", {{"at_ns", now.ps / 1000}, {"path", client_.watch_path}, {"value", *part}}));
 }

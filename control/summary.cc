@@ -32,23 +32,28 @@ std::string time_text(std::uint64_t ns) {
     return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
 }
 
-std::string verdict(const Json& report) {
+std::string lossless_text(const Json& verdict) {
+    if (verdict["lossless"].is_null())
+        return "lossless: nothing was lossless: no packet came in a lossless class";
+    return fmt::format(
+        "lossless: {}, {} of {} lossless packets lost", verdict["lossless"].get<bool>() ? "yes" : "no",
+        grouped(number(verdict["lost_packets"])), grouped(number(verdict["lossless_packets"])));
+}
+
+std::string verdict_text(const Json& report) {
     const Json& ledger = report["ledger"];
     std::string text = fmt::format(
         "{} frames in, {} out, {} dropped, {} MAC control, {} still queued, in {} of {} time\n",
         grouped(number(ledger["rx"])), grouped(number(ledger["tx"])), grouped(number(ledger["dropped"])),
         grouped(number(ledger["consumed"])), grouped(number(ledger["queued"])),
         time_text(number(report["end_ns"])), report["clock"].get<std::string>());
-    if (report["lossless"].is_boolean()) {
-        std::uint64_t packets = 0;
-        for (const Json& port : report["ports"])
-            for (const Json& group : port["priority_groups"])
-                if (group["lossless"].get<bool>()) packets += number(group["packets"]);
-        text += fmt::format("lossless: yes, 0 of {} lossless packets lost\n", grouped(packets));
-    } else {
-        text += "lossless: no\n";
-        for (const Json& reason : report["lossless"]) text += "  " + reason.get<std::string>() + "\n";
-    }
+    const Json& verdict = report["verdict"];
+    if (verdict["interrupted"].get<bool>())
+        text += "INTERRUPTED before the end of the run: this is of the time until then\n";
+    text += lossless_text(verdict) + "\n";
+    for (const Json& reason : verdict["reasons"]) text += "  " + reason.get<std::string>() + "\n";
+    for (const Json& port : report["ports"])
+        for (const Json& warning : port["warnings"]) text += "WARNING: " + warning.get<std::string>() + "\n";
     return text;
 }
 
@@ -211,11 +216,9 @@ std::string storm_list(const Json& events) {
 
 // What the watchdog discarded, by where it came in, and what the rest lost.
 std::string storm_cost(const Json& report) {
-    std::uint64_t others = 0, all = 0;
+    std::uint64_t others = 0, all = number(report["verdict"]["lossless_packets"]);
     std::string came_in;
     for (const auto& [name, port] : report["ports"].items()) {
-        for (const Json& group : port["priority_groups"])
-            if (group["lossless"].get<bool>()) all += number(group["packets"]);
         for (const auto& [reason, count] : port["lossless_drops"].items()) {
             if (reason == "watchdog_drop")
                 all -= number(count);
@@ -351,7 +354,7 @@ std::string microburst_table(const Json& report) {
 }  // namespace
 
 std::string summarise(const Json& report) {
-    return verdict(report) + port_table(report["ports"]) + slow_path_table(report["ports"]) +
+    return verdict_text(report) + port_table(report["ports"]) + slow_path_table(report["ports"]) +
            class_table(report["ports"]) + congestion_table(report["ports"]) +
            lossless_table(report["ports"]) + watchdog_table(report["watchdog"]) +
            storm_list(report["events"]) + storm_cost(report) + pool_table(report["pools"]) +

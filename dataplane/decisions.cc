@@ -1,5 +1,7 @@
 #include "dataplane/decisions.hh"
 
+#include <algorithm>
+
 #include "lib/ecmp.hh"
 #include "lib/flow_hash.hh"
 
@@ -34,9 +36,12 @@ void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed)
     PacketMeta& info = meta(packet);
     std::array<std::uint8_t, parse_view_bytes> copy;
     Arrived arrived;
-    arrived.flow = flow_key(parsed, first_bytes(packet, copy));
+    const auto view = first_bytes(packet, copy);
+    arrived.flow = flow_key(parsed, view);
     if (!worker.policy->decisions.wants(info.ingress_port, info.treatment.traffic_class, arrived.flow))
         return;
+    std::copy_n(view.begin(), std::min(view.size(), arrived.to.bytes.size()), arrived.to.bytes.begin());
+    arrived.station = worker.policy->ports[info.ingress_port].station.mac;
     arrived.frame_bytes = info.frame_bytes;
     arrived.tags = parsed.tags;
     arrived.dscp = parsed.dscp();

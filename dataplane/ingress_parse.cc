@@ -110,7 +110,7 @@ static_assert(burst_size < 256, "kinds are counted in bytes");
     if (policy.ways->has(parsed))
         way = &policy.ways->way(parsed.class_key());
     else
-        arrivals.by_rules = class_way(parsed, policy.map);
+        arrivals.by_rules = policy.ways->by_rules(parsed);
     if (parsed.drop == DropReason::none) [[likely]]
         return way;
     arrivals.other_bytes += packet->pkt_len;
@@ -119,6 +119,17 @@ static_assert(burst_size < 256, "kinds are counted in bytes");
     batch.packet[arrivals.kept] = packet;
     arrivals.refused.add(arrivals.kept++, parsed.drop);
     return nullptr;
+}
+
+// The first one is kept, for the user to compare with the port's.
+[[gnu::noinline, gnu::cold]] void note_foreign_mac(ReceiveCounters& counters, const Batch& batch,
+                                                   const Refused& refused) {
+    if (counters.foreign_mac.is_set()) return;
+    for (unsigned i = 0; i < batch.count; ++i)
+        if ((refused.which >> i & 1U) != 0 && refused.why[i] == DropReason::not_for_us) {
+            counters.foreign_mac.set(frame_bytes(batch.packet[i]));
+            return;
+        }
 }
 
 template <bool recording>
@@ -163,9 +174,12 @@ template <bool recording>
     counters.rx.add(burst.size(), all_bytes);
     counters.roce.add(arrivals.kinds & 0xFF);
     counters.cnp.add(arrivals.kinds >> 8 & 0xFF);
-    counters.ce_arrived.add(arrivals.kinds >> 16);
-    if (arrivals.refused.which != 0) [[unlikely]]
+    counters.ce_arrived.add(arrivals.kinds >> 16 & 0xFF);
+    counters.lossy_roce.add(arrivals.kinds >> 24);
+    if (arrivals.refused.which != 0) [[unlikely]] {
+        note_foreign_mac(counters, batch, arrivals.refused);
         drop_refused(worker, batch, arrivals.refused);
+    }
 }
 
 }  // namespace
@@ -184,7 +198,7 @@ DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet,
     batch.packet[0] = packet;
     Parsed& parsed = batch.parsed[0];
     parsed = parse_whole(packet, own.station);
-    describe(own, port.id, port.receive.next_sequence++, packet, class_way(parsed, own.map), parsed.drop);
+    describe(own, port.id, port.receive.next_sequence++, packet, own.ways->by_rules(parsed), parsed.drop);
     if (is_recording(worker)) record_arrival(worker, packet, parsed);
     batch.all_cells = batch.cells[0] = worker.policy->cell.cells(packet->pkt_len);
     return parsed.drop;

@@ -71,7 +71,7 @@ struct PortPolicy {
     UsualFrames<0> usual{station};
     UsualFrames<1> usual_tagged{station};
     ClassMap map;
-    std::shared_ptr<const ClassTable> ways;  // of `map`; shared, never null
+    std::shared_ptr<const ClassTable> ways;  // of `map` and the lossless groups; shared, never null
     std::uint16_t mtu = 9100;                // of IP packets that leave here
     bool admin_up = true;
     std::array<GroupLimits, classes> group{};  // ingress; group n is paused by PFC priority n

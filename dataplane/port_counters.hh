@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 
 #include "lib/counters.hh"
+#include "lib/headers.hh"
 #include "lib/histogram.hh"
 #include "lib/ids.hh"
 #include "lib/punt.hh"
@@ -43,13 +45,50 @@ struct PfcCounters {
     Counter rx_unknown;  // MAC control with an opcode that is neither
 };
 
+// A MAC address that one thread writes and others read.
+class SharedMac {
+  public:
+    bool is_set() const { return number_.get() != 0; }
+    void set(const std::uint8_t* bytes) {
+        std::uint64_t number = 0;
+        std::memcpy(&number, bytes, sizeof(MacAddress));
+        number_.set(number);
+    }
+    MacAddress get() const {
+        MacAddress mac;
+        const std::uint64_t number = number_.get();
+        std::memcpy(mac.bytes.data(), &number, sizeof mac);
+        return mac;
+    }
+
+  private:
+    Counter number_;  // the address's bytes, and zeros; 0: none
+};
+
 // Of one receive queue. Written by the worker that polls it, read by control.
 struct ReceiveCounters {
     Traffic rx;
     Counter cnp;         // CNPs received
     Counter ce_arrived;  // received with CE set
     Counter roce;
+    Counter lossy_roce;                     // data and ACKs among them that came in a lossy group
     std::array<Traffic, classes> group_rx;  // data, by priority group
+    SharedMac foreign_mac;                  // destination of the first frame that was dropped as not_for_us
+
+    // Packets that came while their group was lossless; `lossless`: whether it is now.
+    std::uint64_t lossless_packets(unsigned group, bool lossless) const {
+        return lossless_offset[group].get() + (lossless ? group_rx[group].packets.get() : 0);
+    }
+    // Between two packets: from now on the group is lossless, or from now on it is not.
+    void change_losslessness(unsigned group, bool lossless) {
+        const std::uint64_t packets = group_rx[group].packets.get();
+        lossless_offset[group].add(lossless ? -packets : packets);
+    }
+
+  private:
+    // Modulo 2^64. While a group is lossless it falls short by the packets that came while it was not, so
+    // that nothing is added for each packet.
+    std::array<Counter, classes> lossless_offset;
 };
 
 struct alignas(64) PortCounters : ReceiveCounters {  // those of its first queue

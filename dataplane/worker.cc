@@ -49,8 +49,20 @@ void hold_changing(PortContext& port, const PortPolicy& own) {
     }
 }
 
+// Lossless packets are counted while their group is lossless: counters learn of every change.
+void change_losslessness(WorkerContext& worker, const Policy& before, const Policy& now) {
+    const auto change = [&](PortId port, ReceiveCounters& counters) {
+        for (unsigned n = 0; n < classes; ++n)
+            if (const bool is = now.ports[port].group[n].lossless; is != before.ports[port].group[n].lossless)
+                counters.change_losslessness(n, is);
+    };
+    for (PortContext* port : worker.own_ports) change(port->id, port->counters);
+    for (ReceiveQueue* queue : worker.polled) change(queue->port, queue->counters);
+}
+
 // A new policy: settings that mechanisms keep state for are handed to them.
 void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
+    if (before != nullptr) change_losslessness(worker, *before, now);
     for (PortContext* port : worker.own_ports) {
         const PortPolicy& own = now.ports[port->id];
         if (before == nullptr || before->ports[port->id].schedule != own.schedule)

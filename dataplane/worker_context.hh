@@ -99,6 +99,13 @@ struct alignas(64) PortContext {
         for (const auto& other : more_receive_queues) sum += figure(other->counters);
         return sum;
     }
+    // Of a frame that was dropped as not_for_us, for control; zeros: of none.
+    MacAddress foreign_mac() const {
+        for (const auto& other : more_receive_queues)
+            if (!counters.foreign_mac.is_set() && other->counters.foreign_mac.is_set())
+                return other->counters.foreign_mac.get();
+        return counters.foreign_mac.get();
+    }
 };
 
 // Written by one worker, summed by control.

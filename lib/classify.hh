@@ -56,22 +56,26 @@ struct alignas(2) Treatment {
 struct ClassWay {
     Treatment treatment;
     ClassId priority_group = 0;
-    // Of which kinds it is: RoCE, CNP, arrived CE; a byte each, so that 255 can be added.
+    // Of which kinds it is: RoCE, CNP, arrived CE, RoCE in a lossy group; a byte each, so that 255 can be
+    // added. A CNP belongs to no lossless group, so it does not count as the last.
     std::uint32_t kinds = 0;
 };
 
-inline ClassWay class_way(const Parsed& parsed, const ClassMap& map) {
+// Bit n of `lossless`: group n is lossless.
+inline ClassWay class_way(const Parsed& parsed, const ClassMap& map, std::uint8_t lossless) {
     const ClassId tc = traffic_class(parsed, map);
+    const ClassId group = map.tc_to_priority_group[tc];
+    const bool lossy_roce = parsed.roce && !parsed.cnp && (lossless >> group & 1U) == 0;
     return {{tc, EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp)},
-            map.tc_to_priority_group[tc],
+            group,
             std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
-                std::uint32_t{parsed.ecn() == Ecn::ce} << 16};
+                std::uint32_t{parsed.ecn() == Ecn::ce} << 16 | std::uint32_t{lossy_roce} << 24};
 }
 
-// `class_way` of one map, asked in advance for all that it can be asked, but for frames whose PCP counts.
+// `class_way` of one port, asked in advance for all that it can be asked, but for frames whose PCP counts.
 class ClassTable {
   public:
-    explicit ClassTable(const ClassMap& map) : map_(map) {
+    explicit ClassTable(const ClassMap& map, std::uint8_t lossless) : map_(map), lossless_(lossless) {
         Parsed parsed;
         for (const bool roce : {false, true}) {
             for (const bool cnp : {false, roce}) {
@@ -79,19 +83,24 @@ class ClassTable {
                     parsed.roce = roce;
                     parsed.cnp = cnp;
                     parsed.tos = static_cast<std::uint8_t>(octet);
-                    ways_[parsed.class_key()] = class_way(parsed, map);
+                    ways_[parsed.class_key()] = class_way(parsed, map, lossless);
                 }
             }
         }
     }
 
-    const ClassMap& map() const { return map_; }
+    bool is_of(const ClassMap& map, std::uint8_t lossless) const {
+        return map_ == map && lossless_ == lossless;
+    }
+    // Of any packet, by the rules.
+    ClassWay by_rules(const Parsed& parsed) const { return class_way(parsed, map_, lossless_); }
     bool has(const Parsed& parsed) const { return parsed.tags == 0 || map_.trust != Trust::pcp; }
     // Of a packet that it has, by its class_key().
     const ClassWay& way(unsigned class_key) const { return ways_[class_key]; }
 
   private:
     ClassMap map_;
+    std::uint8_t lossless_;  // groups
     std::array<ClassWay, Parsed::class_keys> ways_;
 };
 

@@ -95,6 +95,8 @@ struct DecisionFilter {
 
 struct Arrived {
     FlowKey flow;
+    MacAddress to;       // its destination MAC
+    MacAddress station;  // the MAC of the port it came in by
     std::uint32_t frame_bytes = 0;
     std::uint8_t tags = 0;
     std::uint8_t dscp = 0;

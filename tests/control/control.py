@@ -79,9 +79,9 @@ class Running:
             self.process.kill()
         self.process.wait()
 
-    def stop(self, status=0, accounts=False):
+    def stop(self, status=0, accounts=False, ending=signal.SIGTERM):
         """Ends it; every packet is accounted for. `accounts`: the clock has run to the end, so to the frame."""
-        self.process.send_signal(signal.SIGTERM)
+        self.process.send_signal(ending)
         self.process.wait(PATIENCE_S)
         self.test.assertEqual(self.process.returncode, status, self.said())
         self.test.assertFalse(os.path.exists(self.path), "the socket's file is left")

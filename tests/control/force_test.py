@@ -110,7 +110,7 @@ class Force(Case):
                 switch = self.switch(FORCED[name])
                 switch.refused(CONFIGURATION, f"[{name}]")
                 out = switch.run("--force")
-                reasons = out.report["lossless"]
+                reasons = out.report["verdict"]["reasons"]
                 self.assertEqual(sum(reason.endswith(": forced") for reason in reasons), 1, reasons)
                 self.assertEqual(sum(event["kind"] == "forced" for event in out.report["events"]), 1)
                 self.assertIn("lossless: no", out.stdout)
@@ -119,7 +119,7 @@ class Force(Case):
         """Without headroom for what still comes after XOFF packets are lost, and the report has both: loss and reason."""
         out = self.switch(FORCED["headroom-small"]).run("--force")
         self.assertGreater(out.drops("h0").get("headroom_overrun", 0), 0)
-        self.assertTrue(any("were dropped: headroom_overrun" in reason for reason in out.report["lossless"]))
+        self.assertTrue(any("were dropped: headroom_overrun" in reason for reason in out.report["verdict"]["reasons"]))
         self.assertEqual(out.drops("h2"), {}, "the neighbour, whose headroom is whole")
 
     def test_a_change(self):
@@ -134,9 +134,9 @@ class Force(Case):
         self.assertEqual(running.call("config.get"), before)
         said = running.ctl("set port.h0.priority_group.3.xoff 1KB --force")
         self.assertIn("forced, not lossless", said)
-        self.assertEqual(running.call("stats.show", path="lossless.0")[-8:], ": forced")
+        self.assertEqual(running.call("stats.show", path="verdict.reasons.0")[-8:], ": forced")
         self.assertIn("too few", running.ctl("qos show"))
-        self.assertEqual(running.call("qos.show")["exceptions"], running.call("stats.show", path="lossless"))
+        self.assertEqual(running.call("qos.show")["exceptions"], running.call("stats.show", path="verdict.reasons"))
         # What was forced stays so: other changes need no force. What gets worse does.
         running.call("config.set", path="default.microburst", value="300KB")
         running.ctl("port h2 down")
@@ -155,7 +155,7 @@ class Force(Case):
         self.assertNotEqual(running.call("stats.show", path="lossless"), True)
         running.call("clock.run")
         report = running.stop(accounts=True).report
-        self.assertTrue(any(reason.endswith("forced") for reason in report["lossless"]))
+        self.assertTrue(any(reason.endswith("forced") for reason in report["verdict"]["reasons"]))
         self.assertEqual([event["kind"] for event in report["events"]].count("forced"), 2)
 
     def test_a_file(self):

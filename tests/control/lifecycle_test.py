@@ -1,11 +1,19 @@
 #!/usr/bin/python3
 """Signals: SIGHUP reads the file anew or says why not, SIGTERM ends it, a second one at once."""
 
+import os
+import pathlib
 import signal
 
 import control
 from control import Case, Running, Switch
 from frames import plain
+
+
+def seconds_of_work(process):
+    """CPU time that the process itself has taken."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) / os.sysconf("SC_CLK_TCK")
 
 
 class Signals(Case):
@@ -100,10 +108,19 @@ class Signals(Case):
         self.assertEqual(len(again.stop(accounts=True).frames["h1"]), 40)
 
     def test_an_end_in_the_middle_of_a_run(self):
-        """A client's clock.run is cut short by the signal, and the accounts balance."""
-        running = self.running(count=200000)
-        running.first.send_line({"jsonrpc": "2.0", "id": 1, "method": "clock.run"})
-        running.stop()
+        """A client's clock.run is interrupted by the signal, which the exit status says, and the accounts balance."""
+        for ending, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            switch = Switch(self, hosts=2)
+            # A hundred million pauses outlast any test.
+            switch.section("port.h1.fault", storm_classes=[3], storm_every="1us", storm_for="100s")
+            switch.section("watchdog", action="off")
+            running = Running(switch)
+            before = seconds_of_work(running.process)
+            running.first.send_line({"jsonrpc": "2.0", "id": 1, "method": "clock.run", "params": {}})
+            # A switch whose clock stands still takes next to no time: this one runs.
+            running.wait_for(lambda running=running: seconds_of_work(running.process), lambda work, before=before: work > before + 0.5)
+            outcome = running.stop(ending=ending, status=status)
+            self.assertIs(outcome.report["verdict"]["interrupted"], True)
 
     def test_subscribers_hear_of_it_all(self):
         running = self.running()

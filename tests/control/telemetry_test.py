@@ -75,7 +75,7 @@ class Telemetry(Case):
         self.assertEqual(client.ask("/sluice/ports"), list(report["ports"]))
         self.assertEqual(client.ask("/sluice/pools"), list(report["pools"]))
         self.assertEqual(client.ask("/sluice/ledger"), {**report["ledger"], "balanced": 1})
-        self.assertEqual(client.ask("/sluice/lossless"), {"lossless": 0, "reasons": report["lossless"]})
+        self.assertEqual(client.ask("/sluice/lossless"), {"lossless": 0, "reasons": report["verdict"]["reasons"]})
         for name, pool in report["pools"].items():
             self.assertEqual(client.ask(f"/sluice/pool,{name}"), pool)
         for name, port in report["ports"].items():

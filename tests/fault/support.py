@@ -128,11 +128,11 @@ class FaultTest(unittest.TestCase):
         self.assertIs(result.report["lossless"], True)
 
     def assert_breaks(self, result, port, *keys):
-        self.assertIn(f"not promised: fault injected on {port}: {', '.join(keys)}", result.report["lossless"])
+        self.assertIn(f"not promised: fault injected on {port}: {', '.join(keys)}", result.report["verdict"]["reasons"])
 
     def assert_headroom_overrun(self, result, port):
         self.assertGreater(result.port(port)["drops"].get("headroom_overrun", 0), 0)
-        self.assertTrue(any("dropped: headroom_overrun" in line for line in result.report["lossless"]))
+        self.assertTrue(any("dropped: headroom_overrun" in line for line in result.report["verdict"]["reasons"]))
 
 
 def main(arguments):

@@ -70,7 +70,7 @@ class Storms(support.FaultTest):
         self.assertEqual((entry["state"], entry["detected"], entry["restored"]), ("operational", 1, 1))
         self.assertEqual((entry["storm_dropped"], entry["total_dropped"], entry["total_passed"]), (1000 - passed, 1000 - passed, 0))
         self.assertEqual(result.port("h1")["drops"], {"watchdog_drop": 1000 - passed})
-        self.assertEqual(result.report["lossless"], [f"{1000 - passed} lossless packets that came in on h1 were dropped: watchdog_drop"])
+        self.assertEqual(result.report["verdict"]["reasons"], [f"{1000 - passed} lossless packets that came in on h1 were dropped: watchdog_drop"])
         detected, = self.events(result, "watchdog_detected")
         restored, = self.events(result, "watchdog_restored")
         self.assertEqual(detected["at_ns"], 100 * NS)
@@ -115,7 +115,7 @@ class Storms(support.FaultTest):
         self.assertEqual(len(result.data("h3")), 1000)
         self.assertEqual((entry["detected"], entry["storm_dropped"]), (1, 0))
         self.assertGreater(entry["storm_passed"], 900)
-        self.assertEqual(result.report["lossless"], [f"{entry['storm_passed']} packets were sent to the peer of h3 against its pause (watchdog)"])
+        self.assertEqual(result.report["verdict"]["reasons"], [f"{entry['storm_passed']} packets were sent to the peer of h3 against its pause (watchdog)"])
 
     def test_alert_only_says_so(self):
         self.make(flow(count=1000))

@@ -163,8 +163,8 @@ class Accounts(loopback.Case):
             out = switch.run()
             self.assertEqual(out.report["lossless"] is not True, tells)
             if tells:
-                self.assertEqual(len(out.report["lossless"]), 1)
-                self.assertRegex(out.report["lossless"][0], "1 lossless.*h0.*no_route")
+                self.assertEqual(len(out.report["verdict"]["reasons"]), 1)
+                self.assertRegex(out.report["verdict"]["reasons"][0], "1 lossless.*h0.*no_route")
 
     def test_promiscuous_takes_any_unicast_destination_and_no_group(self):
         strange = ethernet(ipv4(udp()), 0x0800, to="02:de:ad:be:ef:00")

@@ -215,7 +215,7 @@ class RealClock(loopback.Case):
             self.assertLessEqual(set(out.drops()), {"headroom_overrun"})
             self.assertGreater(out.drops()["headroom_overrun"], 0)
             self.assertEqual((out.port("h0")["pfc_peer"], out.port("h0")["held_ns"]), (said, 0))
-            self.assertEqual("not promised by the peer of h0" in out.report["lossless"], said == "ignores")
+            self.assertEqual("not promised by the peer of h0" in out.report["verdict"]["reasons"], said == "ignores")
 
     def test_pauses_are_obeyed_and_sent_in_some_turn(self):
         """Only what the accounts have to do with each other: no time is asserted."""

@@ -45,6 +45,14 @@ class Run(loopback.Case):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout if status == 0 else done.stderr
 
+    def test_assertions_are_passed_on(self):
+        self.run_tool("--assert", "ledger.balanced", "--assert", "ports.h1.rx.packets eq 1", self.capture)
+        said = self.run_tool("--assert", "ledger.balanced eq false", self.capture, status=4)
+        self.assertIn("false: ledger.balanced eq false: it is true", said)
+        self.assertTrue((self.out / "report.json").exists(), "the run itself is done")
+        self.run_tool("--assert", "ports.none.mac eq 1", self.capture, status=2)
+        self.assertIn("wants an expression", self.run_tool("--assert", status=2))
+
     def kept(self):
         return {str(path.relative_to(self.out)): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
 

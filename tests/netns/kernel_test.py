@@ -179,7 +179,7 @@ class Routes(KernelCase):
         self.assertEqual({punt: count for punt, count in port["punted"].items() if count}, {"unresolved": 120})
         self.assertEqual(port["drops"]["ttl_expired"], 1)
         self.assertEqual((port["returned_packets"], port["inject_lost_packets"]), (120, 0))
-        self.assertIn("unresolved_timeout", str(run.outcome.report["lossless"]))
+        self.assertIn("unresolved_timeout", str(run.outcome.report["verdict"]["reasons"]))
 
     def test_static_routes_come_before_the_kernels(self):
         cables, switch = self.cables(3), self.switch(3)

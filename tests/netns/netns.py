@@ -303,7 +303,7 @@ class FrameTests:
             self.assertIn("port h0: its receive ring had no room", run.wait_for_event("ring_overrun"))
         self.assertGreaterEqual(run.outcome.port("h0")["imissed"], 900)
         self.assertEqual(run.outcome.port("h2")["imissed"], 0, "each port has its own")
-        self.assertIn("missed", str(run.outcome.report["lossless"]))
+        self.assertIn("missed", str(run.outcome.report["verdict"]["reasons"]))
 
 
 class Run:

@@ -66,8 +66,9 @@ TEST(Classify, pcp_counts_only_where_it_is_trusted_and_there_is_a_tag) {
 TEST(Classify, the_table_says_what_the_rules_say) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         const ClassMap map = random_map(seed);
-        const ClassTable table(map);
-        CHECK(table.map() == map);
+        const auto lossless = static_cast<std::uint8_t>(1U << seed % 8);
+        const ClassTable table(map, lossless);
+        CHECK_TRUE(table.is_of(map, lossless) && !table.is_of(map, 0));
         for (unsigned octet = 0; octet < 256; ++octet)
             for (unsigned kind = 0; kind < 3; ++kind)
                 for (unsigned tags = 0; tags < 2; ++tags) {
@@ -79,7 +80,7 @@ TEST(Classify, the_table_says_what_the_rules_say) {
                     parsed.pcp = static_cast<std::uint8_t>(octet % 8);
                     CHECK_EQUAL(tags == 0 || map.trust != Trust::pcp, table.has(parsed));
                     if (!table.has(parsed)) continue;
-                    const ClassWay wanted = class_way(parsed, map);
+                    const ClassWay wanted = class_way(parsed, map, lossless);
                     const ClassWay& way = table.way(parsed.class_key());
                     CHECK_EQUAL(traffic_class(parsed, map), way.treatment.traffic_class);
                     CHECK_EQUAL(map.tc_to_priority_group[way.treatment.traffic_class], way.priority_group);
@@ -91,11 +92,13 @@ TEST(Classify, the_table_says_what_the_rules_say) {
 
 TEST(Classify, a_way_counts_its_packet_as_what_it_is) {
     Parsed parsed;
-    CHECK_EQUAL(0U, class_way(parsed, {}).kinds);
+    CHECK_EQUAL(0U, class_way(parsed, {}, 1).kinds);
+    CHECK_EQUAL(0U, class_way(parsed, {}, 0).kinds);
     parsed.roce = true;
-    CHECK_EQUAL(1U, class_way(parsed, {}).kinds);
+    CHECK_EQUAL(1U, class_way(parsed, {}, 0b01).kinds);
+    CHECK_EQUAL(0x01'00'00'01U, class_way(parsed, {}, 0b10).kinds);
     parsed.cnp = true;
     parsed.tos = static_cast<std::uint8_t>(Ecn::ce);
-    CHECK_EQUAL(0x01'01'01U, class_way(parsed, {}).kinds);
-    CHECK_TRUE(class_way(parsed, {}).treatment.ecn.is_exempt());
+    CHECK_EQUAL(0x01'01'01U, class_way(parsed, {}, 0).kinds);
+    CHECK_TRUE(class_way(parsed, {}, 0).treatment.ecn.is_exempt());
 }

@@ -114,15 +114,20 @@ std::string receive_queues_table(const Json& queues) {
 
 Answer port_show(Context& context, const Said& said) {
     Json ports = ports_of(context, said.value("PORT"));
-    Table table({"<port", "<link", "in", "in bytes", "out", "out bytes", "dropped", "<why"});
-    for (const auto& [name, port] : ports.items())
-        table.row({name, port["link_up"] == true ? "up" : "down", count_text(port["rx"]["packets"]),
-                   count_text(port["rx"]["bytes"]), count_text(port["tx"]["packets"]),
-                   count_text(port["tx"]["bytes"]), count_text(sum_of(port["drops"])),
+    Table table(
+        {"<port", "<MAC", "<link", "in", "in bytes", "out", "out bytes", "missed", "dropped", "<why"});
+    std::string warnings;
+    for (const auto& [name, port] : ports.items()) {
+        table.row({name, word_text(port["mac"]), port["link_up"] == true ? "up" : "down",
+                   count_text(port["rx"]["packets"]), count_text(port["rx"]["bytes"]),
+                   count_text(port["tx"]["packets"]), count_text(port["tx"]["bytes"]),
+                   count_text(port["imissed"]), count_text(sum_of(port["drops"])),
                    drops_text(port["drops"])});
-    if (!said.has("PORT")) return {ports, table.text()};
+        for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
+    }
+    std::string text = table.text() + warnings;
+    if (!said.has("PORT")) return {ports, std::move(text)};
     const Json& port = ports[said.value("PORT")];
-    std::string text = table.text();
     if (port.contains("rx_queues")) text += "\n" + receive_queues_table(port["rx_queues"]);
     if (port.contains("capabilities")) text += "\n" + capabilities_table(port);
     if (port.contains("physical")) text += "\n" + physical_table(port["physical"]);

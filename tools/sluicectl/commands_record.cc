@@ -58,22 +58,49 @@ Answer list(Context& context, const Said& said) {
     return {std::move(json), text.empty() ? "no decision is kept\n" : std::move(text)};
 }
 
+// What no packet's record says: frames that no receive ring had room for.
+Json missed_frames(const Json& ports) {
+    Json missed = Json::array();
+    for (const auto& [name, port] : ports.items())
+        if (port["imissed"] != 0)
+            missed.push_back({{"verdict", "missed"},
+                              {"reason", "ring_overrun"},
+                              {"port", name},
+                              {"count", port["imissed"]},
+                              {"sentence",
+                               "the receive ring had no room, or no packet buffer: they were lost before "
+                               "anything was known of them, their class included"}});
+    return missed;
+}
+
+std::string why_text(const Json& entry) {
+    std::string place = word_text(entry["port"]);
+    for (const char* part : {"queue", "group"})
+        if (entry.contains(part)) place = fmt::format("{} {}.{}", part, place, json_text(entry[part]));
+    const std::string first =
+        entry.contains("first") ? ", first at " + ns_text(entry["first"]["at_ns"]) : std::string();
+    return fmt::format("{} {} at {}: {}{}\n    {}\n", word_text(entry["verdict"]), word_text(entry["reason"]),
+                       place, count_text(entry["count"]), first, word_text(entry["sentence"]));
+}
+
 Answer why(Context& context, const Said&) {
-    const Json decisions = context.stats("decisions");
-    if (!decisions.contains("why"))
-        throw Failure{exit_refused,
-                      "nothing is recorded; do: write record = \"ready\" under [decisions], start the "
-                      "switch, and say: decisions on"};
+    const Json report = context.stats("");
+    const Json& decisions = report["decisions"];
+    Json entries = missed_frames(report["ports"]);
+    constexpr const char* unrecorded =
+        "nothing is recorded; do: write record = \"ready\" under [decisions], start the switch, and say: "
+        "decisions on";
+    const bool recorded = decisions.contains("why");
+    if (recorded)
+        entries.insert(entries.end(), decisions["why"].begin(), decisions["why"].end());
+    else if (entries.empty())
+        throw Failure{exit_refused, unrecorded};
     std::string text;
-    for (const Json& entry : decisions["why"]) {
-        std::string place = word_text(entry["port"]);
-        for (const char* part : {"queue", "group"})
-            if (entry.contains(part)) place = fmt::format("{} {}.{}", part, place, json_text(entry[part]));
-        text += fmt::format("{} {} at {}: {}, first at {}\n    {}\n", word_text(entry["verdict"]),
-                            word_text(entry["reason"]), place, count_text(entry["count"]),
-                            ns_text(entry["first"]["at_ns"]), word_text(entry["sentence"]));
-    }
-    return {decisions["why"], text.empty() ? "nothing has been decided against a packet\n" : std::move(text)};
+    for (const Json& entry : entries) text += why_text(entry);
+    if (text.empty()) text = "nothing has been decided against a packet\n";
+    Words notes;
+    if (!recorded) notes.emplace_back(unrecorded);
+    return {std::move(entries), std::move(text), exit_done, std::move(notes)};
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <array>
 #include <chrono>
 
+#include "control/condition.hh"
 #include "control/values.hh"
 #include "tools/sluicectl/commands.hh"
-#include "tools/sluicectl/condition.hh"
 #include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/table.hh"
 
@@ -21,23 +21,29 @@ std::string said_as(const Said& said) {
     return text;
 }
 
+template <class T>
+T or_usage(tl::expected<T, std::string> found) {
+    if (!found) throw Failure{exit_usage, found.error()};
+    return std::move(*found);
+}
+
 // Looks once; exit_false when it does not hold.
 Answer look(Context& context, const Condition& condition, const Said& said) {
     const Json part = context.stats(condition.path);
-    const Json& value = condition.find(part);
-    const bool holds = condition.holds(value);
+    const Json& value = *or_usage(condition.find(part));
+    const bool holds = or_usage(condition.holds(value));
     return {{{"holds", holds}, {"value", value}},
-            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(said), condition.text_of(value)),
+            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(said), condition.figure(value)),
             holds ? exit_done : exit_false};
 }
 
 Answer check_condition(Context& context, const Said& said) {
-    return look(context, Condition::parse(said.rest), said);
+    return look(context, or_usage(Condition::parse(said.rest)), said);
 }
 
 Answer wait(Context& context, const Said& said) {
     constexpr auto interval = std::chrono::milliseconds(50);
-    const Condition condition = Condition::parse(said.rest);
+    const Condition condition = or_usage(Condition::parse(said.rest));
     std::optional<Clock::time_point> end;
     if (said.has("timeout")) {
         const auto timeout = parse_time(said.value("timeout"));
@@ -63,7 +69,7 @@ std::span<const Command> script_commands() {
     static constexpr std::array table{
         Command{"wait CONDITION... [timeout TIME]",
                 "waits until it holds; exits 4 when the time is over: wait port p0 up --timeout 5s", wait},
-        Command{"assert CONDITION...", "exits 4 unless it holds: assert queue p1.3 dropped == 0",
+        Command{"assert CONDITION...", "exits 4 unless it holds: assert queue p1.3 dropped eq 0",
                 check_condition},
     };
     return table;

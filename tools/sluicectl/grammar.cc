@@ -23,12 +23,6 @@ Words split(std::string_view text, char separator) {
     return parts;
 }
 
-std::string joined(const Words& words, std::string_view separator) {
-    std::string text;
-    for (const std::string& word : words) append_item(text, separator, word);
-    return text;
-}
-
 bool is_place(std::string_view text) { return !text.empty() && std::isupper(text.front()) != 0; }
 
 Element value_element(std::string text) {
@@ -47,26 +41,6 @@ Element value_element(std::string text) {
         element.name = std::move(text);
     }
     return element;
-}
-
-// The words that `word` is a prefix of; only itself if it is one of them.
-Words begun_by(std::string_view word, const Words& known) {
-    Words found;
-    for (const std::string& one : known) {
-        if (one == word) return {one};
-        if (!word.empty() && one.starts_with(word)) found.push_back(one);
-    }
-    return found;
-}
-
-// The nearest to a word that is written wrong or begun wrong ("droped" of "dropped_packets"); may be empty.
-std::string near_word(std::string_view word, const Words& known) {
-    if (std::string near = nearest_name(word, known); !near.empty()) return near;
-    Words begins;
-    for (const std::string& one : known) begins.push_back(one.substr(0, one.find_first_of("_-")));
-    const std::string near = nearest_name(word, begins);
-    const auto found = std::find(begins.begin(), begins.end(), near);
-    return near.empty() ? std::string() : known[static_cast<std::size_t>(found - begins.begin())];
 }
 
 // A pair or a flag, which may stand anywhere behind the verb.
@@ -128,14 +102,9 @@ std::string Said::value(std::string_view name) const {
 }
 
 std::string resolve_word(std::string_view word, const Words& known, std::string_view what) {
-    const Words found = begun_by(word, known);
-    if (found.size() == 1) return found[0];
-    if (found.size() > 1)
-        throw Failure{exit_usage,
-                      fmt::format("{} may be {}", sluice::in_quotes(word), joined(found, " or "))};
-    const std::string near = near_word(word, known);
-    throw Failure{exit_usage, fmt::format("there is no {} {}{}; known: {}", what, sluice::in_quotes(word),
-                                          near.empty() ? "" : ", perhaps " + near, joined(known, ", "))};
+    auto found = find_word(word, known, what);
+    if (!found) throw Failure{exit_usage, std::move(found.error())};
+    return std::move(*found);
 }
 
 Grammar::Grammar(std::span<const std::string_view> patterns) {

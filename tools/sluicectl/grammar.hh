@@ -14,9 +14,11 @@
 #include <string_view>
 #include <vector>
 
+#include "control/words.hh"
+
 namespace sluice::ctl {
 
-using Words = std::vector<std::string>;
+using sluice::Words;
 
 struct Element {
     enum class Kind { word, choice, place, pair, flag, rest };

@@ -2,7 +2,6 @@
 
 #include "control/config.hh"
 #include "tools/sluicectl/commands.hh"
-#include "tools/sluicectl/condition.hh"
 #include "tools/sluicectl/hops.hh"
 #include "tools/sluicectl/shell.hh"
 
@@ -132,34 +131,6 @@ TEST(Sluicectl, NextHopsAsIproute2SaysThem) {
          {"weight 3", "via 10.0.1.2 weight 0", "via 10.0.1.2 weight 257", "via 10.0.1", "via", "dev p1",
           "nexthop", "blackhole via 10.0.1.2", "via 10.0.1.2 nexthop weight 2", "10.0.1.2"})
         CHECK_TRUE_TEXT(!refusal([&] { parse_hops(words(line)); }).empty(), line);
-}
-
-TEST(Sluicectl, ConditionsCompareFieldsByTheirBeginning) {
-    const Json queue = {
-        {"tx_packets", 5}, {"tx_bytes", 1000}, {"dropped_packets", 0}, {"latency_ns", {{"max", 1500}}}};
-    const auto holds = [&](std::string_view line) {
-        const Condition condition = Condition::parse(words(line));
-        STRCMP_EQUAL("ports.p1.queues.3", condition.path.c_str());
-        return condition.holds(condition.find(queue));
-    };
-    CHECK_TRUE(holds("queue p1.3 dropped == 0"));
-    CHECK_FALSE(holds("queue p1.3 dropped != 0"));
-    CHECK_TRUE(holds("queue p1.3 tx_packets >= 5"));
-    CHECK_FALSE(holds("queue p1.3 tx_packets > 5"));
-    CHECK_TRUE(holds("queue p1.3 tx_packets < 6"));
-    CHECK_FALSE(holds("queue p1.3 tx_packets <= 4"));
-    CHECK_TRUE(holds("queue p1.3 tx_bytes == 1KB"));
-    CHECK_TRUE(holds("queue p1.3 latency.max == 1.5us"));
-    says(refusal([&] { holds("queue p1.3 tx == 0"); }), "tx_packets or tx_bytes");
-    says(refusal([&] { holds("queue p1.3 droped == 0"); }), "perhaps dropped_packets");
-    says(refusal([&] { holds("queue p1.3 latency == 0"); }), "no single value");
-    for (const char* line : {"", "queue", "queue p1 dropped == 0", "queue p1.3 dropped = 0",
-                             "queue p1.3 dropped ==", "queue p1.3 dropped == 0 0", "port p0",
-                             "port p0 sideways", "planet p0 x == 1", "stats == 1"})
-        CHECK_TRUE_TEXT(!refusal([&] { Condition::parse(words(line)); }).empty(), line);
-    const Condition up = Condition::parse(words("port p0 up"));
-    STRCMP_EQUAL("ports.p0", up.path.c_str());
-    CHECK_TRUE(up.holds(up.find({{"link_up", true}})));
 }
 
 TEST(Sluicectl, ALineIsWords) {

@@ -49,7 +49,7 @@ TEST_GROUP(Reactions) {
         policy->ingress_pools[0].shared_cells = 100;
         policy->ports.resize(1);
         PortPolicy& port = policy->ports[0];
-        port.ways = std::make_shared<ClassTable>(port.map);
+        port.ways = std::make_shared<ClassTable>(port.map, std::uint8_t{0});
         port.pfc_send = {.lossless = priority, .may_send = priority};
         port.pfc_honours = priority;
         port.group[3] = {.threshold = Threshold::fixed(10), .headroom_cells = 50, .lossless = true};

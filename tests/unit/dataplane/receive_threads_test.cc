@@ -143,7 +143,7 @@ TEST_GROUP(ReceiveThreads) {
         for (unsigned id = 0; id < ports; ++id) {
             PortPolicy& port = next->ports.emplace_back();
             port.station.mac = macs[id];
-            port.ways = std::make_shared<ClassTable>(port.map);
+            port.ways = std::make_shared<ClassTable>(port.map, std::uint8_t{0});
             port.group[0] = {
                 .threshold = Threshold::fixed(50'000), .headroom_cells = 50'000, .lossless = true};
             port.queue[0].lossless = true;
