@@ -123,7 +123,7 @@ std::unique_ptr<Policy> LimitChange::while_waiting() const {
                 limits.headroom_cells += static_cast<std::uint32_t>(given);
                 if (own) free -= given;
             } else if (limits.pool != next.pool) {
-                limits.threshold = Threshold::nothing();
+                limits.threshold = Threshold::fixed(0);
             }
         }
     return policy;

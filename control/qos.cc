@@ -238,9 +238,8 @@ Threshold threshold_of(const Reading& in, const ThresholdConfig& said, Threshold
                        const std::string& key) {
     if (said.dynamic_th) return Threshold::dynamic(*said.dynamic_th);
     if (!said.static_bytes) return otherwise;
-    if (*said.static_bytes == 0) return Threshold::fixed(0);
-    // Limits round down, but a limit below a cell is not the same as none.
-    return Threshold::fixed(std::max(1U, in.cells(Round::down, said.static_bytes, 0, key)));
+    if (*said.static_bytes == 0) return Threshold::none();
+    return Threshold::fixed(in.cells(Round::down, said.static_bytes, 0, key));
 }
 
 Headroom headroom_of(const Config& config, const PortConfig& port) {
@@ -305,7 +304,7 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
         if (map.tc_to_queue[tc] == n && (in.out.lossless >> map.tc_to_priority_group[tc] & 1U) != 0)
             limits.lossless = true;
     const auto key = [n](std::string_view name) { return key_of("queue", n, name); };
-    limits.threshold = threshold_of(in, said, limits.lossless ? Threshold::fixed(0) : Threshold::dynamic(1),
+    limits.threshold = threshold_of(in, said, limits.lossless ? Threshold::none() : Threshold::dynamic(1),
                                     key("static_th"));
     limits.reserved_cells =
         in.cells(Round::up, said.size_bytes, in_use(map, n) ? in.port.mtu : 0, key("size"));

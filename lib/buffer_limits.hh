@@ -33,18 +33,14 @@ class Threshold {
         threshold.right_ = static_cast<std::uint8_t>(std::max(-n, 0));
         return threshold;
     }
-    // 0: no limit but the pool itself.
+    // So many cells; 0 leaves the user nothing of the shared part.
     static constexpr Threshold fixed(std::uint32_t cells) {
         Threshold threshold;
-        if (cells != 0) threshold.cells_ = cells;
+        threshold.cells_ = cells;
         return threshold;
     }
-    // T is 0.
-    static constexpr Threshold nothing() {
-        Threshold threshold;
-        threshold.cells_ = 0;
-        return threshold;
-    }
+    // No limit but the pool itself.
+    static constexpr Threshold none() { return {}; }
 
     // T for a user of `used_cells` in a pool that has `free_cells` left (negative after a cut: as 0). Without
     // any limit T is all that it could hold now: what it has and what is free.
@@ -131,8 +127,9 @@ constexpr GroupLimits tightest(const GroupLimits& from, const GroupLimits& to) {
 
 static_assert(Threshold::dynamic(-8).limit_cells(511, 0) == 1 &&
               Threshold::dynamic(7).limit_cells(3, 0) == 384);
+static_assert(Threshold::fixed(0).limit_cells(9, 0) == 0 && Threshold::none().limit_cells(9, 2) == 11);
 static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(2, 0) == 4);
 static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(9, 0) == 5);
-static_assert(tightest(Threshold::nothing(), Threshold::fixed(0)).limit_cells(9, 3) == 0);
+static_assert(tightest(Threshold::fixed(0), Threshold::none()).limit_cells(9, 3) == 0);
 
 }  // namespace sluice

@@ -194,6 +194,19 @@ class Queues(loopback.Case):
         self.assertEqual(len([f for f in out.frames["h2"] if f.bytes[15] >> 2 == 26]), 50)
         self.assertGreater(out.drops("h0")["queue_limit"], 15)
 
+    def test_limits_round_down_to_whole_cells(self):
+        """Cells are of 256 bytes. A limit below one cell admits nothing; 0 is no limit."""
+        for limit, admitted in ((1, 0), (255, 0), (256, 1), (511, 1), (512, 2), (0, 10)):
+            for part in ("port.h0.priority_group.0", "port.h1.queue.0"):
+                switch = Switch(self, hosts=2)
+                switch.default(qos="lossy")
+                switch.section("port.h1.queue.0", size=0)
+                switch.section(part, size=0, static_th=limit)
+                switch.give("h0", back_to_back(10, plain(60)))
+                switch.event("0ns", "queue h1.0 hold")
+                queue = switch.run("--duration", "1us").port("h1")["queues"][0]
+                self.assertEqual(queue["occupancy_packets"], admitted, (limit, part))
+
     def test_strict_priority(self):
         """A CNP goes ahead of every frame that waits, and never cuts the one under way."""
         switch = Switch(self, hosts=4)

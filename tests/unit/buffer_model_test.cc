@@ -90,7 +90,7 @@ void change(Random& random, Model& model, reference::Buffer& slow) {
     const unsigned old_pool = l.pool;
     l = {.dynamic = random.below(4) != 0,
          .n = static_cast<int>(random.below(16)) - 8,
-         .fixed = random.below(3) == 0 ? 0 : random.below(200),
+         .fixed = random.below(3) == 0 ? std::nullopt : std::optional<std::int64_t>(random.below(200)),
          .reserved = random.below(20),
          .headroom = random.below(40),
          .xon = random.below(3) == 0 ? random.below(50) : 0,
@@ -98,7 +98,8 @@ void change(Random& random, Model& model, reference::Buffer& slow) {
          .lossless = random.below(4) != 0,
          .pool = random.below(8) == 0 ? random.below(pool_count) : old_pool};
     model.limits[g] = {.threshold = l.dynamic ? Threshold::dynamic(l.n)
-                                              : Threshold::fixed(static_cast<std::uint32_t>(l.fixed)),
+                                    : l.fixed ? Threshold::fixed(static_cast<std::uint32_t>(*l.fixed))
+                                              : Threshold::none(),
                        .reserved_cells = static_cast<std::uint32_t>(l.reserved),
                        .headroom_cells = static_cast<std::uint32_t>(l.headroom),
                        .xon_cells = static_cast<std::uint32_t>(l.xon),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace reference {
@@ -15,8 +16,8 @@ enum class Where { reserved, shared, headroom, ingress_limit, headroom_overrun }
 
 struct Limits {
     bool dynamic = true;
-    int n = 0;               // alpha = 2^n
-    std::int64_t fixed = 0;  // static threshold, 0: none
+    int n = 0;                          // alpha = 2^n
+    std::optional<std::int64_t> fixed;  // static threshold
     std::int64_t reserved = 0;
     std::int64_t headroom = 0;
     std::int64_t xon = 0;
@@ -62,7 +63,7 @@ struct Buffer {
     static bool within(const Limits& l, std::int64_t use, std::int64_t free, std::int64_t own) {
         free = std::max<std::int64_t>(free, 0);
         if (l.dynamic) return use * l.den() <= l.num() * free;
-        if (l.fixed != 0) return use <= l.fixed;
+        if (l.fixed) return use <= *l.fixed;
         return use <= own + free;
     }
 

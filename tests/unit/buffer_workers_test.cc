@@ -44,7 +44,7 @@ struct Shared {
     std::atomic<unsigned> refused{0};
 
     Shared() {
-        groups[0] = {.threshold = Threshold::fixed(0)};  // up to S itself
+        groups[0] = {.threshold = Threshold::none()};  // up to S itself
         groups[lossless] = {.threshold = Threshold::dynamic(1),
                             .reserved_cells = 5,
                             .headroom_cells = 40,
@@ -176,7 +176,7 @@ TEST(BufferWorkers, twoWorkersNeverOverCommitAndEndAtZero) {
 // others take, only their bounds.
 TEST(BufferWorkers, burstsThatOverlapNeverOverCommit) {
     const PoolLimits limits{.shared_cells = 300};
-    const GroupLimits group_limits{.threshold = Threshold::fixed(0)};
+    const GroupLimits group_limits{.threshold = Threshold::none()};
     std::uint64_t random = 1;
     for (int round = 0; round < 2'000; ++round) {
         PoolUse pool;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -150,11 +151,12 @@ TEST(SharedBuffer, blockedGroupSequenceDynamic) {
 TEST(SharedBuffer, blockedGroupSequenceStatic) {
     for (const std::uint32_t bytes : cell_sizes)
         for (const std::uint32_t k : packet_cells(CellSize{bytes}))
-            for (const std::uint32_t limit : {0U, 1U, 300'000 / bytes, 999'000 / bytes}) {
+            for (const std::optional<std::uint32_t> limit : std::array<std::optional<std::uint32_t>, 5>{
+                     std::nullopt, 0U, 1U, 300'000 / bytes, 999'000 / bytes}) {
                 const std::uint32_t size = 1'000'000 / bytes;
-                const std::int64_t most = limit == 0 ? size : limit;
+                const std::int64_t most = limit.value_or(size);
                 const std::uint32_t offset = 18'200 / bytes;
-                blocked_group({.threshold = Threshold::fixed(limit),
+                blocked_group({.threshold = limit ? Threshold::fixed(*limit) : Threshold::none(),
                                .shared_max = most,
                                .resume_below = std::max<std::int64_t>(most - offset, 0),
                                .size = size,
@@ -359,7 +361,7 @@ TEST(SharedBuffer, othersCanPushAGroupOverItsLimit) {
     const GroupLimits limits{.headroom_cells = 10, .xon_offset_cells = 4, .lossless = true};
     PriorityGroup group, other;
     for (int i = 0; i < 40; ++i) check(Admission::shared, bench.admit(group, limits, 1));
-    const GroupLimits greedy{.threshold = Threshold::fixed(0)};
+    const GroupLimits greedy{.threshold = Threshold::none()};
     for (int i = 0; i < 20; ++i) check(Admission::shared, bench.admit(other, greedy, 1));
     check(XoffSignal::none, bench.evaluate(group, limits));  // T 40
     check(Admission::shared, bench.admit(other, greedy, 1));
