@@ -35,10 +35,11 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
     if (control.kind == MacControl::Kind::pause && control.addressed) {
         counters.pfc.rx_pause_global.add(1);
     } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
-        const Time end = meta(packet).arrival + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
+        const Time start = meta(packet).arrival;
+        const Time end = start + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
         const std::uint8_t held = port.honor.held();
         // One that was passed on before the link went down is forgotten, as the others are.
-        if (port.link_up) port.honor.receive(control.map, end, policy.speed, policy.pfc_honours);
+        if (port.link_up) port.honor.receive(control.map, start, end, policy.speed, policy.pfc_honours);
         if (worker.reactions && (port.honor.held() & ~held) != 0) begin_to_obey(worker, port);
     } else {
         counters.pfc.rx_unknown.add(1);

@@ -49,10 +49,11 @@ unsigned ObeyingPort::transmit(std::span<Packet* const> frames) {
             continue;
         const MacControl control = decode_mac_control({frame_bytes(packet), pfc_frame_bytes}, {});
         if (control.kind != MacControl::Kind::pfc) continue;
-        const Time end = meta(packet).departure + speed_.byte_time() * wire_bytes(pfc_frame_bytes);
+        const Time start = meta(packet).departure;
+        const Time end = start + speed_.byte_time() * wire_bytes(pfc_frame_bytes);
         sent += inner_->transmit(frames.subspan(sent, i + 1 - sent));
         if (sent != i + 1) return sent;
-        honor_.receive(control.map, end, speed_, every_class);
+        honor_.receive(control.map, start, end, speed_, every_class);
     }
     return sent + (sent != frames.size() ? inner_->transmit(frames.subspan(sent)) : 0);
 }

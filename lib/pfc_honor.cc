@@ -4,17 +4,16 @@
 
 namespace sluice {
 
-void PfcHonor::receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled) {
-    expire(end_of_frame);  // what ended before this frame did has ended by itself
+void PfcHonor::receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled) {
+    expire(start);  // a turn may come late: these pauses ended before the frame came
     const Duration quantum = rate.byte_time() * quantum_bytes;
     for_each_class(map.class_enable, [&](ClassId n) {
         const unsigned bit = 1U << n;
         if ((enabled & bit) == 0) return counters_[n].rx_unexpected.add(1);
         const bool xoff = map.quanta[n] != 0;
         (xoff ? counters_[n].rx_xoff : counters_[n].rx_xon).add(1);
-        const Time until = end_of_frame + quantum * map.quanta[n];
-        if ((suspended_ & bit) == 0)
-            return step(n, xoff ? PauseEvent::xoff : PauseEvent::xon, end_of_frame, until);
+        const Time until = end + quantum * map.quanta[n];
+        if ((suspended_ & bit) == 0) return step(n, xoff ? PauseEvent::xoff : PauseEvent::xon, end, until);
         ignored_ = static_cast<std::uint8_t>(xoff ? ignored_ | bit : ignored_ & ~bit);
         if (xoff) deadline_[n] = until;
     });

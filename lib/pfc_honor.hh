@@ -2,11 +2,12 @@
 // Annex 31D).
 //
 // A deadline is the end of the frame + quanta x 512 / R: it replaces the one before, 0 resumes now, a cleared
-// bit leaves its priority alone. A priority is held while now < deadline; `expire` forgets what has passed,
-// so nothing stale is ever compared (Time wraps). Which queue a priority stands for, the caller's map knows;
-// the frame that is being serialised finishes. The owner of the port calls it: `receive` for each PFC frame
-// in order of arrival, `expire` each turn. Counters are read by anyone; rx_xoff, rx_xon and rx_unexpected
-// count frames that name the priority, each in one.
+// bit leaves its priority alone. The port acts on a frame when it starts, so a pause that ends before that
+// frame has ended still runs to its own deadline. A priority is held while now < deadline; `expire` forgets
+// the pauses that have ended, so nothing stale is ever compared (Time wraps). Which queue a priority stands
+// for, the caller's map knows; the frame that is being serialised finishes. The owner of the port calls it:
+// `receive` for each PFC frame in order of arrival, `expire` each turn. Counters are read by anyone; rx_xoff,
+// rx_xon and rx_unexpected count frames that name the priority, each in one.
 #pragma once
 
 #include <array>
@@ -34,8 +35,8 @@ class PfcHonor {
         Counter held_ps;        // up to the last `settle`, or the end of the last pause
     };
 
-    // `enabled`: priorities that this port honours.
-    void receive(const PauseMap& map, Time end_of_frame, Rate rate, std::uint8_t enabled);
+    // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honours.
+    void receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled);
 
     // Mask of the priorities that may not start a frame at `now`.
     std::uint8_t paused(Time now) const {

@@ -69,6 +69,13 @@ def plain6(size=62, source=0, to=1, tags=(), **keys):
     return ethernet(ipv6(body, source, to, **keys), 0x86DD, sender, tags=tags)
 
 
+def pfc(quanta, source=1):
+    """A PFC frame; `quanta` by priority, of those that it names."""
+    vector = sum(1 << n for n in quanta)
+    return ethernet(struct.pack(">HH8H", 0x0101, vector, *(quanta.get(n, 0) for n in range(8))), 0x8808, source,
+                    to="01:80:c2:00:00:01")
+
+
 def l3_offset(frame):
     at = 12
     while frame[at:at + 2] in TPIDS:

@@ -13,7 +13,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "ben
 import loopback  # noqa: E402
 import reaction  # noqa: E402
 from bench import Bench  # noqa: E402
-from frames import plain, routed  # noqa: E402
+from frames import pfc, plain, routed  # noqa: E402
 from loopback import Programs, Switch, flow, wire_ps  # noqa: E402
 
 HOUR_NS = 3600 * 10**9
@@ -206,6 +206,18 @@ class Queues(loopback.Case):
                 switch.event("0ns", "queue h1.0 hold")
                 queue = switch.run("--duration", "1us").port("h1")["queues"][0]
                 self.assertEqual(queue["occupancy_packets"], admitted, (limit, part))
+
+    def test_a_pause_holds_until_its_own_deadline(self):
+        """10 quanta at 10G, behind a frame of 67.2 ns, end at 579.2 ns, whatever frames come before."""
+        xoff = pfc({4: 10})
+        for second, until in ((None, 579), (pfc({3: 10}), 579), (pfc({3: 0}), 579), (pfc({}), 579),
+                              (pfc({4: 0}), 520), (pfc({4: 20}), 520 + 67 + 1024)):
+            switch = Switch(self, hosts=2)
+            switch.default(speed="10G", pfc=[3, 4])
+            switch.give("h1", [(0, xoff)] + ([(520, second)] if second else []))
+            switch.give("h0", [(50, plain(60, dscp=32))])
+            switch.section("map.default", dscp_to_tc={"32": 4})
+            self.assertEqual(stamped(switch.run().frames["h1"]), [until], second and second.hex())
 
     def test_strict_priority(self):
         """A CNP goes ahead of every frame that waits, and never cuts the one under way."""

@@ -100,13 +100,13 @@ TEST(PfcGenerator, peerNeverResumesBeforeXon) {
     Time now = before_wrap;
     std::optional<PauseMap> map = generator.decide(0b1000, 0, now);
     for (int n = 0; n < 1'000; ++n) {
-        peer.receive(*map, now + cable, gigabits(100), 0xFF);
+        peer.receive(*map, now + cable, now + cable, gigabits(100), 0xFF);
         now = *generator.next_refresh();
         CHECK_EQUAL(0b1000, peer.paused(now + cable));
         map = generator.decide(0, 0, now);
     }
     CHECK_EQUAL(0U, peer.counters(3).expired.get());
-    peer.receive(*generator.decide(0, generator.asserted(), now), now + cable, gigabits(100), 0xFF);
+    peer.receive(*generator.decide(0, generator.asserted(), now), now + cable, now + cable, gigabits(100), 0xFF);
     CHECK_EQUAL(0, peer.paused(now + cable));
     CHECK_EQUAL(peer.counters(3).rx_xoff.get() + 1,
                 generator.counters(3).tx_xoff.get());  // the last one is on the cable

@@ -1,5 +1,6 @@
 #include "lib/pfc_honor.hh"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -23,30 +24,41 @@ PauseMap pause(ClassId priority, std::uint16_t quanta) {
     return map;
 }
 
-// The law, slowly: deadlines on a scale that does not wrap, held time added up interval by interval.
+// The law, slowly: intervals on a scale that does not wrap. A frame counts from its start, time from its end.
 struct SlowHonor {
     struct Class {
         std::optional<std::uint64_t> deadline;  // of what is obeyed
         std::optional<std::uint64_t> ignored;
         bool suspended = false;
-        std::uint64_t xoff = 0, xon = 0, unexpected = 0, expired = 0, transitions = 0, held_ps = 0;
+        std::uint64_t xoff = 0, xon = 0, unexpected = 0, expired = 0, transitions = 0;
+        std::uint64_t from = 0, closed_ps = 0;
+
+        std::uint64_t held_ps(std::uint64_t at) const {
+            const std::uint64_t to = deadline ? std::min(at, *deadline) : from;
+            return closed_ps + (to > from ? to - from : 0);
+        }
+        void close(std::uint64_t at) {
+            closed_ps = held_ps(at);
+            deadline.reset();
+        }
+        void open(std::uint64_t at, std::uint64_t until) {
+            if (!deadline) ++transitions, from = at;
+            deadline = until;
+        }
     };
     std::array<Class, 8> of{};
     std::uint64_t now = 0;
 
     void advance(std::uint64_t to) {
-        for (Class& c : of) {
-            if (c.ignored && *c.ignored <= to) c.ignored.reset();
-            if (!c.deadline) continue;
-            const bool over = *c.deadline <= to;
-            c.held_ps += (over ? *c.deadline : to) - now;
-            if (!over) continue;
-            ++c.expired;
-            c.deadline.reset();
-        }
         now = to;
+        for (Class& c : of) {
+            if (c.ignored && *c.ignored <= now) c.ignored.reset();
+            if (!c.deadline || *c.deadline > now) continue;
+            ++c.expired;
+            c.close(now);
+        }
     }
-    void receive(const PauseMap& map, std::uint64_t quantum_ps, unsigned enabled) {
+    void receive(const PauseMap& map, std::uint64_t end, std::uint64_t quantum_ps, unsigned enabled) {
         for (unsigned n = 0; n < 8; ++n) {
             if ((map.class_enable >> n & 1U) == 0) continue;
             Class& c = of[n];
@@ -57,15 +69,12 @@ struct SlowHonor {
             ++(map.quanta[n] != 0 ? c.xoff : c.xon);
             if (c.suspended) {
                 c.ignored.reset();
-                if (map.quanta[n] != 0) c.ignored = now + map.quanta[n] * quantum_ps;
-                continue;
+                if (map.quanta[n] != 0) c.ignored = end + map.quanta[n] * quantum_ps;
+            } else if (map.quanta[n] == 0) {
+                c.close(end);
+            } else {
+                c.open(end, end + map.quanta[n] * quantum_ps);
             }
-            if (map.quanta[n] == 0) {
-                c.deadline.reset();
-                continue;
-            }
-            if (!c.deadline) ++c.transitions;
-            c.deadline = now + map.quanta[n] * quantum_ps;
         }
     }
     void suspend(unsigned mask) {
@@ -73,7 +82,9 @@ struct SlowHonor {
             Class& c = of[n];
             if ((mask >> n & 1U) == 0) continue;
             c.suspended = true;
-            if (c.deadline) c.ignored = std::exchange(c.deadline, std::nullopt);
+            if (!c.deadline) continue;
+            c.ignored = c.deadline;
+            c.close(now);
         }
     }
     void obey(unsigned mask) {
@@ -81,9 +92,7 @@ struct SlowHonor {
             Class& c = of[n];
             if ((mask >> n & 1U) == 0) continue;
             c.suspended = false;
-            if (!c.ignored) continue;
-            ++c.transitions;
-            c.deadline = std::exchange(c.ignored, std::nullopt);
+            if (c.ignored) c.open(now, *std::exchange(c.ignored, std::nullopt));
         }
     }
 };
@@ -94,13 +103,13 @@ TEST_GROUP(PfcHonor) {
     PfcHonor honor;
 
     void xoff(ClassId priority, std::uint16_t quanta, Time end) {
-        honor.receive(pause(priority, quanta), end, gigabits(100), 0xFF);
+        honor.receive(pause(priority, quanta), end, end, gigabits(100), 0xFF);
     }
 };
 
 TEST(PfcHonor, ignoresAndCountsClassesThatAreNotEnabled) {
     const PauseMap all{0xFF, {9, 9, 9, 9, 0, 9, 9, 9}};
-    honor.receive(all, before_wrap, gigabits(100), 0b0000'1000);
+    honor.receive(all, before_wrap, before_wrap, gigabits(100), 0b0000'1000);
     CHECK_EQUAL(0b0000'1000, honor.paused(before_wrap));
     for (ClassId n = 0; n < 8; ++n) {
         CHECK_EQUAL(n == 3 ? 0U : 1U, honor.counters(n).rx_unexpected.get());
@@ -111,7 +120,7 @@ TEST(PfcHonor, ignoresAndCountsClassesThatAreNotEnabled) {
 
 TEST(PfcHonor, suspendedClassIsCountedAndNotObeyed) {
     honor.suspend(before_wrap, 0b1000);
-    honor.receive(pause(3, 100), before_wrap, gigabits(100), 0b1000);
+    honor.receive(pause(3, 100), before_wrap, before_wrap, gigabits(100), 0b1000);
     CHECK_EQUAL(0, honor.paused(before_wrap));
     CHECK(!honor.next_expiry());
     CHECK_EQUAL(1U, honor.counters(3).rx_xoff.get());
@@ -164,7 +173,7 @@ TEST(PfcHonor, deadlineIsExactAtEverySpeed) {
         CHECK(gigabits(speed).valid_port_speed());
         for (const std::uint16_t quanta : {1, 2, 3, 0x7FFF, 0xFFFF}) {
             PfcHonor port;
-            port.receive(pause(5, quanta), before_wrap, gigabits(speed), 0xFF);
+            port.receive(pause(5, quanta), before_wrap, before_wrap, gigabits(speed), 0xFF);
             const Time end = before_wrap + Duration{static_cast<std::int64_t>(quanta * (512'000 / speed))};
             CHECK(end == *port.next_expiry());
             CHECK_EQUAL(1 << 5, port.paused(end - tick));
@@ -205,7 +214,7 @@ TEST(PfcHonor, clearedBitLeavesItsClassAlone) {
     xoff(3, 100, before_wrap);
     PauseMap map = pause(4, 50);
     map.quanta[3] = 0;
-    honor.receive(map, before_wrap + tick, gigabits(100), 0xFF);
+    honor.receive(map, before_wrap + tick, before_wrap + tick, gigabits(100), 0xFF);
     CHECK_EQUAL(0b0001'1000, honor.paused(before_wrap + tick));
     CHECK((before_wrap + tick + Duration{50 * 5'120}) == *honor.next_expiry());
     honor.expire(*honor.next_expiry());
@@ -226,7 +235,28 @@ TEST(PfcHonor, expiredPauseIsForgottenBeforeTimeWraps) {
     CHECK_EQUAL(1U, honor.counters(3).expired.get());
 }
 
-// A turn may come late: what ended before the next frame did has ended by itself.
+// 10 quanta at 10G, in a frame of 67.2 ns: until 579.2 ns, whatever other frames come before.
+TEST(PfcHonor, anotherFrameDoesNotCutAPauseShort) {
+    const Time start = before_wrap, end = start + Duration{67'200}, until = start + Duration{579'200};
+    const Time second = start + nanoseconds(520);
+    const PauseMap nothing{}, other = pause(3, 5), resumes_other = pause(3, 0), itself = pause(6, 10);
+    for (const PauseMap& map : {nothing, other, resumes_other}) {
+        PfcHonor port;
+        port.receive(pause(6, 10), start, end, gigabits(10), 0xFF);
+        port.receive(map, second, second + Duration{67'200}, gigabits(10), 0xFF);
+        CHECK_EQUAL(1 << 6, port.paused(until - tick) & 1 << 6);
+        CHECK_EQUAL(0, port.paused(until) & 1 << 6);
+        port.expire(until);
+        CHECK_EQUAL(512'000U, port.counters(6).held_ps.get());
+        CHECK_EQUAL(1U, port.counters(6).expired.get());
+    }
+    honor.receive(pause(6, 10), start, end, gigabits(10), 0xFF);
+    honor.receive(itself, second, second + Duration{67'200}, gigabits(10), 0xFF);
+    CHECK_EQUAL(1 << 6, honor.paused(until));  // renewed before it ended: one pause
+    CHECK_EQUAL(1U, honor.counters(6).transitions.get());
+}
+
+// A turn may come late: what ended before the next frame came has ended by itself.
 TEST(PfcHonor, pauseAfterAnUnnoticedExpiryIsANewOne) {
     xoff(3, 1, before_wrap);
     xoff(3, 1, before_wrap + nanoseconds(100));
@@ -315,8 +345,10 @@ TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
                 PauseMap map{static_cast<std::uint8_t>(random(256)), {}};
                 for (auto& quanta : map.quanta) quanta = static_cast<std::uint16_t>(random(3) * random(400));
                 const auto enabled = static_cast<std::uint8_t>(random(4) == 0 ? random(256) : 0xFF);
-                port.receive(map, now, gigabits(speed), enabled);
-                slow.receive(map, quantum_ps, enabled);
+                const std::uint64_t frame_ps = random(2) * random(3 * quantum_ps);
+                port.receive(map, now, now + Duration{static_cast<std::int64_t>(frame_ps)}, gigabits(speed),
+                             enabled);
+                slow.receive(map, slow.now + frame_ps, quantum_ps, enabled);
             } else if (random(8) == 0) {
                 const auto taken = static_cast<std::uint8_t>(random(256));
                 port.suspend(now, taken);
@@ -331,10 +363,11 @@ TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
                 port.settle(now);
             } else if (random(20) == 0) {
                 port.forget(now);
-                for (auto& c : slow.of) c.deadline.reset(), c.ignored.reset();
+                for (auto& c : slow.of) c.close(slow.now), c.ignored.reset();
             }
             for (ClassId c = 0; c < 8; ++c)
-                CHECK_EQUAL(slow.of[c].held_ps, static_cast<std::uint64_t>(port.paused_time(c, now).ps));
+                CHECK_EQUAL(slow.of[c].held_ps(slow.now),
+                            static_cast<std::uint64_t>(port.paused_time(c, now).ps));
         }
         const Time end = before_wrap + Duration{static_cast<std::int64_t>(slow.now)} + seconds(1);
         slow.advance(slow.now + 1'000'000'000'000);
@@ -345,7 +378,7 @@ TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
             CHECK_EQUAL(slow.of[c].unexpected, port.counters(c).rx_unexpected.get());
             CHECK_EQUAL(slow.of[c].expired, port.counters(c).expired.get());
             CHECK_EQUAL(slow.of[c].transitions, port.counters(c).transitions.get());
-            CHECK_EQUAL(slow.of[c].held_ps, port.counters(c).held_ps.get());
+            CHECK_EQUAL(slow.of[c].closed_ps, port.counters(c).held_ps.get());
         }
     }
 }
