@@ -249,6 +249,9 @@ Headroom headroom_of(const Config& config, const PortConfig& port) {
     inputs.cable_m = port.cable_m;
     inputs.mtu_any = inputs.mtu_lossless = port.mtu;
     inputs.cell_bytes = config.cell_bytes;
+    // Every port accepts tagged frames, and a neighbor with `vlan` may be added at any time.
+    inputs.peer_tags = max_vlan_tags;
+    inputs.own_tags = 1;
     // What arrives before our turn sees it, and what our PFC frame waits for in our own ring.
     inputs.own_turn_max = is_virtual ? config.virtual_turn * 2 : config.turn_max + modelled_ring;
     // A frame that another worker has received waits for ours, however many receive queues there are:

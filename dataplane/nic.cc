@@ -7,12 +7,13 @@
 
 #include "dataplane/ring_size.hh"
 #include "dataplane/rss.hh"
+#include "lib/headers.hh"
 
 namespace sluice {
 namespace {
 
-// Of a frame as it lies in packet buffers: with two VLAN tags, without its check sequence.
-constexpr std::uint32_t frame_overhead = RTE_ETHER_HDR_LEN + 2 * 4;
+// Of a frame as it lies in packet buffers: with its VLAN tags, without its check sequence.
+constexpr std::uint32_t frame_overhead = RTE_ETHER_HDR_LEN + max_vlan_tags * sizeof(VlanTag);
 // NICs fill a packet buffer in steps of this.
 constexpr std::uint32_t buffer_step = 1024;
 

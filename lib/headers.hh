@@ -93,6 +93,7 @@ struct VlanTag {
     Be16 type;  // of what follows
 };
 static_assert(sizeof(VlanTag) == 4);
+constexpr unsigned max_vlan_tags = 2;  // of a frame on arrival: one with more is dropped as too_many_tags
 
 struct Ipv4Header {
     std::uint8_t version_ihl;

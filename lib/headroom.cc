@@ -4,14 +4,16 @@
 #include <array>
 #include <cassert>
 
+#include "lib/headers.hh"
+
 namespace sluice {
 
 namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint64_t ethernet_header_bytes = 14;
-constexpr std::uint64_t tag_bytes = 4;
+constexpr std::uint64_t ethernet_header_bytes = sizeof(EthernetHeader);
+constexpr std::uint64_t tag_bytes = sizeof(VlanTag);
 constexpr std::uint64_t pfc_wire_bytes = 84;              // 64 with FCS, preamble and gap
 constexpr std::uint64_t metres_per_second = 198'000'000;  // in fibre and copper, 0.66 c
 
@@ -73,6 +75,12 @@ std::string cable_text(const HeadroomInputs& in) {
            " Mb/s / (8 x 1.98e8 m/s)";
 }
 
+std::string frame_text(std::uint32_t mtu, std::uint32_t tags) {
+    std::string text = number(mtu) + " + " + number(ethernet_header_bytes);
+    if (tags != 0) text += " + " + number(tag_bytes) + " x " + number(tags) + (tags == 1 ? " tag" : " tags");
+    return text;
+}
+
 std::vector<HeadroomRow> sonic_rows(const Headroom& terms) {
     const std::uint64_t cell = terms.inputs.cell_bytes;
     const std::string factor =
@@ -125,12 +133,11 @@ WorstMix worst_mix(std::uint64_t wire_bytes, std::uint64_t min_frame, std::uint6
 
 Headroom headroom(const HeadroomInputs& inputs) {
     assert(inputs.rate.valid_port_speed() && inputs.cable_m <= HeadroomInputs::max_cable_m &&
-           inputs.tags <= 2);
+           inputs.own_tags <= max_vlan_tags && inputs.peer_tags <= max_vlan_tags);
     Headroom h;
     h.inputs = inputs;
-    const std::uint64_t headers = ethernet_header_bytes + tag_bytes * inputs.tags;
     const Wide cable_bits = Wide{2} * inputs.cable_m * inputs.rate.bits_per_second;
-    h.max_frame_bytes = inputs.mtu_lossless + headers;
+    h.max_frame_bytes = inputs.mtu_lossless + ethernet_header_bytes + tag_bytes * inputs.peer_tags;
     h.frame_cells = ceil_div(h.max_frame_bytes, inputs.cell_bytes);
     h.reaction_quanta = peer_reaction_quanta(inputs.rate, inputs.flavour);
     h.reaction_bytes = quantum_bytes * h.reaction_quanta.value;
@@ -140,7 +147,8 @@ Headroom headroom(const HeadroomInputs& inputs) {
         h.xoff_cells = ceil_div(h.xoff_bytes, inputs.cell_bytes);
         return h;
     }
-    h.own_frame_bytes = inputs.mtu_any + headers + wire_overhead_bytes;
+    h.own_frame_bytes =
+        inputs.mtu_any + ethernet_header_bytes + tag_bytes * inputs.own_tags + wire_overhead_bytes;
     h.pfc_frame_bytes = pfc_wire_bytes;
     h.cable_bytes = ceil_div(cable_bits, Wide{8} * metres_per_second);
     h.interface_bits = interface_delay_bits(inputs.rate);
@@ -164,11 +172,10 @@ Headroom headroom(const HeadroomInputs& inputs) {
 std::vector<HeadroomRow> headroom_rows(const Headroom& h) {
     const HeadroomInputs& in = h.inputs;
     if (in.flavour == HeadroomFlavour::sonic) return sonic_rows(h);
-    const std::string headers = " + 14" + (in.tags == 0 ? "" : " + 4 x " + number(in.tags));
-    const std::string frame =
-        number(h.frame_cells) + " cells of a packet of " + number(h.max_frame_bytes) + " B";
+    const std::string frame = number(h.frame_cells) + " cells of a packet of " + number(h.max_frame_bytes) +
+                              " B = " + frame_text(in.mtu_lossless, in.peer_tags);
     std::vector<HeadroomRow> rows{
-        {"own frame", h.own_frame_bytes, "F = " + number(in.mtu_any) + headers + " + 24"},
+        {"own frame", h.own_frame_bytes, "F = " + frame_text(in.mtu_any, in.own_tags) + " + 24"},
         {"PFC frame", h.pfc_frame_bytes, "64 + 20"},
         {"cable", h.cable_bytes, cable_text(in)},
         {"peer reaction", h.reaction_bytes,

@@ -26,7 +26,8 @@ struct HeadroomInputs {
     std::uint32_t cable_m = 5;          // one way; at most max_cable_m
     std::uint32_t mtu_any = 9100;       // largest IP packet of any class that we send on this port
     std::uint32_t mtu_lossless = 9100;  // largest IP packet that the peer sends in this class
-    std::uint32_t tags = 0;             // VLAN tags of both, 0..2
+    std::uint32_t own_tags = 0;         // VLAN tags of a frame that we send, 0..max_vlan_tags
+    std::uint32_t peer_tags = 0;        // VLAN tags of a frame that the peer sends, likewise
     std::uint32_t cell_bytes = 256;
     std::uint32_t min_frame_bytes = 60;  // L_min; more only if the operator knows better
     Duration own_turn_max;               // 0: hardware, or a turn grid of 0

@@ -202,7 +202,7 @@ Parsed parse_any(Bytes view, std::uint32_t frame_bytes, const Station& station) 
     }
     std::size_t offset = sizeof(EthernetHeader);
     while (type != ether_type::ipv4 && is_vlan_tag(type)) {
-        if (out.tags == 2) {
+        if (out.tags == max_vlan_tags) {
             out.drop = DropReason::too_many_tags;
             return out;
         }

@@ -46,7 +46,7 @@ class FlowFields {
 struct alignas(32) Parsed {  // its index is a shift
     DropReason drop = DropReason::none;
     FrameKind kind = FrameKind::other;
-    std::uint8_t tags = 0;       // VLAN tags, 0..2
+    std::uint8_t tags = 0;       // VLAN tags, 0..max_vlan_tags
     std::uint8_t pcp = 0;        // of the outer tag; 0 without
     std::uint8_t l3_offset = 0;  // bytes from the start of the frame
     std::uint8_t protocol = 0;   // of the transport header, behind IPv6 extension headers

@@ -55,7 +55,7 @@ TEST(Headroom, agreesWithTheDcqcnPaperAt40G) {
 
 TEST(Headroom, addsUpToTheCell) {
     HeadroomInputs in = basic(100, 5, 9100);
-    in.tags = 1;
+    in.own_tags = in.peer_tags = 1;
     in.own_turn_max = microseconds(50);
     in.peer_turn_max = nanoseconds(500);
     in.peer_ring_bytes = 4096;

@@ -73,6 +73,19 @@ TEST(LintQos, refusesAHeadroomThatIsTooSmall) {
           head + "true" + xoff + "218880");
 }
 
+// A port accepts frames of two tags; a next hop may add one.
+TEST(LintQos, headroomReckonsWithVlanTags) {
+    const ConfigResult config = parse_config("[port.p1]\nmtu = 1522\n", "f");
+    const EffectiveQos qos = effective_qos(*config);
+    const Headroom& headroom = qos.ports.at("p1").headroom;
+    LONGS_EQUAL(1522 + 14 + 8, headroom.max_frame_bytes);
+    LONGS_EQUAL(7, headroom.frame_cells);  // 6 without tags
+    LONGS_EQUAL(1522 + 14 + 4 + 24, headroom.own_frame_bytes);
+    const std::string table = qos_tables(qos);
+    STRCMP_CONTAINS("F = 1522 + 14 + 4 x 1 tag + 24\n", table.c_str());
+    STRCMP_CONTAINS("7 cells of a packet of 1544 B = 1522 + 14 + 4 x 2 tags\n", table.c_str());
+}
+
 TEST(LintQos, refusesPoolsThatDoNotHoldWhatIsPromised) {
     const auto pool = [](int size, int more) {
         return fmt::format(
@@ -223,15 +236,15 @@ TEST(LintQos, warnsOfAnXonThatComesWithEachPacket) {
                   head + "2815", head + "2816");
 }
 
-// 100G, 5 m, MTU 9100: the wire takes 50.504 ns and 731.04 ns; half a quantum is 2.56 ns.
+// 100G, 5 m, MTU 9100: the wire takes 50.504 ns and 731.36 ns; half a quantum is 2.56 ns.
 TEST(LintQos, refusesAPauseThatEndsBeforeItsRefresh) {
     const std::string head = "[port.p1]\npfc_quanta = ";
     finds_but_not("pause-time",
                   "f:2:14: error: port.p1.pfc_quanta: half of a pause of 305 quanta, 780800ps, is not above",
                   head + "305", head + "306");
     finds("pause-time", "f:3:14: warning: port.p1.pfc_quanta", "virtual.turn = \"1us\"\n" + head + "306");
-    finds("pause-time", "f:3:14: warning: port.p1.pfc_quanta", "virtual.turn = \"1us\"\n" + head + "695");
-    finds("pause-time", "", "virtual.turn = \"1us\"\n" + head + "696");
+    finds("pause-time", "f:3:14: warning: port.p1.pfc_quanta", "virtual.turn = \"1us\"\n" + head + "696");
+    finds("pause-time", "", "virtual.turn = \"1us\"\n" + head + "697");
     const std::string real = "clock = \"real\"\n[port.p1]\nspeed = \"400G\"\nmtu = 1500\n";
     finds_but_not("pause-time", "f:2:1: warning: port.p1.pfc_quanta: half", real,
                   "turn_max = \"41us\"\n" + real);
