@@ -114,8 +114,9 @@ bool holds(const Assertions& assertions, const nlohmann::ordered_json& report) {
     return failures.empty();
 }
 
-int finish(const Arguments& arguments, RunningSwitch& running) {
-    bool good = true;
+int finish(const Arguments& arguments, RunningSwitch& running, const std::string& gave_up) {
+    bool good = gave_up.empty();
+    if (!good) complain("sluiced: {}\n", gave_up);
     for (const std::string& error : running.close()) {
         complain("sluiced: {}\n", error);
         good = false;
@@ -183,16 +184,16 @@ int run_main(int argc, char** argv) {
         running->reset();
         return exit_configuration;
     }
-    const std::string error =
+    const RunEnd end =
         run(**running, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                         arguments.interactive, arguments.metrics, arguments.events, arguments.log,
                         arguments.force, arguments.telemetry, eal->memory_note(), arguments.save_folder});
-    if (!error.empty()) {
-        complain("sluiced: {}\n", error);
+    if (!end.not_started.empty()) {
+        complain("sluiced: {}\n", end.not_started);
         running->reset();
         return exit_failed;
     }
-    const int status = finish(arguments, **running);
+    const int status = finish(arguments, **running, end.gave_up);
     running->reset();  // before EAL ends
     return status;
 }

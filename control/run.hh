@@ -24,11 +24,16 @@ struct RunOptions {
     std::string save_folder;  // in which a client may save a configuration; empty: that of config_file
 };
 
+struct RunEnd {
+    std::string not_started;  // why; empty: it ran
+    std::string gave_up;      // why it ended before its time; empty: it did not
+};
+
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual
-// clock, when nothing can happen any more; a second signal ends the process at once. A virtual run that a
-// signal stops while its clock runs is interrupted. Failures of timed commands become events. An error's text
-// when the run could not start.
-std::string run(RunningSwitch& running, const RunOptions& options);
+// clock, when nothing can happen any more, or when nothing but refreshed pauses happens without end; a second
+// signal ends the process at once. A virtual run that a signal stops while its clock runs is interrupted.
+// Failures of timed commands become events.
+RunEnd run(RunningSwitch& running, const RunOptions& options);
 
 // The signal that stopped it; 0: none did.
 int stopped_by();

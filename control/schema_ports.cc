@@ -1,5 +1,6 @@
 // Ports, their groups and queues, the faults on their links, and the maps by which they classify.
 #include "control/schema_sections.hh"
+#include "lib/pfc_generator.hh"
 
 namespace sluice::schema {
 namespace {
@@ -148,7 +149,7 @@ Rows<PortConfig> port_rows() {
                                       {"semi-lossless", PfcMode::semi_lossless},
                                       {"off", PfcMode::off}})),
              "Which pauses are sent and obeyed: both for the lossless; obey all eight; never send; none.");
-    rows.key("pfc_quanta", &P::pfc_quanta, integer<std::uint16_t>(2, 65535),
+    rows.key("pfc_quanta", &P::pfc_quanta, integer<std::uint16_t>(PfcSendSettings::min_quanta, 65535),
              "Pause time of the XOFFs we send, in quanta of 512 bit times; repeated at half of it.");
     rows.key("small_xoff", &P::small_xoff, boolean(),
              "Accept an xoff that is too small to be lossless, for experiments; the report then says so.");

@@ -225,10 +225,15 @@ void VirtualRunner::run(Device& all) {
             const std::uint64_t made = port.counters.generated.get();
             const unsigned sent = egress(worker, port, now, unmetered);
             if (sent == 0) return;
-            moved |= sent > port.counters.generated.get() - made;
+            const std::uint64_t ours = port.counters.generated.get() - made;
+            moved |= sent > ours;
+            idle_frames_ += ours;
             work += sent;
         });
-        if (moved) last_progress_ = now;
+        if (moved) {
+            last_progress_ = now;
+            idle_frames_ = 0;
+        }
     }
 }
 

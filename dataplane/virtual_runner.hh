@@ -40,6 +40,9 @@ class VirtualRunner {
     // happening first: a run in which nothing but refreshed pauses is left has ended.
     Time last_progress() const { return last_progress_; }
     bool can_progress() const;
+    // Frames that switches have made since data last moved, or since `reset_idle_frames`: refreshed pauses.
+    std::uint64_t idle_frames() const { return idle_frames_; }
+    void reset_idle_frames() { idle_frames_ = 0; }
     // Moves the clock to `instant`, which is not before now.
     void advance(Time instant) { now_ = instant; }
     // Runs every switch until quiet.
@@ -72,6 +75,7 @@ class VirtualRunner {
     Duration turn_;
     Time now_{};
     Time last_progress_{};
+    std::uint64_t idle_frames_ = 0;
 };
 
 }  // namespace sluice

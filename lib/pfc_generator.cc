@@ -8,7 +8,7 @@ namespace sluice {
 
 void PfcGenerator::configure(const PfcSendSettings& settings) {
     assert((settings.may_send & ~settings.lossless) == 0 && "a pause map never names a lossy class");
-    assert(settings.quanta >= 2 && settings.rate.valid_port_speed());
+    assert(settings.quanta >= PfcSendSettings::min_quanta && settings.rate.valid_port_speed());
     settings_ = settings;
     refresh_interval_ = settings.rate.byte_time() * quantum_bytes * settings.quanta / 2;
 }

@@ -26,9 +26,13 @@ enum class AssertEvent : std::uint8_t { want_xoff, want_xon, refresh_due, link_d
 enum class AssertAction : std::uint8_t { none, send_xoff, send_refresh, send_xon };
 
 struct PfcSendSettings {
+    // Half of a pause must outlast the frame that refreshes it: with less, refreshes alone would fill the
+    // wire.
+    static constexpr std::uint16_t min_quanta = 2 * wire_bytes(pfc_frame_bytes) / quantum_bytes + 1;
+
     std::uint8_t lossless = 0;      // priorities that a pause may name
     std::uint8_t may_send = 0;      // part of lossless; see PfcMasks
-    std::uint16_t quanta = 0xFFFF;  // in [2, 65535]
+    std::uint16_t quanta = 0xFFFF;  // at least min_quanta
     Rate rate = gigabits(100);      // of the link
     bool operator==(const PfcSendSettings&) const = default;
 };

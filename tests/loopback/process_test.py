@@ -116,6 +116,41 @@ class Events(loopback.Case):
                          "262 buckets; tables for longer prefixes: 6 of 4126 and 34 of 4284; 18.3 MB of memory")
 
 
+class Endless(loopback.Case):
+    """Runs in which a port would send refreshed pauses for ever."""
+
+    def test_a_run_without_progress_ends(self):
+        """A held queue, a group in XOFF, and the next frame a day later: half a thousand million refreshes."""
+        switch = Switch(self, hosts=1, device="net_pcap{n},{rx}no-tx=1")
+        switch.default(speed="800G")
+        switch.section("port.h0.priority_group.3", static_th="5KB")
+        switch.route("10.9.0.0/16", "10.0.0.2")
+        frame = plain(1000, to="10.9.0.1", dscp=26)
+        switch.give("h0", [(0, frame)] * 100 + [(86_400 * 10**9, frame)])
+        switch.event("0ns", "queue h0.3 hold")
+        out = switch.run(status=1)
+        last = out.report["events"][-1]
+        self.assertEqual(last["kind"], "no_progress")
+        self.assertIn(f"sluiced: {last['text']}", out.stderr)
+        self.assertRegex(last["text"], r"no frame has moved since .*, and 1000001 PFC frames were sent since")
+        self.assertEqual((out.report["ledger"]["balanced"], out.report["ledger"]["queued"]), (True, 100))
+        self.assertLess(out.report["end_ns"], 60 * 10**9)
+
+    def test_pauses_that_would_fill_the_wire_are_refused(self):
+        """Half of two quanta is shorter than the frame that refreshes them."""
+        for speed in (10, 400):
+            for quanta, status in ((2, 2), (3, 0)):
+                switch = Switch(self, hosts=3)
+                switch.default(speed=f"{speed}G", pfc_quanta=quanta)
+                switch.section("default.priority_group.3", size=0, static_th="20KB")
+                for n in range(3):
+                    switch.give(f"h{n}", [(i, plain(1000, source=n, to=(n + 1) % 3 if i % 2 else (n + 2) % 3, dscp=26)) for i in range(300)])
+                (switch.folder / "sluice.toml").write_text(switch.text())
+                done = run([Programs.sluiced, "--config", switch.folder / "sluice.toml", "--force"])
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertEqual("pfc_quanta: 2 is too small" in done.stderr, status == 2, done.stderr)
+
+
 class Manager(loopback.Case):
     def test_is_told_when_the_switch_is_ready_and_when_it_stops(self):
         switch = Switch(self, hosts=2, clock="real", device="net_null{n},no-rx=1")

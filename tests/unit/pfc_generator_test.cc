@@ -62,7 +62,8 @@ TEST(PfcGenerator, repeatedWantIsSaidOnce) {
 
 TEST(PfcGenerator, refreshesAtHalfThePauseTimeWhileOff) {
     for (const std::uint64_t speed : {1, 10, 25, 40, 50, 100, 200, 400, 800}) {
-        for (const std::uint16_t quanta : {2, 1000, 0xFFFF}) {
+        for (const std::uint16_t quanta :
+             {PfcSendSettings::min_quanta, std::uint16_t{1000}, std::uint16_t{0xFFFF}}) {
             PfcGenerator port;
             port.configure({.lossless = 1, .may_send = 1, .quanta = quanta, .rate = gigabits(speed)});
             const Duration half{static_cast<std::int64_t>(quanta * (512'000 / speed) / 2)};
