@@ -313,6 +313,7 @@ Json pools_json(RunningSwitch& running) {
                            {"shared_bytes", cells(pool.shared_cells)},
                            {"used_bytes", cells(use.shared.get())},
                            {"watermark_bytes", cells(use.shared_watermark.persistent())},
+                           {"headroom_size_bytes", bytes(pool.headroom_cells)},
                            {"headroom_used_bytes", cells(use.headroom.get())},
                            {"headroom_watermark_bytes", cells(use.headroom_watermark.persistent())}};
     }

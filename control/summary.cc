@@ -100,6 +100,13 @@ std::string size_text(std::uint64_t bytes) {
     return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
+// How much of a headroom was needed.
+std::string headroom_text(const Json& watermark, const Json& size) {
+    if (number(watermark) + number(size) == 0) return "-";
+    return fmt::format("{} of {}, {}", size_text(number(watermark)), size_text(number(size)),
+                       print_share(number(watermark), number(size)));
+}
+
 std::string class_table(const Json& ports) {
     std::string text =
         fmt::format("\n{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", "port", "class", "in",
@@ -153,19 +160,19 @@ std::string lossless_table(const Json& ports) {
             const auto sent = number(pfc["tx_xoff"][n]) + number(pfc["tx_xon"][n]);
             const auto got = number(pfc["rx_xoff"][n]) + number(pfc["rx_xon"][n]);
             if (!group["lossless"].get<bool>() || number(group["packets"]) + sent + got == 0) continue;
-            rows += fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>12} of {}\n", name, n,
-                                fmt::format("{}/{}", number(pfc["tx_xoff"][n]), number(pfc["tx_xon"][n])),
-                                time_text(number(pfc["tx_paused_ns"][n])),
-                                fmt::format("{}/{}", number(pfc["rx_xoff"][n]), number(pfc["rx_xon"][n])),
-                                time_text(number(pfc["rx_paused_ns"][n])),
-                                size_text(number(group["shared_watermark_bytes"])),
-                                size_text(number(group["headroom_watermark_bytes"])),
-                                size_text(number(group["headroom_size_bytes"])));
+            rows += fmt::format(
+                "{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", name, n,
+                fmt::format("{}/{}", number(pfc["tx_xoff"][n]), number(pfc["tx_xon"][n])),
+                time_text(number(pfc["tx_paused_ns"][n])),
+                fmt::format("{}/{}", number(pfc["rx_xoff"][n]), number(pfc["rx_xon"][n])),
+                time_text(number(pfc["rx_paused_ns"][n])), size_text(number(group["shared_watermark_bytes"])),
+                headroom_text(group["headroom_watermark_bytes"], group["headroom_size_bytes"]));
         }
     }
     if (rows.empty()) return rows;
-    return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>12}\n", "lossless", "class",
-                       "sent off/on", "paused it", "got off/on", "paused us", "peak shared", "headroom") +
+    return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", "lossless", "class",
+                       "sent off/on", "paused it", "got off/on", "paused us", "peak shared",
+                       "peak headroom") +
            rows;
 }
 
@@ -235,13 +242,14 @@ std::string storm_cost(const Json& report) {
 }
 
 std::string pool_table(const Json& pools) {
-    std::string text = fmt::format("\n{:<20}{:<9}{:>12}{:>12}{:>12}{:>16}\n", "pool", "", "size", "shared",
+    std::string text = fmt::format("\n{:<20}{:<9}{:>12}{:>12}{:>12}{:>28}\n", "pool", "", "size", "shared",
                                    "peak", "peak headroom");
     for (const auto& [name, pool] : pools.items())
-        text += fmt::format(
-            "{:<20}{:<9}{:>12}{:>12}{:>12}{:>16}\n", name, pool["direction"].get<std::string>(),
-            size_text(number(pool["size_bytes"])), size_text(number(pool["shared_bytes"])),
-            size_text(number(pool["watermark_bytes"])), size_text(number(pool["headroom_watermark_bytes"])));
+        text +=
+            fmt::format("{:<20}{:<9}{:>12}{:>12}{:>12}{:>28}\n", name, pool["direction"].get<std::string>(),
+                        size_text(number(pool["size_bytes"])), size_text(number(pool["shared_bytes"])),
+                        size_text(number(pool["watermark_bytes"])),
+                        headroom_text(pool["headroom_watermark_bytes"], pool["headroom_size_bytes"]));
     return text;
 }
 

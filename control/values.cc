@@ -219,6 +219,10 @@ std::string print_chance(Chance chance) {
                           chance.parts_per_billion == 0 ? "%" : "ppb");
 }
 
+std::string print_share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "-" : fmt::format("{} %", (100 * part + whole - 1) / whole);
+}
+
 std::string print_mac(const MacAddress& mac) {
     const auto& b = mac.bytes;
     return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", b[0], b[1], b[2], b[3], b[4], b[5]);

@@ -39,6 +39,8 @@ std::string print_rate(Rate rate);
 std::string print_time(Duration time);  // `time` not negative
 std::string print_length(std::uint32_t metres);
 std::string print_chance(Chance chance);
+// Of a whole, in per cent rounded up; "-" when there is no whole.
+std::string print_share(std::uint64_t part, std::uint64_t whole);
 std::string print_mac(const MacAddress& mac);
 std::string print_address(const IpAddress& address);
 std::string print_prefix(const IpPrefix& prefix);

@@ -193,16 +193,23 @@ Answer pfc_show(Context& context, const Said& said) {
             table.empty() ? "no priority is lossless, and no PFC came\n" : table.text()};
 }
 
+// How much of its headroom a group or pool has needed so far.
+std::string needed_text(const Json& of) {
+    return sluice::print_share(of["headroom_watermark_bytes"].get<std::uint64_t>(),
+                               of["headroom_size_bytes"].get<std::uint64_t>());
+}
+
 Answer buffer_show(Context& context, const Said&) {
     const Json report = context.stats("");
-    Table pools({"<pool", "<", "size", "shared", "used", "peak", "headroom", "peak"});
+    Table pools({"<pool", "<", "size", "shared", "used", "peak", "headroom", "peak", "of", "needed"});
     for (const auto& [name, pool] : report["pools"].items())
         pools.row({name, word_text(pool["direction"]), bytes_text(pool["size_bytes"]),
                    bytes_text(pool["shared_bytes"]), bytes_text(pool["used_bytes"]),
                    bytes_text(pool["watermark_bytes"]), bytes_text(pool["headroom_used_bytes"]),
-                   bytes_text(pool["headroom_watermark_bytes"])});
+                   bytes_text(pool["headroom_watermark_bytes"]), bytes_text(pool["headroom_size_bytes"]),
+                   needed_text(pool)});
     Table groups({"<group", "<configured", "<state", "packets", "dropped", "reserved", "shared", "peak",
-                  "headroom", "peak", "of", "XOFF"});
+                  "headroom", "peak", "of", "needed", "XOFF"});
     std::string waits;
     Json json = {{"pools", report["pools"]}, {"priority_groups", Json::object()}};
     for (const auto& [name, port] : report["ports"].items())
@@ -217,7 +224,8 @@ Answer buffer_show(Context& context, const Said&) {
                         bytes_text(group["reserved_bytes"]), bytes_text(group["shared_bytes"]),
                         bytes_text(group["shared_watermark_bytes"]), bytes_text(group["headroom_bytes"]),
                         bytes_text(group["headroom_watermark_bytes"]),
-                        bytes_text(group["headroom_size_bytes"]), count_text(group["xoff_transitions"])});
+                        bytes_text(group["headroom_size_bytes"]), needed_text(group),
+                        count_text(group["xoff_transitions"])});
         }
     return {std::move(json), pools.text() + "\n" + groups.text() + waits};
 }
