@@ -6,6 +6,7 @@
 #include <sstream>
 #include <variant>
 
+#include "control/config_paths.hh"
 #include "control/decision_filter.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
@@ -41,13 +42,18 @@ struct WatchdogCommand {
     bool on;
 };
 
+struct SetCommand {
+    std::string path;
+    std::string value;
+};
+
 struct DecisionsCommand {
     DecisionsConfig wanted;
     std::string said;
 };
 
-using Command =
-    std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand, DecisionsCommand>;
+using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand,
+                             SetCommand, DecisionsCommand>;
 using ParsedCommand = tl::expected<Command, std::string>;
 using Words = std::vector<std::string>;
 
@@ -137,6 +143,23 @@ ParsedCommand parse_watchdog(const Words& words) {
     return tl::unexpected<std::string>("wanted: watchdog start|stop PORT, or watchdog big-red-switch on|off");
 }
 
+// The value is the rest of the line: it may be a list.
+ParsedCommand parse_set(std::string_view text) {
+    constexpr std::string_view space = " \t";
+    const auto trimmed = [&](std::string_view part) {
+        const auto first = part.find_first_not_of(space);
+        if (first == std::string_view::npos) return std::string_view();
+        return part.substr(first, part.find_last_not_of(space) - first + 1);
+    };
+    const std::string_view rest = trimmed(trimmed(text).substr(3));
+    const auto end = std::min(rest.find_first_of(" \t="), rest.size());
+    std::string_view value = trimmed(rest.substr(end));
+    if (value.starts_with('=')) value = trimmed(value.substr(1));
+    if (end == 0 || value.empty())
+        return tl::unexpected<std::string>("wanted: set KEY VALUE, or set KEY=VALUE");
+    return SetCommand{std::string(rest.substr(0, end)), std::string(value)};
+}
+
 ParsedCommand parse_decisions_command(const Words& words) {
     auto wanted = parse_decisions(std::span(words).subspan(1));
     if (!wanted) return tl::unexpected(std::move(wanted.error()));
@@ -152,9 +175,10 @@ ParsedCommand parse_command(std::string_view text) {
     if (!words.empty() && words[0] == "route") return parse_route(words);
     if (!words.empty() && words[0] == "fault") return parse_fault(words);
     if (!words.empty() && words[0] == "watchdog") return parse_watchdog(words);
+    if (!words.empty() && words[0] == "set") return parse_set(text);
     if (!words.empty() && words[0] == "decisions") return parse_decisions_command(words);
     return tl::unexpected("unknown command " + in_quotes(text) +
-                          "; known: port, queue, route, fault, watchdog, decisions");
+                          "; known: port, queue, route, fault, watchdog, set, decisions");
 }
 
 std::string check(const Config& config, const QueueCommand& command) {
@@ -176,6 +200,21 @@ std::string check(const Config& config, const WatchdogCommand& command) {
                                : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
 }
 
+// What a change may be refused for that is known before.
+std::string check(const Config& config, const SetCommand& command) {
+    const auto changed = with_value(config, command.path, command.value);
+    if (!changed) {
+        const ConfigError& error = changed.error();
+        std::string text = error.path.empty() ? error.wrong : error.path + ": " + error.wrong;
+        if (!error.allowed.empty()) text += "; allowed: " + error.allowed;
+        if (!error.remedy.empty()) text += "; do: " + error.remedy;
+        return text;
+    }
+    for (const ConfigChange& change : config_changes(config, *changed))
+        if (change.restart) return change.path + " cannot change while the switch runs";
+    return {};
+}
+
 std::string check(const Config& config, const DecisionsCommand& command) {
     return check_decisions(config, command.wanted);
 }
@@ -192,19 +231,32 @@ std::string check(const Config& config, const RouteCommand& command) {
     return {};
 }
 
-std::string run(RunningSwitch& device, const PortCommand& command) {
-    return device.set_port(command.port, command.up);
+std::string run(Api& api, const PortCommand& command) {
+    return api.running().set_port(command.port, command.up);
 }
 
-std::string run(RunningSwitch& device, const QueueCommand& command) {
-    return device.hold_queue(command.port, command.queue, command.hold);
+std::string run(Api& api, const QueueCommand& command) {
+    return api.running().hold_queue(command.port, command.queue, command.hold);
 }
 
-std::string run(RunningSwitch& device, const DecisionsCommand& command) {
-    return device.set_decisions(command.wanted, command.said);
+std::string run(Api& api, const DecisionsCommand& command) {
+    return api.running().set_decisions(command.wanted, command.said);
 }
 
-std::string run(RunningSwitch& device, const FaultCommand& command) {
+std::string run(Api& api, const SetCommand& command) {
+    try {
+        auto changed = with_value(api.running().config(), command.path, command.value);
+        if (!changed) return changed.error().wrong;  // check has found it good
+        api.apply(std::move(*changed), {std::nullopt, api.options().force});
+    } catch (const RpcError& error) {
+        return error.message +
+               (error.data.contains("do") ? "; do: " + error.data["do"].get<std::string>() : "");
+    }
+    return {};
+}
+
+std::string run(Api& api, const FaultCommand& command) {
+    RunningSwitch& device = api.running();
     FaultSettings fault = device.config().ports.at(command.port).fault;
     if (command.key.empty()) {
         fault = {};
@@ -215,12 +267,14 @@ std::string run(RunningSwitch& device, const FaultCommand& command) {
     return {};
 }
 
-std::string run(RunningSwitch& device, const WatchdogCommand& command) {
+std::string run(Api& api, const WatchdogCommand& command) {
+    RunningSwitch& device = api.running();
     return command.port.empty() ? device.big_red_switch(command.on)
                                 : device.run_watchdog(command.port, command.on);
 }
 
-std::string run(RunningSwitch& device, const RouteCommand& command) {
+std::string run(Api& api, const RouteCommand& command) {
+    RunningSwitch& device = api.running();
     const IpPrefix& prefix = command.route.prefix;
     const bool there = device.config().routes->contains(prefix);
     if (command.verb == RouteVerb::add && there)
@@ -240,13 +294,13 @@ std::string check_command(const Config& config, std::string_view text) {
     return std::visit([&](const auto& known) { return check(config, known); }, *command);
 }
 
-std::string run_command(RunningSwitch& device, std::string_view text) {
+std::string run_command(Api& api, std::string_view text) {
     const ParsedCommand command = parse_command(text);
     if (!command) return command.error();
     return std::visit(
         [&](const auto& known) {
-            std::string error = check(device.config(), known);
-            return error.empty() ? run(device, known) : error;
+            std::string error = check(api.running().config(), known);
+            return error.empty() ? run(api, known) : error;
         },
         *command);
 }

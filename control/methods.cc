@@ -39,7 +39,7 @@ Json list_methods(Api&, RpcClient&, RpcParameters& parameters) {
 }
 
 // Runs a command in words, as timed events do.
-void command(Api& api, const std::string& words) { refuse_if(run_command(api.running(), words)); }
+void command(Api& api, const std::string& words) { refuse_if(run_command(api, words)); }
 
 Json run(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string words = parameters.text("command");

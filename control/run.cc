@@ -61,11 +61,11 @@ class EventQueue {
         if (index_ == events_.size()) return std::nullopt;
         return Time{} + events_[index_].at;
     }
-    void run_due(RunningSwitch& running, Time now) {
+    void run_due(Api& api, Time now) {
         while (index_ < events_.size() && Time{} + events_[index_].at <= now) {
             const std::string& command = events_[index_++].command;  // once, whatever becomes of it
-            const std::string error = run_command(running, command);
-            if (!error.empty()) running.note("command_failed", command + ": " + error);
+            const std::string error = run_command(api, command);
+            if (!error.empty()) api.running().note("command_failed", command + ": " + error);
         }
     }
 
@@ -123,12 +123,13 @@ constexpr std::uint64_t most_idle_frames_a_port = 1'000'000;
 // The switch under the virtual clock, an instant at a time.
 class VirtualLoop {
   public:
-    explicit VirtualLoop(RunningSwitch& running)
-        : running_(running),
-          runner_(*running.virtual_runner()),
-          events_(running.config()),
-          patience_(longest_pause(running.config()) * 2),
-          most_idle_frames_(most_idle_frames_a_port * running.config().ports.size()) {}
+    explicit VirtualLoop(Api& api)
+        : api_(api),
+          running_(api.running()),
+          runner_(*running_.virtual_runner()),
+          events_(running_.config()),
+          patience_(longest_pause(running_.config()) * 2),
+          most_idle_frames_(most_idle_frames_a_port * running_.config().ports.size()) {}
 
     // The next instant up to `end`; false when there is none, which at `end` is where the clock then stands.
     bool step(std::optional<Time> end) {
@@ -159,7 +160,7 @@ class VirtualLoop {
             return false;
         }
         runner_.advance(*instant);
-        events_.run_due(running_, *instant);
+        events_.run_due(api_, *instant);
         runner_.run();
         while (running_.serve_slow_path()) runner_.run();
         if (running_.finish_change()) runner_.run();
@@ -180,6 +181,7 @@ class VirtualLoop {
         runner_.reset_idle_frames();
     }
 
+    Api& api_;
     RunningSwitch& running_;
     VirtualRunner& runner_;
     EventQueue events_;
@@ -301,7 +303,7 @@ class Outside {
 
 std::string run_virtual(RunningSwitch& running, Outside& outside, std::optional<Duration> duration) {
     constexpr unsigned steps_a_round = 256;
-    VirtualLoop loop(running);
+    VirtualLoop loop(outside.api());
     Progress progress;
     std::optional<Time> end;
     if (duration) end = Time{} + *duration;
@@ -318,7 +320,7 @@ std::string run_virtual(RunningSwitch& running, Outside& outside, std::optional<
 
 // The clock moves when a client says so.
 void run_interactive(RunningSwitch& running, Outside& outside) {
-    VirtualLoop loop(running);
+    VirtualLoop loop(outside.api());
     outside.api().advance = [&](std::optional<Duration> duration) {
         const auto end = duration ? std::optional(running.now() + *duration) : std::nullopt;
         for (bool more = true; more;) {
@@ -341,7 +343,7 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
     Time links_polled{};
     while (signalled == 0) {
         const Time now = running.now();
-        outside.duty("timed events", [&] { events.run_due(running, now); });
+        outside.duty("timed events", [&] { events.run_due(outside.api(), now); });
         outside.duty("change of limits", [&] { running.finish_change(); });
         outside.duty("observation", [&] { running.watch(); });
         outside.duty("kernel", [&] { running.poll_kernel(); });

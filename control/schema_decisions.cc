@@ -65,7 +65,8 @@ Rows<EventConfig> event_rows() {
     Rows<EventConfig> rows;
     rows.required("at", &E::at, time({}, seconds(100LL * 24 * 3600), "5ms"),
                   "Moment of the event, from the run's origin.");
-    rows.required("do", &E::command, text("a command", 1, 1024, "port p1 down"), "Control command to run.");
+    rows.required("do", &E::command, text("a command", 1, 1024, "port p1 down"),
+                  "Control command to run, before the packets of that instant.");
     return rows;
 }
 

@@ -201,6 +201,7 @@ void VirtualRunner::run(Device& all) {
     };
     for_each_awake([&](WorkerContext& worker, PortContext& port) {
         link_events(worker, port, now);
+        take_up_watchdog(worker, port, now);
         port.link.settle(now);
     });
     unsigned work = 1;

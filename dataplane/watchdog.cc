@@ -118,28 +118,22 @@ unsigned take(WorkerContext& worker, PortContext& port, ClassId queue, Time now,
                 [&](PfcWatchdog& machine) { return machine.step(queue, event, now); });
 }
 
-// A new policy: what is watched, what the operator has stopped or cut.
-unsigned take_up_settings(WorkerContext& worker, PortContext& port, Time now) {
+}  // namespace
+
+void take_up_settings(WorkerContext& worker, PortContext& port, Time now) {
     const WatchdogPolicy& policy = worker.policy->ports[port.id].watchdog;
     port.watchdog.settings_changed = false;
     port.watchdog.machine.configure(policy.settings);
-    unsigned changes = 0;
     for (ClassId n = 0; n < classes; ++n) {
         const auto is_in = [n](unsigned mask) { return (mask >> n & 1U) != 0; };
-        changes +=
-            take(worker, port, n, now, is_in(policy.cut) ? WatchdogEvent::cut : WatchdogEvent::release);
-        changes +=
-            take(worker, port, n, now, is_in(policy.watched) ? WatchdogEvent::start : WatchdogEvent::stop);
+        take(worker, port, n, now, is_in(policy.cut) ? WatchdogEvent::cut : WatchdogEvent::release);
+        take(worker, port, n, now, is_in(policy.watched) ? WatchdogEvent::start : WatchdogEvent::stop);
     }
-    return changes;
 }
 
-}  // namespace
-
 unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now) {
+    if (!port.link_up) return 0;
     unsigned changes = 0;
-    if (port.watchdog.settings_changed) changes = take_up_settings(worker, port, now);
-    if (!port.link_up) return changes;
     const PortPolicy& policy = worker.policy->ports[port.id];
     const std::uint8_t awake = port.watchdog.machine.awake();
     if (awake != 0) port.honor.expire_ignored(now);

@@ -11,6 +11,14 @@
 
 namespace sluice {
 
+// A new policy: what is watched, and what the operator has stopped or cut. At the start of a turn, before its
+// packets.
+void take_up_settings(WorkerContext& worker, PortContext& port, Time now);
+inline void take_up_watchdog(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.watchdog.settings_changed) [[unlikely]]
+        take_up_settings(worker, port, now);
+}
+
 unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now);
 
 // Whether there is a pause or a storm, or something new to be watched for.

@@ -220,6 +220,7 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     unsigned work = 0;
     for (PortContext* port : worker.own_ports) {
         link_events(worker, *port, now);
+        take_up_watchdog(worker, *port, now);
         if (port->reactions.any()) [[unlikely]]
             note_reactions(worker, *port, now);
     }
