@@ -18,7 +18,8 @@ namespace sluice {
 //   watchdog start|stop PORT
 //   watchdog big-red-switch on|off
 //   decisions on [port P] [egress P] [class N] [verdict V] [KEY VALUE]..., decisions off (decision_filter.hh)
-//   set KEY VALUE, set KEY=VALUE                                                    (as config.set of the socket)
+//   set KEY VALUE, set KEY=VALUE                                                    (as config.set of the
+//   socket)
 // Returns an error's text, or empty. `check_command` judges the words without a running switch.
 std::string run_command(Api& api, std::string_view text);
 std::string check_command(const Config& config, std::string_view text);

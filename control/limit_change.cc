@@ -83,7 +83,8 @@ void LimitChange::start(std::unique_ptr<Policy> policy) {
     if (!same_limits(device_.policy(), *policy)) {
         Policy from = device_.policy();
         for (std::size_t i = 0; overtaken && i < from.ports.size(); ++i)
-            for (unsigned n = 0; n < classes; ++n)  // `nothing` was the waiting's, not a limit of its own
+            for (unsigned n = 0; n < classes;
+                 ++n)  // a limit of 0 cells was for the wait, not the configured one
                 if (from.ports[i].group[n].pool != overtaken->ports[i].group[n].pool)
                     from.ports[i].group[n].threshold = overtaken->ports[i].group[n].threshold;
         awaited_ = std::make_unique<Policy>(*policy);

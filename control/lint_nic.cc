@@ -67,8 +67,10 @@ std::vector<Finding> lint_nics(const Config& config, const EffectiveQos& qos,
         check_pfc(name, port, qos.ports.at(name), *state.can, findings);
         check_receive_ring(name, port, config, *state.can, findings);
         if (std::string wrong = speed_mismatch(port.speed, state.link_mbps); !wrong.empty())
-            findings.warn("nic-link-speed", port_path(name, "speed"), std::move(wrong),
-                          fmt::format("write speed = \"{:g}G\"", state.link_mbps / 1000.0), port.place);
+            findings.warn(
+                "nic-link-speed", port_path(name, "speed"), std::move(wrong),
+                fmt::format("write speed = \"{:g}G\" under [{}]", state.link_mbps / 1000.0, port_path(name)),
+                port.place);
     }
     return findings.take();
 }

@@ -307,8 +307,8 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
         if (map.tc_to_queue[tc] == n && (in.out.lossless >> map.tc_to_priority_group[tc] & 1U) != 0)
             limits.lossless = true;
     const auto key = [n](std::string_view name) { return key_of("queue", n, name); };
-    limits.threshold = threshold_of(in, said, limits.lossless ? Threshold::none() : Threshold::dynamic(1),
-                                    key("static_th"));
+    limits.threshold =
+        threshold_of(in, said, limits.lossless ? Threshold::none() : Threshold::dynamic(1), key("static_th"));
     limits.reserved_cells =
         in.cells(Round::up, said.size_bytes, in_use(map, n) ? in.port.mtu : 0, key("size"));
     EffectivePool* pool =

@@ -15,7 +15,6 @@
 namespace sluice {
 namespace {
 
-
 WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t index) {
     return static_cast<WorkerId>(port.worker.value_or(static_cast<unsigned>(index)) % config.workers);
 }

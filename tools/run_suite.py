@@ -124,7 +124,7 @@ def run_meson(build, label, suites):
     process.wait()
     rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     results = [(row['name'].split(' / ')[-1], ' '.join(row['command']),
-                (row.get('stdout') or '') + (row.get('stderr') or ''),
+                (row.get('stderr') or '') + (row.get('stdout') or ''),  # the last line of stdout counts
                 row['returncode'] if row['result'] in ('OK', 'SKIP') else row['returncode'] or 1,
                 row['result'].lower() + f", status {row['returncode']}") for row in rows]
     if len(rows) < len(tests):

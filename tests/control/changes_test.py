@@ -142,7 +142,7 @@ class Changes(Case):
         running.call("clock.run")
         out = running.stop(accounts=True)
         self.assertEqual([ecn(frame.bytes) for frame in out.frames["h1"]], [ECT0] * 10 + [CE] * 30)
-        self.assertTrue(any("confirmed: 2 changes" in event["text"] for event in out.report["events"]))
+        self.assertTrue(any("confirmed: kept 2 changes" in event["text"] for event in out.report["events"]))
 
     def test_what_is_applied_again_keeps_it_as_well(self):
         running = Running(self.switch())

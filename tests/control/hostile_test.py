@@ -320,6 +320,7 @@ class Socket(Case):
 
     def test_paths_that_cannot_be(self):
         running = Running(self.switch())
+        running.stop()
         for path, words in (("x" * 108, "107 bytes"), ("nowhere/at/all.sock", "No such file")):
             running.path = path
             self.assertIn(words, self.refused_start(running))

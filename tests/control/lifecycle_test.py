@@ -44,7 +44,9 @@ class Signals(Case):
         self.assertEqual([frame.bytes[15] & 3 for frame in out.frames["h1"]], [2] * 10 + [3] * 30)
 
     def test_what_the_command_line_says_goes_on_being_said(self):
-        switch = self.running().switch
+        first = self.running()
+        first.stop()  # two switches cannot write the same captures
+        switch = first.switch
         running = Running(switch, "--decisions", switch.folder / "decisions.jsonl", "--seed", "7", path=switch.folder / "other.sock")
         self.assertIn("0 values changed", self.reload(running, running.config.read_text(), "reloaded")[0])
         self.assertEqual(running.call("config.get", path="seed")["value"], "7")

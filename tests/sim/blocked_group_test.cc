@@ -34,8 +34,8 @@ Config config_of(const Case& c) {
     const std::uint64_t shared = 9 * k + 150;
     config.pools["in"] = {PoolDirection::ingress, (reserved + headroom + shared) * c.cell, 0};
     config.pools["other"] = {PoolDirection::ingress, 2000ULL * c.cell, 0};
-    config.pools["out"] = {PoolDirection::egress, 4000ULL * c.cell, 0};
     config.buffer_size_bytes = config.pools["in"].size_bytes + config.pools["other"].size_bytes;
+    config.pools["out"] = {PoolDirection::egress, config.buffer_size_bytes, 0};
     for (unsigned id = 0; id < 2; ++id) {
         PortConfig& port = port_of(config, id);
         port.small_xoff = true;

@@ -107,7 +107,8 @@ TEST(PfcGenerator, peerNeverResumesBeforeXon) {
         map = generator.decide(0, 0, now);
     }
     CHECK_EQUAL(0U, peer.counters(3).expired.get());
-    peer.receive(*generator.decide(0, generator.asserted(), now), now + cable, now + cable, gigabits(100), 0xFF);
+    peer.receive(*generator.decide(0, generator.asserted(), now), now + cable, now + cable, gigabits(100),
+                 0xFF);
     CHECK_EQUAL(0, peer.paused(now + cable));
     CHECK_EQUAL(peer.counters(3).rx_xoff.get() + 1,
                 generator.counters(3).tx_xoff.get());  // the last one is on the cable

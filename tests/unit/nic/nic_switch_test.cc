@@ -212,9 +212,10 @@ TEST(NicSwitch, saysOnceThatTheLinkHasAnotherSpeed) {
     p1.link.link_speed = 25'000;
     starts();
     LONGS_EQUAL(1, events("nic_warning").size());
-    STRCMP_CONTAINS("port.p1.speed: the link is of 25 Gb/s, and 10 Gb/s are configured",
+    STRCMP_CONTAINS("default.speed: the link is of 25 Gb/s, and 10 Gb/s are configured",
                     events("nic_warning")[0].c_str());
-    STRCMP_CONTAINS("do: write speed = \"25G\"", events("nic_warning")[0].c_str());
+    STRCMP_CONTAINS("(of port p1); do: write speed = \"25G\" under [port.p1]",
+                    events("nic_warning")[0].c_str());
     for (unsigned n = 0; n < 3; ++n) round();
     LONGS_EQUAL(1, events("link_speed").size());
     p1.set_link(false);
