@@ -194,10 +194,13 @@ std::string check(const Config& config, const FaultCommand& command) {
 std::string check(const Config& config, const WatchdogCommand& command) {
     if (!command.port.empty())
         return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
-    const WatchdogAction action = config.watchdog.action;
-    const bool cuts = action == WatchdogAction::drop || action == WatchdogAction::forward;
-    return cuts || !command.on ? std::string{}
-                               : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
+    const bool any = config.ports.empty()
+                         ? cuts(config.watchdog.action)
+                         : std::any_of(config.ports.begin(), config.ports.end(), [&](const auto& port) {
+                               return cuts(watchdog_of(config.watchdog, port.second).action);
+                           });
+    return any || !command.on ? std::string{}
+                              : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
 }
 
 // What a change may be refused for that is known before.

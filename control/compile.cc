@@ -104,8 +104,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.calm_at_arrival = calm_at_arrival(policy.wred, out);
         for (unsigned n = 0; n < classes; ++n)
             out.microburst_cells[n] = microburst_cells(microburst_bytes(port, port.queue[n]), qos.cell);
-        out.watchdog =
-            watchdog_policy(config, effective, state.unwatched.contains(name), state.big_red_switch);
+        out.watchdog = watchdog_policy(watchdog_of(config.watchdog, port), config.clock, effective,
+                                       state.unwatched.contains(name), state.big_red_switch);
         out.punts = port.responder;
         out.punt_limit = punt_limits(config.punt);
         policy.ports.push_back(out);

@@ -118,6 +118,7 @@ struct WredConfig {
     std::optional<Chance> sojourn_probability;
     MarkAt mark_at = MarkAt::dequeue;
     std::uint8_t weight = 0;  // in [0, 15]
+    bool ecn = true;
     bool drop_non_ect = false;
     bool operator==(const WredConfig&) const = default;
 };
@@ -134,6 +135,14 @@ struct QueueConfig : ThresholdConfig {
     std::optional<std::string> wred;                // a [wred.NAME], or one of wred_profile_names
     std::optional<std::uint64_t> microburst_bytes;  // absent: the port's
     bool operator==(const QueueConfig&) const = default;
+};
+
+// Of a port; what is absent is the switch's.
+struct PortWatchdogConfig {
+    std::optional<Duration> detection;
+    std::optional<Duration> restoration;
+    std::optional<WatchdogAction> action;
+    bool operator==(const PortWatchdogConfig&) const = default;
 };
 
 struct PortConfig {
@@ -165,6 +174,7 @@ struct PortConfig {
         rx_workers;  // who polls those beyond the first, in turn; empty: all, from the next one on
     std::array<PriorityGroupConfig, classes> priority_group{};
     std::array<QueueConfig, classes> queue{};
+    PortWatchdogConfig watchdog;
     FaultSettings fault;  // injected, under the virtual clock only
     SourcePlace place;
     bool operator==(const PortConfig&) const = default;
@@ -278,6 +288,15 @@ struct WatchdogConfig {
     WatchdogAction action = WatchdogAction::drop;
     bool operator==(const WatchdogConfig&) const = default;
 };
+
+// What holds at a port.
+inline WatchdogConfig watchdog_of(const WatchdogConfig& all, const PortConfig& port) {
+    WatchdogConfig own = all;
+    own.detection = port.watchdog.detection.value_or(all.detection);
+    if (port.watchdog.restoration) own.restoration = port.watchdog.restoration;
+    own.action = port.watchdog.action.value_or(all.action);
+    return own;
+}
 
 struct Config {
     ClockKind clock = ClockKind::virtual_time;

@@ -113,6 +113,27 @@ void check_curve(const std::string& name, unsigned queue, const EffectivePort& p
                       "write drop_non_ect = false");
 }
 
+bool marks(const EffectivePort& port, unsigned queue) {
+    return port.wred_profile[queue] && port.wred_profile[queue]->ecn;
+}
+
+// A profile of plain RED on a queue that RoCE's packets leave by.
+void check_plain_red(const std::string& name, unsigned queue, const EffectivePort& port,
+                     PortFindings& findings) {
+    const std::string key = fmt::format("queue.{}.wred", queue);
+    if (port.queue[queue].lossless)
+        findings.warn("ecn-off", name, key,
+                      fmt::format("wred.{} has ecn = false, and a lossless queue drops nothing: the profile "
+                                  "has no effect, senders are slowed by pauses alone",
+                                  port.wred[queue]),
+                      "write ecn = true");
+    else
+        findings.warn("ecn-off", name, key,
+                      fmt::format("wred.{} has ecn = false: RoCE's queue drops early and marks nothing",
+                                  port.wred[queue]),
+                      "write ecn = true");
+}
+
 // The queues that are to be marked: lossless ones, those that a peer may hold, and those of a rule for RoCE.
 unsigned roce_queues(const EffectivePort& port) {
     unsigned queues = 0;
@@ -132,6 +153,8 @@ void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& 
     for (const auto& [name, port] : qos.ports) {
         for_each_class(roce_queues(port), [&, &port_name = name, &effective = port](ClassId n) {
             // A profile that cannot be made has been reported.
+            if (effective.wred_profile[n] && !effective.wred_profile[n]->ecn)
+                check_plain_red(port_name, n, effective, findings);
             if (effective.wred_profile[n] || effective.wred[n] != "none") return;
             findings.warn(
                 "ecn-off", port_name, fmt::format("queue.{}.wred", n),
@@ -139,7 +162,7 @@ void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& 
                 "write wred = \"linear\"");
         });
         for (unsigned n = 0; n < classes; ++n) {
-            if (!port.wred_profile[n] || port.wred_profile[n]->mark_at == MarkAt::sojourn) continue;
+            if (!marks(port, n) || port.wred_profile[n]->mark_at == MarkAt::sojourn) continue;
             check_curve(name, n, port, config.ports.at(name).mtu, findings);
             const GroupShare* share = nullptr;
             for (unsigned tc = 0; tc < classes; ++tc)

@@ -501,9 +501,10 @@ std::string wred_table(const EffectivePort& port) {
         if (profile.mark_at == MarkAt::sojourn)
             what += fmt::format(", ECT after {} to {} ns", profile.sojourn.min() / 1000,
                                 profile.sojourn.max() / 1000);
-        constexpr std::array<std::string_view, 3> where{"dequeue", "enqueue", "sojourn"};
-        text += fmt::format("    queue {}  {:<12} marks at {}: {}\n", n, port.wred[n],
-                            where[static_cast<unsigned>(profile.mark_at)], what);
+        constexpr std::array<std::string_view, 3> where{"marks at dequeue", "marks at enqueue",
+                                                        "marks at sojourn"};
+        text += fmt::format("    queue {}  {:<12} {}: {}\n", n, port.wred[n],
+                            profile.ecn ? where[static_cast<unsigned>(profile.mark_at)] : "drops", what);
     }
     return text;
 }

@@ -142,7 +142,8 @@ Rows<Config> make_config_rows() {
     rows.nested("punt", &C::punt, punt_rows(),
                 "What control gets of the frames that are not for forwarding.");
     rows.nested("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane.");
-    rows.nested("watchdog", &C::watchdog, watchdog_rows(), "The PFC watchdog of all ports.");
+    rows.nested("watchdog", &C::watchdog, watchdog_rows(),
+                "The PFC watchdog of all ports that say nothing else.");
     rows.nested("decisions", &C::decisions, decision_rows(), "Decision records.");
     add_default_section(rows);
     rows.named("pool", &C::pools, pool_rows(), starts_fresh<PoolConfig>, 16,

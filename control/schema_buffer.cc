@@ -16,6 +16,17 @@ void add_curve_rows(Rows<WredConfig>& rows, const std::string& prefix, WredCurve
              "Per cent to which the chance rises linearly just below max, for " + which);
 }
 
+Type<Duration> detection_time() {
+    return time(WatchdogConfig::min_detection, WatchdogConfig::max_detection, "200ms");
+}
+Type<Duration> restoration_time() { return time(milliseconds(100), seconds(60), "400ms"); }
+Type<WatchdogAction> watchdog_action() {
+    return word<WatchdogAction>({{"drop", WatchdogAction::drop},
+                                 {"forward", WatchdogAction::forward},
+                                 {"alert", WatchdogAction::alert},
+                                 {"off", WatchdogAction::off}});
+}
+
 }  // namespace
 
 Rows<WredConfig> wred_rows() {
@@ -37,6 +48,9 @@ Rows<WredConfig> wred_rows() {
              "What marks: the bytes left behind a packet, those before it, or its time in the queue.");
     rows.key("weight", &W::weight, integer<std::uint8_t>(0, 15),
              "The length is averaged with 1/2^weight; 0: as it is.");
+    rows.key("ecn", &W::ecn, boolean(),
+             "Mark ECT packets instead of dropping them; false: plain RED, which drops them as others, but "
+             "none of a lossless queue (SONiC's ecn_none).");
     rows.key("drop_non_ect", &W::drop_non_ect, boolean(),
              "Drop Not-ECT packets of a lossless queue by the curve, too: it is not lossless then.");
     return rows;
@@ -58,20 +72,27 @@ Rows<PoolConfig> pool_rows() {
 Rows<WatchdogConfig> watchdog_rows() {
     using W = WatchdogConfig;
     Rows<WatchdogConfig> rows;
-    rows.key("detection", &W::detection, time(W::min_detection, W::max_detection, "200ms"),
+    rows.key("detection", &W::detection, detection_time(),
              "A lossless queue that a peer holds paused this long, sending nothing, is a pause storm.");
-    rows.key("restoration", &W::restoration,
-             optional_or(time(milliseconds(100), seconds(60), "400ms"), "auto"),
+    rows.key("restoration", &W::restoration, optional_or(restoration_time(), "auto"),
              "A storm is over after this long without an XOFF; \"auto\": twice the detection time.");
     rows.key("poll", &W::poll, optional_or(time(milliseconds(1), seconds(5), "50ms"), "auto"),
              "How often that is judged under the real clock; \"auto\": a quarter of the detection time.");
-    rows.key("action", &W::action,
-             word<WatchdogAction>({{"drop", WatchdogAction::drop},
-                                   {"forward", WatchdogAction::forward},
-                                   {"alert", WatchdogAction::alert},
-                                   {"off", WatchdogAction::off}}),
+    rows.key("action", &W::action, watchdog_action(),
              "In a storm: discard the queue's packets; send them whatever the peer says; only say so; or "
              "do not watch.");
+    return rows;
+}
+
+Rows<PortWatchdogConfig> port_watchdog_rows() {
+    using W = PortWatchdogConfig;
+    Rows<PortWatchdogConfig> rows;
+    rows.key("detection", &W::detection, optional_or(detection_time(), "switch"),
+             "The detection time of this port; \"switch\": that of [watchdog].");
+    rows.key("restoration", &W::restoration, optional_or(restoration_time(), "switch"),
+             "The restoration time of this port; \"switch\": that of [watchdog].");
+    rows.key("action", &W::action, optional_or(watchdog_action(), "switch"),
+             "What is done in a storm of this port; \"switch\": as [watchdog] says.");
     return rows;
 }
 

@@ -176,6 +176,8 @@ Rows<PortConfig> port_rows() {
     rows.indexed("priority_group", &P::priority_group, priority_group_rows(),
                  "A priority group of the port, 0 to 7.");
     rows.indexed("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7.");
+    rows.nested("watchdog", &P::watchdog, port_watchdog_rows(),
+                "What of the PFC watchdog differs at this port.");
     rows.nested("fault", &P::fault, fault_rows(),
                 "Faults injected on the port's link, under the virtual clock.");
     return rows;

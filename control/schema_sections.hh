@@ -16,6 +16,7 @@ Rows<MapConfig> map_rows();
 Rows<PoolConfig> pool_rows();
 Rows<WredConfig> wred_rows();
 Rows<WatchdogConfig> watchdog_rows();
+Rows<PortWatchdogConfig> port_watchdog_rows();
 // network
 Rows<FibConfig> fib_rows();
 Rows<PuntConfig> punt_rows();

@@ -9,10 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string action_text(const WatchdogCounters& counters) {
-    constexpr std::array words{"drop", "forward", "alert", "off"};
-    return words.at(counters.action.get());
-}
+constexpr std::array action_words{"drop", "forward", "alert", "off"};
+
+std::string action_text(const WatchdogCounters& counters) { return action_words.at(counters.action.get()); }
 
 // A window that runs is nobody's business yet.
 std::string state_text(const WatchdogCounters& counters) {
@@ -22,14 +21,13 @@ std::string state_text(const WatchdogCounters& counters) {
 
 }  // namespace
 
-WatchdogPolicy watchdog_policy(const Config& config, const EffectivePort& port, bool stopped,
-                               bool big_red_switch) {
-    const WatchdogConfig& said = config.watchdog;
+WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, const EffectivePort& port,
+                               bool stopped, bool big_red_switch) {
     WatchdogPolicy policy;
     policy.settings.detection = said.detection;
     policy.settings.restoration = said.restoration.value_or(said.detection * 2);
     policy.settings.action = said.action;
-    if (config.clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
+    if (clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
     for_each_class(port.masks.honours, [&](ClassId n) {
         std::uint8_t& priorities = policy.priorities[port.map.pfc_priority_to_queue[n]];
         priorities = static_cast<std::uint8_t>(priorities | 1U << n);
@@ -38,7 +36,8 @@ WatchdogPolicy watchdog_policy(const Config& config, const EffectivePort& port, 
         if (port.queue[n].lossless && policy.priorities[n] != 0)
             policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
     if (said.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
-    if (big_red_switch) policy.cut = policy.candidates;
+    // Where the action cuts nothing, the port has none of the big red switch either.
+    if (big_red_switch && cuts(said.action)) policy.cut = policy.candidates;
     return policy;
 }
 
@@ -86,6 +85,9 @@ nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std
             list.push_back({{"port", port_names[id]},
                             {"queue", n},
                             {"state", state_text(counters)},
+                            {"action", action_words.at(static_cast<std::size_t>(policy.settings.action))},
+                            {"detection_ns", policy.settings.detection.ps / 1000},
+                            {"restoration_ns", policy.settings.restoration.ps / 1000},
                             {"detected", counters.detected.get()},
                             {"restored", counters.restored.get()},
                             {"storm_passed", counters.storm_passed.get()},

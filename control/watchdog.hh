@@ -11,8 +11,9 @@
 
 namespace sluice {
 
-WatchdogPolicy watchdog_policy(const Config& config, const EffectivePort& port, bool stopped,
-                               bool big_red_switch);
+// `said`: what holds at the port, as watchdog_of has it.
+WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, const EffectivePort& port,
+                               bool stopped, bool big_red_switch);
 
 // One storm or cut that began or ended.
 struct WatchdogNews {

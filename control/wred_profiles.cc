@@ -60,6 +60,7 @@ tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfi
     if (profile.has_ect) profile.ect = compiled(curve("ect", green, config.ect));
     profile.mark_at = config.mark_at;
     profile.weight = config.weight;
+    profile.ecn = config.ecn;
     profile.drop_non_ect = config.drop_non_ect;
     const Duration least = config.sojourn_min.value_or(Duration{});
     if (config.mark_at == MarkAt::sojourn) {

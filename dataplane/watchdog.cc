@@ -61,7 +61,7 @@ void begin(WorkerContext& worker, PortContext& port, ClassId queue, Time now) {
     const WatchdogAction action = watchdog.machine.action(queue);
     counters.action.set(static_cast<std::uint64_t>(action));
     watchdog.sent_before[queue] = port.counters.queue[queue].tx.packets.get();
-    if (action != WatchdogAction::drop && action != WatchdogAction::forward) return;
+    if (!cuts(action)) return;
     const std::uint8_t priorities = worker.policy->ports[port.id].watchdog.priorities[queue];
     watchdog.taken[queue] = priorities;
     port.honor.suspend(now, priorities);

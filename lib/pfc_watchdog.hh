@@ -24,6 +24,10 @@
 namespace sluice {
 
 enum class WatchdogAction : std::uint8_t { drop, forward, alert, off };
+// Whether it takes packets or pauses away from the queue.
+constexpr bool cuts(WatchdogAction action) {
+    return action == WatchdogAction::drop || action == WatchdogAction::forward;
+}
 enum class WatchdogState : std::uint8_t {
     off,          // not watched
     operational,  // no window

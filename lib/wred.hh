@@ -5,8 +5,9 @@
 // and ECT packets may have one of theirs. Length is the queue's cells in bytes: as it is, or averaged with
 // 1/2^weight. Drops are decided at enqueue, by the length before the packet; marks at enqueue too, or at
 // dequeue by what stays behind the packet, so that the signal does not wait in the queue, or by the time the
-// packet spent in it. CE is never cleared, Not-ECT never marked (RFC 3168). The owner of the egress port
-// calls it; draws come in.
+// packet spent in it. CE is never cleared, Not-ECT never marked (RFC 3168). A profile without ECN is plain
+// RED: it marks nothing, and drops whatever its curves choose. The owner of the egress port calls it; draws
+// come in.
 #pragma once
 
 #include <array>
@@ -86,6 +87,7 @@ struct WredProfile {
     bool has_ect = false;
     MarkAt mark_at = MarkAt::dequeue;
     std::uint8_t weight = 0;    // in [0, 15]; 0: the length as it is
+    bool ecn = true;            // false: drops ECT and CE packets as others (SONiC's ecn_none)
     bool drop_non_ect = false;  // drop Not-ECT packets of a lossless queue, too (SONiC)
     bool operator==(const WredProfile&) const = default;
 
@@ -135,7 +137,7 @@ class WredQueue {
         return profile.weight != 0 || may_act_at_arrival(profile, packet, lossless);
     }
     static bool looks_at_departure(const WredProfile& profile, EcnBits packet) {
-        return packet.may_be_marked() && profile.mark_at != MarkAt::enqueue;
+        return profile.ecn && packet.may_be_marked() && profile.mark_at != MarkAt::enqueue;
     }
     // `length` bytes are in the queue, the packet not yet. `draw()` gives 32 random bits and is called only
     // where the curve leaves a choice.
@@ -144,9 +146,8 @@ class WredQueue {
                          Time now, Duration idle_packet, Draw&& draw) {
         if (profile.weight != 0) average_.arrival(length, profile.weight, now, idle_packet);
         if (!may_act_at_arrival(profile, packet, lossless)) return {};
-        const bool drops = packet.ecn() == Ecn::not_ect;
         return decide(profile.curve(packet), seen(profile, length),
-                      drops ? WredVerdict::drop : WredVerdict::mark, draw);
+                      is_dropped(profile, packet) ? WredVerdict::drop : WredVerdict::mark, draw);
     }
     // `behind` bytes stay in the queue behind the packet, which spent `sojourn` in it.
     template <class Draw>
@@ -161,9 +162,14 @@ class WredQueue {
     std::uint64_t average_bytes() const { return average_.bytes(); }
 
   private:
+    // What the curve chooses is dropped, not marked.
+    static bool is_dropped(const WredProfile& profile, EcnBits packet) {
+        return packet.ecn() == Ecn::not_ect || !profile.ecn;
+    }
     static bool may_act_at_arrival(const WredProfile& profile, EcnBits packet, bool lossless) {
         if (packet.is_exempt()) return false;
-        if (packet.ecn() == Ecn::not_ect) return !lossless || profile.drop_non_ect;
+        if (is_dropped(profile, packet))
+            return !lossless || (profile.drop_non_ect && packet.ecn() == Ecn::not_ect);
         return profile.mark_at == MarkAt::enqueue && packet.may_be_marked();
     }
     // An empty queue is empty, whatever its average (as rte_red).

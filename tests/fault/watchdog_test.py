@@ -33,6 +33,15 @@ class Refused(support.FaultTest):
             with self.subTest(key=key, value=value):
                 self.refused(f"watchdog.{key}: ", f'[watchdog]\n{key} = "{value}"\n')
 
+    def test_values_of_a_port_out_of_range(self):
+        for key, value in (("detection", "99ms"), ("restoration", "60001ms"), ("action", "shout")):
+            for section in ("port.h3.watchdog", "default.watchdog"):
+                with self.subTest(key=key, section=section):
+                    self.make(flow(count=1))
+                    result = self.start({"rest": f'[{section}]\n{key} = "{value}"\n'})
+                    self.assertEqual(result.exit, 2)
+                    self.assertIn(f"{section}.{key}: ", result.errors)
+
     def test_commands(self):
         self.refused("wanted: watchdog start|stop PORT, or watchdog big-red-switch on|off", event="watchdog h3 stop")
         self.refused("wanted: watchdog start|stop PORT", event="watchdog big-red-switch")
@@ -41,6 +50,7 @@ class Refused(support.FaultTest):
     def test_a_switch_that_would_cut_nothing(self):
         for action in ("alert", "off"):
             self.refused("watchdog.action cuts nothing", f'[watchdog]\naction = "{action}"\n', "watchdog big-red-switch on")
+            self.refused("watchdog.action cuts nothing", f'[default.watchdog]\naction = "{action}"\n', "watchdog big-red-switch on")
 
 
 class Storms(support.FaultTest):
@@ -58,8 +68,8 @@ class Storms(support.FaultTest):
     def test_without_a_storm(self):
         self.make(flow(count=100))
         entry = self.watchdog(self.run_switch(top=SETTINGS))
-        self.assertEqual(entry, {"port": "h3", "queue": 3, "state": "operational", "detected": 0, "restored": 0, "storm_passed": 0,
-                                 "storm_dropped": 0, "total_passed": 0, "total_dropped": 0})
+        self.assertEqual(entry, {"port": "h3", "queue": 3, "state": "operational", "action": "drop", "detection_ns": 100 * NS,
+                                 "restoration_ns": 100 * NS, "detected": 0, "restored": 0, "storm_passed": 0, "storm_dropped": 0, "total_passed": 0, "total_dropped": 0})
 
     def test_the_run_lasts_until_the_storm_has_ended(self):
         self.make(flow(count=1000))  # the last frame long before the detection
@@ -81,6 +91,22 @@ class Storms(support.FaultTest):
             self.assertEqual((event["port"], event["queue"], event["action"]), ("h3", 3, "drop"))
         self.assertEqual((restored["passed_packets"], restored["dropped_packets"]), (0, 1000 - passed))
         self.assertEqual(result.port("h3")["pfc"]["rx_xoff"][3], 1500)
+
+    def test_a_port_has_its_own_times_and_action(self):
+        """h2 and h3 are stormed alike: h2 says so, h3 has its packets dropped, later found and sooner given back."""
+        self.make(flow(count=1000) + flow(to="h2", count=1000, qp=0x300))
+        own = '[default.watchdog]\naction = "alert"\n[port.h3.watchdog]\naction = "drop"\ndetection = "140ms"\nrestoration = "110ms"\n'
+        result = self.run_switch(storm('"200ms"') + storm('"200ms"', "h2") + own, top='[watchdog]\ndetection = "100ms"\nrestoration = "300ms"\n')
+        last = 199_900_000
+        self.assertEqual([(event["port"], event["action"], event["at_ns"]) for event in self.events(result, "watchdog_detected")],
+                         [("h2", "alert", 100 * NS + 88), ("h3", "drop", 140 * NS)])  # its first packet came behind h3's
+        self.assertEqual([(event["port"], event["at_ns"]) for event in self.events(result, "watchdog_restored")],
+                         [("h3", last + 110 * NS), ("h2", last + 300 * NS)])
+        self.assertEqual(len(result.data("h2")), 1000)
+        self.assertEqual(len(result.data("h3")) + self.watchdog(result)["total_dropped"], 1000)
+        self.assertGreater(self.watchdog(result)["total_dropped"], 900)
+        told = {entry["port"]: (entry["action"], entry["detection_ns"], entry["restoration_ns"]) for entry in result.report["watchdog"]}
+        self.assertEqual(told, {"h1": ("alert", 100 * NS, 300 * NS), "h2": ("alert", 100 * NS, 300 * NS), "h3": ("drop", 140 * NS, 110 * NS)})
 
     def test_a_storm_one_frame_too_short(self):
         self.make(flow(count=1000))

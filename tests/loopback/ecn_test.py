@@ -102,6 +102,22 @@ class Marks(loopback.Case):
         self.assertEqual((queue["wred_dropped_packets"], queue["dropped_packets"], queue["ecn_marked_packets"]), (4, 4, 0))
         self.assertEqual(out.report["lossless"], True)  # a lossy class lost them
 
+    def test_plain_red_drops_ect_of_a_lossy_queue_as_others(self):
+        """ecn = false: nothing is marked; a lossless queue drops nothing, and the CE of others stays."""
+        frames = [plain(1000, ecn=ecn, dscp=dscp, identification=n)
+                  for n, (dscp, ecn) in enumerate((dscp, ecn) for dscp in (0, 26) for ecn in (NOT_ECT, ECT0, ECT1, CE, ECT0))]
+        switch = self.switch(green_min=1, green_max=1, ecn=False)
+        for queue in (0, 3):
+            switch.event("0ns", f"queue h1.{queue} hold")
+            switch.event("1ms", f"queue h1.{queue} release")
+        switch.give("h0", spaced(frames))
+        out = switch.run()
+        self.assertEqual(out.drops("h0"), {"wred_drop": 4})
+        self.assertEqual(sorted(frame.bytes for frame in out.frames["h1"]), sorted(routed(frame, 1) for frame in frames[:1] + frames[5:]))
+        queues = out.port("h1")["queues"]
+        self.assertEqual([(queues[n]["wred_dropped_packets"], queues[n]["ecn_marked_packets"]) for n in (0, 3)], [(4, 0), (0, 0)])
+        self.assertIn("wred.test has ecn = false, and a lossless queue drops nothing", out.stderr)
+
     def test_roce_keeps_its_icrc(self):
         switch = self.switch()
         switch.recipe(flow("roce", count=300, size="random 90..4000", ecn="ect0"), flow("roce", count=50, ecn="ect1", sender="h1", to="h0"))

@@ -104,6 +104,11 @@ PortConfig random_port(PortConfig port, Random& random) {
     port.rx_queues = static_cast<std::uint16_t>(1 + random.below(max_receive_queues));
     if (random.once_in(3)) port.rx_workers = {15, static_cast<unsigned>(random.below(15))};
     port.worker = random.one_of<std::optional<unsigned>>({std::nullopt, 0U, 15U});
+    if (random.once_in(3))
+        port.watchdog.detection = milliseconds(100 + static_cast<std::int64_t>(random.below(4901)));
+    if (random.once_in(3))
+        port.watchdog.restoration = milliseconds(100 + static_cast<std::int64_t>(random.below(59'901)));
+    if (random.once_in(3)) port.watchdog.action = static_cast<WatchdogAction>(random.below(4));
     for (std::uint64_t i = random.below(3); i > 0; --i)
         port.queue[random.below(classes)].weight = static_cast<std::uint8_t>(1 + random.below(255));
     for (std::uint64_t i = random.below(3); i > 0; --i) {

@@ -152,6 +152,27 @@ TEST(Wred, dropsNotEctOfALossyQueueAndOfALosslessOneWhenToldTo) {
     CHECK_TRUE(queue.arrival(packet(Ecn::not_ect), 1000) == WredVerdict::drop);
 }
 
+TEST(Wred, plainRedMarksNothingAndDropsEctOfALossyQueueAsOthers) {
+    for (const MarkAt where : {MarkAt::dequeue, MarkAt::enqueue, MarkAt::sojourn}) {
+        Queue queue{profile_of({1000, 1000, certainty})};
+        queue.profile.mark_at = where;
+        queue.profile.sojourn = {0, 0, certainty};
+        queue.profile.ecn = false;
+        for (const Ecn ecn : {Ecn::not_ect, Ecn::ect0, Ecn::ect1, Ecn::ce}) {
+            queue.lossless = false;
+            CHECK_TRUE(queue.arrival(packet(ecn), 999) == WredVerdict::pass);
+            CHECK_TRUE(queue.arrival(packet(ecn), 1000) == WredVerdict::drop);
+            CHECK_TRUE(queue.arrival(packet(ecn, Colour::green, true), 1000) == WredVerdict::pass);  // a CNP
+            queue.lossless = true;
+            CHECK_TRUE(queue.arrival(packet(ecn), 1000) == WredVerdict::pass);
+            CHECK_TRUE(queue.departure(packet(ecn), 1000, seconds(1)) == WredVerdict::pass);
+        }
+        queue.profile.drop_non_ect = true;  // still means those alone
+        CHECK_TRUE(queue.arrival(packet(Ecn::not_ect), 1000) == WredVerdict::drop);
+        CHECK_TRUE(queue.arrival(packet(Ecn::ect0), 1000) == WredVerdict::pass);
+    }
+}
+
 TEST(Wred, everyColourHasItsCurveAndEctMayHaveOne) {
     Queue queue{profile_of({4000, 4000, certainty})};
     queue.profile.colour[1] = {2000, 2000, certainty};

@@ -236,13 +236,15 @@ Answer watermark_clear(Context& context, const Said&) {
 
 Answer watchdog_show(Context& context, const Said&) {
     Json json = context.stats("watchdog");
-    Table table(
-        {"<queue", "<state", "storms", "restored", "passed", "dropped", "passed in all", "dropped in all"});
+    Table table({"<queue", "<state", "<action", "detection", "restoration", "storms", "restored", "passed",
+                 "dropped", "passed in all", "dropped in all"});
     for (const Json& queue : json)
         table.row({fmt::format("{}.{}", word_text(queue["port"]), json_text(queue["queue"])),
-                   word_text(queue["state"]), count_text(queue["detected"]), count_text(queue["restored"]),
-                   count_text(queue["storm_passed"]), count_text(queue["storm_dropped"]),
-                   count_text(queue["total_passed"]), count_text(queue["total_dropped"])});
+                   word_text(queue["state"]), word_text(queue["action"]), ns_text(queue["detection_ns"]),
+                   ns_text(queue["restoration_ns"]), count_text(queue["detected"]),
+                   count_text(queue["restored"]), count_text(queue["storm_passed"]),
+                   count_text(queue["storm_dropped"]), count_text(queue["total_passed"]),
+                   count_text(queue["total_dropped"])});
     return {std::move(json), table.empty() ? "no queue is watched\n" : table.text()};
 }
 
