@@ -7,6 +7,7 @@
 #include <string>
 
 #include "control/class_changes.hh"
+#include "control/link_watch.hh"
 #include "control/watchdog.hh"
 #include "lib/units.hh"
 
@@ -18,6 +19,7 @@ struct SwitchEvent {
     std::string text;
     std::optional<WatchdogNews> watchdog{};  // the figures of a watchdog's event
     std::optional<ClassNews> of_class{};     // likewise, of a class on its way to lossless
+    std::optional<LinkNews> link{};          // likewise of a port that went up or down
 };
 
 class EventLog {

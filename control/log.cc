@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-LogLevel level_of(std::string_view kind) {
+LogLevel level_of(const SwitchEvent& event) {
     constexpr std::array<std::string_view, 6> errors{"control_failed", "headroom_overrun",
                                                      "lossless_drop",  "pfc_swallowed",
                                                      "ring_overrun",   "events_unwritten"};
@@ -20,8 +20,10 @@ LogLevel level_of(std::string_view kind) {
         "device_refused",    "link_speed",     "nic_warning",    "worker_late"};
     constexpr std::array<std::string_view, 1> infos{"microburst"};
     const auto is_in = [&](const auto& list) {
-        return std::find(list.begin(), list.end(), kind) != list.end();
+        return std::find(list.begin(), list.end(), event.kind) != list.end();
     };
+    if (event.link && !event.link->is_up() && event.link->cause != LinkCause::command)
+        return LogLevel::warning;
     if (is_in(errors)) return LogLevel::error;
     if (is_in(warnings)) return LogLevel::warning;
     return is_in(infos) ? LogLevel::info : LogLevel::notice;
@@ -43,7 +45,7 @@ void EventWriter::write(RunningSwitch& running) {
             if (file_.is_open()) file_.lose("too many at once");
             continue;
         }
-        say(level_of(event->kind), event->at, event->kind, event->text);
+        say(level_of(*event), event->at, event->kind, event->text);
         if (!file_.is_open()) continue;
         auto json = event_json(running, *event);
         json["number"] = next_;

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-LogLevel level_of(std::string_view event_kind);
+LogLevel level_of(const SwitchEvent& event);
 
 class EventWriter {
   public:

@@ -265,6 +265,9 @@ Json port_json(RunningSwitch& running, PortId id) {
         json["rx_queues"] = receive_queues_json(port, device.shared().owner[id]);
     json["flaps"] = counters.flaps.get();
     json["link_up"] = device.link_up(id);
+    json["link_since_ns"] = running.links().since(id).ps / 1000;
+    if (const LinkCause cause = running.links().cause(id); cause != LinkCause::none)
+        json["link_down_cause"] = to_string(cause);
     json["pfc_tx"] = pfc_tx_text(running, id);
     json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
     if (const EthdevPort* device_of = running.ethdev(id)) {
@@ -364,6 +367,10 @@ void add_class_wait(Json& json, const RunningSwitch& running, PortId port, Class
 
 Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
     Json json = {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}};
+    if (event.link)
+        json.update({{"port", running.port_names()[event.link->port]},
+                     {"cause", to_string(event.link->is_up() ? event.link->before : event.link->cause)},
+                     {"lasted_ns", event.link->lasted.ps / 1000}});
     if (event.watchdog)
         json.update({{"port", running.port_names()[event.watchdog->port]},
                      {"queue", event.watchdog->queue},

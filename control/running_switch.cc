@@ -24,7 +24,7 @@ const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) 
 }  // namespace
 
 RunningSwitch::RunningSwitch(Config config, RunningOptions options)
-    : config_(std::move(config)), options_(std::move(options)) {}
+    : config_(std::move(config)), options_(std::move(options)), links_(config_.ports.size()) {}
 
 RunningSwitch::~RunningSwitch() {
     if (real_) real_->stop();
@@ -138,7 +138,7 @@ std::string RunningSwitch::set_port(const std::string& name, bool up) {
     std::string error = publish(config_, state);
     if (!error.empty()) return error;
     state_ = std::move(state);
-    note(up ? "port_up" : "port_down", "port " + name + (up ? " up" : " down") + " by command");
+    look_at_link(port_info_.at(name).id);
     return {};
 }
 

@@ -21,6 +21,7 @@
 #include "control/event_log.hh"
 #include "control/kernel_control.hh"
 #include "control/limit_change.hh"
+#include "control/link_watch.hh"
 #include "control/lint.hh"
 #include "control/observation.hh"
 #include "control/port_watch.hh"
@@ -102,6 +103,7 @@ class RunningSwitch {
     const Routes& routes() const { return *routes_; }
     const std::vector<std::string>& port_names() const { return names_; }
     bool is_up(const std::string& name) const { return !state_.down.contains(name); }
+    const LinkWatch& links() const { return links_; }
     const EffectiveQos& qos() const { return qos_; }
     // Why the configuration does not promise to be lossless; empty when it does.
     std::vector<std::string> broken_promises() const;
@@ -184,6 +186,7 @@ class RunningSwitch {
     void note_watchdog(const WatchdogNews& news);
     void note_microbursts();
     void note_classes();
+    void look_at_link(PortId id);
     void note_forced(const std::vector<std::string>& before);
 
     Config config_;
@@ -207,6 +210,7 @@ class RunningSwitch {
     std::uint64_t watched_falls_behind_ = 0;
     std::array<std::uint64_t, max_workers> watched_longest_{};  // turn of each worker, ps
     WatchdogWatch watchdog_;
+    LinkWatch links_;
     std::optional<PortWatch> port_watch_;  // real clock
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;

@@ -20,6 +20,7 @@ void RunningSwitch::poll_links(Time now) {
         }
     };
     tell(port_watch_->look(config_, *switch_, now));
+    for (PortId id = 0; id < ethdevs_.size(); ++id) look_at_link(id);
     tell(tap_watch_.look(slow_path_, config_, names_, macs_, now));
     if (!interfaces_changed_ || !late_worker().empty()) return;
     interfaces_changed_ = false;

@@ -10,6 +10,55 @@
 #include "control/values.hh"
 
 namespace sluice {
+namespace {
+
+std::string why_down(LinkCause cause, const std::string& interface) {
+    switch (cause) {
+        case LinkCause::none:
+        case LinkCause::command:
+            break;
+        case LinkCause::interface_down:
+            return fmt::format("its interface {0} is set down; do: ip link set {0} up", interface);
+        case LinkCause::no_carrier:
+            return fmt::format("its interface {} has no carrier: the peer's end or the cable is down",
+                               interface);
+        case LinkCause::interface_gone:
+            return fmt::format("its interface {} is gone", interface);
+        case LinkCause::device_gone:
+            return "its card is gone";
+        case LinkCause::no_link:
+            return "its device has no link: the peer's end or the cable is down";
+    }
+    return "by command";
+}
+
+std::string why_up(LinkCause before, const std::string& interface) {
+    switch (before) {
+        case LinkCause::none:
+        case LinkCause::command:
+            break;
+        case LinkCause::interface_down:
+            return fmt::format("its interface {} is up again", interface);
+        case LinkCause::no_carrier:
+            return fmt::format("its interface {} has a carrier again", interface);
+        case LinkCause::interface_gone:
+            return fmt::format("its interface {} is back", interface);
+        case LinkCause::device_gone:
+            return "its card is back";
+        case LinkCause::no_link:
+            return "its device has a link again";
+    }
+    return "by command";
+}
+
+std::string link_text(const std::string& port, const std::string& interface, const LinkNews& news) {
+    const std::string why = news.is_up() ? why_up(news.before, interface) : why_down(news.cause, interface);
+    const bool by_command = (news.is_up() ? news.before : news.cause) == LinkCause::command;
+    const char* state = news.is_up() ? "up" : news.before == LinkCause::none ? "down" : "still down";
+    return fmt::format("port {} {}{}{}", port, state, by_command ? " " : ": ", why);
+}
+
+}  // namespace
 
 std::vector<std::string> RunningSwitch::broken_promises() const {
     std::vector<std::string> broken;
@@ -74,6 +123,18 @@ void RunningSwitch::note_watchdog(const WatchdogNews& news) {
              fmt::format("{}: restored, action {}: {} packets passed and {} dropped in this storm", queue,
                          news.action, news.passed, news.dropped),
              news);
+}
+
+void RunningSwitch::look_at_link(PortId id) {
+    const EthdevPort* device = ethdev(id);
+    const LinkCause cause = !is_up(names_[id])  ? LinkCause::command
+                            : device != nullptr ? device->link_cause()
+                                                : LinkCause::none;
+    const auto news = links_.look(id, cause, now());
+    if (!news) return;
+    const std::string interface = device != nullptr ? device->interface_name() : std::string{};
+    events_.add({now() - Time{}, news->is_up() ? "port_up" : "port_down",
+                 link_text(names_[id], interface, *news), std::nullopt, std::nullopt, news});
 }
 
 // Every one is in the report; an event says that there are any.

@@ -320,10 +320,11 @@ std::uint64_t EthdevPort::missed() const {
 void EthdevPort::poll_link() {
     if (!open_) return;
     if (interface_) {
-        if (interface_->name().empty())
+        interface_link_ = interface_->link();
+        if (interface_link_ == LinkCause::interface_gone)
             went();
         else
-            link_up_ = ready_ && !removed_ && interface_->is_running();
+            link_up_ = ready_ && !removed_ && interface_link_ == LinkCause::none;
         return;
     }
     rte_eth_link link{};
@@ -333,6 +334,13 @@ void EthdevPort::poll_link() {
     link_mbps_.store(known ? link.link_speed : 0, std::memory_order_relaxed);
     link_up_ = up && ready_ && !removed_;
     if (removed_) link_up_ = false;
+}
+
+LinkCause EthdevPort::link_cause() const {
+    if (link_up()) return LinkCause::none;
+    if (!open_ || is_removed())
+        return interface_name_.empty() ? LinkCause::device_gone : LinkCause::interface_gone;
+    return interface_ && interface_link_ != LinkCause::none ? interface_link_ : LinkCause::no_link;
 }
 
 const PhysicalCounters& EthdevPort::read_physical(bool with_module) {

@@ -61,6 +61,8 @@ class EthdevPort final : public Port {
     const PortCapabilities& capabilities() const { return can_; }
     // Now and then: asks the driver, or the kernel for an interface of its, for the link.
     void poll_link();
+    // What held the link down when it was asked last; none: it was up.
+    LinkCause link_cause() const;
     // Of a NIC whose link is up; 0: unknown.
     std::uint32_t link_mbps() const { return link_mbps_.load(std::memory_order_relaxed); }
     // The MAC's counters; `with_module`: its module's temperature, too, which takes milliseconds.
@@ -114,7 +116,8 @@ class EthdevPort final : public Port {
     std::string interface_name_;
     std::unique_ptr<Steering> steering_;
     mutable std::optional<PacketSockets> packet_sockets_;  // of net_af_packet
-    std::optional<KernelInterface> interface_;  // drivers of kernel interfaces say that every link is up
+    std::optional<KernelInterface> interface_;    // drivers of kernel interfaces say that every link is up
+    LinkCause interface_link_ = LinkCause::none;  // control's
     bool open_ = false;
     std::uint32_t kept_ = 0;                // by drivers of devices that are closed, at most
     std::uint64_t missed_ = 0;              // by devices that are closed

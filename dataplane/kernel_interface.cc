@@ -47,14 +47,17 @@ std::string KernelInterface::name() const {
     return ask(SIOCGIFNAME, request) ? request.ifr_name : "";
 }
 
-bool KernelInterface::has_flags(short wanted) const {
+bool KernelInterface::is_up() const {
     const auto answer = ask(name(), SIOCGIFFLAGS);
-    return answer && (answer->ifr_flags & wanted) == wanted;
+    return answer && (answer->ifr_flags & IFF_UP) != 0;
 }
 
-bool KernelInterface::is_up() const { return has_flags(IFF_UP); }
-
-bool KernelInterface::is_running() const { return has_flags(IFF_UP | IFF_RUNNING); }
+LinkCause KernelInterface::link() const {
+    const auto answer = ask(name(), SIOCGIFFLAGS);
+    if (!answer) return LinkCause::interface_gone;
+    if ((answer->ifr_flags & IFF_UP) == 0) return LinkCause::interface_down;
+    return (answer->ifr_flags & IFF_RUNNING) != 0 ? LinkCause::none : LinkCause::no_carrier;
+}
 
 unsigned KernelInterface::mtu() const {
     const auto answer = ask(name(), SIOCGIFMTU);

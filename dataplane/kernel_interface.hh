@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "dataplane/link_cause.hh"
+
 namespace sluice {
 
 class KernelInterface {
@@ -20,14 +22,13 @@ class KernelInterface {
     std::string name() const;
     // Up, whether or not with a carrier.
     bool is_up() const;
-    // Up, and with a carrier.
-    bool is_running() const;
+    // Nothing holds it down: up, and with a carrier.
+    LinkCause link() const;
     // 0 when it is gone.
     unsigned mtu() const;
 
   private:
     explicit KernelInterface(int index) : index_(index) {}
-    bool has_flags(short wanted) const;
     int index_;
 };
 

@@ -8,7 +8,7 @@ import threading
 import netns
 from frames import ethernet, plain, raw_mac, routed
 from loopback import gateway_mac, pcap_bytes, verify
-from netns import KernelHost
+from netns import KernelHost, sh
 
 
 class RawFrames(netns.FrameTests, netns.Case):
@@ -94,6 +94,42 @@ class RawFrames(netns.FrameTests, netns.Case):
             cables[0].send(plain(to="192.0.2.1"), plain(ttl=1), plain(ttl=1), plain(to="10.0.0.1"), ethernet(b"", 0x88B5))
             self.comes_through(*cables, run)
         self.assertEqual(run.outcome.drops(), {"no_route": 1, "ttl_expired": 2, "local_address": 1, "not_ip": 1})
+
+    def test_a_link_that_goes_or_comes_is_told_with_its_cause(self):
+        def told():
+            return [(event["kind"], event["cause"]) for event in run.call("events.list")["events"] if event.get("port") == "h0"]
+
+        def changes(cause, how, up):
+            """The port's link is then so, for this cause, and that was told; returns the port."""
+            known = len(told())
+            how()
+            port = run.wait_for(lambda: run.call("stats.show", path="ports.h0"),
+                                lambda port: port["link_up"] == up and ("link_down_cause" in port) != up)
+            self.assertEqual(port.get("link_down_cause"), None if up else cause)
+            # An interface that is set up may say that it has no carrier before it has one.
+            self.assertEqual([kind for kind, _ in told()[known:]][-1], "port_up" if up else "port_down")
+            if not up:
+                self.assertEqual(told()[known:], [("port_down", cause)])
+            return port
+
+        cables, switch = self.cables(), self.switch()
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            self.assertEqual((told(), run.call("stats.show", path="ports.h0")["link_since_ns"]), ([], 0))
+            since = 0
+            for flaps, (cause, interface) in enumerate((("interface_down", "sw0"), ("no_carrier", "host0")), 1):
+                down = changes(cause, lambda: sh("ip", "link", "set", interface, "down"), up=False)
+                self.assertEqual(down["flaps"], flaps)
+                up = changes(cause, lambda: sh("ip", "link", "set", interface, "up"), up=True)
+                self.assertLess(since, down["link_since_ns"])
+                self.assertLess(down["link_since_ns"], up["link_since_ns"])
+                since = up["link_since_ns"]
+            changes("command", lambda: run.call("port.set", port="h0", up=False), up=False)
+            changes("command", lambda: run.call("port.set", port="h0", up=True), up=True)
+            events = {event["cause"]: event["text"] for event in run.call("events.list")["events"] if event["kind"] == "port_down"}
+            self.assertIn("ip link set sw0 up", events["interface_down"])
+            self.assertIn("sw0 has no carrier", events["no_carrier"])
+        self.assertEqual(run.outcome.port("h0")["flaps"], 3)
 
     def test_sigterm_ends_a_run_that_holds_frames(self):
         self.held_until(signal.SIGTERM)

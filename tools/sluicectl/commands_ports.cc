@@ -114,20 +114,25 @@ std::string receive_queues_table(const Json& queues) {
 
 Answer port_show(Context& context, const Said& said) {
     Json ports = ports_of(context, said.value("PORT"));
-    Table table(
-        {"<port", "<MAC", "<link", "in", "in bytes", "out", "out bytes", "missed", "dropped", "<why"});
+    const auto now_ns = context.call("clock.show")["now_ns"].get<std::uint64_t>();
+    const auto age = [&](const Json& port) {
+        return ns_text(now_ns - port["link_since_ns"].get<std::uint64_t>());
+    };
+    Table table({"<port", "<MAC", "<link", "for", "flaps", "in", "in bytes", "out", "out bytes", "missed",
+                 "dropped", "<why"});
     std::string warnings;
     for (const auto& [name, port] : ports.items()) {
-        table.row({name, word_text(port["mac"]), port["link_up"] == true ? "up" : "down",
-                   count_text(port["rx"]["packets"]), count_text(port["rx"]["bytes"]),
-                   count_text(port["tx"]["packets"]), count_text(port["tx"]["bytes"]),
-                   count_text(port["imissed"]), count_text(sum_of(port["drops"])),
-                   drops_text(port["drops"])});
+        table.row({name, word_text(port["mac"]), port["link_up"] == true ? "up" : "down", age(port),
+                   count_text(port["flaps"]), count_text(port["rx"]["packets"]),
+                   count_text(port["rx"]["bytes"]), count_text(port["tx"]["packets"]),
+                   count_text(port["tx"]["bytes"]), count_text(port["imissed"]),
+                   count_text(sum_of(port["drops"])), drops_text(port["drops"])});
         for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
     }
     std::string text = table.text() + warnings;
     if (!said.has("PORT")) return {ports, std::move(text)};
     const Json& port = ports[said.value("PORT")];
+    if (port.contains("link_down_cause")) text += "\ndown: " + word_text(port["link_down_cause"]) + "\n";
     if (port.contains("rx_queues")) text += "\n" + receive_queues_table(port["rx_queues"]);
     if (port.contains("capabilities")) text += "\n" + capabilities_table(port);
     if (port.contains("physical")) text += "\n" + physical_table(port["physical"]);

@@ -1,0 +1,18 @@
+// What holds a port's link down.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+enum class LinkCause : std::uint8_t {
+    none,            // the link is up
+    command,         // an operator's, or the configuration's
+    interface_down,  // of the kernel: `ip link set ... down`
+    no_carrier,      // the interface is up, and its peer's end or the cable is not
+    interface_gone,
+    device_gone,
+    no_link,  // a device that is no interface of the kernel says so
+};
+
+}  // namespace sluice
