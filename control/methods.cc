@@ -79,13 +79,14 @@ Json stats_show(Api& api, RpcClient&, RpcParameters& parameters) {
 }
 
 Json stats_watch(Api& api, RpcClient& client, RpcParameters& parameters) {
-    const std::string path = parameters.text_or("path", "");
+    std::string path = parameters.text_or("path", "");
     const std::string every = parameters.text_or("every", "1s");
     parameters.finish();
     static_cast<void>(part_of_report(api, path));
+    Json answer = Json::object();
     if (every == "off") {
         client.watch_interval.reset();
-        return Json::object();
+        return answer;
     }
     const auto interval = parse_time(every);
     constexpr Duration shortest = milliseconds(10);
@@ -94,9 +95,9 @@ Json stats_watch(Api& api, RpcClient& client, RpcParameters& parameters) {
                        sluice::in_quotes(every) + " is no interval",
                        {{"path", "every"}, {"allowed", "10ms and longer, or off"}}};
     client.watch_interval = *interval;
-    client.watch_path = path;
+    client.watch_path = std::move(path);
     client.next_watch = api.running().now();
-    return Json::object();
+    return answer;
 }
 
 Json stats_clear(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -116,11 +117,14 @@ Json events_list(Api& api, RpcClient&, RpcParameters& parameters) {
 }
 
 Json events_subscribe(Api& api, RpcClient& client, RpcParameters& parameters) {
-    client.wants_events = parameters.boolean_or("on", true);
-    client.next_event = parameters.has("from") ? parameters.integer("from", 0, UINT64_MAX)
-                                               : api.running().event_log().total();
+    const bool on = parameters.boolean_or("on", true);
+    const std::uint64_t next = parameters.has("from") ? parameters.integer("from", 0, UINT64_MAX)
+                                                      : api.running().event_log().total();
     parameters.finish();
-    return {{"next", client.next_event}};
+    Json answer = {{"next", next}};
+    client.wants_events = on;
+    client.next_event = next;
+    return answer;
 }
 
 Json clock_run(Api& api, RpcClient&, RpcParameters& parameters) {

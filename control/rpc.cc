@@ -8,6 +8,7 @@
 
 #include "control/api.hh"
 #include "control/json_text.hh"
+#include "control/spare_memory.hh"
 #include "control/values.hh"
 
 namespace sluice {
@@ -69,6 +70,13 @@ void check_shape(const Json& request) {
 }
 
 bool valid_id(const Json& id) { return id.is_string() || id.is_number_integer() || id.is_null(); }
+
+// What a request may take, more than was ever measured: 80 bytes for each byte of a line of routes, and 5600
+// for each route that the configuration has.
+std::size_t most_memory(std::size_t line_bytes, const Config& config) {
+    return (SpareMemory::usual_bytes >> 1U) + 128 * line_bytes +
+           8192 * (config.routes->size() + config.neighbors->size());
+}
 
 RpcError no_memory(Api& api, std::uint64_t generation) {
     const bool done = api.running().generation() != generation;
@@ -220,12 +228,24 @@ std::string notification(std::string_view method, Json parameters) {
 }
 
 bool LineAnswer::step(Api& api, RpcClient& client) {
+    if (!SpareMemory::hold(most_memory(line_.size(), api.running().config()))) return refuse_rest();
     if (!std::exchange(begun_, true)) begin();
     if (!text_.empty() && !is_batch_) return false;  // refused
     answer_next(api, client);
     if (!is_batch_) return false;
     if (!rest_.empty()) return true;
     if (!text_.empty()) text_ += ']';
+    return false;
+}
+
+// Without building JSON, which takes memory even to be destroyed.
+bool LineAnswer::refuse_rest() {
+    constexpr std::string_view refusal =
+        R"({"jsonrpc":"2.0","id":null,"error":{"code":-32003,"message":"there is not enough memory for it"}})";
+    static_assert(static_cast<int>(RpcCode::too_much) == -32003);
+    if (is_batch_) text_ += text_.empty() ? '[' : ',';
+    text_ += refusal;
+    if (is_batch_) text_ += ']';
     return false;
 }
 

@@ -100,6 +100,7 @@ class LineAnswer {
 
   private:
     void begin();
+    bool refuse_rest();
     void answer_next(Api& api, RpcClient& client);
 
     std::string_view line_;

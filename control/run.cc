@@ -27,6 +27,7 @@
 #include "control/report_nic.hh"
 #include "control/say.hh"
 #include "control/socket.hh"
+#include "control/spare_memory.hh"
 #include "control/values.hh"
 
 namespace sluice {
@@ -251,6 +252,7 @@ class Outside {
         return LogLevel::warning;
     }
     void tick() {
+        SpareMemory::hold();
         duty("log", [&] { writer_.write(running_); });
         if (reload_wanted != 0) {
             reload_wanted = 0;

@@ -1,0 +1,35 @@
+#include "control/spare_memory.hh"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace sluice {
+namespace {
+
+std::atomic<void*> block{nullptr};
+std::size_t block_bytes = 0;  // while there is one
+
+// What operator new calls before it tries again; without a block it gives up.
+void give_back() {
+    void* held = block.exchange(nullptr);
+    if (held == nullptr) throw std::bad_alloc();
+    std::free(held);
+}
+
+}  // namespace
+
+bool SpareMemory::hold(std::size_t bytes) noexcept {
+    bytes = std::max(bytes, usual_bytes);
+    if (block != nullptr && block_bytes >= bytes) return true;
+    std::free(block.exchange(nullptr));
+    void* held = std::malloc(bytes);
+    if (held == nullptr) return false;
+    block_bytes = bytes;
+    block = held;
+    std::set_new_handler(give_back);
+    return true;
+}
+
+}  // namespace sluice
