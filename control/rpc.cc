@@ -71,13 +71,6 @@ void check_shape(const Json& request) {
 
 bool valid_id(const Json& id) { return id.is_string() || id.is_number_integer() || id.is_null(); }
 
-// What a request may take, more than was ever measured: 80 bytes for each byte of a line of routes, and 5600
-// for each route that the configuration has.
-std::size_t most_memory(std::size_t line_bytes, const Config& config) {
-    return (SpareMemory::usual_bytes >> 1U) + 128 * line_bytes +
-           8192 * (config.routes->size() + config.neighbors->size());
-}
-
 RpcError no_memory(Api& api, std::uint64_t generation) {
     const bool done = api.running().generation() != generation;
     return {RpcCode::too_much, done ? "it is done, but there is not enough memory for the answer"
@@ -156,6 +149,15 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
+// Twice what was measured: 90 KB for each port, 5600 bytes for each route, 80 for each byte of a line of
+// routes. The same for all lines of usual length, so that no other block is asked for.
+std::size_t most_memory(const Config& config, std::size_t line_bytes) {
+    constexpr std::size_t megabyte = std::size_t{1} << 20U;
+    return megabyte + config.ports.size() * megabyte / 4 +
+           8192 * (config.routes->size() + config.neighbors->size()) +
+           128 * std::max<std::size_t>(line_bytes, 16384);
+}
+
 void refuse_if(std::string error) {
     if (!error.empty()) throw RpcError{RpcCode::refused, std::move(error)};
 }
@@ -228,7 +230,7 @@ std::string notification(std::string_view method, Json parameters) {
 }
 
 bool LineAnswer::step(Api& api, RpcClient& client) {
-    if (!SpareMemory::hold(most_memory(line_.size(), api.running().config()))) return refuse_rest();
+    if (!SpareMemory::hold(most_memory(api.running().config(), line_.size()))) return refuse_rest();
     if (!std::exchange(begun_, true)) begin();
     if (!text_.empty() && !is_batch_) return false;  // refused
     answer_next(api, client);

@@ -15,6 +15,8 @@
 
 namespace sluice {
 
+struct Config;
+
 using Json = nlohmann::ordered_json;
 
 constexpr int api_version = 1;
@@ -44,6 +46,8 @@ struct RpcError {
     Json data = Json::object();
 };
 
+// Bytes that a request of so long a line may allocate: what SpareMemory holds for it.
+std::size_t most_memory(const Config& config, std::size_t line_bytes);
 // Throws RpcError (refused) with the error's text, if there is one.
 void refuse_if(std::string error);
 

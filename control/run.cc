@@ -252,7 +252,7 @@ class Outside {
         return LogLevel::warning;
     }
     void tick() {
-        SpareMemory::hold();
+        SpareMemory::hold(most_memory(running_.config(), 0));
         duty("log", [&] { writer_.write(running_); });
         if (reload_wanted != 0) {
             reload_wanted = 0;

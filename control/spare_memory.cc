@@ -1,6 +1,5 @@
 #include "control/spare_memory.hh"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -21,11 +20,10 @@ void give_back() {
 }  // namespace
 
 bool SpareMemory::hold(std::size_t bytes) noexcept {
-    bytes = std::max(bytes, usual_bytes);
     if (block != nullptr && block_bytes >= bytes) return true;
-    std::free(block.exchange(nullptr));
     void* held = std::malloc(bytes);
-    if (held == nullptr) return false;
+    if (held == nullptr) return false;  // a smaller block is still held
+    std::free(block.exchange(nullptr));
     block_bytes = bytes;
     block = held;
     std::set_new_handler(give_back);

@@ -13,12 +13,9 @@ namespace sluice {
 
 class SpareMemory {
   public:
-    // Twelve times what a request takes of a switch with 32 ports and few routes.
-    static constexpr std::size_t usual_bytes = std::size_t{32} << 20U;
-
-    // Holds at least `bytes`, and usual_bytes, from now on; false: they cannot be had. The kernel gives pages
-    // of it only when they are used, which they are not.
-    static bool hold(std::size_t bytes = usual_bytes) noexcept;
+    // Holds at least `bytes` from now on; false: they cannot be had, and what was held is held on. The block
+    // is not written to, so it takes address space and no memory.
+    static bool hold(std::size_t bytes) noexcept;
 };
 
 }  // namespace sluice

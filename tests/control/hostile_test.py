@@ -221,7 +221,7 @@ class Hostile(Case):
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
         used = int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) << 10
         before = resource.prlimit(pid, resource.RLIMIT_AS)
-        resource.prlimit(pid, resource.RLIMIT_AS, (used + (4 << 20), before[1]))
+        resource.prlimit(pid, resource.RLIMIT_AS, (used + (16 << 20), before[1]))
         toml = "".join(f"[[route]]\nprefix = \"10.{n >> 8}.{n & 255}.0/24\"\nvia = [\"10.0.1.2\"]\n" for n in range(60_000))
         for _ in range(3):
             client = running.client()

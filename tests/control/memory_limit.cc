@@ -64,11 +64,13 @@ bool fits(std::size_t bytes) {
     return false;
 }
 
+void take(std::size_t bytes) {
+    in_use += static_cast<std::int64_t>(bytes);
+    shared->most = std::max<std::int64_t>(shared->most, in_use);
+}
+
 void* taken(void* memory) {
-    if (memory != nullptr && is_limited()) {
-        in_use += static_cast<std::int64_t>(malloc_usable_size(memory));
-        shared->most = std::max<std::int64_t>(shared->most, in_use);
-    }
+    if (memory != nullptr && is_limited()) take(malloc_usable_size(memory));
     return memory;
 }
 
