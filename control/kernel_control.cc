@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/running_switch.hh"
 #include "control/values.hh"
 
 namespace sluice {
@@ -13,13 +12,6 @@ namespace {
 
 constexpr std::chrono::seconds between_questions{1};  // for one destination
 constexpr std::size_t most_asked = 4096;              // destinations at once: as many as most kernels resolve
-
-// Null: it has none.
-const Tap* tap_of(const RunningSwitch& running, const std::string& port) {
-    const auto& names = running.port_names();
-    const auto found = std::find(names.begin(), names.end(), port);
-    return running.slow_path().tap(static_cast<PortId>(found - names.begin()));
-}
 
 }  // namespace
 
@@ -30,7 +22,7 @@ tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(co
     return std::unique_ptr<KernelControl>(new KernelControl(std::move(*mirror), config.routes));
 }
 
-void KernelControl::want_neighbors(RunningSwitch& running) {
+void KernelControl::want_neighbors(MirroringSwitch& running) {
     const auto now = Clock::now();
     if (asked_.size() == most_asked)
         std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
@@ -47,11 +39,11 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
             });
 }
 
-void KernelControl::note_links(RunningSwitch& running) {
+void KernelControl::note_links(MirroringSwitch& running) {
     for (const auto& [port, before, now] : mirror_->tables().take_link_news()) {
         if (!now.there) {
             // That a port's own device or its TAP has gone is told by who looks after them.
-            const Tap* tap = tap_of(running, port);
+            const Tap* tap = running.tap(port);
             if (tap != nullptr && tap->index() == now.index && tap->is_there())
                 running.note("interface_gone",
                              fmt::format("port {}: its TAP {} is in another network namespace now, whose "
@@ -66,7 +58,7 @@ void KernelControl::note_links(RunningSwitch& running) {
     }
 }
 
-void KernelControl::note_mtu(RunningSwitch& running, const std::string& port, const KernelLink& link) {
+void KernelControl::note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link) {
     const auto ours = running.config().ports.find(port);
     if (ours == running.config().ports.end()) return;
     const std::uint32_t mtu = ours->second.mtu;
@@ -78,7 +70,7 @@ void KernelControl::note_mtu(RunningSwitch& running, const std::string& port, co
     running.note("interface_mtu", text);
 }
 
-void KernelControl::note_overruns(RunningSwitch& running) {
+void KernelControl::note_overruns(MirroringSwitch& running) {
     if (mirror_->overruns() == overruns_) return;
     overruns_ = mirror_->overruns();
     if (!overrun_at_)
@@ -88,15 +80,15 @@ void KernelControl::note_overruns(RunningSwitch& running) {
     overrun_at_ = mirror_->resyncs();
 }
 
-void KernelControl::poll(RunningSwitch& running) {
+void KernelControl::poll(MirroringSwitch& running) {
     if (routes_) want_neighbors(running);
     const bool whole = mirror_->poll();
     note_overruns(running);
     if (!whole) return;
     KernelTables& tables = mirror_->tables();
     note_links(running);
-    if (tables.take_addresses_changed()) running.steer_addresses(tables.addresses());
-    if (routes_ && running.late_worker().empty()) give_changes(running);  // else they wait with the tables
+    if (tables.take_addresses_changed()) running.take_addresses(tables.addresses());
+    if (routes_ && running.may_change_routes()) give_changes(running);  // else they wait with the tables
     if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
         overrun_at_.reset();
         running.note("kernel_resynced", fmt::format("{} routes and {} neighbours of the kernel",
@@ -104,7 +96,7 @@ void KernelControl::poll(RunningSwitch& running) {
     }
 }
 
-void KernelControl::give_changes(RunningSwitch& running) {
+void KernelControl::give_changes(MirroringSwitch& running) {
     KernelTables& tables = mirror_->tables();
     if (refused_at_ && mirror_->resyncs() > *refused_at_) {
         refused_at_.reset();
@@ -113,7 +105,7 @@ void KernelControl::give_changes(RunningSwitch& running) {
     const RouteChanges changes = tables.take_changes();
     if (changes.empty()) return;
     std::string refusal = running.change_routes(changes);
-    const Routes::LeftOut& left_out = running.routes().left_out();
+    const Routes::LeftOut left_out = running.left_out();
     refused_ += left_out.count;
     if (refusal.empty()) refusal = left_out.first;
     if (refusal.empty()) return;

@@ -6,14 +6,33 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "control/kernel_mirror.hh"
+#include "control/routes.hh"
+#include "control/tap.hh"
+#include "dataplane/switch.hh"
 
 namespace sluice {
 
-class RunningSwitch;
+// What the kernel's part needs of the switch that it serves.
+class MirroringSwitch {
+  public:
+    virtual ~MirroringSwitch() = default;
+    virtual const Config& config() const = 0;
+    virtual Switch& device() = 0;
+    // Null: the port has none.
+    virtual const Tap* tap(const std::string& port) const = 0;
+    virtual void note(const std::string& kind, std::string text) = 0;
+    // The machine's addresses from now on.
+    virtual void take_addresses(const std::set<IpAddress>& of_machine) = 0;
+    virtual bool may_change_routes() const = 0;
+    // An error's text, or empty, and what did not fit the tables.
+    virtual std::string change_routes(const RouteChanges& changes) = 0;
+    virtual Routes::LeftOut left_out() const = 0;
+};
 
 class KernelControl {
   public:
@@ -25,7 +44,7 @@ class KernelControl {
     void set_ports(KernelTables::Ports ports) { mirror_->set_ports(std::move(ports)); }
 
     // Once a round: brings the switch up to what the kernel says by now. Does not wait for the kernel.
-    void poll(RunningSwitch& running);
+    void poll(MirroringSwitch& running);
 
     const KernelMirror& mirror() const { return *mirror_; }
     std::uint64_t refused() const { return refused_; }  // changes that did not fit our tables
@@ -36,11 +55,11 @@ class KernelControl {
 
     KernelControl(std::unique_ptr<KernelMirror> mirror, bool routes)
         : mirror_(std::move(mirror)), routes_(routes) {}
-    void want_neighbors(RunningSwitch& running);
-    void give_changes(RunningSwitch& running);
-    void note_links(RunningSwitch& running);
-    static void note_mtu(RunningSwitch& running, const std::string& port, const KernelLink& link);
-    void note_overruns(RunningSwitch& running);
+    void want_neighbors(MirroringSwitch& running);
+    void give_changes(MirroringSwitch& running);
+    void note_links(MirroringSwitch& running);
+    static void note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link);
+    void note_overruns(MirroringSwitch& running);
 
     std::unique_ptr<KernelMirror> mirror_;
     bool routes_;

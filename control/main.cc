@@ -160,41 +160,41 @@ int run_main(int argc, char** argv) {
         complain("sluiced: {}: {}\n", arguments.socket, why);
         return exit_failed;
     }
-    if (const std::string cards = RunningSwitch::unusable_cards(config); !cards.empty()) {
+    if (const std::string cards = StandaloneSwitch::unusable_cards(config); !cards.empty()) {
         complain("sluiced: {}\n", cards);
         return exit_failed;
     }
-    EalOptions eal_options = RunningSwitch::eal_options(config);
+    EalOptions eal_options = StandaloneSwitch::eal_options(config);
     eal_options.telemetry = arguments.telemetry;
     const auto eal = Eal::start(eal_options);
     if (!eal) {
         complain("sluiced: {}\n", eal.error());
         return exit_failed;
     }
-    RunningOptions options;
+    StandaloneOptions options;
     if (!arguments.trace.empty()) options.trace_slots = 4096;
     options.forced = judged->forced;
     options.force = arguments.force;
-    auto running = RunningSwitch::create(config, options);
-    if (!running) {
-        complain("sluiced: {}\n", running.error());
+    auto alone = StandaloneSwitch::create(config, options);
+    if (!alone) {
+        complain("sluiced: {}\n", alone.error());
         return exit_failed;
     }
-    if (!can_judge(arguments.assertions, **running)) {
-        running->reset();
+    if (!can_judge(arguments.assertions, (*alone)->running())) {
+        alone->reset();
         return exit_configuration;
     }
     const RunEnd end =
-        run(**running, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
-                        arguments.interactive, arguments.metrics, arguments.events, arguments.log,
-                        arguments.force, arguments.telemetry, eal->memory_note(), arguments.save_folder});
+        run(**alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
+                      arguments.interactive, arguments.metrics, arguments.events, arguments.log,
+                      arguments.force, arguments.telemetry, eal->memory_note(), arguments.save_folder});
     if (!end.not_started.empty()) {
         complain("sluiced: {}\n", end.not_started);
-        running->reset();
+        alone->reset();
         return exit_failed;
     }
-    const int status = finish(arguments, **running, end.gave_up);
-    running->reset();  // before EAL ends
+    const int status = finish(arguments, (*alone)->running(), end.gave_up);
+    alone->reset();  // before EAL ends
     return status;
 }
 

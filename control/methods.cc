@@ -11,6 +11,7 @@
 #include "control/report.hh"
 #include "control/report_path.hh"
 #include "control/values.hh"
+#include "dataplane/virtual_runner.hh"
 
 namespace sluice {
 namespace {

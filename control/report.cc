@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "control/compile.hh"
+#include "control/kernel_control.hh"
 #include "control/port_warnings.hh"
 #include "control/quantiles.hh"
 #include "control/report_nic.hh"
@@ -246,7 +247,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["moved_packets"] = port.io->moved();
     json["held_packets"] = port.io->held();
     json["waiting_packets"] = port.io->waiting();
-    if (running.real_runner() != nullptr) json["held_ns"] = port.io->held_time().ps / 1000;
+    if (!running.is_virtual()) json["held_ns"] = port.io->held_time().ps / 1000;
     json["lost_on_wire_packets"] = counters.lost_on_wire.get();
     const std::uint64_t cnps = port.received([](const auto& queue) { return queue.cnp.get(); });
     const std::uint64_t ce = port.received([](const auto& queue) { return queue.ce_arrived.get(); });
@@ -274,8 +275,8 @@ Json port_json(RunningSwitch& running, PortId id) {
         json["link_speed_bps"] = std::uint64_t{device_of->link_mbps()} * 1'000'000;
         json["capabilities"] = capabilities_json(device_of->capabilities());
         if (!device_of->physical().empty()) json["physical"] = physical_json(device_of->physical());
+        if (const Steering* steering = device_of->steering()) json["steering"] = steering_json(*steering);
     }
-    if (const Steering* steering = running.steering(id)) json["steering"] = steering_json(*steering);
     if (const FaultPort* faults = running.fault_port(id)) json["faults"] = faults_json(*faults);
     json["pfc"] = pfc_json(port, running.is_live() ? std::nullopt : std::optional(running.now()));
     json["queues"] = Json::array();
@@ -401,8 +402,8 @@ Json make_report(RunningSwitch& running) {
         report["ports"][running.port_names()[id]] = port_json(running, id);
     report["pools"] = pools_json(running);
     // Under the virtual clock a report says nothing that depends on the number of workers.
-    if (running.virtual_runner() != nullptr) report["captures"] = captures_json(running.timeline());
-    if (running.real_runner() != nullptr) report["workers"] = workers_json(running);
+    if (running.is_virtual()) report["captures"] = captures_json(running.timeline());
+    if (!running.is_virtual()) report["workers"] = workers_json(running);
     report["watchdog"] = watchdog_json(device, running.port_names());
     report["decisions"] = decisions_json(running.observation(), device);
     report["microbursts"] = microbursts_json(running.observation());

@@ -54,7 +54,12 @@ void catch_signals() {
     sigaction(SIGXFSZ, &action, nullptr);
 }
 
-// Timed events in order; the configuration has them sorted.
+void run_timed(Api& api, const std::string& command) {
+    const std::string error = run_command(api, command);
+    if (!error.empty()) api.running().note("command_failed", command + ": " + error);
+}
+
+// Timed events of a switch under the real clock, in order; the configuration has them sorted.
 class EventQueue {
   public:
     explicit EventQueue(const Config& config) : events_(config.events) {}
@@ -63,11 +68,8 @@ class EventQueue {
         return Time{} + events_[index_].at;
     }
     void run_due(Api& api, Time now) {
-        while (index_ < events_.size() && Time{} + events_[index_].at <= now) {
-            const std::string& command = events_[index_++].command;  // once, whatever becomes of it
-            const std::string error = run_command(api, command);
-            if (!error.empty()) api.running().note("command_failed", command + ": " + error);
-        }
+        while (index_ < events_.size() && Time{} + events_[index_].at <= now)
+            run_timed(api, events_[index_++].command);  // once, whatever becomes of it
     }
 
   private:
@@ -96,100 +98,6 @@ class Progress {
     bool shown_ = false;
     std::uint64_t calls_ = 0;
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-};
-
-// After this long a pause that is not refreshed has ended.
-Duration longest_pause(const Config& config) {
-    Duration longest{};
-    for (const auto& [name, port] : config.ports)
-        longest = std::max(longest, port.speed.byte_time() * (std::int64_t{65535} * quantum_bytes));
-    return longest;
-}
-
-// Nothing can change any more, and frames are still held: says where.
-void note_waiting(RunningSwitch& running) {
-    for (PortId id = 0; id < running.device().port_count(); ++id) {
-        const auto waiting = running.device().port(id).io->waiting();
-        if (waiting != 0)
-            running.note("still_held", fmt::format("{} frames are still held by the sender behind {}",
-                                                   waiting, running.port_names()[id]));
-    }
-}
-
-// A pause of a peer ends or is refreshed within 34 ms, so only a queue that an operator holds stands for
-// longer, and what it holds up is paused by us. A port's refreshes come to this many in 168 s at 100G, and to
-// 76 MB of a capture.
-constexpr std::uint64_t most_idle_frames_a_port = 1'000'000;
-
-// The switch under the virtual clock, an instant at a time.
-class VirtualLoop {
-  public:
-    explicit VirtualLoop(Api& api)
-        : api_(api),
-          running_(api.running()),
-          runner_(*running_.virtual_runner()),
-          events_(running_.config()),
-          patience_(longest_pause(running_.config()) * 2),
-          most_idle_frames_(most_idle_frames_a_port * running_.config().ports.size()) {}
-
-    // The next instant up to `end`; false when there is none, which at `end` is where the clock then stands.
-    bool step(std::optional<Time> end) {
-        std::optional<Time> instant = runner_.next();
-        if (const auto event = events_.next(); event && (!instant || *event <= *instant))
-            instant = max(runner_.on_grid(*event), runner_.now());
-        if (end && (!instant || *instant > *end)) {
-            // Time passes to the end even when nothing happens in it.
-            runner_.advance(*end);
-            runner_.run();
-            while (running_.serve_slow_path()) runner_.run();
-            running_.watch();
-            return false;
-        }
-        if (!instant) return false;
-        if (*instant > VirtualRunner::last_moment) {
-            if (!std::exchange(ended_, true))
-                running_.note("clock_end", "the virtual clock ends after 106 days: nothing later happens");
-            return false;
-        }
-        if (!end && !events_.next() && *instant - runner_.last_progress() > patience_ &&
-            !runner_.can_progress()) {
-            note_waiting(running_);
-            return false;
-        }
-        if (runner_.idle_frames() > most_idle_frames_) {
-            give_up();
-            return false;
-        }
-        runner_.advance(*instant);
-        events_.run_due(api_, *instant);
-        runner_.run();
-        while (running_.serve_slow_path()) runner_.run();
-        if (running_.finish_change()) runner_.run();
-        running_.watch();
-        return true;
-    }
-
-    // Why `step` returned false although there was something left to do; empty: it did not. Once.
-    std::string gave_up() { return std::exchange(gave_up_, {}); }
-
-  private:
-    void give_up() {
-        gave_up_ = fmt::format(
-            "no frame has moved since {}, and {} PFC frames were sent since: the run ends; do: release the "
-            "queue that is held, or end with --duration",
-            print_time(runner_.last_progress() - Time{}), runner_.idle_frames());
-        running_.note("no_progress", gave_up_);
-        runner_.reset_idle_frames();
-    }
-
-    Api& api_;
-    RunningSwitch& running_;
-    VirtualRunner& runner_;
-    EventQueue events_;
-    Duration patience_;
-    bool ended_ = false;  // by the clock's last moment
-    std::uint64_t most_idle_frames_;
-    std::string gave_up_;
 };
 
 // What there is beside the switch: the control socket, signals, whatever comes in from outside.
@@ -248,7 +156,7 @@ class Outside {
 
   private:
     std::optional<LogLevel> level_of(const RunOptions& options) const {
-        if (options.log || running_.virtual_runner() != nullptr) return options.log;
+        if (options.log || running_.is_virtual()) return options.log;
         return LogLevel::warning;
     }
     void tick() {
@@ -269,7 +177,7 @@ class Outside {
         if (server_) duty("control socket", [&] { server_->tick(); });
     }
     Rendering::Text metrics_now() {
-        const bool is_virtual = running_.virtual_runner() != nullptr;
+        const bool is_virtual = running_.is_virtual();
         const Rendering::Mark mark{running_.generation(), running_.event_log().total(),
                                    is_virtual ? running_.now() : Time{}};
         return metrics_text_.at(mark, Rendering::Clock::now(), [this] {
@@ -303,34 +211,45 @@ class Outside {
     EventWriter writer_;
 };
 
-std::string run_virtual(RunningSwitch& running, Outside& outside, std::optional<Duration> duration) {
+void add_events(VirtualLoop& loop, Api& api) {
+    for (const EventConfig& event : api.running().config().events)
+        loop.at(Time{} + event.at, [&api, command = event.command] { run_timed(api, command); });
+}
+
+std::string run_virtual(StandaloneSwitch& alone, Outside& outside, std::optional<Duration> duration) {
     constexpr unsigned steps_a_round = 256;
-    VirtualLoop loop(outside.api());
+    VirtualLoop& loop = *alone.virtual_loop();
     Progress progress;
     std::optional<Time> end;
     if (duration) end = Time{} + *duration;
-    for (unsigned steps = 1; loop.step(end); ++steps) {
-        progress.show(running.now());
+    VirtualLoop::Step step = loop.step(end);
+    for (unsigned steps = 1; step == VirtualLoop::Step::instant; ++steps) {
+        progress.show(loop.now());
         if (steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
         if (signalled != 0) {
-            running.set_interrupted();
+            alone.running().set_interrupted();
             break;
         }
+        step = loop.step(end);
     }
+    if (step == VirtualLoop::Step::end) loop.pass(*end);
     return loop.gave_up();
 }
 
 // The clock moves when a client says so.
-void run_interactive(RunningSwitch& running, Outside& outside) {
-    VirtualLoop loop(outside.api());
+void run_interactive(StandaloneSwitch& alone, Outside& outside) {
+    VirtualLoop& loop = *alone.virtual_loop();
     outside.api().advance = [&](std::optional<Duration> duration) {
-        const auto end = duration ? std::optional(running.now() + *duration) : std::nullopt;
+        const auto end = duration ? std::optional(loop.now() + *duration) : std::nullopt;
         for (bool more = true; more;) {
             // What is not confirmed goes back on its way, at its time.
             const auto deadline = outside.api().confirm_by();
             more = deadline && (!end || *deadline <= *end);
-            while (loop.step(more ? deadline : end))
-                if (signalled != 0) return running.set_interrupted();
+            const auto until = more ? deadline : end;
+            VirtualLoop::Step step = loop.step(until);
+            for (; step == VirtualLoop::Step::instant; step = loop.step(until))
+                if (signalled != 0) return alone.running().set_interrupted();
+            if (step == VirtualLoop::Step::end) loop.pass(*until);
             if (!loop.gave_up().empty()) return;
             outside.api().tick();
         }
@@ -338,9 +257,10 @@ void run_interactive(RunningSwitch& running, Outside& outside) {
     while (signalled == 0) outside.serve(std::chrono::milliseconds(20));
 }
 
-void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> duration) {
+void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration> duration) {
+    RunningSwitch& running = alone.running();
     EventQueue events(running.config());
-    running.real_runner()->start();
+    alone.real_runner()->start();
     notify_service_manager("READY=1");
     Time links_polled{};
     while (signalled == 0) {
@@ -348,35 +268,37 @@ void run_real(RunningSwitch& running, Outside& outside, std::optional<Duration> 
         outside.duty("timed events", [&] { events.run_due(outside.api(), now); });
         outside.duty("change of limits", [&] { running.finish_change(); });
         outside.duty("observation", [&] { running.watch(); });
-        outside.duty("kernel", [&] { running.poll_kernel(); });
+        outside.duty("kernel", [&] { alone.devices()->poll_kernel(); });
         outside.duty("slow path", [&] { running.serve_slow_path(); });
         if (duration && now - Time{} >= *duration) break;
         if (now - links_polled >= milliseconds(16))
-            outside.duty("links", [&] { running.poll_links(links_polled = now); });
+            outside.duty("links", [&] { alone.devices()->poll_links(links_polled = now); });
         // Where nothing waits for the next round it may come later: this thread may share a worker's core.
-        Duration patience = running.wants_short_rounds() ? milliseconds(1) : milliseconds(8);
+        Duration patience = alone.wants_short_rounds() ? milliseconds(1) : milliseconds(8);
         if (const auto event = events.next()) patience = std::min(patience, *event - now);
         if (duration) patience = std::min(patience, Time{} + *duration - now);
         outside.serve(std::chrono::microseconds(std::max<std::int64_t>(patience.ps / 1'000'000, 1)));
     }
     notify_service_manager("STOPPING=1");
-    running.real_runner()->stop();
+    alone.real_runner()->stop();
 }
 
 }  // namespace
 
-RunEnd run(RunningSwitch& running, const RunOptions& options) {
+RunEnd run(StandaloneSwitch& alone, const RunOptions& options) {
+    RunningSwitch& running = alone.running();
     catch_signals();
     Outside outside(running, options);
     RunEnd end;
     end.not_started = outside.open(options);
     if (!end.not_started.empty()) return end;
-    if (running.virtual_runner() == nullptr)
-        run_real(running, outside, options.duration);
+    if (running.is_virtual()) add_events(*alone.virtual_loop(), outside.api());
+    if (!running.is_virtual())
+        run_real(alone, outside, options.duration);
     else if (options.interactive)
-        run_interactive(running, outside);
+        run_interactive(alone, outside);
     else
-        end.gave_up = run_virtual(running, outside, options.duration);
+        end.gave_up = run_virtual(alone, outside, options.duration);
     outside.finish();
     return end;
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "control/options.hh"
-#include "control/running_switch.hh"
+#include "control/standalone_switch.hh"
 
 namespace sluice {
 
@@ -33,7 +33,7 @@ struct RunEnd {
 // clock, when nothing can happen any more, or when nothing but refreshed pauses happens without end; a second
 // signal ends the process at once. A virtual run that a signal stops while its clock runs is interrupted.
 // Failures of timed commands become events.
-RunEnd run(RunningSwitch& running, const RunOptions& options);
+RunEnd run(StandaloneSwitch& alone, const RunOptions& options);
 
 // The signal that stopped it; 0: none did.
 int stopped_by();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "control/compile.hh"
@@ -23,57 +22,45 @@ const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) 
 
 }  // namespace
 
-RunningSwitch::RunningSwitch(Config config, RunningOptions options)
-    : config_(std::move(config)), options_(std::move(options)), links_(config_.ports.size()) {}
+RunningSwitch::RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings)
+    : config_(std::move(config)),
+      options_(std::move(options)),
+      surroundings_(surroundings),
+      links_(config_.ports.size()) {}
 
-RunningSwitch::~RunningSwitch() {
-    if (real_) real_->stop();
+tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(const Config& config,
+                                                                                RunningOptions options,
+                                                                                Surroundings& surroundings) {
+    std::unique_ptr<RunningSwitch> made(new RunningSwitch(config, std::move(options), surroundings));
+    if (std::string error = made->open(); !error.empty()) return tl::unexpected(std::move(error));
+    return made;
 }
 
-tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
-    const Config& config, const RunningOptions& options) {
-    std::unique_ptr<RunningSwitch> made(new RunningSwitch(config, options));
-    std::string error = made->make_pool();
-    if (error.empty()) error = made->read_captures();
+std::string RunningSwitch::open() {
+    std::string error = make_pool();
     std::vector<PortSpec> specs;
-    if (error.empty()) error = made->open_ports(specs);
-    if (error.empty()) error = made->open_taps();
-    if (error.empty()) error = made->open_kernel();
-    if (!error.empty()) return tl::unexpected(error);
+    if (error.empty()) error = open_ports(specs);
+    if (!error.empty()) return error;
 
-    made->qos_ = effective_qos(made->config_);
-    made->state_.forced = options.forced;
-    if (error = made->judge_nics(); !error.empty()) return tl::unexpected(error);
-    if (const QosProblem* problem = unusable(made->qos_, made->state_))
-        return tl::unexpected(problem->path() + ": " + problem->wrong);
-    error = made->routes_->change(route_changes({}, made->config_), made->port_info_);
-    if (!error.empty()) return tl::unexpected(error);
-    auto policy = made->compile(made->config_, made->qos_, made->state_);
-    made->routes_->published();
+    qos_ = effective_qos(config_);
+    state_.forced = options_.forced;
+    if (error = surroundings_.join(*this); !error.empty()) return error;
+    if (const QosProblem* problem = unusable(qos_, state_)) return problem->path() + ": " + problem->wrong;
+    if (error = routes_->change(route_changes({}, config_), port_info_); !error.empty()) return error;
+    auto policy = compile(config_, qos_, state_);
+    routes_->published();
     auto observation =
-        Observation::create(made->config_, made->names_, made->packets_,
-                            config.clock == ClockKind::virtual_time ? &made->timeline_ : nullptr);
-    if (!observation) return tl::unexpected(observation.error());
-    made->observation_ = std::move(*observation);
-    made->switch_ = std::make_unique<Switch>(config.workers, std::move(policy), std::move(specs),
-                                             switch_resources(config, made->pool_->pool(), made->packets_));
-    made->change_.emplace(*made->switch_, config.clock == ClockKind::virtual_time);
-    made->fault_ports_.resize(config.ports.size());
-    if (config.clock == ClockKind::virtual_time) {
-        made->virtual_ =
-            std::make_unique<VirtualRunner>(std::vector<Switch*>{made->switch_.get()}, config.virtual_turn);
-        for (const auto& [name, port] : config.ports)
-            if (port.fault != FaultSettings{}) made->take_up_fault(made->port_info_.at(name).id, port.fault);
-    } else {
-        std::vector<unsigned> cores = config.cores;
-        for (unsigned w = 0;
-             cores.empty() && w < config.workers && std::thread::hardware_concurrency() > config.workers;)
-            cores.resize(config.workers), std::generate(cores.begin(), cores.end(), [&w] { return ++w; });
-        made->real_ = std::make_unique<RealRunner>(*made->switch_, cores, config.idle_sleep);
-        made->port_watch_.emplace(made->ethdevs_, made->names_);
-    }
-    made->note_forced({});
-    return made;
+        Observation::create(config_, names_, packets_, is_virtual() ? &surroundings_.timeline() : nullptr);
+    if (!observation) return observation.error();
+    observation_ = std::move(*observation);
+    switch_ = std::make_unique<Switch>(config_.workers, std::move(policy), std::move(specs),
+                                       switch_resources(config_, pool_->pool(), packets_));
+    change_.emplace(*switch_, is_virtual());
+    fault_ports_.resize(config_.ports.size());
+    for (const auto& [name, port] : config_.ports)
+        if (port.fault != FaultSettings{}) take_up_fault(port_info_.at(name).id, port.fault);
+    note_forced({});
+    return {};
 }
 
 std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
@@ -222,9 +209,28 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
         if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
             fault != before.ports.at(names_[id]).fault)
             take_up_fault(id, fault);
-    address_taps();
-    if (kernel_) steer_addresses(kernel_->mirror().tables().addresses());  // and those of the ports
+    surroundings_.configured();
     return {};
+}
+
+// Where the configuration does not say a port's MAC, its device's.
+std::string RunningSwitch::change_macs(const std::map<PortId, MacAddress>& macs) {
+    RouteChanges changes;
+    for (const auto& [id, mac] : macs) {
+        if (mac == std::exchange(macs_[id], mac)) continue;
+        port_info_.at(names_[id]).mac = mac;
+        for (const NeighborConfig& neighbor : *config_.neighbors)
+            if (neighbor.port == names_[id]) changes.neighbors.push_back({neighbor.address, neighbor});
+    }
+    return publish(config_, state_, changes);
+}
+
+void RunningSwitch::force_also(std::vector<std::string> reasons) {
+    for (std::string& reason : reasons) state_.forced.push_back(std::move(reason));
+}
+
+bool RunningSwitch::serve_slow_path() {
+    return slow_path_.serve({*switch_, config_, names_, macs_, now(), is_virtual()});
 }
 
 void RunningSwitch::set_fault(const std::string& port, const FaultSettings& fault, const std::string& what) {
@@ -234,7 +240,7 @@ void RunningSwitch::set_fault(const std::string& port, const FaultSettings& faul
 }
 
 void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
-    if (!virtual_) return;  // refused before
+    if (!is_virtual()) return;  // refused before
     const std::string& name = names_[id];
     const PortConfig& port = config_.ports.at(name);
     if (fault_ports_[id] == nullptr)
@@ -253,7 +259,7 @@ void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
 
 bool RunningSwitch::wants_short_rounds() const {
     const Policy& policy = switch_->policy();
-    return kernel_ != nullptr || change_->is_pending() || policy.decisions.enabled ||
+    return change_->is_pending() || policy.decisions.enabled ||
            std::any_of(policy.ports.begin(), policy.ports.end(),
                        [](const PortPolicy& port) { return port.punts; });
 }

@@ -1,13 +1,14 @@
-// A switch made from a configuration, and the only way to change it while it runs.
+// A switch made from a configuration, and the only way to change it while it runs. A value: several can live
+// in one process. Where its ports come from its surroundings say; a runner gives it turns, and its clock.
 //
-// The .cc files: changes; _ports: what it is made of; _interfaces: cards and the kernel; _notes: what it
-// watches.
+// The .cc files: changes; _ports: what it is made of; _notes: what it watches.
 //
-// Owns, in this order: packet pool, routes, ports and workers, runner. Every change compiles a whole new
-// policy, which names the tables of routes, publishes it and returns when all workers run it; what cannot be
-// compiled changes nothing.
+// Owns, in this order: packet pool, routes, ports and workers. Every change compiles a whole new policy,
+// which names the tables of routes, publishes it and returns when all workers run it; what cannot be compiled
+// changes nothing.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,24 +20,18 @@
 #include "control/compile.hh"
 #include "control/config.hh"
 #include "control/event_log.hh"
-#include "control/kernel_control.hh"
 #include "control/limit_change.hh"
 #include "control/link_watch.hh"
 #include "control/lint.hh"
 #include "control/observation.hh"
-#include "control/port_watch.hh"
 #include "control/routes.hh"
 #include "control/slow_path.hh"
-#include "control/tap_watch.hh"
+#include "control/surroundings.hh"
 #include "control/watchdog.hh"
-#include "dataplane/eal.hh"
-#include "dataplane/ethdev_port.hh"
 #include "dataplane/fault_port.hh"
-#include "dataplane/output_file.hh"
 #include "dataplane/packet_pool.hh"
-#include "dataplane/real_runner.hh"
 #include "dataplane/switch.hh"
-#include "dataplane/virtual_runner.hh"
+#include "dataplane/switch_clock.hh"
 
 namespace sluice {
 
@@ -44,23 +39,20 @@ struct RunningOptions {
     std::string name = "sluice";        // unique in the process
     unsigned trace_slots = 0;           // per queue; 0: no depth trace
     std::vector<std::string> forced{};  // force.hh: what the configuration is not lossless for
-    bool force = false;                 // likewise what its network cards make of it
-    std::string pci_folder = PciDevice::usual_folder;
+    unsigned packets = 0;               // packet buffers; 0: as many as the configuration needs
+    bool observes = true;               // false: the caller takes what workers observe
 };
 
 class RunningSwitch {
   public:
-    // EAL arguments that this configuration needs.
-    static EalOptions eal_options(const Config& config);
-    // Network cards that cannot be had, before EAL is started for them: an error's text, or empty.
-    static std::string unusable_cards(const Config& config,
-                                      const std::string& pci_folder = PciDevice::usual_folder);
-    // EAL runs. An error is one line that names the port.
+    // EAL runs. An error is one line that names the port. `surroundings` outlives the switch.
     static tl::expected<std::unique_ptr<RunningSwitch>, std::string> create(const Config& config,
-                                                                            const RunningOptions& options);
-    ~RunningSwitch();
+                                                                            RunningOptions options,
+                                                                            Surroundings& surroundings);
     RunningSwitch(const RunningSwitch&) = delete;
     RunningSwitch& operator=(const RunningSwitch&) = delete;
+    // Before the first turn; it outlives the switch, or is not asked any more. Until then it is 0.
+    void set_clock(const SwitchClock& clock) { clock_ = &clock; }
 
     // Each returns an error's text, or empty. Under the real clock they wait until every worker runs the
     // change or is late; a change that the memory or the tables of a late worker forbid is refused.
@@ -84,6 +76,8 @@ class RunningSwitch {
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
     // Null: the port never had one.
     const FaultPort* fault_port(PortId id) const { return fault_ports_[id]; }
+    // A change waits for what is in use to fit its limits.
+    bool is_changing() const { return change_->is_pending(); }
     // Cells in use beyond limits that were cut; the rest of that change follows when they have left.
     std::int64_t pending_cells() const { return change_->pending_cells(); }
     // Control, after each step of the clock: the second half of a change of limits, once what is in use fits.
@@ -108,48 +102,39 @@ class RunningSwitch {
     // Why the configuration does not promise to be lossless; empty when it does.
     std::vector<std::string> broken_promises() const;
     // The inputs' captures on the switch's clock; under the real clock nothing.
-    const CaptureTimeline& timeline() const { return timeline_; }
-    unsigned packets() const { return packets_; }
+    const CaptureTimeline& timeline() const { return surroundings_.timeline(); }
 
+    bool is_virtual() const { return config_.clock == ClockKind::virtual_time; }
+    Time now() const { return clock_ != nullptr ? clock_->now() : Time{}; }
     // Workers run on other threads now: only what they share may be looked at.
-    bool is_live() const { return real_ && real_->is_running(); }
-
-    // Null under the other clock.
-    VirtualRunner* virtual_runner() { return virtual_.get(); }
-    RealRunner* real_runner() { return real_.get(); }
-    Time now() const { return virtual_ ? virtual_->now() : real_->now(); }
+    bool is_live() const { return clock_ != nullptr && clock_->is_running(); }
 
     // Control, after each step of the clock: takes what workers observed, and notes what no lossless switch
     // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
     // fell behind.
     void watch();
-    // Control, now and then, under the real clock: asks drivers for their links, and looks after cards and
-    // interfaces that go and come back.
-    void poll_links(Time now);
     // What the ports' cards make of a configuration.
-    std::vector<Finding> nic_findings(const Config& config) const;
-    // Real clock only; null otherwise.
-    const EthdevPort* ethdev(PortId id) const { return id < ethdevs_.size() ? ethdevs_[id] : nullptr; }
-    // Control, once a round under the real clock: what the kernel has said.
-    void poll_kernel() {
-        if (kernel_) kernel_->poll(*this);
-    }
+    std::vector<Finding> nic_findings(const Config& config) const { return surroundings_.findings(config); }
+    // Null: the port is none of a device; the kernel has no part in this switch.
+    const EthdevPort* ethdev(PortId id) const { return surroundings_.ethdev(id); }
+    const KernelControl* kernel() const { return surroundings_.kernel(); }
     // Control, once a round, and under the virtual clock after each instant: takes what ports have punted.
     // True when frames wait to be sent for it: under the virtual clock the instant is then to be run again.
-    bool serve_slow_path() { return slow_path_.serve(*this); }
+    bool serve_slow_path();
+    SlowPath& slow_path() { return slow_path_; }
     const SlowPath& slow_path() const { return slow_path_; }
-    // Control, under the real clock: packets wait for the next round, news that fill rings, or a client.
+    // Control, under the real clock: packets wait for the next round, events that fill rings, or a client.
     bool wants_short_rounds() const;
     const std::vector<MacAddress>& macs() const { return macs_; }
-    // Null: no port is an interface of the kernel's that would need it.
-    const KernelControl* kernel() const { return kernel_.get(); }
-    // The machine's addresses from now on: what goes to them on an XDP port stays with the kernel.
-    void steer_addresses(const std::set<IpAddress>& of_machine);
-    // Of an XDP port, what its steering program decided; null otherwise.
-    const Steering* steering(PortId id) const {
-        return id < ethdevs_.size() ? ethdevs_[id]->steering() : nullptr;
-    }
+    // MACs of devices, by port, from now on: an error's text, or empty.
+    std::string change_macs(const std::map<PortId, MacAddress>& macs);
+    // What its devices are not lossless for, and which is wanted.
+    void force_also(std::vector<std::string> reasons);
+    // What holds the port's link up or down may have changed.
+    void look_at_link(PortId id);
     void note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog = {});
+    // Likewise, but the same words once in a run.
+    void note_once(const std::string& kind, std::string text);
     // Set when a virtual run is stopped before its end; its verdict is of the time until then.
     bool is_interrupted() const { return interrupted_; }
     void set_interrupted() { interrupted_ = true; }
@@ -164,42 +149,30 @@ class RunningSwitch {
     unsigned packets_missing() const;
 
   private:
-    RunningSwitch(Config config, RunningOptions options);
+    RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings);
+    std::string open();
     std::string make_pool();
-    std::string read_captures();
     std::string open_ports(std::vector<PortSpec>& specs);
-    tl::expected<std::unique_ptr<Port>, std::string> open_port(const std::string& name,
-                                                               const PortConfig& port);
     void take_up_fault(PortId id, const FaultSettings& fault);
-    std::string open_taps();
-    void address_taps();
-    std::string open_kernel();
-    // Interfaces of the kernel that are ports, by their index.
-    KernelTables::Ports kernel_ports() const;
-    void take_up_interfaces();
-    std::string judge_nics();
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
                                     const OperatorState& state) const;
-    void note_once(const std::string& kind, std::string text);
     void note_drops(PortId id);
     void note_watchdog(const WatchdogNews& news);
     void note_microbursts();
     void note_classes();
-    void look_at_link(PortId id);
     void note_forced(const std::vector<std::string>& before);
 
     Config config_;
     RunningOptions options_;
+    Surroundings& surroundings_;
+    const SwitchClock* clock_ = nullptr;
     unsigned packets_ = 0;
-    CaptureTimeline timeline_;
     std::unique_ptr<PacketPool> pool_;
     std::unique_ptr<Routes> routes_;
     std::vector<std::string> names_;
     Routes::Ports port_info_;
     std::vector<MacAddress> macs_;
-    std::vector<EthdevPort*> ethdevs_;     // real clock: by port
-    std::vector<OutputClaim> claims_;      // real clock: captures that drivers write
     std::vector<FaultPort*> fault_ports_;  // by port; null: not wrapped
     std::map<std::string, std::set<std::string_view>, NaturalOrder>
         broken_by_fault_;  // at any time of the run
@@ -211,21 +184,15 @@ class RunningSwitch {
     std::array<std::uint64_t, max_workers> watched_longest_{};  // turn of each worker, ps
     WatchdogWatch watchdog_;
     LinkWatch links_;
-    std::optional<PortWatch> port_watch_;  // real clock
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;
     std::vector<std::string> complaints_;
-    std::unique_ptr<KernelControl> kernel_;
     SlowPath slow_path_;
-    TapWatch tap_watch_;
     bool interrupted_ = false;
-    bool interfaces_changed_ = false;  // and what follows from it is still to be published
-    std::set<std::string> noted_;      // what has been noted once
+    std::set<std::string> noted_;  // what has been noted once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;
     ClassChanges class_changes_;
-    std::unique_ptr<VirtualRunner> virtual_;
-    std::unique_ptr<RealRunner> real_;
 };
 
 }  // namespace sluice

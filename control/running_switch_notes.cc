@@ -8,6 +8,7 @@
 #include "control/compile.hh"
 #include "control/force.hh"
 #include "control/values.hh"
+#include "dataplane/ethdev_port.hh"
 
 namespace sluice {
 namespace {
@@ -68,8 +69,7 @@ std::vector<std::string> RunningSwitch::broken_promises() const {
         if (has_our_sender(config_, port) && port.peer == PeerKind::ignore &&
             qos_.ports.at(name).lossless != 0)
             broken.push_back("not promised by the peer of " + name);
-    if (port_watch_)
-        for (const std::string& promise : port_watch_->broken_promises()) broken.push_back(promise);
+    for (std::string& promise : surroundings_.broken_promises()) broken.push_back(std::move(promise));
     for (const auto& [name, faults] : broken_by_fault_) {
         std::string list;
         for (const std::string_view fault : faults) append_item(list, ", ", fault);
@@ -84,7 +84,7 @@ void RunningSwitch::note_once(const std::string& kind, std::string text) {
 
 void RunningSwitch::watch() {
     for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
-    observation_->drain(*switch_);
+    if (options_.observes) observation_->drain(*switch_);
     note_microbursts();
     std::uint64_t drops = 0;
     std::uint64_t falls_behind = 0;
@@ -93,7 +93,7 @@ void RunningSwitch::watch() {
         drops += worker.lossless_drops.get();
         falls_behind += worker.falls_behind.get();
         const std::uint64_t longest = worker.turns.longest_ps.get();
-        if (real_ && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
+        if (!is_virtual() && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
             std::exchange(watched_longest_[w], longest) != longest)
             note_once("long_turn",
                       fmt::format("worker {}: a turn took longer than turn_max, {}, by which headroom is "
@@ -126,12 +126,10 @@ void RunningSwitch::note_watchdog(const WatchdogNews& news) {
 }
 
 void RunningSwitch::look_at_link(PortId id) {
-    const EthdevPort* device = ethdev(id);
-    const LinkCause cause = !is_up(names_[id])  ? LinkCause::command
-                            : device != nullptr ? device->link_cause()
-                                                : LinkCause::none;
+    const LinkCause cause = is_up(names_[id]) ? surroundings_.link_cause(id) : LinkCause::command;
     const auto news = links_.look(id, cause, now());
     if (!news) return;
+    const EthdevPort* device = ethdev(id);
     const std::string interface = device != nullptr ? device->interface_name() : std::string{};
     events_.add({now() - Time{}, news->is_up() ? "port_up" : "port_down",
                  link_text(names_[id], interface, *news), std::nullopt, std::nullopt, news});

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 
-#include "control/running_switch.hh"
 #include "dataplane/fib.hh"
 #include "lib/frame_layers.hh"
 #include "lib/responder.hh"
@@ -59,25 +58,24 @@ std::string SlowPath::open_tap(PortId id, const std::string& port, const MacAddr
     return {};
 }
 
-bool SlowPath::serve(RunningSwitch& running) {
-    if (running.virtual_runner() != nullptr) {
+bool SlowPath::serve(const ServedSwitch& of) {
+    if (of.workers_stand_still) {
         // No worker runs meanwhile: what they have counted they have posted.
         std::uint64_t punts = 0;
-        for (WorkerId w = 0; w < running.device().worker_count(); ++w)
-            punts += running.device().worker(w).punts.get();
+        for (WorkerId w = 0; w < of.device.worker_count(); ++w) punts += of.device.worker(w).punts.get();
         if (punts == served_ && held_.size() == 0 && taps_.empty()) return false;
         served_ = punts;
     }
-    accounts_.resize(running.device().port_count());
+    accounts_.resize(of.device.port_count());
     bool any = false;
-    for (PortId id = 0; id < running.device().port_count(); ++id) {
+    for (PortId id = 0; id < of.device.port_count(); ++id) {
         if (tap(id) != nullptr)
-            any |= exchange(running, id);
-        else if (!running.device().port(id).control->punted.empty())
-            any |= answer(running, id);
+            any |= exchange(of, id);
+        else if (!of.device.port(id).control->punted.empty())
+            any |= answer(of, id);
     }
     local_.clear();
-    any |= settle(running);
+    any |= settle(of);
     return any;
 }
 
@@ -94,26 +92,25 @@ bool SlowPath::give(Switch& device, PortId id, std::span<const std::uint8_t> fra
 }
 
 // Those that go by the same next hops, or are for the same host of a subnet, share a bound.
-bool SlowPath::keep(RunningSwitch& running, PortId id, const Punted& in) {
+bool SlowPath::keep(const ServedSwitch& of, PortId id, const Punted& in) {
     const auto frame = in.frame();
     const auto destination = destination_in(frame);
     if (destination) {
-        const std::uint32_t group = running.device().policy().fib->lookup(*destination);
+        const std::uint32_t group = of.device.policy().fib->lookup(*destination);
         const HeldFrame::Hop hop{group, group == group_unresolved ? *destination : IpAddress{}};
-        if (held_.hold({hop, *destination, id, {frame.begin(), frame.end()}, {}}, running.now()))
-            return false;
+        if (held_.hold({hop, *destination, id, {frame.begin(), frame.end()}, {}}, of.now)) return false;
     }
-    return give(running.device(), id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop});
+    return give(of.device, id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop});
 }
 
 // Frames whose neighbour is known go their way, whatever that is by now.
-bool SlowPath::settle(RunningSwitch& running) {
+bool SlowPath::settle(const ServedSwitch& of) {
     if (held_.size() == 0) return false;
-    Switch& device = running.device();
+    Switch& device = of.device;
     const Policy& policy = device.policy();
     bool any = false;
     held_.settle(
-        running.now(),
+        of.now,
         [&](const HeldFrame& frame) {
             return policy.groups[policy.fib->lookup(frame.destination)].drop !=
                    DropReason::unresolved_next_hop;
@@ -129,13 +126,13 @@ bool SlowPath::settle(RunningSwitch& running) {
     return any;
 }
 
-bool SlowPath::answer(RunningSwitch& running, PortId id) {
-    Switch& device = running.device();
+bool SlowPath::answer(const ServedSwitch& of, PortId id) {
+    Switch& device = of.device;
     FrameMailbox<PuntHead>& punted = device.port(id).control->punted;
-    if (local_.empty()) local_ = addresses_of(running.config());
+    if (local_.empty()) local_ = addresses_of(of.config);
     const Policy& policy = device.policy();
-    const PortConfig& config = running.config().ports.at(running.port_names()[id]);
-    ResponderPort answering{running.macs()[id], config.promiscuous, config.address, local_, {}};
+    const PortConfig& config = of.config.ports.at(of.port_names[id]);
+    ResponderPort answering{of.macs[id], config.promiscuous, config.address, local_, {}};
     if (config.proxy_arp)
         answering.proxied = [&policy, id](const IpAddress& address) {
             return is_behind_another(policy, id, address);
@@ -143,7 +140,7 @@ bool SlowPath::answer(RunningSwitch& running, PortId id) {
     bool any = false;
     for (const auto* in = punted.front(); in != nullptr; in = punted.front()) {
         if (in->head.punt == PuntClass::unresolved) {
-            any |= keep(running, id, *in);
+            any |= keep(of, id, *in);
         } else if (config.responder) {
             // Without room there is no reply: whoever waits for it asks again.
             const auto reply = respond(in->frame(), answering, in->head.exceeded_mtu);
@@ -154,8 +151,8 @@ bool SlowPath::answer(RunningSwitch& running, PortId id) {
     return any;
 }
 
-bool SlowPath::exchange(RunningSwitch& running, PortId id) {
-    Switch& device = running.device();
+bool SlowPath::exchange(const ServedSwitch& of, PortId id) {
+    Switch& device = of.device;
     PortContext& port = device.port(id);
     Tap& tap = *taps_[id];
     tap.set_carrier(device.link_up(id));
@@ -163,7 +160,7 @@ bool SlowPath::exchange(RunningSwitch& running, PortId id) {
     bool any = false;
     for (const auto* in = punted.front(); in != nullptr; in = punted.front()) {
         if (in->head.punt == PuntClass::unresolved)
-            any |= keep(running, id, *in);
+            any |= keep(of, id, *in);
         else if (!tap.write(in->frame()))
             ++accounts_[id].refused;
         punted.pop();

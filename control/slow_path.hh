@@ -16,7 +16,15 @@
 
 namespace sluice {
 
-class RunningSwitch;
+// What the slow path needs of the switch that it serves, at one moment.
+struct ServedSwitch {
+    Switch& device;
+    const Config& config;
+    const std::vector<std::string>& port_names;
+    const std::vector<MacAddress>& macs;  // by port
+    Time now;
+    bool workers_stand_still;  // as under the virtual clock
+};
 
 class SlowPath {
   public:
@@ -29,7 +37,7 @@ class SlowPath {
 
     // Takes what is there by now, port by port and in the order of arrival, so that under the virtual clock
     // the same frames come back in the same order. True when it has given the workers frames to send.
-    bool serve(RunningSwitch& running);
+    bool serve(const ServedSwitch& of);
 
     struct Account {
         std::uint64_t refused = 0;  // frames that the port's TAP did not take: it was down, gone, or full
@@ -42,10 +50,10 @@ class SlowPath {
   private:
     using Punted = FrameMailbox<PuntHead>::Slot;
 
-    bool answer(RunningSwitch& running, PortId id);
-    bool exchange(RunningSwitch& running, PortId id);
-    bool keep(RunningSwitch& running, PortId id, const Punted& in);
-    bool settle(RunningSwitch& running);
+    bool answer(const ServedSwitch& of, PortId id);
+    bool exchange(const ServedSwitch& of, PortId id);
+    bool keep(const ServedSwitch& of, PortId id, const Punted& in);
+    bool settle(const ServedSwitch& of);
     // The slot gets the frame, or it is counted as lost when there is none.
     bool give(Switch& device, PortId id, std::span<const std::uint8_t> frame, const InjectHead& head);
 

@@ -53,7 +53,7 @@ Json workers_json(RunningSwitch& running) {
         }
         for (const ReceiveQueue* queue : worker.polled) received += queue->counters.rx.packets.get();
         Json json = {{"ports", std::move(ports)}, {"rx_packets", received}, {"tx_packets", sent}};
-        if (running.real_runner() != nullptr) {
+        if (!running.is_virtual()) {
             json.update(turns_json(worker.turns));
             json.update(reactions_json(*worker.reactions));
             if (worker.meter.session() != 0 || worker.meter.turns() != 0)

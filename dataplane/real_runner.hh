@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dataplane/switch.hh"
+#include "dataplane/switch_clock.hh"
 
 namespace sluice {
 
@@ -20,12 +21,12 @@ class TscClock {
     std::uint64_t ps_per_cycle_fixed_;  // 2^-32 ps
 };
 
-class RealRunner {
+class RealRunner final : public SwitchClock {
   public:
     // `cores[w]`: CPU of worker w; empty: left to the kernel. `idle_sleep`: how long a worker sleeps between
     // two turns once it has had nothing to do for many; 0: never, it polls all the time.
     RealRunner(Switch& device, std::vector<unsigned> cores, Duration idle_sleep = {});
-    ~RealRunner() { stop(); }
+    ~RealRunner() override { stop(); }
     RealRunner(const RealRunner&) = delete;
     RealRunner& operator=(const RealRunner&) = delete;
 
@@ -33,8 +34,8 @@ class RealRunner {
     // Receives nothing more, lets what is queued leave (for at most a second), sends XON for whatever is held
     // paused and returns when every worker has ended its last turn; afterwards counters and ledger are exact.
     void stop();
-    bool is_running() const { return !threads_.empty(); }
-    Time now() const { return clock_.now(); }
+    bool is_running() const override { return !threads_.empty(); }
+    Time now() const override { return clock_.now(); }
 
   private:
     void loop(WorkerId worker);

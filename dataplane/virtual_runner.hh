@@ -15,23 +15,24 @@
 #include <vector>
 
 #include "dataplane/switch.hh"
+#include "dataplane/switch_clock.hh"
 #include "lib/port_alarms.hh"
 #include "lib/port_mask.hh"
 
 namespace sluice {
 
-class VirtualRunner {
+class VirtualRunner final : public SwitchClock {
   public:
     // Later ones could not be compared with the origin.
     static constexpr Time last_moment{INT64_MAX};
 
     // The switches outlive it.
     VirtualRunner(const std::vector<Switch*>& switches, Duration turn);
-    ~VirtualRunner();
+    ~VirtualRunner() override;
     VirtualRunner(const VirtualRunner&) = delete;
     VirtualRunner& operator=(const VirtualRunner&) = delete;
 
-    Time now() const { return now_; }
+    Time now() const override { return now_; }
     // The next instant at which a switch has something to do; nothing when none ever will by itself.
     std::optional<Time> next();
     // The first instant on the grid that is not before `time`.

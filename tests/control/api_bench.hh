@@ -12,6 +12,7 @@
 #include "control/api.hh"
 #include "control/config.hh"
 #include "control/rpc.hh"
+#include "control/standalone_switch.hh"
 #include "dataplane/eal.hh"
 
 namespace sluice {
@@ -62,16 +63,18 @@ record = "ready"
 
     Config config;
     std::unique_ptr<Eal> eal;
-    std::unique_ptr<RunningSwitch> running;
+    std::unique_ptr<StandaloneSwitch> alone;
+    RunningSwitch* running = nullptr;  // of `alone`
 
   private:
     ApiBench() : config(*parse_config(text, "bench")) {
-        auto started = Eal::start(RunningSwitch::eal_options(config));
+        auto started = Eal::start(StandaloneSwitch::eal_options(config));
         if (!started) fail(started.error());
         eal = std::make_unique<Eal>(std::move(*started));
-        auto made = RunningSwitch::create(config, {});
+        auto made = StandaloneSwitch::create(config, {});
         if (!made) fail(made.error());
-        running = std::move(*made);
+        alone = std::move(*made);
+        running = &alone->running();
     }
 
     [[noreturn]] static void fail(const std::string& error) {
@@ -81,11 +84,11 @@ record = "ready"
 
     // Time passes, though no more than packets would need to leave.
     void advance(Duration asked) {
-        VirtualRunner& runner = *running->virtual_runner();
-        runner.advance(runner.now() + std::min(asked, microseconds(100)));
-        runner.run();
-        if (running->finish_change()) runner.run();
-        running->watch();
+        VirtualLoop& loop = *alone->virtual_loop();
+        const Time end = loop.now() + std::min(asked, microseconds(100));
+        while (loop.step(end) == VirtualLoop::Step::instant) {
+        }
+        loop.pass(end);
     }
 };
 

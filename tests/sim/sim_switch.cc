@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 
-#include "control/decision_filter.hh"
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -34,6 +33,7 @@ bool is_long() {
 
 Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m, std::uint32_t mtu) {
     Config config;
+    config.fib.ipv4_tables = config.fib.ipv6_tables = 64;
     for (unsigned id = 0; id < ports; ++id) {
         const std::string name = "p" + std::to_string(id);
         PortConfig port;
@@ -52,133 +52,79 @@ Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m, std::uint32
 
 PortConfig& port_of(Config& config, unsigned id) { return config.ports.at("p" + std::to_string(id)); }
 
+tl::expected<std::unique_ptr<Port>, std::string> SimPorts::open(const std::string&, const PortConfig& port,
+                                                                const Config& config, rte_mempool* pool) {
+    const auto id = static_cast<PortId>(ports.size());
+    SimPort::Spec spec{id, port.speed, *port.mac, pool, {}, config.virtual_ring_frames};
+    if (port.peer.value_or(PeerKind::obey) == PeerKind::obey) spec.obeys = peer_delay(port);
+    auto io = std::make_unique<SimPort>(spec);
+    ports.push_back(io.get());
+    return io;
+}
+
 SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
-    : config_(config),
-      label_(std::move(label)),
-      buffer_cells_(config.buffer_size_bytes / config.cell_bytes),
-      qos_(effective_qos(config)) {
-    if (!qos_.problems.empty()) fail(qos_.problems[0].path() + ": " + qos_.problems[0].wrong);
-    const std::string name = "sim" + std::to_string(next_number());
-    constexpr unsigned cache = 256;
-    // A frame on its way to the switch is in an mbuf too, five of them when it is long.
-    if (packets == 0) packets = static_cast<unsigned>(packet_demand(config).total());
-    pool_ = std::make_unique<PacketPool>((name + "_pool").c_str(), packets, cache);
-    routes_ = Routes::create({{false, 64}, {false, 64}});
-    if (pool_->pool() == nullptr || !routes_) fail("no memory");
-    std::vector<PortSpec> specs;
-    for (const auto& [port_name, port] : config.ports) {
-        const auto id = static_cast<PortId>(names_.size());
-        macs_.push_back(*port.mac);
-        names_.push_back(port_name);
-        port_info_[port_name] = {id, macs_.back()};
-        SimPort::Spec spec{id, port.speed, *port.mac, pool_->pool(), {}, config.virtual_ring_frames};
-        if (port.peer.value_or(PeerKind::obey) == PeerKind::obey) spec.obeys = peer_delay(port);
-        auto io = std::make_unique<SimPort>(spec);
-        ports_.push_back(io.get());
-        const auto owner = static_cast<WorkerId>(port.worker.value_or(id) % config.workers);
-        specs.push_back(
-            {std::move(io), LinkTransmitter(port.speed.byte_time(), config.virtual_turn), owner, 0, {}});
-    }
-    auto policy = compile(config, route_changes({}, config));
-    routes_->published();
-    switch_ = std::make_unique<Switch>(
-        config.workers, std::move(policy), std::move(specs),
-        Switch::Resources{pool_->pool(), packets, true, decision_ring(config), 1024});
-    change_.emplace(*switch_, true);
-    runner_ = std::make_unique<VirtualRunner>(std::vector<Switch*>{switch_.get()}, config.virtual_turn);
+    : label_(std::move(label)), buffer_cells_(config.buffer_size_bytes / config.cell_bytes) {
+    RunningOptions options;
+    options.name = "sim" + std::to_string(next_number());
+    options.packets = packets;
+    options.observes = false;
+    auto made = RunningSwitch::create(config, options, surroundings_);
+    if (!made) fail(made.error());
+    running_ = std::move(*made);
+    loop_ = std::make_unique<VirtualLoop>(std::vector{running_.get()}, config.virtual_turn);
 }
 
 SimSwitch::~SimSwitch() {
-    if (switch_) switch_->empty();
+    if (running_) running_->device().empty();
 }
 
 void SimSwitch::fail(const std::string& what) {
-    const double us = runner_ ? static_cast<double>(runner_->now().ps) / 1e6 : 0;
+    const double us = loop_ ? static_cast<double>(loop_->now().ps) / 1e6 : 0;
     FAIL(fmt::format("{}{}at {:.6f} us: {}", label_, label_.empty() ? "" : ", ", us, what).c_str());
 }
 
-std::unique_ptr<Policy> SimSwitch::compile(const Config& config, const RouteChanges& changes) {
-    auto policy = std::make_unique<Policy>(compile_ports(config, qos_, macs_, state_));
-    if (const std::string error = routes_->change(changes, port_info_); !error.empty()) fail(error);
-    routes_->name_in(*policy);
-    return policy;
+void SimSwitch::must(const std::string& error, const char* what) {
+    if (!error.empty()) fail(fmt::format("{} was refused: {}", what, error));
+    tell_classes();
 }
 
-bool SimSwitch::publish(const Config& config) {
-    EffectiveQos qos = effective_qos(config);
-    if (!qos.problems.empty()) return false;
-    qos_ = std::move(qos);
-    auto policy = compile(config, route_changes(config_, config));
-    change_->start(std::move(policy));
-    routes_->published();
-    look_at_classes();
-    return true;
-}
-
-void SimSwitch::look_at_classes() {
-    for (const ClassNews& news : class_changes_.look(*switch_, now()))
-        if (on_class) on_class(news);
+void SimSwitch::tell_classes() {
+    const EventLog& log = running_->event_log();
+    for (; told_ < log.total(); ++told_)
+        if (const SwitchEvent* event = log.find(told_); event != nullptr && event->of_class && on_class)
+            on_class(*event->of_class);
 }
 
 void SimSwitch::hold(PortId port, ClassId queue, bool on) {
-    const auto bit = static_cast<std::uint8_t>(1U << queue);
-    std::uint8_t& mask = state_.held[names_[port]];
-    mask = static_cast<std::uint8_t>(on ? mask | bit : mask & ~bit);
-    if (!publish(config_)) fail("a hold was refused");
+    must(running_->hold_queue(running_->port_names()[port], queue, on), "a hold");
 }
 
 void SimSwitch::set_port(PortId port, bool up) {
-    if (up)
-        state_.down.erase(names_[port]);
-    else
-        state_.down.insert(names_[port]);
-    if (!publish(config_)) fail("a port command was refused");
+    must(running_->set_port(running_->port_names()[port], up), "a port command");
 }
 
 void SimSwitch::run_watchdog(PortId port, bool on) {
-    if (on)
-        state_.unwatched.erase(names_[port]);
-    else
-        state_.unwatched.insert(names_[port]);
-    if (!publish(config_)) fail("a watchdog command was refused");
+    must(running_->run_watchdog(running_->port_names()[port], on), "a watchdog command");
 }
 
-void SimSwitch::big_red_switch(bool on) {
-    state_.big_red_switch = on;
-    if (!publish(config_)) fail("a big red switch was refused");
-}
+void SimSwitch::big_red_switch(bool on) { must(running_->big_red_switch(on), "a big red switch"); }
 
 bool SimSwitch::apply(const Config& config) {
-    if (!publish(config)) return false;
-    config_ = config;
-    return true;
+    const bool applied = running_->apply(config).empty();
+    tell_classes();
+    return applied;
 }
 
 std::uint8_t SimSwitch::add(PortId port, Flow flow) {
     flow.start = max(flow.start, now());
-    return ports_[port]->add(flow);
+    return this->port(port).add(flow);
 }
 
 bool SimSwitch::step(Time end) {
-    std::optional<Time> instant = runner_->next();
-    if (!actions_.empty()) {
-        const Time action = runner_->on_grid(Time{actions_.begin()->first});
-        if (!instant || action <= *instant) instant = max(action, runner_->now());
-    }
-    if (!instant || *instant > end) return false;
-    runner_->advance(*instant);
-    while (!actions_.empty() && Time{actions_.begin()->first} <= *instant) {
-        const auto action = std::move(actions_.begin()->second);
-        actions_.erase(actions_.begin());
-        action();
-    }
-    runner_->run();
-    if (change_->finish()) {
-        look_at_classes();
-        runner_->run();
-    }
+    if (loop_->step(end) != VirtualLoop::Step::instant) return false;
+    tell_classes();
     ++instants_;
-    const std::string wrong = invariants_.broken(*switch_, buffer_cells_, change_pending());
+    const std::string wrong = invariants_.broken(device(), buffer_cells_, change_pending());
     if (!wrong.empty()) fail(wrong);
     if (on_instant) on_instant();
     return true;
@@ -187,45 +133,45 @@ bool SimSwitch::step(Time end) {
 void SimSwitch::run_until(Time end) {
     while (step(end)) {
     }
-    runner_->advance(max(end, runner_->now()));
+    loop_->runner().advance(max(end, now()));
 }
 
 void SimSwitch::drain(Time end) {
     while (step(end)) {
     }
-    std::string wrong = broken_after_drain(*switch_);
+    std::string wrong = broken_after_drain(device());
     bool idle = true;
-    for (SimPort* port : ports_) {
+    for (SimPort* port : surroundings_.ports) {
         if (wrong.empty()) wrong = port->disorder();
         idle = idle && port->is_idle();
     }
-    if (wrong.empty() && idle && pool_->in_use() != 0)
-        wrong = fmt::format("{} mbufs are not back in the pool", pool_->in_use());
+    const unsigned missing = wrong.empty() && idle ? running_->packets_missing() : 0;
+    if (missing != 0) wrong = fmt::format("{} mbufs are not back in the pool", missing);
     if (!wrong.empty()) fail(wrong);
 }
 
 std::uint64_t SimSwitch::dropped(DropReason reason) const {
     std::uint64_t sum = 0;
-    for (PortId id = 0; id < ports_.size(); ++id) sum += switch_->dropped(id, reason);
+    for (PortId id = 0; id < surroundings_.ports.size(); ++id) sum += running_->device().dropped(id, reason);
     return sum;
 }
 
-std::uint64_t SimSwitch::dropped() const { return switch_->ledger().dropped; }
+std::uint64_t SimSwitch::dropped() const { return running_->device().ledger().dropped; }
 
 std::uint64_t SimSwitch::digest() {
     std::uint64_t digest = 0;
     const auto add = [&](std::uint64_t value) { digest = scramble(digest ^ value); };
-    for (PortId id = 0; id < ports_.size(); ++id) {
-        const PortContext& port = switch_->port(id);
+    for (PortId id = 0; id < surroundings_.ports.size(); ++id) {
+        const PortContext& port = device().port(id);
         const PortCounters& counters = port.counters;
-        add(ports_[id]->digest());
+        add(surroundings_.ports[id]->digest());
         for (const Traffic* traffic : {&counters.rx, &counters.tx})
             add(traffic->packets.get()), add(traffic->bytes.get());
         for (const Counter* counter : {&counters.consumed, &counters.generated, &counters.lost_on_wire,
                                        &counters.flaps, &counters.behind})
             add(counter->get());
         for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
-            add(switch_->dropped(id, static_cast<DropReason>(reason)));
+            add(device().dropped(id, static_cast<DropReason>(reason)));
         for (unsigned n = 0; n < classes; ++n) {
             const auto priority = static_cast<ClassId>(n);
             add(counters.queue[n].tx.bytes.get());

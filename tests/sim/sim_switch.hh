@@ -1,22 +1,16 @@
-// A switch under the virtual clock whose ports are SimPorts, made from a Config as RunningSwitch makes one:
-// the same compile functions, the same LimitChange. Every instant is followed by the
+// A RunningSwitch under the virtual clock whose ports are SimPorts. Every instant is followed by the
 // invariants; what is broken fails the running test with `label`, which names the seed.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "control/class_changes.hh"
-#include "control/compile.hh"
-#include "control/limit_change.hh"
-#include "control/routes.hh"
-#include "dataplane/packet_pool.hh"
-#include "dataplane/switch.hh"
-#include "dataplane/virtual_runner.hh"
+#include "control/running_switch.hh"
+#include "control/surroundings.hh"
+#include "control/virtual_loop.hh"
 #include "tests/sim/invariants.hh"
 #include "tests/sim/sim_port.hh"
 
@@ -29,30 +23,38 @@ PortConfig& port_of(Config& config, unsigned id);
 // More samples, many packets: SLUICE_LONG=1.
 bool is_long();
 
+// Behind each port is a SimPort.
+class SimPorts final : public Surroundings {
+  public:
+    tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
+                                                          const Config& config, rte_mempool* pool) override;
+    std::vector<SimPort*> ports;  // in their order; the switch owns them
+};
+
 class SimSwitch {
   public:
     // `packets`: mbufs; 0: as many as `sluiced` would take.
     explicit SimSwitch(const Config& config, std::string label = "", unsigned packets = 0);
     ~SimSwitch();
 
-    SimPort& port(PortId id) { return *ports_[id]; }
-    Switch& device() { return *switch_; }
-    const Policy& policy() const { return switch_->policy(); }
-    const EffectiveQos& qos() const { return qos_; }
-    const Config& config() const { return config_; }
-    PriorityGroup& group(PortId port, ClassId n) { return switch_->port(port).group[n]; }
+    SimPort& port(PortId id) { return *surroundings_.ports[id]; }
+    Switch& device() { return running_->device(); }
+    const Policy& policy() const { return running_->device().policy(); }
+    const EffectiveQos& qos() const { return running_->qos(); }
+    const Config& config() const { return running_->config(); }
+    PriorityGroup& group(PortId port, ClassId n) { return device().port(port).group[n]; }
     const GroupLimits& limits(PortId port, ClassId n) const { return policy().ports[port].group[n]; }
     const PoolLimits& pool_of(PortId port, ClassId n) const {
         return policy().ingress_pools[limits(port, n).pool];
     }
     const PoolUse& use_of(PortId port, ClassId n) {
-        return switch_->shared().ingress_use[limits(port, n).pool];
+        return device().shared().ingress_use[limits(port, n).pool];
     }
-    Time now() const { return runner_->now(); }
+    Time now() const { return loop_->now(); }
 
     // A flow of the sender behind `port`, from now on at the earliest; returns its number.
     std::uint8_t add(PortId port, Flow flow);
-    void at(Time time, std::function<void()> action) { actions_.emplace(time.ps, std::move(action)); }
+    void at(Time time, std::function<void()> action) { loop_->at(time, std::move(action)); }
     // Called after every instant, when the invariants hold.
     std::function<void()> on_instant;
 
@@ -68,9 +70,9 @@ class SimSwitch {
     void run_watchdog(PortId port, bool on);
     void big_red_switch(bool on);
     bool apply(const Config& config);
-    bool change_pending() const { return change_->is_pending(); }
-    std::int64_t pending_cells() const { return change_->pending_cells(); }
-    std::optional<LimitChange::QueueName> fullest_queue() const { return change_->fullest_queue(); }
+    bool change_pending() const { return running_->is_changing(); }
+    std::int64_t pending_cells() const { return running_->pending_cells(); }
+    std::optional<LimitChange::QueueName> fullest_queue() const { return running_->awaited_queue(); }
     // Each wait of a class on its way to lossless that begins or ends.
     std::function<void(const ClassNews&)> on_class;
 
@@ -83,26 +85,15 @@ class SimSwitch {
     void fail(const std::string& what);
 
   private:
-    std::unique_ptr<Policy> compile(const Config& config, const RouteChanges& changes);
-    bool publish(const Config& config);
-    void look_at_classes();
+    void must(const std::string& error, const char* what);
+    void tell_classes();
 
-    Config config_;
     std::string label_;
     std::uint64_t buffer_cells_;
-    EffectiveQos qos_;
-    std::unique_ptr<PacketPool> pool_;
-    std::unique_ptr<Routes> routes_;
-    Routes::Ports port_info_;
-    std::vector<std::string> names_;
-    std::vector<MacAddress> macs_;
-    OperatorState state_;
-    std::vector<SimPort*> ports_;
-    std::unique_ptr<Switch> switch_;
-    std::optional<LimitChange> change_;
-    ClassChanges class_changes_;
-    std::unique_ptr<VirtualRunner> runner_;
-    std::multimap<std::uint64_t, std::function<void()>> actions_;
+    SimPorts surroundings_;
+    std::unique_ptr<RunningSwitch> running_;
+    std::unique_ptr<VirtualLoop> loop_;
+    std::uint64_t told_ = 0;  // events, to on_class
     Invariants invariants_;
     std::uint64_t instants_ = 0;
 };

@@ -29,7 +29,7 @@ class OneWorker : public SwitchOnCards {
         now = now + passes;
         worker_turn(0);
         running->watch();
-        running->poll_links(now);
+        alone->devices()->poll_links(now);
     }
     static void arrive(fake::Card& card, unsigned frames, std::uint8_t ttl = 64) {
         for (unsigned n = 0; n < frames; ++n) SwitchOnCards::arrive(card, {.ttl = ttl});
@@ -69,7 +69,7 @@ TEST(NicSwitch, refusesLosslessClassesWhereACardCannotDoPfc) {
 
 TEST(NicSwitch, namesEveryCardThatCannotBeHadBeforeDpdkStarts) {
     const Config config = config_of({});
-    const auto cards = [&] { return RunningSwitch::unusable_cards(config, machine.folder()); };
+    const auto cards = [&] { return StandaloneSwitch::unusable_cards(config, machine.folder()); };
     STRCMP_EQUAL("", cards().c_str());
     machine.bind("0000:03:00.0", "ixgbe");
     machine.unplug("0000:04:00.0");
@@ -320,7 +320,7 @@ TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
     for (unsigned n = 0; n < 3; ++n) worker_turn(0);
     p1.pull();
     arrive(p0, 5);
-    for (unsigned n = 0; n < 3; ++n) running->poll_links(now);  // its owner has not seen it yet
+    for (unsigned n = 0; n < 3; ++n) alone->devices()->poll_links(now);  // its owner has not seen it yet
     LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
     LONGS_EQUAL(1, events("device_gone").size());
     STRCMP_EQUAL("port p1: its card is gone; it is taken again when it is back",
@@ -366,9 +366,9 @@ TEST(NicSwitch, letsGoOfACardAtTheSecondLookAtTheEarliest) {
     worker_turn(0);
     p1.pull();
     worker_turn(0);  // its owner has seen it
-    running->poll_links(now);
+    alone->devices()->poll_links(now);
     LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
-    running->poll_links(now);
+    alone->devices()->poll_links(now);
     LONGS_EQUAL(1, p1.count("rte_eth_dev_close"));
 }
 

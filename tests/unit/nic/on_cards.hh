@@ -9,7 +9,7 @@
 
 #include "control/judge.hh"
 #include "control/report.hh"
-#include "control/running_switch.hh"
+#include "control/standalone_switch.hh"
 #include "dataplane/ethdev_port.hh"
 #include "dataplane/packet_pool.hh"
 #include "dataplane/worker.hh"
@@ -71,7 +71,8 @@ class SwitchOnCards : public Utest {
         static_cast<void>(running->close());
         running->device().empty();
         LONGS_EQUAL(0, running->packets_missing());
-        running.reset();
+        running = nullptr;
+        alone.reset();
     }
 
     // What a configuration may have beside the ports: keys at the top, and of each port.
@@ -108,13 +109,14 @@ mac = "02:00:00:00:00:02"
     }
     // An error's text, or empty.
     std::string start(const Keys& keys, bool force = false) {
-        RunningOptions options;
+        StandaloneOptions options;
         options.name = "on_cards";
         options.force = force;
         options.pci_folder = machine.folder();
-        auto made = RunningSwitch::create(config_of(keys), options);
+        auto made = StandaloneSwitch::create(config_of(keys), options);
         if (!made) return made.error();
-        running = std::move(*made);
+        alone = std::move(*made);
+        running = &alone->running();
         return {};
     }
 
@@ -140,7 +142,8 @@ mac = "02:00:00:00:00:02"
     fake::Machine machine;
     fake::Card& p0 = machine.plug("0000:03:00.0");
     fake::Card& p1 = machine.plug("0000:04:00.0");
-    std::unique_ptr<RunningSwitch> running;
+    std::unique_ptr<StandaloneSwitch> alone;
+    RunningSwitch* running = nullptr;  // of `alone`
     Time now{1'000'000'000};
 };
 

@@ -445,7 +445,7 @@ TEST(PassedOn, aCardIsLetGoOfWhenNobodyAsksItAnyMore) {
     starts();
     const auto look = [&] {
         now = now + milliseconds(16);
-        running->poll_links(now);
+        alone->devices()->poll_links(now);
     };
     for (const unsigned worker : {0U, 1U}) worker_turn(worker);
     p0.pull();
@@ -484,11 +484,11 @@ TEST(PassedOn, aCardIsLetGoOfWhenNobodyAsksItAnyMore) {
 // The same with workers that run: a poll of a card that is closed is a crash here.
 TEST(PassedOn, aCardMayGoAtAnyTimeWhileWorkersPollIt) {
     starts();
-    running->real_runner()->start();
+    alone->real_runner()->start();
     const auto until = [&](auto done) {
         while (!done()) {
             now = now + milliseconds(100);  // of control's; the workers have the machine's
-            running->poll_links(now);
+            alone->devices()->poll_links(now);
             std::this_thread::yield();
         }
     };
@@ -505,7 +505,7 @@ TEST(PassedOn, aCardMayGoAtAnyTimeWhileWorkersPollIt) {
         machine.replug("0000:03:00.0");
         until([&] { return running->device().link_up(0); });
     }
-    running->real_runner()->stop();
+    alone->real_runner()->stop();
     LONGS_EQUAL(20, report("p0")["flaps"].get<int>());
 }
 

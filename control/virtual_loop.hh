@@ -1,0 +1,57 @@
+// The virtual clock of any number of switches: an instant at a time, and between two of them control's part of
+// each switch. On the calling thread.
+//
+// At an instant, in this order: what was asked for it (commands, a test's actions), the switches' packets,
+// frames that control answers, the rest of a change that can end now, and what control watches.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/running_switch.hh"
+#include "dataplane/virtual_runner.hh"
+
+namespace sluice {
+
+class VirtualLoop {
+  public:
+    // The switches, which outlive it, have ports that this clock drives; `turn` is theirs.
+    VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn);
+
+    Time now() const { return runner_.now(); }
+    VirtualRunner& runner() { return runner_; }
+
+    // At `time`, or at the first instant of the grid after it; those of one time in the order of calls.
+    void at(Time time, std::function<void()> action) { actions_.emplace(time.ps, std::move(action)); }
+
+    enum class Step : std::uint8_t {
+        instant,  // one has passed
+        end,      // there is none left up to `end`
+        over,     // nothing can happen any more, or nothing that would be worth it: see gave_up
+    };
+    Step step(std::optional<Time> end);
+    // Time passes to `end`, before which there is no instant left.
+    void pass(Time end);
+
+    // Why `step` gave up although there was something left to do; empty: it did not. Once.
+    std::string gave_up() { return std::exchange(gave_up_, {}); }
+
+  private:
+    void run();
+    void watch();
+    void note_waiting();
+    void give_up();
+
+    std::vector<RunningSwitch*> switches_;
+    VirtualRunner runner_;
+    std::multimap<std::uint64_t, std::function<void()>> actions_;  // by their time, ps
+    Duration patience_;
+    std::uint64_t most_idle_frames_;
+    bool ended_ = false;  // by the clock's last moment
+    std::string gave_up_;
+};
+
+}  // namespace sluice
