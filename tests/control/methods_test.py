@@ -80,7 +80,7 @@ class Methods(Case):
         qos = running.call("qos.show")
         self.assertEqual(qos["ports"]["h1"]["queues"][3]["wred"], "steep")
         self.assertEqual(qos["ports"]["h0"]["queues"][3]["wred"], "linear")
-        self.assertEqual(qos["configured"], [{"path": "port.h1.queue.3.wred", "value": '"steep"'}])
+        self.assertEqual(qos["configured"], [{"path": "buffer.size", "value": '"2MB"'}, {"path": "port.h1.queue.3.wred", "value": '"steep"'}])
         self.assertEqual(qos["exceptions"], [])
         said = running.call("decisions.list", last=2)
         self.assertEqual((said["recorded"], [(record["verdict"], record["port"], record["sequence"]) for record in said["records"]]),

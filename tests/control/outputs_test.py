@@ -113,7 +113,7 @@ class Outputs(Case):
                 self.assertTrue(json.loads(running.report_path.read_text())["ledger"]["balanced"])
 
     def test_what_only_prints(self):
-        switch = Switch(self, hosts=2)
+        switch = Switch(self, hosts=2, **{"buffer.size": "16MB"})  # of which nothing warns
         good, bad = switch.folder / "good.toml", switch.folder / "bad.toml"
         good.write_text(switch.text())
         bad.write_text("nonsense = 1\n")

@@ -85,7 +85,7 @@ def ctl(test, *words, status=0, environment=None, given=""):
 
 class Ctl(Case):
     def running(self):
-        switch = Switch(self, hosts=3)
+        switch = Switch(self, hosts=3, **{"buffer.size": "16MB"})
         switch.section("decisions", record="ready")
         switch.give("h0", [(1000 * n, plain(200, to="192.0.2.1" if n > 10 else 1)) for n in range(20)])
         return Running(switch)

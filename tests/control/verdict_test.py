@@ -56,7 +56,7 @@ class Verdict(Case):
         running.stop(accounts=True)
 
     def overrun(self, **keys):
-        switch = Switch(self, hosts=2)
+        switch = Switch(self, hosts=2, **{"buffer.size": "12MB"})  # whose headroom such a turn enlarges
         switch.give("h0", [(n, plain(identification=n)) for n in range(200)])
         switch.section("virtual", turn="50us", rx_ring=32)
         if keys:

@@ -228,7 +228,7 @@ class Microbursts(loopback.Case):
         self.assertEqual([kind for _, kind in out.events()], ["microburst"])
 
     def test_zero_switches_them_off_and_the_default_is_by_speed(self):
-        switch = Switch(self, hosts=3)
+        switch = Switch(self, hosts=3, **{"buffer.size": "8MB"})
         for n in range(2):
             switch.give(f"h{n}", [(k * 730, plain(9000, source=n, to=2)) for k in range(100)])
         [burst] = switch.run().report["microbursts"]

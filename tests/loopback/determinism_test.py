@@ -11,7 +11,7 @@ TURNS = ("0ns", "500ns", "5us")
 
 def busy(test, turn, hosts=7, **keys):
     """Incast, all to all, ECMP, drops of many kinds, links and routes that come and go: everything that could differ."""
-    switch = Switch(test, hosts=hosts, **keys)
+    switch = Switch(test, hosts=hosts, **{"buffer.size": "8MB", **keys})
     switch.section("virtual", turn=turn)
     switch.default(mtu=9216)
     switch.section("wred.low", green_min="5KB", green_max="50KB", green_probability=50)
@@ -23,6 +23,8 @@ def busy(test, turn, hosts=7, **keys):
     switch.port("h6", peer="ignore", small_xoff=True)
     switch.section("port.h6.priority_group.3", size=0, static_th=4_000, xoff=8_000)  # and this one overruns
     switch.port("h2", speed="25G")
+    switch.section("port.h4.fault", corrupt_chance="2%")
+    switch.section("port.h5.fault", pfc_delay="300ns")
     switch.route("10.9.0.0/16", *(f"10.0.{n}.2" for n in range(1, hosts)))
     switch.event("20us", "port h3 down")
     switch.event("40us", "port h3 up")

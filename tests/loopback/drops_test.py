@@ -135,6 +135,7 @@ class Accounts(loopback.Case):
         for turn in ("0ns", "500ns", "5us"):
             switch = standard(self)
             switch.section("virtual", turn=turn)
+            switch.section("buffer", size="4MB")  # whose headroom a turn enlarges
             switch.give("h0", spaced(mixed, gap_ns=5))
             out = switch.run()
             self.assertEqual(out.drops(), {reason: len(frames) for reason, frames in REFUSED.items()})

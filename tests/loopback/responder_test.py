@@ -247,7 +247,7 @@ class Responder(loopback.Case):
         self.assertEqual([queue["tx_packets"] for queue in outcome.port("h0")["queues"]], [1, 0, 0, 1, 0, 0, 0, 2])
 
     def test_replies_of_a_lossless_class_pause_nobody(self):
-        switch = self.switch()
+        switch = self.switch(**{"buffer.size": "8MB"})
         switch.event("0", "queue h0.3 hold")
         switch.event("1ms", "queue h0.3 release")
         switch.give("h0", [(n * 1000, ping("10.0.0.1", size=9000, dscp=26)) for n in range(60)])

@@ -79,7 +79,7 @@ class Link(loopback.Case):
     def test_a_slower_port_serialises(self):
         """Every speed: a frame starts when the one before has ended, its 24 bytes of overhead included."""
         for speed in (1, 10, 25, 40, 50, 100, 200, 400, 800):
-            switch = Switch(self, hosts=2)
+            switch = Switch(self, hosts=2, **{"buffer.size": "4MB"})
             switch.port("h0", speed="800G")
             switch.port("h1", speed=f"{speed}G")
             sizes = [60, 61, 1500, 9000, 60, 777]
@@ -245,7 +245,7 @@ class Queues(loopback.Case):
 
     def test_strict_priority_by_class(self):
         """All eight classes at one instant: highest first, then in order of arrival."""
-        switch = Switch(self, hosts=9)
+        switch = Switch(self, hosts=9, **{"buffer.size": "4MB"})
         switch.section("map.default", dscp_to_tc={str(n): n for n in range(8)})
         for n in range(8):
             switch.section(f"port.h8.queue.{n}", scheduler="strict")

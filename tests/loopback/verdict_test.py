@@ -61,7 +61,7 @@ class Verdict(loopback.Case):
         switch = self.switch([plain()])
         switch.give("h0", [(n, plain(dscp=ROCE, identification=n)) for n in range(200)])
         switch.section("virtual", turn="50us", rx_ring=32)
-        out = switch.run()
+        out = switch.run(**{"buffer.size": "12MB"})  # whose headroom such a turn enlarges
         missed = out.port("h0")["imissed"]
         self.assertGreater(missed, 0)
         self.verdict(out, lossless=False, lost_packets=0,
