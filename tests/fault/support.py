@@ -8,9 +8,9 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "topology"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "loopback"))
 
-from waiting import PATIENCE_S  # noqa: E402
+from loopback import PATIENCE_S, read_pcap  # noqa: E402
 
 SLUICED = TRAFFIC = None  # set by main()
 
@@ -52,14 +52,8 @@ def incast(duration="200us"):
 
 
 def frames_of(capture):
-    """(nanoseconds, bytes) of a little-endian nanosecond pcap."""
-    data = capture.read_bytes()
-    frames, at = [], 24
-    while at < len(data):
-        second, fraction, captured, _ = struct.unpack_from("<IIII", data, at)
-        frames.append((second * 10**9 + fraction, data[at + 16:at + 16 + captured]))
-        at += 16 + captured
-    return frames
+    """(nanoseconds, bytes) of each frame."""
+    return [(frame.at_ns, frame.bytes) for frame in read_pcap(capture)]
 
 
 def pfc_of(frames):

@@ -13,6 +13,10 @@ import tempfile
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "loopback"))
+
+from loopback import read_pcap  # noqa: E402
+
 REAL_CAPTURE = ROOT.parent / "shared" / "captures" / "roce-real.pcap"
 
 OPCODES = {
@@ -90,19 +94,6 @@ def generate(traffic, recipe, folder):
     (folder / "recipe.toml").write_text(recipe)
     result = run(traffic, "generate", folder / "recipe.toml", "--out", folder)
     check("generate", result.returncode == 0, result.stderr)
-
-
-def frames_of(capture):
-    """(nanoseconds, length on the wire, bytes) of a little-endian nanosecond pcap."""
-    data = capture.read_bytes()
-    magic, = struct.unpack_from("<I", data)
-    check("the file counts nanoseconds", magic == 0xA1B23C4D, hex(magic))
-    frames, at = [], 24
-    while at < len(data):
-        second, fraction, captured, length = struct.unpack_from("<IIII", data, at)
-        frames.append((second * 10**9 + fraction, length, data[at + 16:at + 16 + captured]))
-        at += 16 + captured
-    return frames
 
 
 def find_roce(frame):
@@ -241,7 +232,7 @@ def check_malformed(traffic, folder):
                     for version, count in ((4, 27), (6, 23)))
     generate(traffic, HOSTS + flows, folder)
     capture = folder / "h0.pcap"
-    frames = frames_of(capture)
+    frames = read_pcap(capture)
     check("one frame of each variant", len(frames) == 50, len(frames))
     expected = {"ip.version == 4 && ip.ttl == 0": 1, "ipv6.hlim == 0": 1, "ip.ttl == 1": 1, "arp": 1, "lldp": 2, "frame.len < 60": 1,
                 "frame.len > 9400": 2, "frame.cap_len < frame.len": 2, "ip.checksum.status == 0": 1, "eth.type == 0x88b5": 2,
@@ -256,8 +247,8 @@ def check_split(traffic, capture, folder):
     result = run(traffic, "split", capture, "--out", folder / "loop")
     check("split", result.returncode == 0, result.stderr)
     inputs = sorted((folder / "loop" / "in").iterdir())
-    frames = [frame for file in inputs for frame in frames_of(file)]
-    check("split keeps every frame", sorted(frames) == sorted(frames_of(capture)), len(frames))
+    frames = [frame for file in inputs for frame in read_pcap(file)]
+    check("split keeps every frame", sorted(frames) == sorted(read_pcap(capture)), len(frames))
 
 
 def check_real(traffic):
@@ -278,14 +269,14 @@ def main():
         generate(traffic, everything(), folder / "all")
         for host in ("h0", "tagged"):
             capture = folder / "all" / f"{host}.pcap"
-            frames = frames_of(capture)
+            frames = read_pcap(capture)
             roce = check_icrcs(frames)
             check("every RoCEv2 frame was checked", roce == 2 * (46 + 23 + 4 + 3), roce)
             check_tshark(capture, 2, roce)
             check_times(frames)
         capture = folder / "all" / "h0.pcap"
         check_mac_control(capture)
-        check_scapy(frames_of(capture))
+        check_scapy(read_pcap(capture))
         result = run(traffic, "verify", "--json", capture)
         counts = json.loads(result.stdout)
         check("verify agrees", (counts["icrc_good"], counts["icrc_bad"], counts["cnp"], counts["pfc"], counts["ce"]) == (152, 0, 6, 2, 8),
