@@ -143,7 +143,7 @@ class Case(loopback.Case):
 
     def switch(self, hosts=2, **keys):
         switch = loopback.Switch(self, hosts=hosts, device=self.device, clock="real",
-                                 **{"buffer.size": "32MB", **keys})
+                                 **{"buffer.size": "8MB", **keys})
         switch.default(mtu=1500, speed="10G")
         return switch
 

@@ -9,8 +9,8 @@ CLASS = 3
 # A receive ring takes 512 frames. On a busy machine a switch may wait for its turn as long as it takes the sender to fill it: 100 ms, and
 # 500 ms where it has an hour in which to wait for that.
 PER_SECOND, SLOW, LINK = (1000, "5M", "10M") if LONG else (5000, "25M", "50M")  # 9 Mb/s, 44 Mb/s
-# At what the second switch lets through, about 20 seconds, and an hour.
-FRAMES = 2_040_000 if LONG else 50_000
+# At what the second switch lets through, about 10 seconds, and an hour.
+FRAMES = 2_040_000 if LONG else 25_000
 MORE = """
 [default.priority_group.3]
 static_th = "100KB"

@@ -13,7 +13,7 @@ from lab_case import LabCase
 from loopback import LONG
 from network import wait_for
 
-CYCLES = 100 if LONG else 5
+CYCLES = 100 if LONG else 3  # the first warms up, the others must hold no more
 BPF, PROGRAM_BY_ID, MAP_BY_ID, INFO = 321, 13, 14, 15  # of x86-64; commands of bpf(2)
 MAPS_AT = 52  # in bpf_prog_info: of how many there is room, and where, for their numbers
 
@@ -181,7 +181,7 @@ class ComesBack:
     def test_moved_away_and_back(self):
         away = netns.Namespace("sluice-lab-away").make()
         self.works("h1", "h2", "h3")
-        for _ in range(CYCLES):
+        for turn in range(CYCLES):
             told = len(self.switch.events("interface_gone"))
             self.switch.namespace.ip(f"link set h2 netns {away.name}")
             wait_for(lambda: self.switch.events("interface_gone"), lambda now, told=told: len(now) > told, "no event")
@@ -190,9 +190,10 @@ class ComesBack:
             away.ip(f"link set h2 netns {self.switch.namespace.name}")
             self.switch.namespace.ip("address add 10.0.2.1/24 dev h2")
             self.switch.namespace.ip("address add 2001:db8:2::1/64 dev h2")
-            looked = self.switch.ask("stats", "show")["end_ns"] + 2_000_000_000  # by then it has been looked for
-            wait_for(lambda: self.switch.ask("stats", "show")["end_ns"], lambda now, looked=looked: now > looked)
-            self.assertEqual(len(self.switch.events("interface_back")), told, "it is not up yet")
+            if turn == 0:
+                looked = self.switch.ask("stats", "show")["end_ns"] + 2_000_000_000  # by then it has been looked for
+                wait_for(lambda: self.switch.ask("stats", "show")["end_ns"], lambda now, looked=looked: now > looked)
+                self.assertEqual(len(self.switch.events("interface_back")), told, "it is not up yet")
             self.switch.namespace.ip("link set h2 up")
             wait_for(lambda: self.switch.events("interface_back"), lambda now, told=told: len(now) > told, "it is not taken again")
             self.works("h1", "h2", "h3")

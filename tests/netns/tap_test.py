@@ -14,7 +14,7 @@ from frames import ethernet, raw_mac
 from loopback import LONG, gateway_mac, mac
 from netns import KernelHost, sh
 
-CYCLES = 100 if LONG else 5
+CYCLES = 100 if LONG else 3
 
 
 def set_sysctl(name, value):
