@@ -101,7 +101,7 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
 void PortWatch::look_at_ring(Watched& watched, Time now, std::vector<PortNews>& news) {
     if (watched.overran || now < watched.next_ring) return;
     watched.next_ring = now + counter_period;
-    const std::uint64_t missed = watched.port->missed();
+    const std::uint64_t missed = watched.port->account().missed;
     watched.overran = missed != 0;
     if (missed == 0) return;
     news.push_back(

@@ -168,7 +168,7 @@ Json faults_json(const FaultPort& port) {
             {"stuck_xoff", faults.stuck_xoff},
             {"slow_xoff", faults.slow_xoff},
             {"slow_xon", faults.slow_xon},
-            {"overshot_bytes", port.overshot_bytes()}};
+            {"overshot_bytes", port.account().overshot_bytes}};
 }
 
 // Averaged over the run; whole packets.
@@ -244,10 +244,11 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["lossless_drops"] =
         drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
     add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path(), id);
-    json["moved_packets"] = port.io->moved();
-    json["held_packets"] = port.io->held();
-    json["waiting_packets"] = port.io->waiting();
-    if (!running.is_virtual()) json["held_ns"] = port.io->held_time().ps / 1000;
+    const PortAccount account = port.io->account();
+    json["moved_packets"] = account.moved;
+    json["held_packets"] = account.held;
+    json["waiting_packets"] = account.waiting;
+    if (!running.is_virtual()) json["held_ns"] = account.held_time.ps / 1000;
     json["lost_on_wire_packets"] = counters.lost_on_wire.get();
     const std::uint64_t cnps = port.received([](const auto& queue) { return queue.cnp.get(); });
     const std::uint64_t ce = port.received([](const auto& queue) { return queue.ce_arrived.get(); });
@@ -259,7 +260,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["cnp_latency_ns"] = quantiles_json(counters.cnp_latency);
     json["ce_arrived_packets"] = ce;
     json["ce_arrived_per_s"] = per_second(ce, running.now());
-    json["imissed"] = port.io->missed();
+    json["imissed"] = account.missed;
     json["fell_behind"] = counters.behind.get();
     json["warnings"] = port_warnings(running, id);
     if (!port.more_receive_queues.empty())

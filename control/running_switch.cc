@@ -266,7 +266,8 @@ bool RunningSwitch::wants_short_rounds() const {
 
 unsigned RunningSwitch::packets_missing() const {
     unsigned kept = 0;
-    for (PortId id = 0; id < switch_->port_count(); ++id) kept += switch_->port(id).io->kept_at_close();
+    for (PortId id = 0; id < switch_->port_count(); ++id)
+        kept += switch_->port(id).io->account().kept_at_close;
     const unsigned missing = pool_->in_use();
     return missing > kept ? missing - kept : 0;
 }

@@ -48,7 +48,7 @@ RunVerdict judge_run(const RunningSwitch& running) {
     }
     for (const std::string& promise : running.broken_promises()) verdict.reasons.push_back(promise);
     for (PortId id = 0; id < ports; ++id)
-        if (const auto missed = device.port(id).io->missed(); missed != 0)
+        if (const auto missed = device.port(id).io->account().missed; missed != 0)
             verdict.reasons.push_back(
                 fmt::format("{} frames of unknown class were missed by the receive ring of {}", missed,
                             running.port_names()[id]));

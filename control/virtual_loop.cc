@@ -107,7 +107,7 @@ void VirtualLoop::pass(Time end) {
 void VirtualLoop::note_waiting() {
     for (RunningSwitch* running : switches_)
         for (PortId id = 0; id < running->device().port_count(); ++id)
-            if (const auto waiting = running->device().port(id).io->waiting(); waiting != 0)
+            if (const auto waiting = running->device().port(id).io->account().waiting; waiting != 0)
                 running->note("still_held", fmt::format("{} frames are still held by the sender behind {}",
                                                         waiting, running->port_names()[id]));
 }

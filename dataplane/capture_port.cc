@@ -146,10 +146,14 @@ unsigned CapturePort::receive(std::span<Packet*> out, Time now) {
     return count;
 }
 
-std::uint64_t CapturePort::waiting() const {
-    std::uint64_t sum = 0;
-    for (const auto& queue : held_) sum += queue.size();
-    return sum;
+PortAccount CapturePort::account() const {
+    PortAccount account;
+    account.missed = missed_;
+    account.moved = moved_;
+    account.held = held_count_;
+    for (const auto& queue : held_) account.waiting += queue.size();
+    account.overshot_bytes = sender_.overshot_bytes();
+    return account;
 }
 
 std::uint64_t CapturePort::lose_until(Time now) {

@@ -41,15 +41,11 @@ class CapturePort final : public Port {
     }
     unsigned transmit(std::span<Packet* const> frames) override;
     bool expects_frames() const override;
-    std::uint64_t missed() const override { return missed_; }
-    std::uint64_t moved() const override { return moved_; }
-    std::uint64_t held() const override { return held_count_; }
-    std::uint64_t waiting() const override;
+    PortAccount account() const override;
     void set_overshoot(std::uint64_t bytes) override {
         sender_.set_overshoot(bytes);
         forget_arrival();
     }
-    std::uint64_t overshot_bytes() const override { return sender_.overshot_bytes(); }
     std::uint64_t lose_until(Time now) override;
     std::string close() override;
 

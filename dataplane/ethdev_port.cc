@@ -317,6 +317,13 @@ std::uint64_t EthdevPort::missed() const {
     return missed_ + missed_now_;
 }
 
+PortAccount EthdevPort::account() const {
+    PortAccount account;
+    account.missed = missed();
+    account.kept_at_close = kept_;
+    return account;
+}
+
 void EthdevPort::poll_link() {
     if (!open_) return;
     if (interface_) {

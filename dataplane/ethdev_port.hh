@@ -53,9 +53,7 @@ class EthdevPort final : public Port {
     // acquire: the device behind an open port may be another than before.
     bool link_up() const override { return link_up_.load(std::memory_order_acquire); }
     bool has_own_ring() const override { return !can_.paced; }
-    std::uint64_t missed() const override;
-    // v22.11's net_af_xdp forgets what it gave the kernel to fill, and what the kernel has sent meanwhile.
-    std::uint32_t kept_at_close() const override { return kept_; }
+    PortAccount account() const override;
 
     // All below by control.
     const PortCapabilities& capabilities() const { return can_; }
@@ -94,6 +92,7 @@ class EthdevPort final : public Port {
     std::string open_software_device();
     std::string open_nic();
     void discard_what_came_before() const;
+    std::uint64_t missed() const;
     void close_device();
     void free_packets_left();
     void follow();
@@ -119,7 +118,9 @@ class EthdevPort final : public Port {
     std::optional<KernelInterface> interface_;    // drivers of kernel interfaces say that every link is up
     LinkCause interface_link_ = LinkCause::none;  // control's
     bool open_ = false;
-    std::uint32_t kept_ = 0;                // by drivers of devices that are closed, at most
+    // By drivers of devices that are closed, at most: v22.11's net_af_xdp forgets what it gave the kernel to
+    // fill, and what the kernel has sent meanwhile.
+    std::uint32_t kept_ = 0;
     std::uint64_t missed_ = 0;              // by devices that are closed
     mutable std::uint64_t missed_now_ = 0;  // by this one, when it was asked last
     PhysicalReader reader_;

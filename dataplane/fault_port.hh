@@ -49,13 +49,14 @@ class FaultPort final : public Port {
     std::optional<bool> falls_behind(Time now) const override { return inner_->falls_behind(now); }
     bool link_up() const override { return inner_->link_up(); }
     bool has_own_ring() const override { return inner_->has_own_ring(); }
-    std::uint64_t missed() const override { return inner_->missed() + missed_; }
-    std::uint64_t moved() const override { return inner_->moved(); }
-    std::uint64_t held() const override { return inner_->held(); }
-    std::uint64_t waiting() const override { return inner_->waiting() + arriving_.size(); }
+    PortAccount account() const override {
+        PortAccount account = inner_->account();
+        account.missed += missed_;
+        account.waiting += arriving_.size();
+        return account;
+    }
     bool expects_frames() const override;
     void set_overshoot(std::uint64_t bytes) override { inner_->set_overshoot(bytes); }
-    std::uint64_t overshot_bytes() const override { return inner_->overshot_bytes(); }
 
   private:
     std::optional<Time> find_next_arrival() const override;

@@ -26,13 +26,15 @@ class ObeyingPort final : public Port {
     unsigned receive(std::span<Packet*> out, Time now) override;
     std::optional<bool> falls_behind(Time) const override { return false; }
     unsigned transmit(std::span<Packet* const> frames) override;
-    Duration held_time() const override { return {static_cast<std::int64_t>(held_ps_.get())}; }
+    PortAccount account() const override {
+        PortAccount account = inner_->account();
+        account.held_time = {static_cast<std::int64_t>(held_ps_.get())};
+        return account;
+    }
     std::string close() override;
 
     bool link_up() const override { return inner_->link_up(); }
     bool has_own_ring() const override { return inner_->has_own_ring(); }
-    std::uint64_t missed() const override { return inner_->missed(); }
-    std::uint32_t kept_at_close() const override { return inner_->kept_at_close(); }
 
   private:
     void forget_frames();

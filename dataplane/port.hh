@@ -1,6 +1,7 @@
-// What a worker sees of a port: receive a burst, send a burst, link state. Behind it stands an ethdev
-// (EthdevPort), a capture file (CapturePort) or another switch (LinkPort). receive and transmit are called by
-// the port's owner only, receive_from by whoever polls that queue; the rest by control.
+// A port in three roles. A worker receives and transmits bursts and asks for the link's state; the virtual
+// clock asks when frames arrive; control opens and closes the port and reads its figures. Behind it stands an
+// ethdev (EthdevPort) or a simulated peer (dataplane/peers/). The port's owner calls receive and transmit,
+// the worker that polls a further queue calls receive_from.
 #pragma once
 
 #include <optional>
@@ -13,9 +14,22 @@
 
 namespace sluice {
 
+// Figures that only the port knows; a port without a simulated peer has the first and the last.
+struct PortAccount {
+    std::uint64_t missed = 0;          // frames lost before they could be received: ring overrun, no mbuf
+    std::uint64_t moved = 0;           // frames whose timestamp lay before the end of the frame ahead of them
+    std::uint64_t held = 0;            // frames that the sender has held back because we paused it
+    std::uint64_t waiting = 0;         // of those, frames that it still holds
+    Duration held_time{};              // real clock: how long the sender has stood still because we paused it
+    std::uint64_t overshot_bytes = 0;  // on the wire, that it has started after it should have stopped
+    std::uint32_t kept_at_close = 0;   // packet buffers, at most, that a driver does not give back
+};
+
 class Port {
   public:
     virtual ~Port() = default;
+
+    // ---- For workers.
 
     // Frames that have arrived by `now`, at most out.size(); the caller owns them. Sets meta().arrival.
     virtual unsigned receive(std::span<Packet*> out, Time now) = 0;
@@ -36,12 +50,11 @@ class Port {
     // The cable's and the device's state; an operator's `port down` comes on top.
     virtual bool link_up() const { return true; }
 
-    // Whether transmit pushes back by itself, so that no link model is wanted.
-    virtual bool has_own_ring() const { return false; }
+    // ---- For the virtual clock.
 
-    // Virtual clock: when the next frame arrives; null when none ever will by itself. Good until the next
-    // call. Asked for every port that is awake at every instant, so it is found once, and no
-    // std::optional is copied: its flag is written alone and then loaded with the rest, which waits.
+    // When the next frame arrives; null when none ever will by itself. Good until the next call. The runner
+    // asks every port that is awake at every instant. So the port finds it once, and nobody copies a
+    // std::optional: its flag is written alone and then loaded with the rest, which waits.
     const Time* next_arrival() const {
         if (!knows_arrival_) {
             const std::optional<Time> found = find_next_arrival();
@@ -51,39 +64,28 @@ class Port {
         }
         return arrives_ ? &next_arrival_ : nullptr;
     }
-    // Virtual clock: the port puts its number into this set whenever that may have changed, or its link.
+    // The port puts its number into this set whenever its next arrival may have changed, or its link.
     // null: no longer.
     void wake_in(PortMask* awake, PortId self) {
         awake_ = awake;
         self_ = self;
     }
 
-    // Virtual clock: frames will come even if nothing changes; those held by our pause do not count.
+    // Frames will come even if nothing changes; those held by our pause do not count.
     virtual bool expects_frames() const { return false; }
 
-    // Frames lost before they could be received: ring overrun, no mbuf.
-    virtual std::uint64_t missed() const { return 0; }
-
-    // Virtual clock: frames that arrive while the link is down are lost on the wire; returns how many were.
+    // Frames that arrive while the link is down are lost on the wire; returns how many were.
     virtual std::uint64_t lose_until(Time) { return 0; }
 
-    // Virtual clock: frames whose timestamp lay before the end of the frame ahead of them.
-    virtual std::uint64_t moved() const { return 0; }
+    // ---- For control.
 
-    // Frames that a sender behind the port has held back because we paused it, and those it still holds.
-    virtual std::uint64_t held() const { return 0; }
-    virtual std::uint64_t waiting() const { return 0; }
+    virtual PortAccount account() const { return {}; }
 
-    // Real clock: how long a sender behind the port has stood still because we paused it.
-    virtual Duration held_time() const { return {}; }
+    // Whether transmit pushes back by itself, so that no link model is wanted.
+    virtual bool has_own_ring() const { return false; }
 
-    // A fault: wire bytes that a sender behind the port still starts in a class after it should have stopped,
-    // and those that it has.
+    // A fault: wire bytes that a sender behind the port still starts in a class after it should have stopped.
     virtual void set_overshoot(std::uint64_t) {}
-    virtual std::uint64_t overshot_bytes() const { return 0; }
-
-    // Packet buffers, at most, that a driver does not give back when it is closed.
-    virtual std::uint32_t kept_at_close() const { return 0; }
 
     // Writes out what is buffered; an error's text, or empty.
     virtual std::string close() { return {}; }

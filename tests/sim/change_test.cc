@@ -97,7 +97,7 @@ class Trade {
         sim.drain(sim.now() + milliseconds(20));
         CHECK_FALSE(sim.change_pending());
         LONGS_EQUAL(0, sim.dropped());
-        for (PortId id = 0; id < 2; ++id) LONGS_EQUAL(0, sim.port(id).missed());
+        for (PortId id = 0; id < 2; ++id) LONGS_EQUAL(0, sim.port(id).account().missed);
     }
     std::uint32_t part_cells() const { return *sim.policy().cell.rounded_up(part_bytes); }
 
@@ -345,7 +345,7 @@ TEST(Change, aClassThatBecomesLosslessIsHeldUntilItHasItsHeadroom) {
     sim.run_until(sim.now() + milliseconds(2));
     CHECK_FALSE(sim.group(1, becoming).in_xoff());
     LONGS_EQUAL(lost, sim.dropped());
-    LONGS_EQUAL(0, sim.port(1).missed());
+    LONGS_EQUAL(0, sim.port(1).account().missed);
 }
 
 // The same change taken back before it could end: XON at once, and the class is lossy.

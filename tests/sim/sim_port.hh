@@ -93,7 +93,11 @@ class SimPort final : public Port {
     }
     unsigned transmit(std::span<Packet* const> frames) override;
     bool link_up() const override { return !cut_; }
-    std::uint64_t missed() const override { return missed_; }
+    PortAccount account() const override {
+        PortAccount account;
+        account.missed = missed_;
+        return account;
+    }
     std::uint64_t lose_until(Time now) override;
 
   private:

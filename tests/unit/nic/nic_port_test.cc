@@ -331,14 +331,14 @@ TEST(NicPort, leavesToTheCallerWhatTheCardDoesNotTake) {
 TEST(NicPort, countsWhatTheCardMissed) {
     const auto port = open();
     card.imissed = 5;
-    LONGS_EQUAL(5, port->missed());
+    LONGS_EQUAL(5, port->account().missed);
     card.fails = {{"rte_eth_stats_get", -EIO}};
     card.imissed = 6;
-    LONGS_EQUAL(5, port->missed());
+    LONGS_EQUAL(5, port->account().missed);
     card.fails.clear();
     static_cast<void>(port->close());
     card.imissed = 9;
-    LONGS_EQUAL(6, port->missed());
+    LONGS_EQUAL(6, port->account().missed);
 }
 
 // Links.
@@ -382,12 +382,12 @@ TEST(NicPort, goesDownWhenTheCardGoesAndAsksItNothingMore) {
     card.xstats = {{"rx_crc_errors", 1}};
     const auto port = open();
     card.imissed = 3;
-    LONGS_EQUAL(3, port->missed());
+    LONGS_EQUAL(3, port->account().missed);
     card.pull();
     CHECK_TRUE(port->is_removed());
     CHECK_FALSE(port->link_up());
     const std::size_t before = card.calls.size();
-    LONGS_EQUAL(3, port->missed());
+    LONGS_EQUAL(3, port->account().missed);
     CHECK_TRUE(port->read_physical(true).empty());
     LONGS_EQUAL(before, card.calls.size());
     card.removed = false;  // a last interrupt says that the link is up
@@ -432,7 +432,7 @@ TEST(NicPort, isTakenAgainWhenTheCardIsBack) {
     const auto port = open();
     const std::uint16_t first = card.id;
     card.imissed = 4;
-    LONGS_EQUAL(4, port->missed());
+    LONGS_EQUAL(4, port->account().missed);
     card.pull();
     port->release();
     machine.replug(address);
@@ -443,7 +443,7 @@ TEST(NicPort, isTakenAgainWhenTheCardIsBack) {
     card.imissed = 2;
     STRCMP_EQUAL("", port->reopen().c_str());
     CHECK_TRUE(card.id != first);
-    LONGS_EQUAL(4 + 2, port->missed());  // of both times
+    LONGS_EQUAL(4 + 2, port->account().missed);  // of both times
     CHECK_TRUE(port->link_up() && port->is_open() && !port->is_removed());
     CHECK_FALSE(port->has_returned());
     arrive(1);
