@@ -1,13 +1,13 @@
-// A sender that obeys PFC, as headroom models it (headroom.hh): what stands behind a capture.
+// A sender that obeys PFC, as headroom models it (headroom.hh): the wire of a simulated peer.
 //
 // A PFC frame of ours that ends at `e` reaches the sender after the cable, and from e + cable + reaction it
 // starts no more frames of the class; what it starts arrives a cable later. All times here are at the switch:
 // a pause holds arrivals from e + 2 cable + reaction until e + 2 cable + quanta. The frame under way
-// finishes. A new time replaces the old one; 0 resumes, after the same reaction. `reaction` holds the peer's
-// quanta and both interface delays. The caller has the frames and chooses between them; this has the wire,
-// takes one step after the other, and says when a class may start. A sender that overshoots (a fault) still
-// starts frames of a class until they come to so many wire bytes after it should have stopped; the frame that
-// passes them finishes. A pause that is renewed allows no more.
+// finishes. PfcHonor (pfc_honor.hh) has the deadlines; a pause that has ended before the sender reacts counts
+// as XON. `reaction` holds the peer's quanta and both interface delays. The caller has the frames and chooses
+// between them; this has the wire, takes one step after the other, and says when a class may start. A sender
+// that overshoots (a fault) still starts frames of a class until they come to so many wire bytes after it
+// should have stopped; the frame that passes them finishes. A pause that is renewed allows no more.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "lib/class_mask.hh"
 #include "lib/ids.hh"
 #include "lib/pfc_frame.hh"
+#include "lib/pfc_honor.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -36,48 +37,34 @@ class PauseSender {
     // A PFC frame of ours has left; `end` is its last bit on the wire.
     void receive(const PauseMap& map, Time end) {
         const Time there_and_back = end + delay_.cable * 2;
-        Change change{.from = there_and_back + delay_.reaction, .classes = map.class_enable, .until = {}};
-        for_each_class(map.class_enable, [&](ClassId n) {
-            change.until[n] = there_and_back + byte_time_ * (std::int64_t{map.quanta[n]} * quantum_bytes);
-        });
-        changes_.push_back(change);
+        changes_.push_back({there_and_back + delay_.reaction, there_and_back, map});
     }
 
     // Takes up what the sender knows by `now`. Call with times that do not go back.
     void advance(Time now) {
-        for (; !changes_.empty() && changes_.front().from <= now; changes_.pop_front()) {
-            const Change& change = changes_.front();
-            for_each_class(change.classes, [&](ClassId n) {
-                const bool holds = change.until[n] > change.from;
-                if (holds && (!is_paused(n) || until_[n] <= change.from)) allowance_[n] = overshoot_bytes_;
-                paused_ = static_cast<std::uint8_t>(holds ? paused_ | 1U << n : paused_ & ~(1U << n));
-                until_[n] = change.until[n];
-            });
-        }
-        for_each_class(paused_, [&](ClassId n) {
-            if (until_[n] <= now) paused_ = static_cast<std::uint8_t>(paused_ & ~(1U << n));
-        });
+        for (; !changes_.empty() && changes_.front().from <= now; changes_.pop_front())
+            take_up(changes_.front());
+        honor_.expire(now);
     }
 
     // The link went down.
     void forget() {
         changes_.clear();
-        paused_ = 0;
+        honor_.forget(now_);
     }
 
     // As of the last `advance`.
-    bool is_paused(ClassId n) const { return (paused_ >> n & 1U) != 0; }
-    bool is_anything_paused() const { return paused_ != 0; }
+    bool is_paused(ClassId n) const { return (honor_.held() >> n & 1U) != 0; }
+    bool is_anything_paused() const { return honor_.held() != 0; }
     // Nothing is paused, and no word of a pause is under way: frames start when the wire is free.
-    bool is_unhindered() const { return paused_ == 0 && changes_.empty(); }
-    Time paused_until(ClassId n) const { return until_[n]; }
+    bool is_unhindered() const { return honor_.held() == 0 && changes_.empty(); }
     // What is not paused, or what a sender that overshoots starts all the same.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
 
     // The wire is free for the next frame, and for one of the class if nothing is heard until then.
     Time free_at() const { return max(wire_free_, now_); }
     Time earliest_start(ClassId n) const {
-        return n == no_class || may_start(n) ? free_at() : max(until_[n], free_at());
+        return n == no_class || may_start(n) ? free_at() : max(honor_.deadline(n), free_at());
     }
     // The next step of a sender whose next frame would start at `start`: that, or taking up what it has
     // heard.
@@ -117,20 +104,30 @@ class PauseSender {
 
   private:
     struct Change {
-        Time from;
-        std::uint8_t classes;
-        std::array<Time, sluice::classes> until;
+        Time from;   // the sender reacts
+        Time heard;  // the quanta begin
+        PauseMap map;
     };
+    void take_up(const Change& change) {
+        honor_.expire(change.from);
+        for_each_class(change.map.class_enable, [&](ClassId n) {
+            const Time until =
+                change.heard + byte_time_ * (std::int64_t{change.map.quanta[n]} * quantum_bytes);
+            const bool holds = until > change.from;
+            if (holds && !is_paused(n)) allowance_[n] = overshoot_bytes_;
+            honor_.step(n, holds ? PauseEvent::xoff : PauseEvent::xon, change.from, until);
+        });
+    }
+
     PeerDelay delay_;
     Duration byte_time_;
     Time now_{};                  // its own clock: the last step
     Time wire_free_{};            // end of the frame before
     std::deque<Change> changes_;  // at most what fits on the cable and in the reaction time
-    std::uint8_t paused_ = 0;
-    std::array<Time, sluice::classes> until_{};
+    PfcHonor honor_;              // as of now_
     std::uint64_t overshoot_bytes_ = 0;
     std::uint64_t overshot_bytes_ = 0;
-    std::array<std::uint64_t, sluice::classes> allowance_{};  // only of paused_
+    std::array<std::uint64_t, sluice::classes> allowance_{};  // only of paused classes
 };
 
 }  // namespace sluice
