@@ -4,7 +4,7 @@
 
 #include "control/compile.hh"
 #include "control/running_switch.hh"
-#include "dataplane/capture_port.hh"
+#include "dataplane/peers/capture_port.hh"
 #include "dataplane/device.hh"
 
 namespace sluice {

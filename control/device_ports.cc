@@ -13,7 +13,7 @@
 #include "control/running_switch.hh"
 #include "control/values.hh"
 #include "dataplane/device.hh"
-#include "dataplane/obeying_port.hh"
+#include "dataplane/peers/obeying_port.hh"
 
 namespace sluice {
 

@@ -2,9 +2,9 @@
 //
 // Three places: the receive path (frames of the peer on their way to us), our PFC on its way to the peer, and
 // a peer that misbehaves. A decision is a function of (seed, port, number of the frame), so it is the same
-// whatever the number of workers. No clock here: dataplane/fault_port.hh carries out what this decides, and
-// says when. `every = n` takes frames n, 2n, ... counted from the port's first one; with a chance beside it,
-// either is enough.
+// whatever the number of workers. No clock here: dataplane/peers/fault_port.hh carries out what this decides,
+// and says when. `every = n` takes frames n, 2n, ... counted from the port's first one; with a chance beside
+// it, either is enough.
 #pragma once
 
 #include <cstdint>

@@ -56,8 +56,6 @@ class PauseSender {
     // As of the last `advance`.
     bool is_paused(ClassId n) const { return (honor_.held() >> n & 1U) != 0; }
     bool is_anything_paused() const { return honor_.held() != 0; }
-    // Nothing is paused, and no word of a pause is under way: frames start when the wire is free.
-    bool is_unhindered() const { return honor_.held() == 0 && changes_.empty(); }
     // What is not paused, or what a sender that overshoots starts all the same.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
 

@@ -1,4 +1,4 @@
-#include "dataplane/obeying_port.hh"
+#include "dataplane/peers/obeying_port.hh"
 
 #include <algorithm>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "dataplane/fault_port.hh"
+#include "dataplane/peers/fault_port.hh"
 
 #include <algorithm>
 

@@ -1,0 +1,63 @@
+// The contract of a source: what a simulated peer sends and what it makes of the frames that the switch
+// delivers. A capture is one, the flows of a test another, a host with its own timers a third.
+//
+// PeerPort asks the source for its next step, takes that step when it is due, and asks again; the source
+// keeps no wire and no pauses of its own. All times are at the switch: a frame's time is when its first bit
+// arrives there, so a peer that answers a frame adds the cable twice. Steps come in order of time. The source
+// decides between its classes and keeps each class in order: `wire.earliest_start(class)` says when the wire
+// and our PFC let a frame start. A step may also put a frame aside, or be a timer of the source's: it then
+// starts nothing and takes no time on the wire.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "dataplane/packet.hh"
+#include "dataplane/port.hh"
+#include "lib/pause_sender.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+// What a step of a source has started.
+struct Started {
+    Packet* packet = nullptr;  // arrives now, meta().arrival says when it began; the port owns it
+    bool lost = false;         // a frame has started, and there was no packet buffer for it
+};
+
+template <class Source>
+concept PeerSource =
+    requires(Source source, const Source& same, PauseSender& wire, const PauseSender& paused,
+             const typename Source::Next& next, Packet* packet, Time at, PortAccount& account) {
+        // The next step if nothing more is heard until then; none: the source has nothing to do. Asked often
+        // between two steps, and changes nothing.
+        { next.at } -> std::convertible_to<Time>;
+        { same.next_start(paused) } -> std::same_as<std::optional<typename Source::Next>>;
+        // Takes the step at next.at, which is the last answer of next_start. A frame that starts is told to
+        // the wire (`wire.started`) and made into a packet.
+        { source.start(next, wire) } -> std::same_as<Started>;
+        // Frames will come even if the switch does nothing; those that our pause holds do not count.
+        { same.expects_frames(paused) } -> std::same_as<bool>;
+        // The switch sends a frame, whose first bit leaves at `at`; the port frees it. True: the next step
+        // may have changed. PFC has reached the wire before; the frame is shown here, too.
+        { source.deliver(packet, at) } -> std::same_as<bool>;
+
+        // Frames that have started and arrive later, or come whatever the wire does (NothingUnderWay).
+        { same.next_under_way() } -> std::same_as<std::optional<Time>>;
+        { source.arrived(at) } -> std::same_as<Packet*>;  // the first that has arrived by `at`, or null
+        { source.lose_under_way(at) } -> std::same_as<std::uint64_t>;  // frees those that arrive by `at`
+
+        { same.add_to(account) };
+        { source.close() } -> std::same_as<std::string>;  // an error's text, or empty
+    };
+
+// For a source whose frames arrive at the moment they start.
+struct NothingUnderWay {
+    static std::optional<Time> next_under_way() { return std::nullopt; }
+    static Packet* arrived(Time) { return nullptr; }
+    static std::uint64_t lose_under_way(Time) { return 0; }
+};
+
+}  // namespace sluice
