@@ -131,10 +131,7 @@ PeerDelay peer_delay(const PortConfig& port) {
     return {cable_delay(port), byte * (quanta * quantum_bytes) + byte * (2 * delay_bits / 8)};
 }
 
-Duration cable_delay(const PortConfig& port) {
-    constexpr std::int64_t light_m_per_s = 198'000'000;
-    return {static_cast<std::int64_t>(port.cable_m) * 1'000'000'000'000 / light_m_per_s};
-}
+Duration cable_delay(const PortConfig& port) { return propagation_delay(port.cable_m); }
 
 PacketDemand packet_demand(const Config& config) {
     PacketDemand demand;

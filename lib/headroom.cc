@@ -14,8 +14,7 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t ethernet_header_bytes = sizeof(EthernetHeader);
 constexpr std::uint64_t tag_bytes = sizeof(VlanTag);
-constexpr std::uint64_t pfc_wire_bytes = 84;              // 64 with FCS, preamble and gap
-constexpr std::uint64_t metres_per_second = 198'000'000;  // in fibre and copper, 0.66 c
+constexpr std::uint64_t pfc_wire_bytes = 84;  // 64 with FCS, preamble and gap
 
 constexpr std::uint64_t ceil_div(Wide dividend, Wide divisor) {
     return static_cast<std::uint64_t>((dividend + divisor - 1) / divisor);
@@ -49,7 +48,7 @@ std::uint64_t sonic_xoff_bytes(const Headroom& terms) {
     const HeadroomInputs& in = terms.inputs;
     // Everything over the common denominator 5 x (8 x 1.98e8 x 1024 / 2000).
     constexpr std::uint64_t cable_divisor = 811'008'000;
-    static_assert(cable_divisor * 2000 == 8 * metres_per_second * 1024);
+    static_assert(cable_divisor * 2000 == 8 * signal_meters_per_second * 1024);
     constexpr std::uint64_t denominator = 5 * cable_divisor;
     const Wide sum = Wide{sonic_mtu_bytes + terms.reaction_bytes} * denominator +
                      Wide{sonic_mac_phy_bytes_x5} * cable_divisor +
@@ -142,7 +141,7 @@ Headroom headroom(const HeadroomInputs& inputs) {
     h.reaction_quanta = peer_reaction_quanta(inputs.rate, inputs.flavour);
     h.reaction_bytes = quantum_bytes * h.reaction_quanta.value;
     if (inputs.flavour == HeadroomFlavour::sonic) {
-        h.cable_bytes = ceil_div(cable_bits * 1000, Wide{8} * metres_per_second * 1024);
+        h.cable_bytes = ceil_div(cable_bits * 1000, Wide{8} * signal_meters_per_second * 1024);
         h.xoff_bytes = sonic_xoff_bytes(h);
         h.xoff_cells = ceil_div(h.xoff_bytes, inputs.cell_bytes);
         return h;
@@ -150,7 +149,7 @@ Headroom headroom(const HeadroomInputs& inputs) {
     h.own_frame_bytes =
         inputs.mtu_any + ethernet_header_bytes + tag_bytes * inputs.own_tags + wire_overhead_bytes;
     h.pfc_frame_bytes = pfc_wire_bytes;
-    h.cable_bytes = ceil_div(cable_bits, Wide{8} * metres_per_second);
+    h.cable_bytes = ceil_div(cable_bits, Wide{8} * signal_meters_per_second);
     h.interface_bits = interface_delay_bits(inputs.rate);
     h.interface_bytes = ceil_div(Wide{2} * h.interface_bits.value, 8);
     h.own_turn_bytes = bytes_in(inputs.rate, inputs.own_turn_max);

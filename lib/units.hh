@@ -77,6 +77,13 @@ constexpr std::uint32_t wire_overhead_bytes = 24;
 // A pause quantum is 512 bit times (IEEE 802.3 Annex 31B).
 constexpr std::uint32_t quantum_bytes = 64;
 
+// Speed of a signal in fiber and copper, 0.66 c.
+constexpr std::uint64_t signal_meters_per_second = 198'000'000;
+// How long a signal travels along a cable of `meters`, one way; rounded down.
+constexpr Duration propagation_delay(std::uint32_t meters) {
+    return {static_cast<std::int64_t>(std::uint64_t{meters} * 1'000'000'000'000 / signal_meters_per_second)};
+}
+
 // Bytes that a frame of `frame_bytes` (Ethernet header to payload, no FCS) takes on the wire.
 constexpr std::uint32_t wire_bytes(std::uint32_t frame_bytes) { return frame_bytes + wire_overhead_bytes; }
 
