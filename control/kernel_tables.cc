@@ -21,8 +21,7 @@ void differences(const Map& from, const Map& to, std::set<Key>& changed, Same sa
 bool is_of_link(const IpPrefix& prefix) {
     const auto& bytes = prefix.address.bytes;
     if (!prefix.address.is_v6) return prefix.length >= 4 && bytes[0] >> 4 == 0xE;
-    return (prefix.length >= 10 && bytes[0] == 0xFE && bytes[1] >> 6 == 2) ||
-           (prefix.length >= 8 && bytes[0] == 0xFF);
+    return (prefix.length >= 10 && is_link_local(prefix.address)) || (prefix.length >= 8 && bytes[0] == 0xFF);
 }
 
 }  // namespace

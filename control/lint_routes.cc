@@ -20,10 +20,6 @@ struct Interface {
     SourcePlace place;
 };
 
-bool is_link_local(const IpAddress& address) {
-    return address.is_v6 && address.bytes[0] == 0xFE && (address.bytes[1] & 0xC0U) == 0x80;
-}
-
 std::vector<Interface> interfaces_of(const Config& config) {
     std::vector<Interface> interfaces;
     for (const auto& [name, port] : config.ports)

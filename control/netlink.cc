@@ -64,7 +64,7 @@ std::optional<IpAddress> address_in(const nlattr* attribute, unsigned family) {
 // A link-local address means nothing without its link, so its link stands in bytes that are zero on the wire,
 // as the BSDs' kernels have it (fe80::1 at interface 5 is fe80:5::1).
 IpAddress scoped(IpAddress address, int interface) {
-    if (address.is_v6 && address.bytes[0] == 0xFE && address.bytes[1] >> 6 == 2) {
+    if (is_link_local(address)) {
         address.bytes[2] = static_cast<std::uint8_t>(interface >> 8);
         address.bytes[3] = static_cast<std::uint8_t>(interface);
     }
@@ -72,8 +72,7 @@ IpAddress scoped(IpAddress address, int interface) {
 }
 
 IpAddress unscoped(IpAddress address) {
-    if (address.is_v6 && address.bytes[0] == 0xFE && address.bytes[1] >> 6 == 2)
-        address.bytes[2] = address.bytes[3] = 0;
+    if (is_link_local(address)) address.bytes[2] = address.bytes[3] = 0;
     return address;
 }
 

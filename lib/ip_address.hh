@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "lib/headers.hh"
+#include "lib/martian.hh"
 
 namespace sluice {
 
@@ -20,6 +21,8 @@ struct IpAddress {
         return is_v6 != other.is_v6 ? is_v6 <=> other.is_v6 : bytes <=> other.bytes;
     }
 };
+
+inline bool is_link_local(const IpAddress& address) { return address.is_v6 && is_link_local(address.bytes); }
 
 // Where the packet of a whole IP header at `l3` goes.
 inline IpAddress destination_of(bool is_v6, const std::uint8_t* l3) {

@@ -2,6 +2,7 @@
 
 #include "lib/checksum.hh"
 #include "lib/frame_layers.hh"
+#include "lib/martian.hh"
 #include "lib/parse_usual.hh"
 
 namespace sluice {
@@ -39,19 +40,6 @@ const Header& header_at(Bytes view, std::size_t offset) {
     out.opcode = bth.opcode;
     out.cnp = bth.opcode == cnp_opcode;
     if (!out.fragment) out.flow = {ports, bth.destination_qp(), out.protocol};
-}
-
-// RFC 1812 5.3.7 and RFC 6890: "this network", loopback, multicast, class E, limited broadcast.
-DropReason judge_ipv4(std::uint32_t source, std::uint32_t destination) {
-    const auto top = [](std::uint32_t address) { return address >> 24; };
-    if (!judged_octets[top(source)] && !judged_octets[top(destination)]) [[likely]]
-        return DropReason::none;
-    if (top(source) == 0 || top(source) == 127 || top(source) >= 224) return DropReason::martian_source;
-    if (top(destination) == 0 || top(destination) == 127 || top(destination) >= 240)
-        return DropReason::martian_destination;
-    if (top(destination) >= 224) return DropReason::multicast;
-    if (source >> 16 == 0xA9FE || destination >> 16 == 0xA9FE) return DropReason::link_local;
-    return DropReason::none;
 }
 
 inline void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
@@ -93,22 +81,6 @@ inline void parse_ipv4(Bytes view, std::size_t frame_bytes, Parsed& out) {
     if (out.drop == DropReason::none && ip.ttl <= 1) out.drop = DropReason::ttl_expired;
     if (out.drop == DropReason::none && (fragment & 0x1FFF) == 0)
         parse_transport(view, offset + header_bytes, offset + total, out);
-}
-
-bool is_zero_but_last(const std::array<std::uint8_t, 16>& address, unsigned last_max) {
-    for (std::size_t i = 0; i < 15; ++i)
-        if (address[i] != 0) return false;
-    return address[15] <= last_max;
-}
-
-// RFC 4291 2.5 and 2.7: unspecified, loopback, multicast, link-local.
-DropReason judge_ipv6(const Ipv6Header& ip) {
-    const auto link_local = [](const auto& a) { return a[0] == 0xFE && (a[1] & 0xC0) == 0x80; };
-    if (ip.source[0] == 0xFF || is_zero_but_last(ip.source, 1)) return DropReason::martian_source;
-    if (ip.destination[0] == 0xFF) return DropReason::multicast;
-    if (is_zero_but_last(ip.destination, 1)) return DropReason::martian_destination;
-    if (link_local(ip.source) || link_local(ip.destination)) return DropReason::link_local;
-    return DropReason::none;
 }
 
 // Walks the extension headers (RFC 8200 4, RFC 4302) to the transport header.
@@ -178,7 +150,7 @@ void parse_ipv6(Bytes view, std::size_t frame_bytes, Parsed& out) {
     out.ip_bytes = static_cast<std::uint16_t>(total);  // frame_bytes bounds it
     out.tos = static_cast<std::uint8_t>(word >> 20);
     parse_ipv6_chain(view, ip.next_header, offset + sizeof(Ipv6Header), offset + total, out);
-    if (out.drop == DropReason::none) out.drop = judge_ipv6(ip);
+    if (out.drop == DropReason::none) out.drop = judge_ipv6(ip.source, ip.destination);
     if (out.drop == DropReason::none && ip.hop_limit <= 1) out.drop = DropReason::ttl_expired;
 }
 

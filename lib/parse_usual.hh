@@ -10,18 +10,10 @@
 #include <cstring>
 
 #include "lib/checksum.hh"
+#include "lib/martian.hh"
 #include "lib/parse.hh"
 
 namespace sluice {
-
-// First octets of IPv4 addresses that a rule speaks of (RFC 1812 5.3.7, RFC 6890): a packet with another one
-// in source and in destination is neither martian nor multicast nor link-local.
-constexpr auto judged_octets = [] {
-    std::array<bool, 256> judged{};
-    for (const unsigned octet : {0U, 127U, 0xA9U}) judged[octet] = true;
-    for (unsigned octet = 224; octet < 256; ++octet) judged[octet] = true;
-    return judged;
-}();
 
 // The first 32 octets of a frame as they have to be, and those of their bits that matter.
 class UsualOctets {
@@ -140,17 +132,17 @@ template <unsigned tags>
     if (here < least_v4 || frame_bytes > max_frame_bytes) return not_usual;
     if (usual.v4.are_in(frame)) [[likely]] {
         const auto& ip = *reinterpret_cast<const Ipv4Header*>(frame + l3);
-        const bool judged = judged_octets[ip.source.bytes[0]] || judged_octets[ip.destination.bytes[0]];
+        const bool judged =
+            judged_ipv4_octets[ip.source.bytes[0]] || judged_ipv4_octets[ip.destination.bytes[0]];
         if (judged || ip.ttl <= 1 || !checksum_is_right_20(frame + l3)) return not_usual;
         return parse_usual_udp<FrameKind::ipv4, tags, sizeof(Ipv4Header)>(frame, frame_bytes,
                                                                           ip.total_length.get(), ip.tos, out);
     }
     if (!usual.v6.are_in(frame) || here < least_v6) return not_usual;
     const auto& ip = *reinterpret_cast<const Ipv6Header*>(frame + l3);
-    // Rules speak of addresses whose first octet is 0, 0xFE or 0xFF (RFC 4291 2.5 and 2.7).
-    const auto judged = [](std::uint8_t first) { return static_cast<std::uint8_t>(first + 2U) <= 2; };
+    const bool judged = is_judged_ipv6_octet(ip.source[0]) || is_judged_ipv6_octet(ip.destination[0]);
     const auto tos = static_cast<std::uint8_t>(load_be<std::uint16_t>(frame + l3) >> 4);
-    if (judged(ip.source[0]) || judged(ip.destination[0]) || ip.hop_limit <= 1) return not_usual;
+    if (judged || ip.hop_limit <= 1) return not_usual;
     return parse_usual_udp<FrameKind::ipv6, tags, sizeof(Ipv6Header)>(
         frame, frame_bytes, sizeof(Ipv6Header) + ip.payload_length.get(), tos, out);
 }

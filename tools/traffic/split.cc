@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 
+#include "lib/endian.hh"
+#include "lib/martian.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/dissect.hh"
 #include "tools/traffic/failure.hh"
@@ -234,12 +236,14 @@ std::uint64_t merge(std::vector<Input>& inputs, Splitter& splitter) {
 
 bool is_routable(const IpAddress& address) {
     const auto& b = address.bytes;
-    if (!address.is_v6) return b[0] != 0 && b[0] != 127 && b[0] < 224 && !(b[0] == 169 && b[1] == 254);
-    const bool link_local = b[0] == 0xFE && (b[1] & 0xC0U) == 0x80;
+    if (!address.is_v6) {
+        const std::uint32_t v4 = load_be<std::uint32_t>(b.data());
+        return judge_ipv4(v4, v4) == DropReason::none;
+    }
     // ::/96: unspecified, loopback, IPv4-compatible; and IPv4-mapped ::ffff:0:0/96.
     const bool embedded = std::all_of(b.begin(), b.begin() + 10, [](std::uint8_t x) { return x == 0; }) &&
                           ((b[10] == 0 && b[11] == 0) || (b[10] == 0xFF && b[11] == 0xFF));
-    return b[0] != 0xFF && !link_local && !embedded;
+    return judge_ipv6(b, b) == DropReason::none && !embedded;
 }
 
 SplitSummary split(const std::vector<std::string>& captures, const SplitOptions& options) {
