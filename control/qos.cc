@@ -352,12 +352,9 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
 // CNPs are never paused: a pause for a priority of their queue is not honoured, whatever the mode.
 std::uint8_t priorities_of_cnp(const EffectivePort& port) {
     if (!port.map.cnp_tc) return 0;
-    const unsigned queue = port.map.tc_to_queue[*port.map.cnp_tc];
+    const ClassId queue = port.map.tc_to_queue[*port.map.cnp_tc];
     if (port.queue[queue].lossless) return 0;  // an operator put it there, and lint says so
-    unsigned priorities = 0;
-    for (unsigned n = 0; n < classes; ++n)
-        if (port.map.pfc_priority_to_queue[n] == queue) priorities |= 1U << n;
-    return static_cast<std::uint8_t>(priorities);
+    return classes_that_map_to(port.map.pfc_priority_to_queue, queue);
 }
 
 void read_port(const Config& config, const std::string& name, const PortConfig& port, EffectiveQos& qos,

@@ -23,11 +23,8 @@ FillPlace place_of(const PacketMeta& info) {
 }
 
 bool wants_group(const DecisionFilter& filter, const PortPolicy& port, PortId id, ClassId group) {
-    if (!filter.ingress.contains(id)) return false;
-    bool wanted = false;
-    for_each_class(filter.traffic_classes,
-                   [&](ClassId tc) { wanted = wanted || port.map.tc_to_priority_group[tc] == group; });
-    return wanted;
+    return filter.ingress.contains(id) &&
+           (filter.traffic_classes & classes_that_map_to(port.map.tc_to_priority_group, group)) != 0;
 }
 
 }  // namespace

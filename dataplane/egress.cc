@@ -87,15 +87,9 @@ void settle(PortContext& port, unsigned frames) {
     port.counters.tx.add(frames, all);
 }
 
-std::uint8_t paused_queues(const PortContext& port, const ClassMap& map, Time now) {
-    const std::uint8_t priorities = port.honor.paused(now);
-    unsigned queues = 0;
-    for_each_class(priorities, [&](ClassId n) { queues |= 1U << map.pfc_priority_to_queue[n]; });
-    return static_cast<std::uint8_t>(queues);
-}
-
 std::uint8_t ready_queues(const PortContext& port, const PortPolicy& policy, Time now) {
-    return static_cast<std::uint8_t>(port.backlog & ~policy.held & ~paused_queues(port, policy.map, now));
+    const std::uint8_t paused = map_classes(policy.map.pfc_priority_to_queue, port.honor.paused(now));
+    return static_cast<std::uint8_t>(port.backlog & ~policy.held & ~paused);
 }
 
 // The PFC frame of this turn, if one is due: ahead of all data, behind the frame under way.

@@ -137,10 +137,8 @@ unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now) {
     const PortPolicy& policy = worker.policy->ports[port.id];
     const std::uint8_t awake = port.watchdog.machine.awake();
     if (awake != 0) port.honor.expire_ignored(now);
-    unsigned queues = 0;
-    for_each_class(port.honor.paused(now),
-                   [&](ClassId n) { queues |= 1U << policy.map.pfc_priority_to_queue[n]; });
-    for_each_class((queues & port.backlog) | awake, [&](ClassId queue) {
+    const std::uint8_t paused = map_classes(policy.map.pfc_priority_to_queue, port.honor.paused(now));
+    for_each_class((paused & port.backlog) | awake, [&](ClassId queue) {
         const QueueSight sight = sight_of(port, policy, queue);
         changes += take(worker, port, queue, now,
                         [&](PfcWatchdog& machine) { return machine.look(queue, sight, now); });
