@@ -189,9 +189,12 @@ struct NeighborConfig {
     bool operator==(const NeighborConfig&) const = default;
 };
 
+constexpr std::uint32_t min_hop_weight = 1;
+constexpr std::uint32_t max_hop_weight = 256;
+
 struct NextHopConfig {
-    IpAddress address;         // of a neighbour
-    std::uint32_t weight = 1;  // in [1, 256]
+    IpAddress address;                      // of a neighbour
+    std::uint32_t weight = min_hop_weight;  // in [min_hop_weight, max_hop_weight]
     auto operator<=>(const NextHopConfig&) const = default;
 };
 using NextHops = std::vector<NextHopConfig>;  // sorted

@@ -205,11 +205,10 @@ RouteChanges::Route KernelTables::wanted_route(const IpPrefix& prefix) const {
     RouteChanges::Route wanted{prefix, {}};
     const Route* route = best(prefix);
     if (route == nullptr || is_subnet(prefix)) return wanted;
-    constexpr std::uint32_t most_weight = 256;
     NextHops via;
     for (const KernelLeg& leg : route->legs)
         if (leg.via && is_ours(leg))
-            via.push_back({*leg.via, std::clamp<std::uint32_t>(leg.weight, 1, most_weight)});
+            via.push_back({*leg.via, std::clamp(leg.weight, min_hop_weight, max_hop_weight)});
     std::sort(via.begin(), via.end());
     const auto same = [](const NextHopConfig& a, const NextHopConfig& b) { return a.address == b.address; };
     via.erase(std::unique(via.begin(), via.end(), same), via.end());

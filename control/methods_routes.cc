@@ -49,12 +49,12 @@ std::uint64_t number_of(const Json& json, const std::string& path, std::uint64_t
 }
 
 NextHopConfig hop_of(const Json& json, const std::string& path) {
-    constexpr std::uint64_t max_weight = 256;
     if (json.is_string()) return {value_of(json, path, parse_address), 1};
     NextHopConfig hop{value_of(member(json, "address", path), path + ".address", parse_address), 1};
     only(json, path, {"address", "weight"});
     if (json.contains("weight"))
-        hop.weight = static_cast<std::uint32_t>(number_of(json["weight"], path + ".weight", 1, max_weight));
+        hop.weight = static_cast<std::uint32_t>(
+            number_of(json["weight"], path + ".weight", min_hop_weight, max_hop_weight));
     return hop;
 }
 

@@ -86,7 +86,7 @@ ParsedValue<std::string> named(std::string_view text) {
 // One next hop of a route: a string, or {address = ..., weight = ...}.
 bool read_next_hop(const toml::node& node, Context& context, NextHopConfig& hop) {
     static const Type<IpAddress> address_type = address();
-    static const Type<std::uint32_t> weight_type = integer<std::uint32_t>(1, 256);
+    static const Type<std::uint32_t> weight_type = integer<std::uint32_t>(min_hop_weight, max_hop_weight);
     const toml::table* table = node.as_table();
     if (table == nullptr) return address_type.read(node, context, hop.address);
     bool good = true, has_address = false;
