@@ -135,7 +135,7 @@ class Ctl(Case):
         running.stop()
 
     def test_lines_of_ip_route(self):
-        """What has no meaning here is said to have none; what would change the route's is refused."""
+        """Next hops and kinds of routes are said as `ip route` says them; its other words are refused."""
         running = self.running()
 
         def add(line, status=DONE):
@@ -143,27 +143,18 @@ class Ctl(Case):
                                   text=True, capture_output=True, timeout=control.PATIENCE_S)
             self.assertEqual(done.returncode, status, done.stderr)
             return done.stderr
-        self.assertEqual(add("10.7.0.0/16 via 10.0.1.2 dev h1 weight 2"), "")
-        for words in ("proto static", "metric 100", "src 10.0.0.1", "onlink", "scope global", "table main", "nhid 24", "pref medium",
-                      "linkdown", "advmss 1400", "tos 0", "expires never"):
-            with self.subTest(words=words):
-                said = add(f"10.7.0.0/16 via 10.0.2.2 dev h2 {words}")
-                self.assertIn(f"{words} says nothing here: ", said)
-        self.assertEqual(len(add("10.8.0.0/16 nhid 7 proto bgp metric 20 nexthop via inet 10.0.1.2 dev h1 weight 1 nexthop via 10.0.2.2 weight 3")
-                             .splitlines()), 3)
+        self.assertEqual(add("10.7.0.0/16 via 10.0.2.2 dev h2 weight 2"), "")
+        self.assertEqual(add("10.8.0.0/16 nexthop via inet 10.0.1.2 dev h1 weight 1 nexthop via 10.0.2.2 weight 3"), "")
         add("unicast 10.9.0.0/16 via 10.0.1.2")
-        add("blackhole 10.10.0.0/16 proto static")
+        add("blackhole 10.10.0.0/16")
         before = running.call("route.list")
         self.assertEqual({route["prefix"]: route["via"] if isinstance(route["via"], str) else [hop["weight"] for hop in route["via"]]
                           for route in before},
-                         {"10.7.0.0/16": [1], "10.8.0.0/16": [1, 3], "10.9.0.0/16": [1], "10.10.0.0/16": "blackhole"})
-        for line, words in (("10.7.0.0/16 via 10.0.1.2 mtu 1400", "mtu 1400 would change"), ("10.7.0.0/16 via 10.0.1.2 table 100", "one table"),
-                            ("10.7.0.0/16 via 10.0.1.2 vrf red", "one table"), ("10.7.0.0/16 via 10.0.1.2 dsfield 4", "DSCP"),
-                            ("10.7.0.0/16 via 10.0.1.2 tos 0x10", "DSCP"), ("10.7.0.0/16 via 10.0.1.2 scope link", "scope link"),
-                            ("10.7.0.0/16 via 10.0.1.2 encap mpls", "encapsulated"), ("10.7.0.0/16 via 10.0.1.2 expires 60sec", "deleted"),
-                            ("unreachable 10.7.0.0/16", "blackhole"), ("local 10.7.0.0/16 dev h1", "none of a switch's"),
-                            ("10.7.0.0/16 blackhole via 10.0.1.2", "no next hop"), ("10.7.0.0/16 via 10.0.1.2 metric", "wants a value"),
-                            ("10.7.0.0/16 via 10.0.1.2 metr 5", "no word of a route")):
+                         {"10.7.0.0/16": [2], "10.8.0.0/16": [1, 3], "10.9.0.0/16": [1], "10.10.0.0/16": "blackhole"})
+        for line, words in (("unreachable 10.7.0.0/16", "blackhole"), ("local 10.7.0.0/16 dev h1", "none of a switch's"),
+                            ("10.7.0.0/16 blackhole via 10.0.1.2", "no next hop"), ("10.7.0.0/16 via 10.0.1.2 metr 5", "no word of a route"),
+                            ("10.7.0.0/16 via 10.0.1.2 mtu 1400", "no word of a route"),
+                            ("10.7.0.0/16 via 10.0.1.2 table 100", "no word of a route")):
             with self.subTest(line=line):
                 self.assertIn(words, add(line, USAGE))
         self.assertEqual(running.call("route.list"), before)

@@ -54,12 +54,10 @@ Answer change_route(Context& context, const Said& said, std::string_view method)
     Words words = said.rest;
     if (is_type_of_route(prefix) && !words.empty()) std::swap(prefix, words.front());
     if (!words.empty() && words.front() == "unicast") words.erase(words.begin());
-    Hops hops = parse_hops(words);
+    const Hops hops = parse_hops(words);
     check_ports(context, hops);
     const Json route = {{"prefix", prefix_of(prefix, hops.via)}, {"via", hops.via}};
-    Answer answer = changed(context.call(method, {{"routes", Json::array({route})}}));
-    answer.notes = std::move(hops.notes);
-    return answer;
+    return changed(context.call(method, {{"routes", Json::array({route})}}));
 }
 
 Answer route_add(Context& context, const Said& said) { return change_route(context, said, "route.add"); }

@@ -9,13 +9,11 @@
 
 namespace sluice::ctl {
 
-// `via A [dev P] [weight N]`, again and again, each behind `nexthop` or not, or `blackhole`. Of the other
-// words that a pasted line may have, those without a meaning here are noted, those that would change what the
-// route does are refused.
+// `via A [dev P] [weight N]`, again and again, each behind `nexthop` or not, or `blackhole`. Any other word
+// is refused.
 struct Hops {
     Json via;                                                // as route.add wants it
     std::vector<std::pair<std::string, std::string>> ports;  // address and what `dev` said of it
-    std::vector<std::string> notes;                          // a sentence each
 };
 // Throws Failure.
 Hops parse_hops(std::span<const std::string> words);

@@ -114,8 +114,8 @@ TEST(Sluicectl, NextHopsAsIproute2SaysThem) {
     constexpr const char* two = R"([{"address":"10.0.1.2","weight":3},{"address":"10.0.2.2","weight":1}])";
     for (const char* line : {"via 10.0.1.2 weight 3 via 10.0.2.2",
                              "nexthop via 10.0.1.2 dev p1 weight 3 nexthop via 10.0.2.2 dev p2",
-                             "nexthop dev p1 via 10.0.1.2 weight 3 nexthop dev p2 via 10.0.2.2 onlink",
-                             "proto static nexthop via 10.0.1.2 weight 3 nexthop via 10.0.2.2 weight 1"})
+                             "nexthop dev p1 via 10.0.1.2 weight 3 nexthop dev p2 via 10.0.2.2",
+                             "nexthop via inet 10.0.1.2 weight 3 nexthop via 10.0.2.2 weight 1"})
         STRCMP_EQUAL(two, via(line).c_str());
     STRCMP_EQUAL("\"blackhole\"", via("blackhole").c_str());
     for (const char* line : {"nexthop dev p1 via 10.0.1.2 nexthop via 10.0.2.2 dev p2",
@@ -129,7 +129,8 @@ TEST(Sluicectl, NextHopsAsIproute2SaysThem) {
     }
     for (const char* line :
          {"weight 3", "via 10.0.1.2 weight 0", "via 10.0.1.2 weight 257", "via 10.0.1", "via", "dev p1",
-          "nexthop", "blackhole via 10.0.1.2", "via 10.0.1.2 nexthop weight 2", "10.0.1.2"})
+          "nexthop", "blackhole via 10.0.1.2", "via 10.0.1.2 nexthop weight 2", "10.0.1.2",
+          "via 10.0.1.2 metric 5", "proto static via 10.0.1.2"})
         CHECK_TRUE_TEXT(!refusal([&] { parse_hops(words(line)); }).empty(), line);
 }
 
