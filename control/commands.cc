@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 #include <variant>
 
 #include "control/config_paths.hh"
 #include "control/decision_filter.hh"
+#include "control/next_hop_words.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 
@@ -102,23 +104,11 @@ ParsedCommand parse_route(const Words& words) {
         return tl::unexpected<std::string>("a delete names no next hop; " + wanted);
     if (!removes && words.size() == 3)
         return tl::unexpected("route " + in_quotes(words[2]) + " has no next hop; " + wanted);
+    if (removes) return command;
     // A route without next hops is a blackhole, which has to be said.
-    if (words.size() == 4 && words[3] == "blackhole") return command;
-    for (std::size_t i = 3; i < words.size(); i += 2) {
-        if (i + 1 == words.size()) return tl::unexpected(wanted);
-        if (words[i] == "via") {
-            const auto address = parse_address(words[i + 1]);
-            if (!address) return tl::unexpected(in_quotes(words[i + 1]) + " " + address.error().wrong);
-            command.route.via.push_back({*address, 1});
-        } else if (words[i] == "weight" && !command.route.via.empty()) {
-            const auto weight = parse_integer(words[i + 1]);
-            if (!weight || *weight < 1 || *weight > 256)
-                return tl::unexpected("weight " + in_quotes(words[i + 1]) + ": allowed: 1 to 256");
-            command.route.via.back().weight = static_cast<std::uint32_t>(*weight);
-        } else {
-            return tl::unexpected(wanted);
-        }
-    }
+    auto via = parse_next_hops(std::span(words).subspan(3));
+    if (!via) return tl::unexpected(via.error() + "; " + wanted);
+    command.route.via = std::move(*via);
     std::sort(command.route.via.begin(), command.route.via.end());
     return command;
 }

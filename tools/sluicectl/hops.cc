@@ -1,7 +1,9 @@
 #include "tools/sluicectl/hops.hh"
 
 #include <utility>
+#include <vector>
 
+#include "control/next_hop_words.hh"
 #include "control/values.hh"
 #include "tools/sluicectl/failure.hh"
 #include "tools/sluicectl/grammar.hh"
@@ -10,11 +12,11 @@ namespace sluice::ctl {
 
 Hops parse_hops(std::span<const std::string> words) {
     static const Words known{"via", "dev", "weight", "nexthop", "blackhole"};
-    Hops hops;
-    hops.via = Json::array();
+    Words plain;                                             // without `nexthop` and `dev`, no word cut short
+    std::vector<std::pair<std::size_t, std::string>> ports;  // of the n-th `via`, what `dev` said
+    std::size_t vias = 0;
     bool has_via = false;  // the hop that is being said
-    bool is_blackhole = false;
-    std::string port;  // what `dev` said before its `via`
+    std::string port;      // what `dev` said before its `via`
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto value = [&](std::string_view word) -> const std::string& {
             if (i + 1 == words.size()) throw Failure{exit_usage, std::string(word) + " wants a value"};
@@ -22,41 +24,38 @@ Hops parse_hops(std::span<const std::string> words) {
         };
         const std::string word = resolve_word(words[i], known, "word of a route");
         if (word == "blackhole") {
-            is_blackhole = true;
+            plain.push_back(word);
         } else if (word == "nexthop") {
             has_via = false;
         } else if (word == "via") {
             const std::string* said = &value(word);
             if (*said == "inet" || *said == "inet6") said = &value(word);  // the address says it as well
-            const auto address = parse_address(*said);
-            if (!address)
-                throw Failure{exit_usage, "via " + sluice::in_quotes(*said) + " " + address.error().wrong};
-            hops.via.push_back({{"address", print_address(*address)}, {"weight", 1}});
+            plain.insert(plain.end(), {word, *said});
             has_via = true;
-            if (!port.empty()) hops.ports.emplace_back(print_address(*address), std::exchange(port, {}));
+            if (!port.empty()) ports.emplace_back(vias, std::exchange(port, {}));
+            ++vias;
         } else if (word == "dev") {
             const std::string& name = value(word);
             if (has_via)
-                hops.ports.emplace_back(hops.via.back()["address"].get<std::string>(), name);
+                ports.emplace_back(vias - 1, name);
             else
                 port = name;
         } else {
-            const std::string& text = value(word);
-            const auto weight = parse_integer(text);
-            if (!weight || *weight < 1 || *weight > 256)
-                throw Failure{exit_usage, "weight " + sluice::in_quotes(text) + ": allowed: 1 to 256"};
+            const std::string& weight = value(word);
             if (!has_via) throw Failure{exit_usage, "weight comes behind its via"};
-            hops.via.back()["weight"] = *weight;
+            plain.insert(plain.end(), {word, weight});
         }
     }
-    if (is_blackhole) {
-        if (!hops.via.empty()) throw Failure{exit_usage, "a blackhole has no next hop"};
-        hops.via = "blackhole";
-    } else if (hops.via.empty()) {
-        throw Failure{exit_usage, port.empty()
-                                      ? "no next hop; say: via ADDRESS, or blackhole"
-                                      : "dev " + port + " alone: a next hop is an address; say: via ADDRESS"};
-    }
+    if (plain.empty() && !port.empty())
+        throw Failure{exit_usage, "dev " + port + " alone: a next hop is an address; say: via ADDRESS"};
+    const auto next_hops = parse_next_hops(plain);
+    if (!next_hops) throw Failure{exit_usage, next_hops.error()};
+    Hops hops;
+    for (auto& [via, name] : ports)
+        hops.ports.emplace_back(print_address((*next_hops)[via].address), std::move(name));
+    hops.via = next_hops->empty() ? Json("blackhole") : Json::array();
+    for (const NextHopConfig& hop : *next_hops)
+        hops.via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
     return hops;
 }
 
