@@ -164,9 +164,7 @@ int run_main(int argc, char** argv) {
         complain("sluiced: {}\n", cards);
         return exit_failed;
     }
-    EalOptions eal_options = StandaloneSwitch::eal_options(config);
-    eal_options.telemetry = arguments.telemetry;
-    const auto eal = Eal::start(eal_options);
+    const auto eal = Eal::start(StandaloneSwitch::eal_options(config));
     if (!eal) {
         complain("sluiced: {}\n", eal.error());
         return exit_failed;
@@ -187,7 +185,7 @@ int run_main(int argc, char** argv) {
     const RunEnd end =
         run(**alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                       arguments.interactive, arguments.metrics, arguments.events, arguments.log,
-                      arguments.force, arguments.telemetry, eal->memory_note(), arguments.save_folder});
+                      arguments.force, eal->memory_note(), arguments.save_folder});
     if (!end.not_started.empty()) {
         complain("sluiced: {}\n", end.not_started);
         alone->reset();

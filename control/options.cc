@@ -113,8 +113,6 @@ constexpr std::array options{
     Option{"metrics", "[ADDRESS:]PORT",
            "serve Prometheus metrics over HTTP, on 127.0.0.1 unless an address is given",
            text<&Arguments::metrics>},
-    Option{"telemetry", nullptr, "answer DPDK's telemetry clients, such as dpdk-telemetry.py, under /sluice",
-           flag<&Arguments::telemetry>},
     Option{"reference", nullptr, "print every configuration key and end", print<1>},
     Option{"metrics-reference", nullptr, "print every metric and end", print<2>},
     Option{"man", nullptr, "print the man page in troff and end", print<3>},

@@ -33,7 +33,6 @@ struct Arguments {
     std::string save_folder;
     std::string metrics;
     std::optional<LogLevel> log;
-    bool telemetry = false;
     bool interactive = false;
     bool check = false;
     bool force = false;

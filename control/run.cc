@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,7 +14,6 @@
 #include "control/api.hh"
 #include "control/budget.hh"
 #include "control/commands.hh"
-#include "control/dpdk_telemetry.hh"
 #include "control/duties.hh"
 #include "control/http.hh"
 #include "control/log.hh"
@@ -127,11 +125,6 @@ class Outside {
             if (!metrics) return metrics.error();
             metrics_ = std::move(*metrics);
         }
-        if (options.telemetry) {
-            auto telemetry = DpdkTelemetry::open([this] { return make_report(running_); });
-            if (!telemetry) return telemetry.error();
-            telemetry_ = std::move(*telemetry);
-        }
         // Last: who finds the socket finds everything open.
         if (!options.socket.empty()) {
             auto server = ControlServer::open(io_, options.socket, api_, {});
@@ -169,10 +162,6 @@ class Outside {
             notify_service_manager("READY=1");
         }
         duty("confirmation", [&] { api_.tick(); });
-        duty("telemetry", [&] {
-            if (!telemetry_ || !telemetry_->is_asked()) return;
-            boost::asio::post(io_, [this] { duty("telemetry", [&] { telemetry_->serve(); }); });
-        });
         if (metrics_) duty("metrics", [&] { metrics_->tick(); });
         if (server_) duty("control socket", [&] { server_->tick(); });
     }
@@ -207,7 +196,6 @@ class Outside {
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{io_.get_executor()};
     std::unique_ptr<ControlServer> server_;
     std::unique_ptr<MetricsServer> metrics_;
-    std::unique_ptr<DpdkTelemetry> telemetry_;
     EventWriter writer_;
 };
 

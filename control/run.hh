@@ -19,7 +19,6 @@ struct RunOptions {
     std::string events;        // file of JSON lines; empty: none
     std::optional<LogLevel> log;
     bool force = false;       // SIGHUP's file too
-    bool telemetry = false;   // DPDK's
     std::string memory{};     // what kind it runs in
     std::string save_folder;  // in which a client may save a configuration; empty: that of config_file
 };

@@ -91,7 +91,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
         args.emplace_back(std::to_string((wanted >> 20) + 1));
         eal.note_ = "ordinary memory (no hugepages)";
     }
-    if (!options.telemetry) args.emplace_back("--no-telemetry");
+    args.emplace_back("--no-telemetry");
     if (options.pci.empty()) args.emplace_back("--no-pci");
     for (const std::string& device : options.pci) args.insert(args.end(), {"-a", device});
     // One lcore, floating: workers are threads of our own that register themselves.

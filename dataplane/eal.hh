@@ -13,7 +13,6 @@ struct EalOptions {
     std::size_t memory_bytes = 0;  // what pools and tables will take
     std::vector<std::string> pci;  // PCI devices, with their arguments: all that DPDK may have
     bool physical_needs_hugepages = false;
-    bool telemetry = false;          // DPDK's own socket
     bool allow_hugepages = true;     // false: the virtual clock, where speed of memory is not the point
     std::vector<std::string> extra;  // the user's own arguments, last
 };
