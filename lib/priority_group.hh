@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "lib/buffer_limits.hh"
+#include "lib/buffer_use.hh"
 #include "lib/gauge.hh"
 #include "lib/pool_use.hh"
 
@@ -30,7 +31,7 @@ constexpr bool is_admitted(Admission admission) { return admission <= Admission:
 
 enum class XoffSignal : std::uint8_t { none, send_xoff, send_xon };
 
-class alignas(32) PriorityGroup {
+class alignas(32) PriorityGroup : public BufferUse {
   public:
     // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
     Admission admit(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
@@ -39,13 +40,8 @@ class alignas(32) PriorityGroup {
     }
     // The same of a packet that has no place in the reserved part.
     Admission admit_beyond(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
-        const std::uint32_t shared = shared_.get();
-        if (pause() == Pause::none && pool.fits(limits.threshold, shared, cells)) {
-            pool.take(cells);
-            shared_.set(shared + cells);
-            shared_watermark.raise_to(shared + cells);
+        if (pause() == Pause::none && admit_shared(limits.threshold, true, pool, cells))
             return Admission::shared;
-        }
         if (!limits.lossless) return Admission::ingress_limit;
         if (headroom_.get() + cells > limits.headroom_cells || !pool.take_headroom(cells))
             return Admission::headroom_overrun;
@@ -53,14 +49,6 @@ class alignas(32) PriorityGroup {
         headroom_watermark.raise_to(headroom_.get());
         if (pause() == Pause::none) set_pause(Pause::due);  // nothing more goes to shared, even in this burst
         return Admission::headroom;
-    }
-
-    // The first part is the group's own: most packets ask no pool. False when this one does not fit there.
-    bool admit_reserved(const GroupLimits& limits, std::uint32_t cells) {
-        const std::uint32_t reserved = reserved_.get() + cells;
-        if (reserved > limits.reserved_cells) return false;
-        reserved_.set(reserved);
-        return true;
     }
 
     // Cells of packets that left, or were dropped after admission.
@@ -71,23 +59,15 @@ class alignas(32) PriorityGroup {
             headroom_.set(headroom_.get() - from_headroom);
             pool.give_headroom(from_headroom);
         }
-        const std::uint32_t from_shared = std::min(cells - from_headroom, shared_.get());
-        shared_.set(shared_.get() - from_shared);
-        pool.give(from_shared);
-        reserved_.set(reserved_.get() - (cells - from_headroom - from_shared));
+        give_back(pool, cells - from_headroom);
     }
     // The same of a group that has nothing but reserved cells. False: it has others, and nothing was done.
     bool release_reserved(std::uint32_t cells) {
         if ((headroom_.get() | shared_.get()) != 0) return false;
-        assert(cells <= reserved_.get() && "released more than was admitted");
-        reserved_.set(reserved_.get() - cells);
+        give_back_reserved(cells);
         return true;
     }
 
-    // T, never negative.
-    std::int64_t limit_cells(const GroupLimits& limits, PoolView pool) const {
-        return limits.threshold.limit_cells(pool.free_cells, shared_.get());
-    }
     bool over(const GroupLimits& limits, PoolView pool) const {
         return headroom_.get() != 0 || shared_.get() > limit_cells(limits, pool);
     }
@@ -152,12 +132,9 @@ class alignas(32) PriorityGroup {
     // whatever the limits and the pool.
     bool is_quiet() const { return (shared_.get() | headroom_.get() | pause_.get()) == 0; }
     bool in_xoff() const { return pause() != Pause::none; }  // any thread may ask
-    std::uint32_t reserved_cells() const { return reserved_.get(); }
-    std::uint32_t shared_cells() const { return shared_.get(); }
     std::uint32_t headroom_cells() const { return headroom_.get(); }
     std::uint32_t used_cells() const { return reserved_.get() + shared_.get() + headroom_.get(); }
 
-    Watermark shared_watermark;
     Watermark headroom_watermark;
 
   private:
@@ -167,8 +144,6 @@ class alignas(32) PriorityGroup {
     Pause pause() const { return static_cast<Pause>(pause_.get()); }
     void set_pause(Pause pause) { pause_.set(static_cast<std::uint32_t>(pause)); }
 
-    Gauge reserved_;
-    Gauge shared_;
     Gauge headroom_;
     Gauge pause_;  // a Pause, which other threads may look at
 };
