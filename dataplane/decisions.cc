@@ -89,8 +89,7 @@ AdmissionRecord::AdmissionRecord(const PriorityGroup& group, const GroupLimits& 
     numbers_.shared = group.shared_cells();
     numbers_.headroom = group.headroom_cells();
     numbers_.headroom_size = limits.headroom_cells;
-    numbers_.limit =
-        limits.threshold.limit_cells(pool.free_cells - cells, std::int64_t{numbers_.shared} + cells);
+    numbers_.limit = limits.threshold.limit_with(pool.free_cells, numbers_.shared, cells);
 }
 
 void AdmissionRecord::post(WorkerContext& worker, const PortContext& port, PacketMeta& info) const {
@@ -127,8 +126,7 @@ void record_enqueue(WorkerContext& worker, const PortContext& port, const Packet
     enqueued.cells = info.cells;
     enqueued.packets = port.queue[info.queue].packets.packets();
     enqueued.used = use.used_cells();
-    enqueued.limit =
-        limits.threshold.limit_cells(free - info.cells, std::int64_t{use.shared_cells()} + info.cells);
+    enqueued.limit = limits.threshold.limit_with(free, use.shared_cells(), info.cells);
     enqueued.pool_size = policy.egress_pools[limits.pool].shared_cells;
     enqueued.pool_used = enqueued.pool_size - free;
     post(worker, key_of(info), worker.now, enqueued);

@@ -50,6 +50,12 @@ class Threshold {
         return cells_ == unlimited ? used_cells + free : cells_;
     }
 
+    // T at the occupancy after a packet of `cells`, which is what admission compares its use with.
+    constexpr std::int64_t limit_with(std::int64_t free_cells, std::int64_t used_cells,
+                                      std::uint32_t cells) const {
+        return limit_cells(free_cells - cells, used_cells + cells);
+    }
+
     constexpr bool is_dynamic() const { return dynamic_; }
     constexpr bool is_unlimited() const { return !dynamic_ && cells_ == unlimited; }
     constexpr int n() const { return int{left_} - int{right_}; }  // only when dynamic

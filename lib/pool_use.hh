@@ -144,9 +144,8 @@ class alignas(64) PoolBurst {  // its index is a shift
     PoolView view() const { return PoolView{free_}; }
 
     bool fits(const Threshold& threshold, std::uint32_t used_cells, std::uint32_t cells) const {
-        const std::int64_t free = free_ - cells;
         const std::int64_t used = std::int64_t{used_cells} + cells;
-        return free >= 0 && used <= threshold.limit_cells(free, used);
+        return free_ - cells >= 0 && used <= threshold.limit_with(free_, used_cells, cells);
     }
     void take(std::uint32_t cells) { free_ -= cells; }
     void give(std::uint32_t cells) {
