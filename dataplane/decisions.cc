@@ -81,7 +81,7 @@ void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, s
 
 AdmissionRecord::AdmissionRecord(const PriorityGroup& group, const GroupLimits& limits, PoolView pool,
                                  std::uint32_t cells)
-    : lossless_(limits.lossless), free_cells_(pool.free_cells) {
+    : free_cells_(pool.free_cells) {
     numbers_.in_xoff = group.in_xoff();
     numbers_.cells = cells;
     numbers_.reserved = group.reserved_cells();
@@ -92,7 +92,8 @@ AdmissionRecord::AdmissionRecord(const PriorityGroup& group, const GroupLimits& 
     numbers_.limit = limits.threshold.limit_with(pool.free_cells, numbers_.shared, cells);
 }
 
-void AdmissionRecord::post(WorkerContext& worker, const PortContext& port, PacketMeta& info) const {
+void AdmissionRecord::post(WorkerContext& worker, const PortContext& port, PacketMeta& info,
+                           Admission part) const {
     if (info.cells != 0) {
         info.observed |= observed_fill;
         worker.shared.fill->entered(place_of(info), info.cells);
@@ -101,12 +102,7 @@ void AdmissionRecord::post(WorkerContext& worker, const PortContext& port, Packe
     const PriorityGroup& group = port.group[info.priority_group];
     const Policy& policy = *worker.policy;
     Admitted admitted = numbers_;
-    if (info.cells == 0)
-        admitted.part = lossless_ ? Admission::headroom_overrun : Admission::ingress_limit;
-    else if (group.headroom_cells() != numbers_.headroom)
-        admitted.part = Admission::headroom;
-    else
-        admitted.part = group.shared_cells() != numbers_.shared ? Admission::shared : Admission::reserved;
+    admitted.part = part;
     admitted.fired_xoff = group.in_xoff() && !numbers_.in_xoff;
     admitted.pool_size =
         policy.ingress_pools[policy.ports[port.id].group[info.priority_group].pool].shared_cells;

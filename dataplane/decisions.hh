@@ -26,11 +26,11 @@ class AdmissionRecord {
   public:
     AdmissionRecord(const PriorityGroup& group, const GroupLimits& limits, PoolView pool,
                     std::uint32_t cells);
-    void post(WorkerContext& worker, const PortContext& port, PacketMeta& info) const;
+    // `part`: what admission answered.
+    void post(WorkerContext& worker, const PortContext& port, PacketMeta& info, Admission part) const;
 
   private:
     Admitted numbers_;
-    bool lossless_;
     std::int64_t free_cells_;
 };
 

@@ -55,7 +55,7 @@ template <bool recording>
         } else {
             reason = no_place(port, number, admission);
         }
-        if constexpr (recording) record->post(worker, port, info);
+        if constexpr (recording) record->post(worker, port, info, admission);
         return reason;
     });
     port.groups_in_use = static_cast<std::uint8_t>(in_use);
