@@ -67,14 +67,14 @@ void became_empty(PortContext& port, ClassId queue, Time now) {
     port.queue[queue].wred.became_empty(now);
 }
 
-// Takes the packet from the front of a queue. Its ingress charge is still to be given back, and the depth's
-// meter to be told.
-QueueEntry release(WorkerContext& worker, PortContext& port, PoolBursts& pools, ClassId queue, Time now) {
-    const QueueEntry entry = port.queue[queue].packets.pop(worker.chunks);
-    give_back(port.queue[queue], worker.policy->ports[port.id].queue[queue], pools, entry.cells());
-    if (port.queue[queue].packets.empty()) became_empty(port, queue, now);
-    trace(port, queue, now);
-    return entry;
+// Takes packets of so many cells off the front of a queue. Their ingress charges are still to be given back.
+[[gnu::always_inline]] inline void take_off(WorkerContext& worker, PortContext& port,
+                                            const PortPolicy& policy, PoolBursts& pools, ClassId number,
+                                            std::uint32_t packets, std::uint32_t cells, Time now) {
+    EgressQueue& queue = port.queue[number];
+    queue.packets.pop(worker.chunks, packets);
+    if (queue.packets.empty()) became_empty(port, number, now);
+    give_back(queue, policy.queue[number], pools, cells);
 }
 
 // Takes the first `frames` off the out-batch, which the driver has, and counts them.
@@ -183,18 +183,15 @@ void prefetch(const QueueEntry& entry) {
 // The only frame of the only queue that is ready, where there is room for it.
 void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& policy, ClassId number,
                Picked& next, Time now) {
-    EgressQueue& queue = port.queue[number];
-    const QueueEntry entry = queue.packets.front();
+    const QueueEntry entry = port.queue[number].packets.front();
     prefetch(entry);
     next.entry = entry;
     next.departure = port.link.start(now, entry.frame_bytes());
     next.behind_cells = 0;
     next.queue = number;
     port.out.add_run(number, 1, entry.frame_bytes());
-    queue.packets.pop(worker.chunks, 1);
-    became_empty(port, number, now);
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
-    give_back(queue, policy.queue[number], pools, entry.cells());
+    take_off(worker, port, policy, pools, number, 1, entry.cells(), now);
 }
 
 // Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
@@ -229,10 +226,8 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
         const auto frames = static_cast<std::uint32_t>(picking.next - first);
         const auto on_wire = static_cast<std::uint32_t>(credit - left);
         port.out.add_run(number, frames, on_wire - frames * wire_overhead_bytes);
-        queue.packets.pop(worker.chunks, frames);
         port.scheduler.sent(next, on_wire, now);
-        if (queue.packets.empty()) became_empty(port, number, now);
-        give_back(queue, policy.queue[number], pools, used - picking.next[-1].behind_cells);
+        take_off(worker, port, policy, pools, number, frames, used - picking.next[-1].behind_cells, now);
         ready = static_cast<std::uint8_t>(ready & port.backlog);
     }
     port.link = picking.link;
@@ -431,7 +426,9 @@ unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, 
     const unsigned packets = port.queue[queue].packets.packets();
     while (!port.queue[queue].packets.empty()) {
         port.queue[queue].microburst.dropped();
-        const QueueEntry entry = release(worker, port, pools, queue, now);
+        const QueueEntry entry = port.queue[queue].packets.front();
+        take_off(worker, port, worker.policy->ports[port.id], pools, queue, 1, entry.cells(), now);
+        trace(port, queue, now);
         depth_fell(worker, port, queue, port.queue[queue].use.used_cells(), now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet()), reason);

@@ -55,7 +55,7 @@ mutate() {
 
 mutate drop-keeps-cells dataplane/drop.hh 's/if (info.cells != 0)/if (info.cells == 1)/'
 mutate departure-keeps-cells dataplane/egress.cc 's/releases.post(\(.*\), entry.cells())/releases.post(\1, entry.cells() - (entry.cells() > 30))/'
-mutate emptied-queue-owes dataplane/egress.cc 's/        if (queue.packets.empty()) became_empty(port, number, now);//; s/port.scheduler.sent(next,/if (queue.packets.empty()) became_empty(port, number, now); port.scheduler.sent(next,/'
+mutate emptied-queue-owes dataplane/egress.cc 's/        port.scheduler.sent(next, on_wire, now);//; s/        ready = static_cast/        port.scheduler.sent(next, on_wire, now);\n&/'
 mutate refresh-late lib/pfc_generator.cc 's|settings.quanta / 2;|settings.quanta;|'
 mutate pause-ends-early lib/pfc_honor.cc 's/quantum \* map.quanta\[n\]/quantum * (map.quanta[n] - 1)/'
 mutate headroom-without-reaction lib/headroom.cc 's/h.cable_bytes + h.reaction_bytes +/h.cable_bytes +/'
