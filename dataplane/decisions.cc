@@ -4,6 +4,7 @@
 
 #include "lib/ecmp.hh"
 #include "lib/flow_hash.hh"
+#include "lib/invariant.hh"
 
 namespace sluice {
 namespace {
@@ -175,6 +176,7 @@ void record_pause(WorkerContext& worker, const PortContext& port, ClassId number
         known += cells;
         paused.add_filler({cells, egress, queue});
     });
+    SLUICE_INVARIANT(known <= group.used_cells() && "queues hold no more of a group's cells than it has");
     paused.unknown = group.used_cells() - known;
     post(worker, {port.id, number}, worker.now, paused);
 }

@@ -10,6 +10,7 @@
 #include "dataplane/drop.hh"
 #include "dataplane/microbursts.hh"
 #include "lib/class_mask.hh"
+#include "lib/invariant.hh"
 #include "lib/pfc_frame.hh"
 
 namespace sluice {
@@ -75,6 +76,7 @@ void became_empty(PortContext& port, ClassId queue, Time now) {
     queue.packets.pop(worker.chunks, packets);
     if (queue.packets.empty()) became_empty(port, number, now);
     give_back(queue, policy.queue[number], pools, cells);
+    SLUICE_INVARIANT(queue.holds_its_packets());
 }
 
 // Takes the first `frames` off the out-batch, which the driver has, and counts them.
@@ -243,7 +245,9 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
         const QueueEntry& entry = frame.entry;
         if (entry.flags() != 0) [[unlikely]]
             observe_dequeue(worker, port, frame.queue, entry);
+        SLUICE_INVARIANT(meta(static_cast<Packet*>(entry.packet())).cells == entry.cells());
         releases.post(entry.ingress_port(), entry.priority_group(), entry.cells());
+        if constexpr (checks_invariants) meta(static_cast<Packet*>(entry.packet())).cells = 0;
         *place++ = static_cast<Packet*>(entry.packet());
     }
     if (!port.trace) [[likely]]
@@ -346,6 +350,7 @@ template <bool usual>
             queue.packets.push(worker.chunks, entry);
         info.enqueued = now;
         port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
+        SLUICE_INVARIANT(queue.holds_its_packets());
         if constexpr (!usual) {
             queue.microburst.rose(now, queue.use.used_cells(), info.ingress_port);
             if (traced) [[unlikely]]

@@ -68,6 +68,7 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
 void hand_off_stage(WorkerContext& worker, const Batch& batch) {
     Shared& shared = worker.shared;
     if (shared.workers == 1) {
+        SLUICE_INVARIANT(worker.local.count + batch.count <= worker.local.packets.size());
         for (unsigned i = 0; i < batch.count; ++i)
             worker.local.packets[worker.local.count++] = batch.packet[i];
         return;

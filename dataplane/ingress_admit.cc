@@ -7,6 +7,7 @@
 #include "dataplane/ingress.hh"
 #include "dataplane/ingress_stages.hh"
 #include "lib/class_mask.hh"
+#include "lib/invariant.hh"
 
 namespace sluice {
 namespace {
@@ -19,6 +20,13 @@ namespace {
     if (port.watchdog.takes_overrun(group)) return DropReason::watchdog_drop;
     counters.headroom_overruns.add(1);
     return DropReason::headroom_overrun;
+}
+
+// A group that is not in use holds nothing: neither judged nor asked for what has come back.
+bool others_are_empty(const PortContext& port) {
+    for (unsigned n = 0; n < classes; ++n)
+        if ((port.groups_in_use >> n & 1U) == 0 && port.group[n].used_cells() != 0) return false;
+    return true;
 }
 
 // The only packet of its burst, where nobody else looks at the pool: one that is opened for it costs less
@@ -48,6 +56,7 @@ template <bool recording>
         if (!group.admit_reserved(limits, cells))
             admission = alone ? admit_alone(worker, group, limits, cells)
                               : group.admit_beyond(limits, pools[limits.pool], cells);
+        SLUICE_INVARIANT(info.cells == 0 && "a packet has one charge");
         DropReason reason = DropReason::none;
         if (is_admitted(admission)) [[likely]] {
             info.cells = static_cast<std::uint16_t>(cells);
@@ -59,6 +68,7 @@ template <bool recording>
         return reason;
     });
     port.groups_in_use = static_cast<std::uint8_t>(in_use);
+    SLUICE_INVARIANT(others_are_empty(port));
 }
 
 }  // namespace
@@ -127,11 +137,13 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     });
     port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
     port.groups_judged = static_cast<std::uint8_t>(port.groups_judged & ~lossy);
+    SLUICE_INVARIANT(others_are_empty(port));
 }
 
 void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.hold_peer && port.io->falls_behind(now) == false && !is_behind_elsewhere(port))
         hold_peer(worker, port, false);
+    SLUICE_INVARIANT(others_are_empty(port));
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
     auto& use = worker.shared.ingress_use;

@@ -63,6 +63,9 @@ struct alignas(64) EgressQueue {
     EgressQueueUse use;
     MicroburstMeter microburst;
     WredQueue wred;
+
+    // What the queue holds of the buffer is the sum of its packets; only where invariants are checked.
+    bool holds_its_packets() const { return use.used_cells() == packets.cells(); }
 };
 
 // A port as its owner sees it. Other threads read `counters` and nothing else while workers run.

@@ -12,7 +12,9 @@
 #include <cstdint>
 
 #include "lib/buffer_limits.hh"
+#include "lib/cells.hh"
 #include "lib/gauge.hh"
+#include "lib/invariant.hh"
 #include "lib/pool_use.hh"
 
 namespace sluice {
@@ -45,6 +47,8 @@ class BufferUse {
     bool admit_shared(const Threshold& threshold, bool limited, PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get();
         if (limited && !pool.fits(threshold, shared, cells)) return false;
+        SLUICE_INVARIANT(cells > 0 && shared + cells <= max_buffer_cells &&
+                         "a user holds no more than a buffer has");
         pool.take(cells);
         shared_.set(shared + cells);
         shared_watermark.raise_to(shared + cells);
@@ -53,6 +57,7 @@ class BufferUse {
     void give_back(PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get();
         const std::uint32_t from_shared = std::min(cells, shared);
+        SLUICE_INVARIANT(cells - from_shared <= reserved_.get() && "released more than was admitted");
         shared_.set(shared - from_shared);
         pool.give(from_shared);
         reserved_.set(reserved_.get() - (cells - from_shared));

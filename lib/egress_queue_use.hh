@@ -10,6 +10,7 @@
 
 #include "lib/buffer_limits.hh"
 #include "lib/buffer_use.hh"
+#include "lib/invariant.hh"
 #include "lib/pool_use.hh"
 
 namespace sluice {
@@ -32,7 +33,9 @@ class EgressQueueUse : public BufferUse {
 
     void release(PoolBurst& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
+        const std::uint32_t before = checks_invariants ? used_cells() : 0;
         give_back(pool, cells);
+        SLUICE_INVARIANT(used_cells() == before - cells && "a release is the inverse of its admission");
     }
     // The same of a queue that has nothing but reserved cells. False: it has others, and nothing was done.
     bool release_reserved(std::uint32_t cells) {

@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/cells.hh"
 #include "lib/counters.hh"
 #include "lib/ids.hh"
+#include "lib/invariant.hh"
 
 namespace sluice {
 
@@ -35,11 +37,13 @@ class FillBoard {
 
     // Owner of the ingress port.
     void entered(const FillPlace& place, std::uint32_t cells) {
+        SLUICE_INVARIANT(cells > 0 && place.group < classes && place.queue < classes);
         entered_[row(place)].queue[place.queue].add(cells);
     }
     // Owner of the ingress port: what it had admitted does not go to the queue after all.
     void withdrawn(const FillPlace& place, std::uint32_t cells) {
         Counter& counter = entered_[row(place)].queue[place.queue];
+        SLUICE_INVARIANT(cells <= counter.get() && "only what has entered is withdrawn");
         counter.set(counter.get() - cells);
     }
     // Owner of the egress port.
@@ -55,6 +59,7 @@ class FillBoard {
             const std::size_t at = row({ingress_port, group, egress_port, 0});
             for (ClassId queue = 0; queue < classes; ++queue) {
                 const std::uint64_t cells = entered_[at].queue[queue].get() - left_[at].queue[queue].get();
+                SLUICE_INVARIANT(cells <= max_buffer_cells && "no more leaves than has entered");
                 if (cells != 0) visit(egress_port, queue, static_cast<std::uint32_t>(cells));
             }
         }

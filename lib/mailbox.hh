@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <span>
 
+#include "lib/invariant.hh"
+
 namespace sluice {
 
 // What the writer writes and what the reader writes lie in different cache lines, and no other object's with
@@ -19,19 +21,31 @@ class alignas(64) Mailbox {
 
     // Writer: how many were taken, from the front.
     std::size_t post(std::span<const Message> messages) {
-        return queue_.push(messages.data(), messages.size());
+        const std::size_t taken = queue_.push(messages.data(), messages.size());
+        SLUICE_INVARIANT(taken <= messages.size());
+        return taken;
     }
 
     // Writer: as many are sure to fit.
     std::size_t room() const { return queue_.write_available(); }
 
     // Reader: fills from the front of `out`, returns how many.
-    std::size_t collect(std::span<Message> out) { return queue_.pop(out.data(), out.size()); }
+    std::size_t collect(std::span<Message> out) {
+        const std::size_t given = queue_.pop(out.data(), out.size());
+        SLUICE_INVARIANT(given <= out.size());
+        return given;
+    }
     bool empty() const { return queue_.read_available() == 0; }
     std::size_t size() const { return queue_.read_available(); }
     // Reader; only when not empty.
-    Message& front() { return queue_.front(); }
-    void pop() { queue_.pop(); }
+    Message& front() {
+        SLUICE_INVARIANT(!empty());
+        return queue_.front();
+    }
+    void pop() {
+        SLUICE_INVARIANT(!empty());
+        queue_.pop();
+    }
 
   private:
     boost::lockfree::spsc_queue<Message> queue_;

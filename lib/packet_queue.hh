@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lib/gauge.hh"
+#include "lib/invariant.hh"
 
 namespace sluice {
 
@@ -65,6 +66,7 @@ class ChunkPool {
         return chunk;
     }
     void put(QueueChunk* chunk) {
+        SLUICE_INVARIANT(chunk >= chunks_.data() && chunk < chunks_.data() + chunks_.size());
         chunk->next = free_;
         free_ = chunk;
     }
@@ -82,7 +84,12 @@ class PacketQueue {
   public:
     bool empty() const { return packets_.get() == 0; }
     std::uint32_t packets() const { return packets_.get(); }  // any thread may ask
-    const QueueEntry& front() const { return head_->entries[head_index_]; }
+    const QueueEntry& front() const {
+        SLUICE_INVARIANT(!empty());
+        return head_->entries[head_index_];
+    }
+    // Sum of its packets' cells; only where invariants are checked.
+    std::uint32_t cells() const { return cells_; }
 
     void push(ChunkPool& pool, const QueueEntry& entry) {
         if (!has_room()) grow(pool);
@@ -91,8 +98,10 @@ class PacketQueue {
     // Whether the next one needs no chunk; it may be pushed without the pool then.
     bool has_room() const { return tail_index_ != QueueChunk::capacity; }
     void push(const QueueEntry& entry) {
+        SLUICE_INVARIANT(has_room() && tail_ != nullptr);
         tail_->entries[tail_index_++] = entry;
         packets_.set(packets_.get() + 1);
+        if constexpr (checks_invariants) cells_ += entry.cells();
     }
 
     // The packets at the front that lie in one piece, at least one while it is not empty. Valid until the
@@ -104,10 +113,14 @@ class PacketQueue {
 
     // Takes `count` packets off the front, at most as many as the run has.
     void pop(ChunkPool& pool, std::uint32_t count) {
+        SLUICE_INVARIANT(count <= run().size() && "a run is taken off, no more");
+        if constexpr (checks_invariants)
+            for (const QueueEntry& entry : run().first(count)) cells_ -= entry.cells();
         head_index_ += count;
         const std::uint32_t left = packets_.get() - count;
         packets_.set(left);
         if (left == 0) {
+            SLUICE_INVARIANT(head_ == tail_ && cells_ == 0 && "an empty queue has one chunk and no cells");
             head_index_ = tail_index_ = 0;  // keep the chunk: a queue that is busy again soon stays warm
         } else if (head_index_ == QueueChunk::capacity) {
             QueueChunk* used = head_;
@@ -140,6 +153,7 @@ class PacketQueue {
     std::uint32_t head_index_ = 0;
     std::uint32_t tail_index_ = QueueChunk::capacity;  // so that the first packet asks for a chunk
     Gauge packets_;
+    std::uint32_t cells_ = 0;  // stays 0 where invariants are not checked
 };
 
 }  // namespace sluice

@@ -30,6 +30,8 @@ std::optional<PauseMap> PfcGenerator::decide_changed(std::uint8_t want_xoff, std
         map.class_enable = static_cast<std::uint8_t>(map.class_enable | 1U << n);
         map.quanta[n] = action == AssertAction::send_xon ? 0 : settings_.quanta;
     }
+    SLUICE_INVARIANT((off_ & ~may_send()) == 0 && (off_ & want_xon) == 0 &&
+                     (want_xoff & may_send() & ~off_) == 0);
     return map.class_enable != 0 ? std::optional(map) : std::nullopt;
 }
 
@@ -89,6 +91,13 @@ void PfcGenerator::find_earliest() {
         earliest_ = first ? refresh_[n] : min(earliest_, refresh_[n]);
         first = false;
     });
+    SLUICE_INVARIANT(has_live_refreshes());
+}
+
+bool PfcGenerator::has_live_refreshes() const {
+    bool all = true;
+    for_each_class(off_, [&](ClassId n) { all = all && earliest_ <= refresh_[n]; });
+    return all;
 }
 
 }  // namespace sluice

@@ -16,6 +16,7 @@
 
 #include "lib/counters.hh"
 #include "lib/ids.hh"
+#include "lib/invariant.hh"
 #include "lib/pfc_frame.hh"
 #include "lib/units.hh"
 
@@ -54,6 +55,7 @@ class PfcGenerator {
     // shutdown, or when the port stops, want_xon is all that is asserted.
     std::optional<PauseMap> decide(std::uint8_t want_xoff, std::uint8_t want_xon, Time now) {
         assert((want_xoff & ~settings_.lossless) == 0 && "a pause map never names a lossy class");
+        SLUICE_INVARIANT(has_live_refreshes());
         const bool due = off_ != 0 && earliest_ <= now;
         const unsigned changed = (want_xoff & may_send() & ~off_) | (want_xon & off_) | (off_ & ~may_send());
         if (changed == 0 && !due) [[likely]]
@@ -82,6 +84,8 @@ class PfcGenerator {
     std::uint8_t may_send() const { return settings_.may_send; }
     std::optional<PauseMap> decide_changed(std::uint8_t want_xoff, std::uint8_t want_xon, Time now);
     void find_earliest();
+    // A priority in XOFF has a refresh that is not before `earliest_`.
+    bool has_live_refreshes() const;
 
     std::uint8_t off_ = 0;
     Time earliest_{};                         // of the refreshes of off_

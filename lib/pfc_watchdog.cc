@@ -66,7 +66,14 @@ WatchdogChange PfcWatchdog::step(ClassId number, WatchdogEvent event, Time now) 
     const bool is_awake = to == State::suspected || to == State::stormed || to == State::cut;
     const unsigned bit = 1U << number;
     awake_ = static_cast<std::uint8_t>(is_awake ? awake_ | bit : awake_ & ~bit);
+    SLUICE_INVARIANT(is_awake_right(number));
     return acts && !is_awake ? WatchdogChange::ends : WatchdogChange::none;
+}
+
+bool PfcWatchdog::is_awake_right(ClassId queue) const {
+    const WatchdogState state = queues_[queue].state;
+    return ((awake_ >> queue & 1U) != 0) == (state == WatchdogState::suspected ||
+                                             state == WatchdogState::stormed || state == WatchdogState::cut);
 }
 
 WatchdogChange PfcWatchdog::begin(Queue& queue, WatchdogState state, Time now) const {
@@ -85,6 +92,7 @@ void PfcWatchdog::open_window(Queue& queue, Time now) const {
 }
 
 WatchdogChange PfcWatchdog::look(ClassId number, const QueueSight& sight, Time now) {
+    SLUICE_INVARIANT(is_awake_right(number));
     Queue& queue = queues_[number];
     WatchdogChange change = WatchdogChange::none;
     switch (queue.state) {

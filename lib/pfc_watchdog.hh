@@ -19,6 +19,7 @@
 
 #include "lib/class_mask.hh"
 #include "lib/ids.hh"
+#include "lib/invariant.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -109,6 +110,9 @@ class PfcWatchdog {
     bool poll(Queue& queue, Time now) const;
     Time at_poll(const Queue& queue, Time time) const;
     std::optional<Time> next_event(const Queue& queue) const;
+
+    // `awake_` has a queue exactly in the states that it names.
+    bool is_awake_right(ClassId queue) const;
 
     std::uint8_t awake_ = 0;
     WatchdogSettings settings_;

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "lib/buffer_limits.hh"
+#include "lib/invariant.hh"
 
 namespace sluice {
 
@@ -151,6 +152,7 @@ class alignas(64) PoolBurst {  // its index is a shift
     void give(std::uint32_t cells) {
         lowest_free_ = std::min(lowest_free_, free_);  // it falls between two of these only
         free_ += cells;
+        SLUICE_INVARIANT(free_ <= limits_->shared_cells && "a pool gets back what was taken from it");
     }
 
     // Headroom is the exception, so it goes to the shared counter packet by packet.

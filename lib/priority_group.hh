@@ -15,6 +15,7 @@
 #include "lib/buffer_limits.hh"
 #include "lib/buffer_use.hh"
 #include "lib/gauge.hh"
+#include "lib/invariant.hh"
 #include "lib/pool_use.hh"
 
 namespace sluice {
@@ -40,13 +41,17 @@ class alignas(32) PriorityGroup : public BufferUse {
     }
     // The same of a packet that has no place in the reserved part.
     Admission admit_beyond(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
-        if (pause() == Pause::none && admit_shared(limits.threshold, true, pool, cells))
+        const std::uint32_t before = checks_invariants ? used_cells() : 0;
+        if (pause() == Pause::none && admit_shared(limits.threshold, true, pool, cells)) {
+            SLUICE_INVARIANT(used_cells() == before + cells && "the whole packet is in one part");
             return Admission::shared;
+        }
         if (!limits.lossless) return Admission::ingress_limit;
         if (headroom_.get() + cells > limits.headroom_cells || !pool.take_headroom(cells))
             return Admission::headroom_overrun;
         headroom_.set(headroom_.get() + cells);
         headroom_watermark.raise_to(headroom_.get());
+        SLUICE_INVARIANT(used_cells() == before + cells && "the whole packet is in one part");
         if (pause() == Pause::none) set_pause(Pause::due);  // nothing more goes to shared, even in this burst
         return Admission::headroom;
     }
@@ -54,12 +59,14 @@ class alignas(32) PriorityGroup : public BufferUse {
     // Cells of packets that left, or were dropped after admission.
     void release(PoolBurst& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
+        const std::uint32_t before = checks_invariants ? used_cells() : 0;
         const std::uint32_t from_headroom = std::min(cells, headroom_.get());
         if (from_headroom != 0) {
             headroom_.set(headroom_.get() - from_headroom);
             pool.give_headroom(from_headroom);
         }
         give_back(pool, cells - from_headroom);
+        SLUICE_INVARIANT(used_cells() == before - cells && "a release is the inverse of its admission");
     }
     // The same of a group that has nothing but reserved cells. False: it has others, and nothing was done.
     bool release_reserved(std::uint32_t cells) {
@@ -83,6 +90,8 @@ class alignas(32) PriorityGroup : public BufferUse {
     // ends. `hold` is the worker's own reason to pause: it falls behind. A group that is no longer lossless
     // resumes.
     XoffSignal update_xoff(const GroupLimits& limits, PoolView pool, bool hold = false) {
+        SLUICE_INVARIANT(!(limits.changing && !limits.lossless) &&
+                         "only a lossless group waits for its limits");
         if (pause() == Pause::none) {
             if (!limits.lossless || (!hold && !over(limits, pool))) return XoffSignal::none;
         } else if (!limits.lossless || (!hold && may_resume(limits, pool))) {

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/cells.hh"
 #include "lib/class_mask.hh"
 #include "lib/ids.hh"
+#include "lib/invariant.hh"
 
 namespace sluice {
 
@@ -39,6 +41,7 @@ class ReleaseBoard {
     class Poster {
       public:
         void post(PortId port, ClassId group, std::uint32_t cells) const {
+            SLUICE_INVARIANT(cells > 0 && group < classes && "a charge has cells, and is released once");
             std::atomic<std::uint64_t>& counter = ports_[port].cells[group];
             // relaxed load: we are the only writer. release store: what this worker did first (its queue and
             // egress pool are lower, the packet is gone) is visible to the owner that admits into these
@@ -66,6 +69,7 @@ class ReleaseBoard {
                 const std::uint64_t now = posted.cells[group].load(std::memory_order_acquire);
                 const std::uint64_t cells = now - seen.cells[group];
                 if (cells == 0) return;
+                SLUICE_INVARIANT(cells <= max_buffer_cells && "what is posted never falls");
                 seen.cells[group] = now;
                 take(group, static_cast<std::uint32_t>(cells));
             });
