@@ -145,8 +145,10 @@ class alignas(64) PoolBurst {  // its index is a shift
     PoolView view() const { return PoolView{free_}; }
 
     bool fits(const Threshold& threshold, std::uint32_t used_cells, std::uint32_t cells) const {
+        // T is `limit_with`, in parts: called here, it costs each admission some instructions.
+        const std::int64_t free = free_ - cells;
         const std::int64_t used = std::int64_t{used_cells} + cells;
-        return free_ - cells >= 0 && used <= threshold.limit_with(free_, used_cells, cells);
+        return free >= 0 && used <= threshold.limit_cells(free, used);
     }
     void take(std::uint32_t cells) { free_ -= cells; }
     void give(std::uint32_t cells) {
