@@ -4,8 +4,8 @@
 
 #include "control/compile.hh"
 #include "control/running_switch.hh"
-#include "dataplane/peers/capture_port.hh"
 #include "dataplane/device.hh"
+#include "dataplane/peers/capture_port.hh"
 
 namespace sluice {
 

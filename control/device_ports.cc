@@ -140,7 +140,8 @@ std::string DevicePorts::open_taps() {
     for (PortId id = 0; id < ethdevs_.size(); ++id) {
         if (ethdevs_[id]->interface()) continue;
         const PortConfig& port = config().ports.at(names[id]);
-        if (std::string error = running_->slow_path().open_tap(id, names[id], running_->macs()[id], port.mtu); !error.empty())
+        if (std::string error = running_->slow_path().open_tap(id, names[id], running_->macs()[id], port.mtu);
+            !error.empty())
             return error;
     }
     address_taps();
@@ -183,7 +184,6 @@ void DevicePorts::take_addresses(const std::set<IpAddress>& of_machine) {
             if (std::string error = steering->set_local(addresses); !error.empty())
                 running_->note_once("steering", "port " + names[id] + ": " + error);
 }
-
 
 const Config& DevicePorts::config() const { return running_->config(); }
 Switch& DevicePorts::device() { return running_->device(); }

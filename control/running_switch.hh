@@ -28,8 +28,8 @@
 #include "control/slow_path.hh"
 #include "control/surroundings.hh"
 #include "control/watchdog.hh"
-#include "dataplane/peers/fault_port.hh"
 #include "dataplane/packet_pool.hh"
+#include "dataplane/peers/fault_port.hh"
 #include "dataplane/switch.hh"
 #include "dataplane/switch_clock.hh"
 

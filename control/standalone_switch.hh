@@ -1,4 +1,5 @@
-// One switch with its clock, as sluiced runs it: captures under the virtual clock, devices under the real one.
+// One switch with its clock, as sluiced runs it: captures under the virtual clock, devices under the real
+// one.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // What a switch stands in: where its ports come from, and what is beside them. Ports that are captures
 // (capture_ports.hh), devices of this machine with the kernel behind them (device_ports.hh), links to other
-// switches, or what a test wants. The switch owns the ports, and asks this for everything that is not the same
-// behind all of them.
+// switches, or what a test wants. The switch owns the ports, and asks this for everything that is not the
+// same behind all of them.
 #pragma once
 
 #include <memory>

@@ -26,8 +26,7 @@ Duration longest_pause(const std::vector<RunningSwitch*>& switches) {
     Duration longest{};
     for (const RunningSwitch* running : switches)
         for (const auto& [name, port] : running->config().ports)
-            longest =
-                std::max(longest, port.speed.byte_time() * (std::int64_t{65535} * quantum_bytes));
+            longest = std::max(longest, port.speed.byte_time() * (std::int64_t{65535} * quantum_bytes));
     return longest;
 }
 
