@@ -170,8 +170,8 @@ int run_main(int argc, char** argv) {
         return exit_failed;
     }
     StandaloneOptions options;
-    if (!arguments.trace.empty()) options.trace_slots = 4096;
-    options.forced = judged->forced;
+    if (!arguments.trace.empty()) options.running.trace_slots = 4096;
+    options.running.forced = judged->forced;
     options.force = arguments.force;
     auto alone = StandaloneSwitch::create(config, options);
     if (!alone) {

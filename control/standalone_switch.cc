@@ -63,7 +63,7 @@ std::string StandaloneSwitch::open(const Config& config, const StandaloneOptions
         devices_ = std::move(*devices);
     }
     Surroundings& surroundings = is_virtual ? static_cast<Surroundings&>(*captures_) : *devices_;
-    auto running = RunningSwitch::create(config, options, surroundings);
+    auto running = RunningSwitch::create(config, options.running, surroundings);
     if (!running) return running.error();
     running_ = std::move(*running);
     if (is_virtual) {

@@ -15,8 +15,9 @@
 
 namespace sluice {
 
-struct StandaloneOptions : RunningOptions {
-    bool force = false;  // likewise what its network cards make of it
+struct StandaloneOptions {
+    RunningOptions running{};
+    bool force = false;  // what its network cards are not lossless for is wanted
     std::string pci_folder = PciDevice::usual_folder;
 };
 

@@ -70,6 +70,7 @@ class Stages(loopback.Case):
     def switch(self, case):
         """Four ports at 400G, each host sends to the next; a turn brings bursts of 30."""
         switch = Switch(self, hosts=4, eal=["--force-max-simd-bitwidth=256"])
+        switch.section("buffer", size="16MB")
         switch.section("virtual", turn="50ns")
         for port in switch.ports:
             switch.port(port, speed="400G", peer="ignore", small_xoff=True)

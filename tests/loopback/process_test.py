@@ -107,7 +107,7 @@ class Events(loopback.Case):
 
 
     def test_begin_with_what_routes_take(self):
-        switch = Switch(self, hosts=3)
+        switch = Switch(self, hosts=3, **{"buffer.size": "16MB"})
         switch.route("10.7.0.0/16", "10.0.1.2")
         switch.route("10.8.0.0/25", "10.0.1.2", "10.0.2.2")
         first, second = (switch.run("--log", "info").stderr.splitlines()[0] for _ in range(2))
@@ -141,6 +141,7 @@ class Endless(loopback.Case):
         for speed in (10, 400):
             for quanta, status in ((2, 2), (3, 0)):
                 switch = Switch(self, hosts=3)
+                switch.section("buffer", size="16MB")
                 switch.default(speed=f"{speed}G", pfc_quanta=quanta)
                 switch.section("default.priority_group.3", size=0, static_th="20KB")
                 for n in range(3):

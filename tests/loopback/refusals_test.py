@@ -236,7 +236,7 @@ class Configuration(loopback.Case):
             self.switch().refused(CONFIGURATION, "sluice.toml:", config=text)
 
     def test_check_changes_nothing(self):
-        switch = self.switch()
+        switch = self.switch(**{"buffer.size": "16MB"})
         (switch.folder / "sluice.toml").write_text(switch.text())
         before = loopback.listing(switch.folder)
         done = run([Programs.sluiced, "--config", switch.folder / "sluice.toml", "--check", "--report", switch.folder / "report.json"])
@@ -245,7 +245,7 @@ class Configuration(loopback.Case):
         self.assertEqual(loopback.listing(switch.folder), before)
 
     def test_check_tells_the_worst_first_and_a_run_no_notes(self):
-        switch = self.switch()
+        switch = self.switch(**{"buffer.size": "16MB"})
         for given, status, check, told in (
                 ('xoff = 256\n[port.h0.queue.3]\nwred = "none"\n', CONFIGURATION, ["error", "warning", "note"], ["error", "warning"]),
                 ('lossless = true\n[port.h0.queue.3]\nwred = "none"\n', 0, ["warning", "note"], ["warning"]),

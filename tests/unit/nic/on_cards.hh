@@ -110,7 +110,7 @@ mac = "02:00:00:00:00:02"
     // An error's text, or empty.
     std::string start(const Keys& keys, bool force = false) {
         StandaloneOptions options;
-        options.name = "on_cards";
+        options.running.name = "on_cards";
         options.force = force;
         options.pci_folder = machine.folder();
         auto made = StandaloneSwitch::create(config_of(keys), options);

@@ -1,0 +1,143 @@
+// Two switches on one virtual clock with a cable between them: a hot host behind the second pauses the cable,
+// and the first pauses its senders. Nothing is lost, and the outcome does not depend on the number of workers.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/rng.hh"
+#include "tests/sim/link_port.hh"
+#include "tests/sim/sim_switch.hh"
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+using namespace sluice::sim;
+
+namespace {
+
+constexpr PortId ports_each = 3;  // the last one is an end of the cable
+constexpr ClassId lossless = 3;
+constexpr std::uint64_t frames_each = 3000;
+
+// Ports p0 to p2 are the first switch's, p3 to p5 the second's; hosts are behind p0, p1, p3 and p4.
+class LinkedPorts final : public Surroundings {
+  public:
+    tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
+                                                          const Config& config, rte_mempool* pool) override {
+        const auto id = static_cast<PortId>(std::stoul(name.substr(1)));
+        if (id % ports_each == ports_each - 1) {
+            auto io = std::make_unique<LinkPort>(pool, cable_delay(port), config.virtual_ring_frames);
+            link = io.get();
+            return io;
+        }
+        auto io = std::make_unique<SimPort>(
+            SimPort::Spec{id, port.speed, *port.mac, pool, peer_delay(port), config.virtual_ring_frames});
+        hosts[id % ports_each] = io.get();
+        return io;
+    }
+    LinkPort* link = nullptr;
+    std::array<SimPort*, ports_each - 1> hosts{};
+};
+
+IpAddress address(unsigned net, std::uint8_t host) {
+    IpAddress made;
+    made.bytes = {10, 0, static_cast<std::uint8_t>(net), host};
+    return made;
+}
+
+// One of the two: its three ports of six, and routes to the hosts of the other over the cable.
+Config config_of(unsigned which, unsigned workers) {
+    Config all = sim_config(2 * ports_each, gigabits(100), 20, 1500);
+    Config config = sim_config(0, gigabits(100));
+    config.workers = workers;
+    config.buffer_size_bytes = 1'000'000;
+    const unsigned first = which * ports_each;
+    const unsigned other = (1 - which) * ports_each;
+    const unsigned end = first + ports_each - 1;  // of the cable
+    for (unsigned id = first; id <= end; ++id) {
+        config.ports["p" + std::to_string(id)] = port_of(all, id);
+        const MacAddress host{{2, 0, 0, 0, 9, static_cast<std::uint8_t>(id)}};
+        const MacAddress peer = id == end ? *port_of(all, other + ports_each - 1).mac : host;
+        add(config, NeighborConfig{address(id, 2), "p" + std::to_string(id), peer, {}, {}});
+    }
+    for (unsigned id = other; id < other + ports_each - 1; ++id)
+        add(config, RouteConfig{{address(id, 0), 24}, {{address(end, 2), 1}}, {}});
+    return config;
+}
+
+struct Outcome {
+    std::uint64_t digest = 0;
+    std::uint64_t arrived = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t cable_xoffs = 0;   // that the second switch sent the first
+    std::uint64_t sender_xoffs = 0;  // that the first sent its hosts
+    bool operator==(const Outcome&) const = default;
+};
+
+Outcome outcome_of(unsigned workers) {
+    static unsigned number = 0;
+    std::array<LinkedPorts, 2> ports;
+    std::array<std::unique_ptr<RunningSwitch>, 2> switches;
+    for (unsigned which = 0; which < 2; ++which) {
+        RunningOptions options;
+        options.name = "linked" + std::to_string(number++);
+        auto made = RunningSwitch::create(config_of(which, workers), options, ports[which]);
+        if (!made) FAIL(made.error().c_str());
+        switches[which] = std::move(*made);
+    }
+    LinkPort::join(*ports[0].link, *ports[1].link);
+    VirtualLoop loop({switches[0].get(), switches[1].get()}, {});
+    // 300 Gb/s for the host behind p3.
+    for (SimPort* from : {ports[0].hosts[0], ports[0].hosts[1], ports[1].hosts[1]}) {
+        Flow flow;
+        flow.to = ports_each;
+        flow.frames = frames_each;
+        from->add(flow);
+    }
+    while (loop.step(std::nullopt) == VirtualLoop::Step::instant) {
+    }
+    Outcome outcome;
+    for (unsigned which = 0; which < 2; ++which) {
+        Switch& device = switches[which]->device();
+        CHECK_TRUE(device.ledger().balanced());
+        LONGS_EQUAL(0, device.ledger().queued);
+        outcome.dropped += device.ledger().dropped;
+        for (const SimPort* host : ports[which].hosts) {
+            CHECK_TEXT(host->disorder().empty(), host->disorder().c_str());
+            outcome.digest = scramble(outcome.digest ^ host->digest());
+            outcome.arrived += host->departed();
+        }
+    }
+    const auto xoffs = [&](unsigned which, PortId port) {
+        return switches[which]->device().port(port).generator.counters(lossless).tx_xoff.get();
+    };
+    outcome.cable_xoffs = xoffs(1, ports_each - 1);
+    outcome.sender_xoffs = xoffs(0, 0) + xoffs(0, 1);
+    outcome.digest = scramble(outcome.digest ^ loop.now().ps);
+    for (const auto& each : switches) {
+        each->device().empty();
+        LONGS_EQUAL(0, each->packets_missing());
+    }
+    return outcome;
+}
+
+}  // namespace
+
+TEST_GROUP(Linked){};
+
+TEST(Linked, PauseCrossesACableAndNothingIsLost) {
+    const Outcome outcome = outcome_of(1);
+    LONGS_EQUAL(3 * frames_each, outcome.arrived);
+    LONGS_EQUAL(0, outcome.dropped);
+    CHECK_TRUE(outcome.cable_xoffs > 0);
+    CHECK_TRUE(outcome.sender_xoffs > 0);
+}
+
+TEST(Linked, TheOutcomeIsTheSameWithAnyNumberOfWorkersAndEachTime) {
+    const Outcome one = outcome_of(1);
+    for (const unsigned workers : {1U, 3U, 4U}) CHECK_TRUE(outcome_of(workers) == one);
+}
