@@ -13,6 +13,7 @@
 #include "control/values.hh"
 #include "control/verdict.hh"
 #include "control/workers.hh"
+#include "dataplane/ethdev_port.hh"
 
 namespace sluice {
 namespace {

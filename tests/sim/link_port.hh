@@ -1,5 +1,5 @@
-// One end of a cable between two switches of one VirtualLoop: what one port transmits, the other receives after
-// the cable's delay, as a copy from the pool of its own switch.
+// One end of a cable between two switches of one VirtualLoop: what one port transmits, the other receives
+// after the cable's delay, as a copy from the pool of its own switch.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,8 @@ class LinkPort final : public Port {
         forget_arrival();
         ring_.begin(now);
         unsigned count = 0;
-        for (; count < out.size() && !arriving_.empty() && arriving_.front().at <= now; arriving_.pop_front()) {
+        for (; count < out.size() && !arriving_.empty() && arriving_.front().at <= now;
+             arriving_.pop_front()) {
             Packet* packet = ring_.take() ? make_packet(pool_, arriving_.front().bytes, false) : nullptr;
             if (packet == nullptr) {
                 ++missed_;

@@ -1,5 +1,6 @@
 // Two switches on one virtual clock with a cable between them: a hot host behind the second pauses the cable,
-// and the first pauses its senders. Nothing is lost, and the outcome does not depend on the number of workers.
+// and the first pauses its senders. Nothing is lost, and the outcome does not depend on the number of
+// workers.
 #include <fmt/format.h>
 
 #include <array>
