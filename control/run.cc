@@ -8,7 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <thread>
 #include <utility>
 
 #include "control/api.hh"
