@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -136,7 +137,8 @@ class Switch:
     def start_routing(self):
         """zebra and bgpd: a session for each family with each peer, ECMP over all that are as good."""
         frr = self.folder / f"{self.name}.frr"
-        frr.mkdir(exist_ok=True)
+        shutil.rmtree(frr, ignore_errors=True)  # with the sockets of one that was killed: a daemon that is waited for would seem to listen
+        frr.mkdir()
         # FRR 8.4 does not give a group of next hops its members back that the kernel took out when their link went down.
         for daemon, text in (("zebra", "no zebra nexthop kernel enable\n"), ("bgpd", self.bgp())):
             (frr / f"{daemon}.conf").write_text(f"hostname {self.name}\n" + text)
@@ -151,6 +153,13 @@ class Switch:
                 return vty.exists()
 
             wait_for(listens, why=f"{daemon} of {self.name} does not listen")
+        # bgpd 8.4 refuses a neighbour's IPv6 routes for good if the session comes before zebra has told it its own addresses.
+        wait_for(self.knows_its_networks, why=f"bgpd of {self.name} does not know its interfaces")
+        self.vtysh("configure terminal", f"router bgp {self.as_number}", *(f"no neighbor {address} shutdown" for address, _ in self.peers))
+
+    def knows_its_networks(self):
+        """Those of its interfaces, of both families: zebra tells of them after it has told of the interfaces."""
+        return all(json.loads(self.vtysh(f"show bgp {family} unicast json")).get("routes") for family in ("ipv4", "ipv6"))
 
     def bgp(self):
         number = int("".join(filter(str.isdigit, self.name)))
@@ -158,7 +167,7 @@ class Switch:
                  " no bgp ebgp-requires-policy", " no bgp default ipv4-unicast", " bgp bestpath as-path multipath-relax",
                  " timers bgp 3 9"]
         for address, as_number in self.peers:
-            lines += [f" neighbor {address} remote-as {as_number}", f" neighbor {address} timers connect 1"]
+            lines += [f" neighbor {address} remote-as {as_number}", f" neighbor {address} timers connect 1", f" neighbor {address} shutdown"]
         for family, mark in (("ipv4", "."), ("ipv6", ":")):
             lines += [f" address-family {family} unicast", "  redistribute connected", "  redistribute kernel",
                       "  maximum-paths 16"]
