@@ -11,7 +11,7 @@
 #include "control/config_paths.hh"
 #include "control/force.hh"
 #include "control/lint.hh"
-#include "control/options.hh"
+#include "control/overrides.hh"
 #include "control/rpc.hh"
 #include "control/running_switch.hh"
 

@@ -4,12 +4,13 @@
 #include <cassert>
 
 #include "control/decision_filter.hh"
-#include "control/observation.hh"
-#include "control/watchdog.hh"
+#include "control/routes.hh"
 #include "dataplane/capture_file.hh"
 #include "dataplane/device.hh"
 #include "dataplane/ethdev_port.hh"
+#include "dataplane/packet_pool.hh"
 #include "dataplane/ring_size.hh"
+#include "lib/class_mask.hh"
 
 namespace sluice {
 namespace {
@@ -30,6 +31,26 @@ std::uint16_t number_of(std::vector<WredProfile>& profiles, const WredProfile& p
     const auto number = place - profiles.begin() + 1;
     if (place == profiles.end()) profiles.push_back(profile);
     return static_cast<std::uint16_t>(number);
+}
+
+// `said`: what holds at the port, as watchdog_of has it.
+WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, const EffectivePort& port,
+                               bool stopped, bool big_red_switch) {
+    WatchdogPolicy policy;
+    policy.settings.detection = said.detection;
+    policy.settings.restoration = said.restoration.value_or(said.detection * 2);
+    policy.settings.action = said.action;
+    if (clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
+    for (ClassId n = 0; n < classes; ++n) {
+        policy.priorities[n] = static_cast<std::uint8_t>(
+            classes_that_map_to(port.map.pfc_priority_to_queue, n) & port.masks.honours);
+        if (port.queue[n].lossless && policy.priorities[n] != 0)
+            policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
+    }
+    if (said.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
+    // Where the action cuts nothing, the port has none of the big red switch either.
+    if (big_red_switch && cuts(said.action)) policy.cut = policy.candidates;
+    return policy;
 }
 
 // "auto" is where the WRED preset of the port's speed begins to mark: 4 KB for each Gb/s.
@@ -168,6 +189,8 @@ Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std:
     constexpr std::size_t unresolved_ring = 1024;
     // Of a port, on their way to control, and from it.
     constexpr std::uint16_t control_slots = 64;
+    // Of a worker: one for every queue of every port that may burst at an instant, and more.
+    constexpr std::size_t microburst_ring = 4096;
     return {pool,
             packets,
             config.clock == ClockKind::virtual_time,
@@ -175,6 +198,21 @@ Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std:
             microburst_ring,
             config.kernel.routes ? unresolved_ring : 0,
             control_slots};
+}
+
+EalOptions eal_options(const Config& config) {
+    EalOptions options;
+    const PacketDemand demand = packet_demand(config);
+    options.memory_bytes = demand.total() * (PacketPool::bytes_each(packet_buffer_bytes(config)) + 64) +
+                           2 * Fib::bytes(fib_sizes(config));
+    for (const auto& [name, port] : config.ports)
+        if (const DeviceText device = parse_device(port.device); device.has("pci")) {
+            options.physical_needs_hugepages = true;
+            options.pci.push_back(port.device);
+        }
+    options.allow_hugepages = config.clock == ClockKind::real_time;
+    options.extra = config.eal;
+    return options;
 }
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 
 #include "control/config.hh"
 #include "control/qos.hh"
+#include "dataplane/eal.hh"
 #include "dataplane/policy.hh"
 #include "dataplane/switch.hh"
 #include "lib/pause_sender.hh"
@@ -55,6 +56,8 @@ struct PacketDemand {
 PacketDemand packet_demand(const Config& config);
 // What a switch of the configuration is made of; `packets` of the pool.
 Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets);
+// EAL arguments that the configuration needs.
+EalOptions eal_options(const Config& config);
 
 constexpr unsigned packet_cache = 512;  // mbufs a thread keeps for itself, which is DPDK's most
 

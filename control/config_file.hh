@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 
 #include "control/config.hh"
-#include "control/options.hh"
+#include "control/overrides.hh"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/lint.hh"
+#include "control/finding.hh"
 
 namespace sluice {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/commands.hh"
-#include "control/lint_findings.hh"
+#include "control/command_words.hh"
+#include "control/findings.hh"
 #include "control/lint_qos.hh"
 #include "control/lint_start.hh"
 #include "control/qos.hh"

@@ -10,24 +10,10 @@
 #include <vector>
 
 #include "control/config.hh"
+#include "control/finding.hh"
 #include "control/route_changes.hh"
 
 namespace sluice {
-
-enum class Severity : std::uint8_t { error, warning, note };
-
-struct Finding {
-    Severity severity = Severity::error;
-    std::string id;       // "route-to-nowhere"; stable, for tests and scripts
-    std::string path;     // "route 10.1.0.0/16", "port.p1.mtu"
-    std::string message;  // with its numbers
-    std::string fix;
-    SourcePlace place;
-    bool forced = false;  // an error by itself: force.hh
-
-    // One line, like a ConfigError: `file:line:column: error: path: message [id]; do: fix`.
-    std::string text(std::string_view file) const;
-};
 
 // Memory that a process can still have.
 struct MemoryRoom {
@@ -50,8 +36,4 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
 using RouteBy = std::function<std::optional<IpPrefix>(const IpAddress&)>;
 std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,
                                    const RouteBy& route_by);
-bool has_error(const std::vector<Finding>& findings);
-
-constexpr std::size_t max_findings_of_a_kind = 100;
-
 }  // namespace sluice

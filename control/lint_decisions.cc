@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "control/decision_filter.hh"
-#include "control/lint_findings.hh"
+#include "control/lint_parts.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 #include "lib/fill_board.hh"

@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-#include "control/lint_findings.hh"
+#include "control/lint_parts.hh"
 #include "control/values.hh"
 #include "lib/pci_address.hh"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/lint_findings.hh"
+#include "control/findings.hh"
 #include "control/qos.hh"
 
 namespace sluice::lint {

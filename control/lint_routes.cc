@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "control/lint_findings.hh"
+#include "control/lint.hh"
+#include "control/lint_parts.hh"
 #include "control/schema.hh"
 #include "control/values.hh"
 

@@ -1,5 +1,5 @@
 // Who answers at a port for the switch itself: the responder, a kernel, or nobody.
-#include "control/lint_findings.hh"
+#include "control/lint_parts.hh"
 
 namespace sluice::lint {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "control/lint_findings.hh"
+#include "control/findings.hh"
 #include "control/memory.hh"
 #include "control/routes.hh"
 #include "dataplane/device_frames.hh"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/lint_findings.hh"
+#include "control/lint_parts.hh"
 #include "control/values.hh"
 
 namespace sluice::lint {

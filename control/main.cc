@@ -164,7 +164,7 @@ int run_main(int argc, char** argv) {
         complain("sluiced: {}\n", cards);
         return exit_failed;
     }
-    const auto eal = Eal::start(StandaloneSwitch::eal_options(config));
+    const auto eal = Eal::start(eal_options(config));
     if (!eal) {
         complain("sluiced: {}\n", eal.error());
         return exit_failed;

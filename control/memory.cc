@@ -5,9 +5,8 @@
 #include "control/compile.hh"
 #include "control/decision_filter.hh"
 #include "control/decision_log.hh"
-#include "control/lint_findings.hh"
+#include "control/findings.hh"
 #include "control/routes.hh"
-#include "control/standalone_switch.hh"
 #include "dataplane/packet_pool.hh"
 #include "dataplane/switch.hh"
 
@@ -87,7 +86,7 @@ std::string memory_table(const Config& config) {
 std::vector<Finding> lint_memory(const Config& config, const Machine& machine) {
     if (!machine.memory) return {};
     lint::Findings findings(config);
-    const EalOptions eal = StandaloneSwitch::eal_options(config);
+    const EalOptions eal = eal_options(config);
     const auto hugepages = Eal::finds_hugepages(eal);
     if (!hugepages) return {};  // of a card: the start says it, once it has found the card
     const auto parts = memory_parts(config);

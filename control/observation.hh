@@ -16,9 +16,6 @@
 
 namespace sluice {
 
-// Entries of a worker's ring: one for every queue of every port that may burst at an instant, and more.
-constexpr std::size_t microburst_ring = 4096;
-
 class Observation {
   public:
     static constexpr std::size_t most_microbursts = 1000;

@@ -146,13 +146,6 @@ std::string wrapped(std::string_view sentence, std::size_t indent, std::size_t w
 
 }  // namespace
 
-void Overrides::apply(Config& config) const {
-    if (seed) config.seed = *seed;
-    if (decisions.empty()) return;
-    config.decisions.file = decisions;
-    if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
-}
-
 tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
     std::vector<option> known;
     for (const Option& option : options)

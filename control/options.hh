@@ -6,22 +6,12 @@
 #include <tl/expected.hpp>
 
 #include "control/assertions.hh"
+#include "control/overrides.hh"
 #include "lib/units.hh"
 
 namespace sluice {
 
-struct Config;
-
 enum class LogLevel : std::uint8_t { error, warning, notice, info };
-
-// What the command line says over the configuration's own words, at the start and whenever the file is read
-// anew.
-struct Overrides {
-    std::optional<std::uint64_t> seed;
-    std::string decisions;  // [decisions] file; with it they are recorded
-
-    void apply(Config& config) const;
-};
 
 struct Arguments {
     std::string config;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "control/lint_findings.hh"
+#include "control/findings.hh"
 #include "control/values.hh"
 #include "control/wred_profiles.hh"
 #include "lib/class_mask.hh"

@@ -12,21 +12,6 @@
 
 namespace sluice {
 
-EalOptions StandaloneSwitch::eal_options(const Config& config) {
-    EalOptions options;
-    const PacketDemand demand = packet_demand(config);
-    options.memory_bytes = demand.total() * (PacketPool::bytes_each(packet_buffer_bytes(config)) + 64) +
-                           2 * Fib::bytes(fib_sizes(config));
-    for (const auto& [name, port] : config.ports)
-        if (const DeviceText device = parse_device(port.device); device.has("pci")) {
-            options.physical_needs_hugepages = true;
-            options.pci.push_back(port.device);
-        }
-    options.allow_hugepages = config.clock == ClockKind::real_time;
-    options.extra = config.eal;
-    return options;
-}
-
 std::string StandaloneSwitch::unusable_cards(const Config& config, const std::string& pci_folder) {
     std::string errors;
     for (const auto& [name, port] : config.ports) {

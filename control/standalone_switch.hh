@@ -23,8 +23,6 @@ struct StandaloneOptions {
 
 class StandaloneSwitch {
   public:
-    // EAL arguments that this configuration needs.
-    static EalOptions eal_options(const Config& config);
     // Network cards that cannot be had, before EAL is started for them: an error's text, or empty.
     static std::string unusable_cards(const Config& config,
                                       const std::string& pci_folder = PciDevice::usual_folder);

@@ -2,8 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/class_mask.hh"
-
 namespace sluice {
 namespace {
 
@@ -20,25 +18,6 @@ std::string state_text(const WatchdogCounters& counters) {
 }
 
 }  // namespace
-
-WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, const EffectivePort& port,
-                               bool stopped, bool big_red_switch) {
-    WatchdogPolicy policy;
-    policy.settings.detection = said.detection;
-    policy.settings.restoration = said.restoration.value_or(said.detection * 2);
-    policy.settings.action = said.action;
-    if (clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
-    for (ClassId n = 0; n < classes; ++n) {
-        policy.priorities[n] = static_cast<std::uint8_t>(
-            classes_that_map_to(port.map.pfc_priority_to_queue, n) & port.masks.honours);
-        if (port.queue[n].lossless && policy.priorities[n] != 0)
-            policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
-    }
-    if (said.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
-    // Where the action cuts nothing, the port has none of the big red switch either.
-    if (big_red_switch && cuts(said.action)) policy.cut = policy.candidates;
-    return policy;
-}
 
 std::vector<WatchdogNews> WatchdogWatch::look(Switch& device) {
     std::uint64_t changes = 0;

@@ -5,15 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "control/qos.hh"
-#include "dataplane/policy.hh"
 #include "dataplane/switch.hh"
 
 namespace sluice {
-
-// `said`: what holds at the port, as watchdog_of has it.
-WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, const EffectivePort& port,
-                               bool stopped, bool big_red_switch);
 
 // One storm or cut that began or ended.
 struct WatchdogNews {

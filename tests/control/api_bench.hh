@@ -68,7 +68,7 @@ record = "ready"
 
   private:
     ApiBench() : config(*parse_config(text, "bench")) {
-        auto started = Eal::start(StandaloneSwitch::eal_options(config));
+        auto started = Eal::start(eal_options(config));
         if (!started) fail(started.error());
         eal = std::make_unique<Eal>(std::move(*started));
         auto made = StandaloneSwitch::create(config, {});

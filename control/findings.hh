@@ -1,4 +1,4 @@
-// Collects findings for the parts of lint; private to it.
+// Collects findings: places, ports that inherit the same key, and not too many of a kind.
 #pragma once
 
 #include <map>
@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "control/finding.hh"
 #include "control/finding_id.hh"
-#include "control/lint.hh"
 
 namespace sluice::lint {
 
@@ -48,16 +48,5 @@ class Findings {
 std::string port_path(std::string_view port, std::string_view key = {});
 // "line 7", or "elsewhere" for what is not from a file.
 std::string at_line(SourcePlace place);
-
-void check_decisions(const Config& config, Findings& findings);       // lint_decisions.cc
-void check_devices(const Config& config, Findings& findings);         // lint_devices.cc
-void check_receive_queues(const Config& config, Findings& findings);  // lint_receive_queues.cc
-void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
-void check_neighbors(const Config& config, Findings& findings);
-void check_routes(const Config& config, Findings& findings);
-// The neighbours, and all that they are judged by: ports and their addresses.
-bool same_neighbors(const Config& good, const Config& config);
-void check_slow_path(const Config& config, Findings& findings);  // lint_slow_path.cc
-void check_watchdog(const Config& config, Findings& findings);   // lint_watchdog.cc
 
 }  // namespace sluice::lint
