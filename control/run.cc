@@ -25,6 +25,7 @@
 #include "control/say.hh"
 #include "control/socket.hh"
 #include "control/spare_memory.hh"
+#include "control/timed_actions.hh"
 #include "control/values.hh"
 
 namespace sluice {
@@ -56,23 +57,10 @@ void run_timed(Api& api, const std::string& command) {
     if (!error.empty()) api.running().note("command_failed", command + ": " + error);
 }
 
-// Timed events of a switch under the real clock, in order; the configuration has them sorted.
-class EventQueue {
-  public:
-    explicit EventQueue(const Config& config) : events_(config.events) {}
-    std::optional<Time> next() const {
-        if (index_ == events_.size()) return std::nullopt;
-        return Time{} + events_[index_].at;
-    }
-    void run_due(Api& api, Time now) {
-        while (index_ < events_.size() && Time{} + events_[index_].at <= now)
-            run_timed(api, events_[index_++].command);  // once, whatever becomes of it
-    }
-
-  private:
-    std::vector<EventConfig> events_;
-    std::size_t index_ = 0;
-};
+void add_events(TimedActions& events, Api& api) {
+    for (const EventConfig& event : api.running().config().events)
+        events.at(Time{} + event.at, [&api, command = event.command] { run_timed(api, command); });
+}
 
 // How far a long virtual run has come, on a terminal, twice a second.
 class Progress {
@@ -198,11 +186,6 @@ class Outside {
     EventWriter writer_;
 };
 
-void add_events(VirtualLoop& loop, Api& api) {
-    for (const EventConfig& event : api.running().config().events)
-        loop.at(Time{} + event.at, [&api, command = event.command] { run_timed(api, command); });
-}
-
 std::string run_virtual(StandaloneSwitch& alone, Outside& outside, std::optional<Duration> duration) {
     constexpr unsigned steps_a_round = 256;
     VirtualLoop& loop = *alone.virtual_loop();
@@ -246,13 +229,14 @@ void run_interactive(StandaloneSwitch& alone, Outside& outside) {
 
 void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration> duration) {
     RunningSwitch& running = alone.running();
-    EventQueue events(running.config());
+    TimedActions events;
+    add_events(events, outside.api());
     alone.real_runner()->start();
     notify_service_manager("READY=1");
     Time links_polled{};
     while (signalled == 0) {
         const Time now = running.now();
-        outside.duty("timed events", [&] { events.run_due(outside.api(), now); });
+        outside.duty("timed events", [&] { events.run_due(now); });
         outside.duty("change of limits", [&] { running.finish_change(); });
         outside.duty("observation", [&] { running.watch(); });
         outside.duty("kernel", [&] { alone.devices()->poll_kernel(); });
@@ -279,7 +263,7 @@ RunEnd run(StandaloneSwitch& alone, const RunOptions& options) {
     RunEnd end;
     end.not_started = outside.open(options);
     if (!end.not_started.empty()) return end;
-    if (running.is_virtual()) add_events(*alone.virtual_loop(), outside.api());
+    if (running.is_virtual()) add_events(alone.virtual_loop()->actions(), outside.api());
     if (!running.is_virtual())
         run_real(alone, outside, options.duration);
     else if (options.interactive)

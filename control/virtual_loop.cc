@@ -61,9 +61,8 @@ void VirtualLoop::watch() {
 
 VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
     std::optional<Time> instant = runner_.next();
-    if (!actions_.empty())
-        if (const Time action = runner_.on_grid(Time{actions_.begin()->first});
-            !instant || action <= *instant)
+    if (const auto next = actions_.next())
+        if (const Time action = runner_.on_grid(*next); !instant || action <= *instant)
             instant = max(action, runner_.now());
     if (end && (!instant || *instant > *end)) return Step::end;
     if (!instant) return Step::over;
@@ -73,7 +72,7 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
                 running->note("clock_end", "the virtual clock ends after 106 days: nothing later happens");
         return Step::over;
     }
-    if (!end && actions_.empty() && *instant - runner_.last_progress() > patience_ &&
+    if (!end && !actions_.next() && *instant - runner_.last_progress() > patience_ &&
         !runner_.can_progress()) {
         note_waiting();
         return Step::over;
@@ -83,11 +82,7 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
         return Step::over;
     }
     runner_.advance(*instant);
-    while (!actions_.empty() && Time{actions_.begin()->first} <= *instant) {
-        const auto action = std::move(actions_.begin()->second);
-        actions_.erase(actions_.begin());  // once, whatever becomes of it
-        action();
-    }
+    actions_.run_due(*instant);
     run();
     bool changed = false;
     for (RunningSwitch* running : switches_) changed |= running->finish_change();

@@ -5,13 +5,12 @@
 // frames that control answers, the rest of a change that can end now, and what control watches.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "control/running_switch.hh"
+#include "control/timed_actions.hh"
 #include "dataplane/virtual_runner.hh"
 
 namespace sluice {
@@ -24,8 +23,8 @@ class VirtualLoop {
     Time now() const { return runner_.now(); }
     VirtualRunner& runner() { return runner_; }
 
-    // At `time`, or at the first instant of the grid after it; those of one time in the order of calls.
-    void at(Time time, std::function<void()> action) { actions_.emplace(time.ps, std::move(action)); }
+    // Each comes at the first instant of the grid that is not before its time.
+    TimedActions& actions() { return actions_; }
 
     enum class Step : std::uint8_t {
         instant,  // one has passed
@@ -47,7 +46,7 @@ class VirtualLoop {
 
     std::vector<RunningSwitch*> switches_;
     VirtualRunner runner_;
-    std::multimap<std::uint64_t, std::function<void()>> actions_;  // by their time, ps
+    TimedActions actions_;
     Duration patience_;
     std::uint64_t most_idle_frames_;
     bool ended_ = false;  // by the clock's last moment

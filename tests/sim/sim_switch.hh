@@ -54,7 +54,7 @@ class SimSwitch {
 
     // A flow of the sender behind `port`, from now on at the earliest; returns its number.
     std::uint8_t add(PortId port, Flow flow);
-    void at(Time time, std::function<void()> action) { loop_->at(time, std::move(action)); }
+    void at(Time time, std::function<void()> action) { loop_->actions().at(time, std::move(action)); }
     // Called after every instant, when the invariants hold.
     std::function<void()> on_instant;
 
