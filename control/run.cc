@@ -192,17 +192,13 @@ std::string run_virtual(StandaloneSwitch& alone, Outside& outside, std::optional
     Progress progress;
     std::optional<Time> end;
     if (duration) end = Time{} + *duration;
-    VirtualLoop::Step step = loop.step(end);
-    for (unsigned steps = 1; step == VirtualLoop::Step::instant; ++steps) {
+    unsigned steps = 0;
+    const bool ended = loop.run(end, [&] {
         progress.show(loop.now());
-        if (steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
-        if (signalled != 0) {
-            alone.running().set_interrupted();
-            break;
-        }
-        step = loop.step(end);
-    }
-    if (step == VirtualLoop::Step::end) loop.pass(*end);
+        if (++steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
+        return signalled == 0;
+    });
+    if (!ended) alone.running().set_interrupted();
     return loop.gave_up();
 }
 
@@ -216,10 +212,7 @@ void run_interactive(StandaloneSwitch& alone, Outside& outside) {
             const auto deadline = outside.api().confirm_by();
             more = deadline && (!end || *deadline <= *end);
             const auto until = more ? deadline : end;
-            VirtualLoop::Step step = loop.step(until);
-            for (; step == VirtualLoop::Step::instant; step = loop.step(until))
-                if (signalled != 0) return alone.running().set_interrupted();
-            if (step == VirtualLoop::Step::end) loop.pass(*until);
+            if (!loop.run(until, [] { return signalled == 0; })) return alone.running().set_interrupted();
             if (!loop.gave_up().empty()) return;
             outside.api().tick();
         }

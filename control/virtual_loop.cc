@@ -46,7 +46,8 @@ VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn)
     for (RunningSwitch* running : switches_) running->set_clock(runner_);
 }
 
-void VirtualLoop::run() {
+// The packets of this instant, and what control answers to them.
+void VirtualLoop::settle() {
     runner_.run();
     for (bool more = true; more;) {
         more = false;
@@ -83,7 +84,7 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
     }
     runner_.advance(*instant);
     actions_.run_due(*instant);
-    run();
+    settle();
     bool changed = false;
     for (RunningSwitch* running : switches_) changed |= running->finish_change();
     if (changed) runner_.run();
@@ -91,9 +92,17 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
     return Step::instant;
 }
 
+bool VirtualLoop::run(std::optional<Time> end, const std::function<bool()>& goes_on) {
+    Step last = step(end);
+    for (; last == Step::instant; last = step(end))
+        if (!goes_on()) return false;
+    if (last == Step::end) pass(*end);
+    return true;
+}
+
 void VirtualLoop::pass(Time end) {
     runner_.advance(end);
-    run();
+    settle();
     watch();
 }
 

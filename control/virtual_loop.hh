@@ -5,6 +5,7 @@
 // frames that control answers, the rest of a change that can end now, and what control watches.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,14 +33,17 @@ class VirtualLoop {
         over,     // nothing can happen any more, or nothing that would be worth it: see gave_up
     };
     Step step(std::optional<Time> end);
-    // Time passes to `end`, before which there is no instant left.
-    void pass(Time end);
+    // Steps until no instant is left up to `end`, and then lets time pass to it. `goes_on` is asked after
+    // each instant; false: it stopped the run there.
+    bool run(
+        std::optional<Time> end, const std::function<bool()>& goes_on = [] { return true; });
 
     // Why `step` gave up although there was something left to do; empty: it did not. Once.
     std::string gave_up() { return std::exchange(gave_up_, {}); }
 
   private:
-    void run();
+    void pass(Time end);
+    void settle();
     void watch();
     void note_waiting();
     void give_up();

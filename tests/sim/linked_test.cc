@@ -99,8 +99,7 @@ Outcome outcome_of(unsigned workers) {
         flow.frames = frames_each;
         from->add(flow);
     }
-    while (loop.step(std::nullopt) == VirtualLoop::Step::instant) {
-    }
+    loop.run(std::nullopt);
     Outcome outcome;
     for (unsigned which = 0; which < 2; ++which) {
         Switch& device = switches[which]->device();
