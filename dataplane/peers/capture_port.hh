@@ -15,7 +15,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "dataplane/capture_file.hh"
+#include "dataplane/peers/capture_file.hh"
 #include "dataplane/peers/peer_port.hh"
 #include "lib/capture_timeline.hh"
 #include "lib/classify.hh"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "dataplane/port.hh"
+#include "dataplane/ports/port.hh"
 #include "lib/faults.hh"
 #include "lib/slow_receiver.hh"
 

@@ -12,7 +12,7 @@
 #include <array>
 #include <memory>
 
-#include "dataplane/port.hh"
+#include "dataplane/ports/port.hh"
 #include "lib/counters.hh"
 #include "lib/pfc_honor.hh"
 

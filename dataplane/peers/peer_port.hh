@@ -14,7 +14,7 @@
 
 #include "dataplane/peers/peer_source.hh"
 #include "dataplane/peers/receive_ring.hh"
-#include "dataplane/port.hh"
+#include "dataplane/ports/port.hh"
 #include "lib/pause_sender.hh"
 #include "lib/pfc_frame.hh"
 

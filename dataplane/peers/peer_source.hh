@@ -14,8 +14,8 @@
 #include <optional>
 #include <string>
 
-#include "dataplane/packet.hh"
-#include "dataplane/port.hh"
+#include "dataplane/base/packet.hh"
+#include "dataplane/ports/port.hh"
 #include "lib/pause_sender.hh"
 #include "lib/units.hh"
 

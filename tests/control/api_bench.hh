@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 
-#include "control/api.hh"
-#include "control/config.hh"
-#include "control/rpc.hh"
-#include "control/standalone_switch.hh"
-#include "dataplane/eal.hh"
+#include "control/config/config.hh"
+#include "control/server/api.hh"
+#include "control/server/rpc.hh"
+#include "control/switch/standalone_switch.hh"
+#include "dataplane/base/eal.hh"
 
 namespace sluice {
 

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "control/config_paths.hh"
-#include "control/judge.hh"
-#include "control/schema.hh"
+#include "control/config/config_paths.hh"
+#include "control/config/schema.hh"
+#include "control/lint/judge.hh"
 #include "lib/rng.hh"
 #include "tests/control/api_bench.hh"
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "dataplane/file_descriptor.hh"
+#include "dataplane/base/file_descriptor.hh"
 #include "tests/unit/dataplane/two_readers.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "control/config.hh"
-#include "control/lint.hh"
-#include "control/schema.hh"
+#include "control/config/config.hh"
+#include "control/config/schema.hh"
+#include "control/lint/lint.hh"
 
 namespace {
 

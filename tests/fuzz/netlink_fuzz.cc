@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "control/kernel_tables.hh"
-#include "control/values.hh"
+#include "control/config/values.hh"
+#include "control/kernel/kernel_tables.hh"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "control/schema.hh"
+#include "control/config/schema.hh"
 #include "tests/control/api_bench.hh"
 
 namespace {

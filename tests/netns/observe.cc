@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "dataplane/file_descriptor.hh"
+#include "dataplane/base/file_descriptor.hh"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "dataplane/bpf/steer.hh"
+#include "dataplane/ports/bpf/steer.hh"
 
 struct bpf_object;
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dataplane/bpf/steer.hh"
+#include "dataplane/ports/bpf/steer.hh"
 #include "lib/checksum.hh"
 #include "lib/parse.hh"
 #include "tests/netns/steer_program.hh"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "control/decision_log.hh"
+#include "control/decisions/decision_log.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"

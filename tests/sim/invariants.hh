@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dataplane/switch.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice::sim {
 

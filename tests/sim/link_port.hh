@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dataplane/peers/receive_ring.hh"
-#include "dataplane/port.hh"
+#include "dataplane/ports/port.hh"
 
 namespace sluice::sim {
 

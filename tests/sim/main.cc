@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <string>
 
-#include "dataplane/eal.hh"
+#include "dataplane/base/eal.hh"
 
 #include "CppUTest/CommandLineTestRunner.h"
 #include "CppUTest/MemoryLeakWarningPlugin.h"

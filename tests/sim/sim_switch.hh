@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "control/running_switch.hh"
-#include "control/surroundings.hh"
-#include "control/virtual_loop.hh"
+#include "control/switch/running_switch.hh"
+#include "control/switch/surroundings.hh"
+#include "control/switch/virtual_loop.hh"
 #include "tests/sim/invariants.hh"
 #include "tests/sim/sim_port.hh"
 

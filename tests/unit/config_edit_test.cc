@@ -1,5 +1,5 @@
 // A configuration file that is changed keeps what nobody changed: words, comments, order.
-#include "control/config_edit.hh"
+#include "control/config/config_edit.hh"
 
 #include <array>
 #include <sstream>
@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "control/config_paths.hh"
-#include "control/schema.hh"
-#include "control/toml_statements.hh"
-#include "control/values.hh"
+#include "control/config/config_paths.hh"
+#include "control/config/schema.hh"
+#include "control/config/toml_statements.hh"
+#include "control/config/values.hh"
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "control/config.hh"
-#include "control/schema.hh"
-#include "control/values.hh"
+#include "control/config/config.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

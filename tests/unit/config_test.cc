@@ -1,4 +1,4 @@
-#include "control/config.hh"
+#include "control/config/config.hh"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "control/config_paths.hh"
-#include "control/schema.hh"
-#include "control/schema_rows.hh"
-#include "control/toml_text.hh"
-#include "control/values.hh"
+#include "control/config/config_paths.hh"
+#include "control/config/schema.hh"
+#include "control/config/schema_rows.hh"
+#include "control/config/toml_text.hh"
+#include "control/config/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

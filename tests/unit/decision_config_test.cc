@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "control/config.hh"
-#include "control/decision_filter.hh"
-#include "control/lint.hh"
-#include "control/schema.hh"
+#include "control/config/config.hh"
+#include "control/config/decision_filter.hh"
+#include "control/config/schema.hh"
+#include "control/lint/lint.hh"
 
 #include "CppUTest/TestHarness.h"
 

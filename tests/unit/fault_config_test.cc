@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "control/config.hh"
-#include "control/lint.hh"
-#include "control/schema.hh"
-#include "control/values.hh"
+#include "control/config/config.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+#include "control/lint/lint.hh"
 
 #include "CppUTest/TestHarness.h"
 

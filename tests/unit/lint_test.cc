@@ -1,10 +1,10 @@
-#include "control/lint.hh"
+#include "control/lint/lint.hh"
 
 #include <string>
 #include <vector>
 
-#include "control/schema.hh"
-#include "control/values.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,4 +1,4 @@
-#include "control/values.hh"
+#include "control/config/values.hh"
 
 #include <string>
 #include <vector>

@@ -18,12 +18,12 @@
 #include <string_view>
 #include <vector>
 
-#include "control/say.hh"
-#include "dataplane/capture_file.hh"
-#include "dataplane/eal.hh"
-#include "dataplane/ethdev_port.hh"
-#include "dataplane/packet_pool.hh"
-#include "dataplane/real_runner.hh"
+#include "control/text/say.hh"
+#include "dataplane/base/eal.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/peers/capture_file.hh"
+#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/run/real_runner.hh"
 #include "lib/histogram.hh"
 
 namespace sluice::probe {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/json_text.hh"
+#include "control/text/json_text.hh"
 
 namespace sluice::ctl {
 

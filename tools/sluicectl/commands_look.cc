@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdio>
 
-#include "control/say.hh"
-#include "control/values.hh"
+#include "control/config/values.hh"
+#include "control/text/say.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "control/values.hh"
+#include "control/config/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 

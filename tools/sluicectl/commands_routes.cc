@@ -5,7 +5,7 @@
 #include <array>
 #include <iterator>
 
-#include "control/values.hh"
+#include "control/config/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/hops.hh"
 #include "tools/sluicectl/table.hh"

@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 
-#include "control/condition.hh"
-#include "control/values.hh"
+#include "control/config/values.hh"
+#include "control/report/condition.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/table.hh"

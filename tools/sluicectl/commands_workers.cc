@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "control/values.hh"
+#include "control/config/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 

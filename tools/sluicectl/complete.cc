@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "control/values.hh"
+#include "control/config/values.hh"
 
 namespace sluice::ctl {
 namespace {

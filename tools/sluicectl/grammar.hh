@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/words.hh"
+#include "control/config/words.hh"
 
 namespace sluice::ctl {
 

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "control/boundary.hh"
-#include "control/say.hh"
-#include "control/values.hh"
+#include "control/config/values.hh"
+#include "control/server/boundary.hh"
+#include "control/text/say.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/complete.hh"
 #include "tools/sluicectl/interrupt.hh"

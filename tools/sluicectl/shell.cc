@@ -10,7 +10,7 @@
 #include <iostream>
 #include <optional>
 
-#include "control/say.hh"
+#include "control/text/say.hh"
 #include "tools/sluicectl/complete.hh"
 #include "tools/sluicectl/history.hh"
 #include "tools/sluicectl/interrupt.hh"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "control/config.hh"
+#include "control/config/config.hh"
 #include "lib/headers.hh"
 
 namespace sluice::traffic {

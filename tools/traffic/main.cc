@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "control/boundary.hh"
-#include "control/say.hh"
+#include "control/server/boundary.hh"
+#include "control/text/say.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/generate.hh"

@@ -20,8 +20,8 @@
 #include <optional>
 #include <string>
 
-#include "control/say.hh"
-#include "dataplane/file_descriptor.hh"
+#include "control/text/say.hh"
+#include "dataplane/base/file_descriptor.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/peer_flows.hh"
 #include "tools/traffic/text.hh"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/config.hh"
+#include "control/config/config.hh"
 #include "lib/headers.hh"
 #include "lib/units.hh"
 #include "tools/traffic/malformation.hh"

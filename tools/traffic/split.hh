@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "control/config.hh"
+#include "control/config/config.hh"
 #include "lib/headers.hh"
 #include "lib/ids.hh"
 #include "lib/units.hh"

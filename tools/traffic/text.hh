@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/config.hh"
+#include "control/config/config.hh"
 #include "lib/headers.hh"
 #include "lib/units.hh"
 

@@ -1,4 +1,4 @@
-#include "control/accepting.hh"
+#include "control/server/accepting.hh"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
-#include "control/budget.hh"
+#include "control/server/budget.hh"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <functional>
 #include <vector>
 
-#include "control/rendering.hh"
+#include "control/server/rendering.hh"
 
 // Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"

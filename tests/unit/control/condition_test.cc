@@ -1,10 +1,10 @@
-#include "control/condition.hh"
+#include "control/report/condition.hh"
 
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "control/report_path.hh"
+#include "control/report/report_path.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,4 +1,4 @@
-#include "control/kernel_tables.hh"
+#include "control/kernel/kernel_tables.hh"
 
 #include <fmt/format.h>
 #include <libmnl/libmnl.h>
@@ -11,7 +11,7 @@
 #include <map>
 #include <string_view>
 
-#include "control/values.hh"
+#include "control/config/values.hh"
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"

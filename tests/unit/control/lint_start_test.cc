@@ -1,4 +1,4 @@
-#include "control/lint_start.hh"
+#include "control/lint/lint_start.hh"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "control/machine.hh"
-#include "control/memory.hh"
+#include "control/lint/machine.hh"
+#include "control/lint/memory.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,4 +1,4 @@
-#include "control/metrics.hh"
+#include "control/server/metrics.hh"
 
 #include <regex>
 #include <set>

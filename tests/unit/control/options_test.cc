@@ -1,4 +1,4 @@
-#include "control/options.hh"
+#include "control/daemon/options.hh"
 
 #include <getopt.h>
 

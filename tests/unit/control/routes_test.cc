@@ -1,4 +1,4 @@
-#include "control/routes.hh"
+#include "control/routes/routes.hh"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <string_view>
 
-#include "control/values.hh"
+#include "control/config/values.hh"
 #include "lib/endian.hh"
 #include "lib/rng.hh"
 

@@ -1,4 +1,4 @@
-#include "control/rpc.hh"
+#include "control/server/rpc.hh"
 
 #include <fmt/format.h>
 

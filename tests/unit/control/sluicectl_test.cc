@@ -1,6 +1,6 @@
 #include <array>
 
-#include "control/config.hh"
+#include "control/config/config.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/hops.hh"
 #include "tools/sluicectl/shell.hh"

@@ -1,4 +1,4 @@
-#include "control/timed_actions.hh"
+#include "control/switch/timed_actions.hh"
 
 #include <string>
 

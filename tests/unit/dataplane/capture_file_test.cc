@@ -1,4 +1,4 @@
-#include "dataplane/capture_file.hh"
+#include "dataplane/peers/capture_file.hh"
 
 #include <unistd.h>
 

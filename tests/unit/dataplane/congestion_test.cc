@@ -1,4 +1,4 @@
-#include "dataplane/congestion.hh"
+#include "dataplane/path/congestion.hh"
 
 #include <memory>
 

@@ -1,9 +1,9 @@
-#include "dataplane/decisions.hh"
+#include "dataplane/path/decisions.hh"
 
 #include <array>
 #include <vector>
 
-#include "dataplane/packet_pool.hh"
+#include "dataplane/base/packet_pool.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,8 +1,8 @@
-#include "dataplane/fib.hh"
+#include "dataplane/path/fib.hh"
 
 #include <array>
 
-#include "dataplane/policy.hh"
+#include "dataplane/path/policy.hh"
 #include "lib/endian.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "dataplane/worker_context.hh"
+#include "dataplane/path/worker_context.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,7 +1,7 @@
 // The tests of dataplane/ share one EAL: ordinary memory, no devices, no privilege.
 #include <cstdio>
 
-#include "dataplane/eal.hh"
+#include "dataplane/base/eal.hh"
 
 #include "CppUTest/CommandLineTestRunner.h"
 #include "CppUTest/MemoryLeakWarningPlugin.h"

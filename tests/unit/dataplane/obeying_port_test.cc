@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "dataplane/packet_pool.hh"
+#include "dataplane/base/packet_pool.hh"
 #include "lib/pfc_frame.hh"
 
 #include "CppUTest/TestHarness.h"

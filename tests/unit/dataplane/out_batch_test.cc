@@ -1,12 +1,12 @@
 // The out-batch against a plain list of frames: what a driver takes, a watchdog discards, and what is put
 // first.
-#include "dataplane/out_batch.hh"
+#include "dataplane/path/out_batch.hh"
 
 #include <map>
 #include <random>
 #include <vector>
 
-#include "dataplane/packet_pool.hh"
+#include "dataplane/base/packet_pool.hh"
 
 // Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"

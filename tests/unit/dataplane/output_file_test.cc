@@ -1,5 +1,5 @@
 // A file that is written wholly or not at all, by one writer at a time.
-#include "dataplane/output_file.hh"
+#include "dataplane/base/output_file.hh"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // The pool of free packets, by the functions through which drivers take and give them: without caches, so
 // that each call reaches what threads share, and by threads that hand packets to each other. Also under TSan.
-#include "dataplane/packet_pool.hh"
+#include "dataplane/base/packet_pool.hh"
 
 #include <rte_mempool.h>
 

@@ -1,4 +1,4 @@
-#include "dataplane/packet.hh"
+#include "dataplane/base/packet.hh"
 
 #include <rte_mbuf_dyn.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "dataplane/packet_pool.hh"
+#include "dataplane/base/packet_pool.hh"
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"

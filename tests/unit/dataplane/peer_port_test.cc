@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "dataplane/packet_pool.hh"
+#include "dataplane/base/packet_pool.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,11 +1,11 @@
-#include "dataplane/reactions.hh"
+#include "dataplane/path/reactions.hh"
 
 #include <memory>
 #include <vector>
 
-#include "dataplane/packet_pool.hh"
-#include "dataplane/switch.hh"
-#include "dataplane/worker.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/run/switch.hh"
+#include "dataplane/run/worker.hh"
 #include "lib/pfc_frame.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "dataplane/fib.hh"
-#include "dataplane/packet_pool.hh"
-#include "dataplane/real_runner.hh"
-#include "dataplane/switch.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/fib.hh"
+#include "dataplane/run/real_runner.hh"
+#include "dataplane/run/switch.hh"
 #include "lib/checksum.hh"
 #include "lib/endian.hh"
 #include "lib/pfc_frame.hh"

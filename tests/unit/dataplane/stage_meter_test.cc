@@ -1,4 +1,4 @@
-#include "dataplane/stage_meter.hh"
+#include "dataplane/path/stage_meter.hh"
 
 #include <set>
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "dataplane/capture_file.hh"
+#include "dataplane/peers/capture_file.hh"
 #include "lib/rng.hh"
 
 namespace sluice {

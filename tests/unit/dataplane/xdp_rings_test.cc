@@ -1,4 +1,4 @@
-#include "dataplane/bpf/xdp_rings.hh"
+#include "dataplane/ports/bpf/xdp_rings.hh"
 
 #include <algorithm>
 

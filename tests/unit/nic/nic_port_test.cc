@@ -1,5 +1,5 @@
 // EthdevPort and start_nic on a fake card: every branch of what a driver may answer.
-#include "dataplane/ethdev_port.hh"
+#include "dataplane/ports/ethdev_port.hh"
 
 #include <array>
 #include <cerrno>

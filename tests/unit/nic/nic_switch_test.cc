@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "control/api.hh"
+#include "control/server/api.hh"
 #include "lib/pfc_frame.hh"
 
 #include "tests/unit/nic/on_cards.hh"

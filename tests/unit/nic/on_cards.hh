@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "control/judge.hh"
-#include "control/report.hh"
-#include "control/standalone_switch.hh"
-#include "dataplane/ethdev_port.hh"
-#include "dataplane/packet_pool.hh"
-#include "dataplane/worker.hh"
+#include "control/lint/judge.hh"
+#include "control/report/report.hh"
+#include "control/switch/standalone_switch.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/run/worker.hh"
 
 #include "tests/unit/frames.hh"
 #include "tests/unit/nic/fake_ethdev.hh"

@@ -1,7 +1,7 @@
-#include "dataplane/pci_device.hh"
+#include "dataplane/ports/pci_device.hh"
 
-#include "dataplane/device.hh"
-#include "dataplane/kernel_interface.hh"
+#include "dataplane/ports/device.hh"
+#include "dataplane/ports/kernel_interface.hh"
 
 #include "tests/unit/nic/fake_ethdev.hh"
 

@@ -1,4 +1,4 @@
-#include "dataplane/physical.hh"
+#include "dataplane/ports/physical.hh"
 
 #include <array>
 #include <string>

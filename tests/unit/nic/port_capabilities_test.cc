@@ -1,10 +1,10 @@
-#include "dataplane/port_capabilities.hh"
+#include "dataplane/ports/port_capabilities.hh"
 
 #include <array>
 #include <cerrno>
 #include <string>
 
-#include "dataplane/ring_size.hh"
+#include "dataplane/ports/ring_size.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,0 +1,218 @@
+#include "control/compile/compile.hh"
+
+#include <algorithm>
+#include <cassert>
+
+#include "control/config/decision_filter.hh"
+#include "control/routes/routes.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/peers/capture_file.hh"
+#include "dataplane/ports/device.hh"
+#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/ports/ring_size.hh"
+#include "lib/class_mask.hh"
+
+namespace sluice {
+namespace {
+
+std::array<PoolLimits, max_pools> pool_limits(const EffectiveQos& qos, PoolDirection direction) {
+    std::array<PoolLimits, max_pools> limits{};
+    for (const EffectivePool& pool : qos.pools)
+        if (pool.direction == direction) {
+            assert(pool.shared_cells > 0 && pool.shared_cells <= pool.size_cells);
+            limits[pool.index] = {static_cast<std::uint32_t>(pool.shared_cells), pool.shared_headroom_cells};
+        }
+    return limits;
+}
+
+// Equal profiles are one; 1 for the first.
+std::uint16_t number_of(std::vector<WredProfile>& profiles, const WredProfile& profile) {
+    const auto place = std::find(profiles.begin(), profiles.end(), profile);
+    const auto number = place - profiles.begin() + 1;
+    if (place == profiles.end()) profiles.push_back(profile);
+    return static_cast<std::uint16_t>(number);
+}
+
+// `said`: what holds at the port, as watchdog_of has it.
+WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, const EffectivePort& port,
+                               bool stopped, bool big_red_switch) {
+    WatchdogPolicy policy;
+    policy.settings.detection = said.detection;
+    policy.settings.restoration = said.restoration.value_or(said.detection * 2);
+    policy.settings.action = said.action;
+    if (clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
+    for (ClassId n = 0; n < classes; ++n) {
+        policy.priorities[n] = static_cast<std::uint8_t>(
+            classes_that_map_to(port.map.pfc_priority_to_queue, n) & port.masks.honours);
+        if (port.queue[n].lossless && policy.priorities[n] != 0)
+            policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
+    }
+    if (said.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
+    // Where the action cuts nothing, the port has none of the big red switch either.
+    if (big_red_switch && cuts(said.action)) policy.cut = policy.candidates;
+    return policy;
+}
+
+// "auto" is where the WRED preset of the port's speed begins to mark: 4 KB for each Gb/s.
+std::uint64_t microburst_bytes(const PortConfig& port, const QueueConfig& queue) {
+    const std::uint64_t by_speed = port.speed.bits_per_second / 8 * 32 / 1'000'000;
+    return queue.microburst_bytes.value_or(port.microburst_bytes.value_or(by_speed));
+}
+
+std::uint32_t microburst_cells(std::uint64_t bytes, CellSize cell) {
+    if (bytes == 0) return 0;
+    return std::max(1U, cell.rounded_down(bytes).value_or(max_buffer_cells));  // no queue is ever as deep
+}
+
+}  // namespace
+
+ClassMap class_map(const MapConfig& from, const PortConfig& port) {
+    ClassMap map;
+    map.dscp_to_tc = from.dscp_to_tc;
+    map.pcp_to_tc = from.pcp_to_tc;
+    map.tc_to_queue = from.tc_to_queue;
+    map.tc_to_priority_group = from.tc_to_priority_group;
+    map.pfc_priority_to_queue = from.pfc_priority_to_queue;
+    map.roce_tc = from.roce_tc.value_or(ClassMap::follow);
+    map.cnp_tc = from.cnp_tc.value_or(ClassMap::follow);
+    map.default_tc = port.default_tc;
+    map.trust = port.trust;
+    return map;
+}
+
+std::array<PuntLimit, punt_class_count> punt_limits(const PuntConfig& config) {
+    return {
+#define PUNT(name, rate, burst, sentence) config.name,
+#include "lib/punt_classes.def"
+#undef PUNT
+    };
+}
+
+Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
+                     const OperatorState& state) {
+    Policy policy;
+    policy.hash = {config.hash_seed, config.hash_roce_qp};
+    policy.cell = qos.cell;
+    policy.seed = config.seed;
+    policy.watermarks = state.watermarks;
+    policy.ingress_pools = pool_limits(qos, PoolDirection::ingress);
+    policy.egress_pools = pool_limits(qos, PoolDirection::egress);
+    policy.decisions = decision_filter(config, state.decisions.value_or(config.decisions));
+    std::size_t index = 0;
+    for (const auto& [name, port] : config.ports) {
+        const EffectivePort& effective = qos.ports.at(name);
+        PortPolicy out;
+        out.station = {macs[index++], port.promiscuous};
+        out.usual = UsualFrames<0>(out.station);
+        out.usual_tagged = UsualFrames<1>(out.station);
+        out.map = class_map(effective.map, port);
+        const PortPolicy* before = policy.ports.empty() ? nullptr : &policy.ports.back();
+        out.ways = before != nullptr && before->ways->is_of(out.map, effective.lossless)
+                       ? before->ways
+                       : std::make_shared<ClassTable>(out.map, effective.lossless);
+        out.mtu = static_cast<std::uint16_t>(port.mtu);
+        out.admin_up = !state.down.contains(name);
+        out.group = effective.group;
+        out.queue = effective.queue;
+        out.schedule = effective.schedule;
+        out.pfc_send = {effective.lossless, effective.masks.may_send, port.pfc_quanta, port.speed};
+        out.pfc_honours = effective.masks.honours;
+        const auto held = state.held.find(name);
+        out.held = held != state.held.end() ? held->second : std::uint8_t{0};
+        out.speed = port.speed;
+        for (unsigned n = 0; n < classes; ++n)
+            if (effective.wred_profile[n]) out.wred[n] = number_of(policy.wred, *effective.wred_profile[n]);
+        out.calm_at_arrival = calm_at_arrival(policy.wred, out);
+        for (unsigned n = 0; n < classes; ++n)
+            out.microburst_cells[n] = microburst_cells(microburst_bytes(port, port.queue[n]), qos.cell);
+        out.watchdog = watchdog_policy(watchdog_of(config.watchdog, port), config.clock, effective,
+                                       state.unwatched.contains(name), state.big_red_switch);
+        out.punts = port.responder;
+        out.punt_limit = punt_limits(config.punt);
+        policy.ports.push_back(out);
+    }
+    return policy;
+}
+
+std::optional<MacAddress> configured_mac(const Config& config, const PortConfig& port, std::size_t index) {
+    if (port.mac || config.clock == ClockKind::real_time) return port.mac;
+    return MacAddress{
+        {0x02, 0x53, 0x4C, 0x00, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index)}};
+}
+
+bool has_our_sender(const Config& config, const PortConfig& port) {
+    return config.clock == ClockKind::virtual_time || !parse_device(port.device).rx_pcaps.empty();
+}
+
+PeerDelay peer_delay(const PortConfig& port) {
+    const auto quanta =
+        static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);
+    const auto delay_bits = static_cast<std::int64_t>(interface_delay_bits(port.speed).value);
+    const Duration byte = port.speed.byte_time();
+    return {cable_delay(port), byte * (quanta * quantum_bytes) + byte * (2 * delay_bits / 8)};
+}
+
+Duration cable_delay(const PortConfig& port) { return propagation_delay(port.cable_m); }
+
+PacketDemand packet_demand(const Config& config) {
+    PacketDemand demand;
+    // A packet takes at least a cell, and an mbuf holds at least one: the model refuses before the pool runs
+    // dry.
+    demand.buffer = config.buffer_size_bytes / config.cell_bytes;
+    const std::uint32_t packet_buffer = packet_buffer_bytes(config);
+    for (const auto& [name, port] : config.ports) {
+        const DeviceText device = parse_device(port.device);
+        demand.rings += 2 * burst_size;
+        if (device.has("pci")) {
+            const RingSizes sizes = ring_sizes(port.speed, config.turn_max, modelled_ring, packet_buffer);
+            demand.rings += std::uint64_t{port.rx_queues} * sizes.receive +
+                            std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
+        } else if (config.clock == ClockKind::real_time) {
+            demand.rings += (port.rx_queues + 1ULL) * ring_descriptors;
+        }
+        // Of a further receive queue, what its poller has in hand and what it has passed on: no frame is
+        // admitted before it has left here, so however late its owner takes it, it has its buffers.
+        const std::uint64_t segments = (max_frame_bytes + packet_buffer - 1) / packet_buffer;
+        demand.rings += (port.rx_queues - 1ULL) * (passed_frames + burst_size) * segments;
+        if (device.has("xdp")) demand.rings += xdp_packets;
+        if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
+        // A file that cannot be read is the port's own error a little later.
+        for (const std::string& file : device.rx_pcaps)
+            if (const auto capture = CaptureReader::scan(file)) demand.captures += 2 * capture->packets;
+    }
+    demand.caches = (config.workers + 1ULL) * packet_cache * 2;
+    return demand;
+}
+
+Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets) {
+    // Of a worker: destinations whose neighbours are to be found out, between two rounds of control.
+    constexpr std::size_t unresolved_ring = 1024;
+    // Of a port, on their way to control, and from it.
+    constexpr std::uint16_t control_slots = 64;
+    // Of a worker: one for every queue of every port that may burst at an instant, and more.
+    constexpr std::size_t microburst_ring = 4096;
+    return {pool,
+            packets,
+            config.clock == ClockKind::virtual_time,
+            decision_ring(config),
+            microburst_ring,
+            config.kernel.routes ? unresolved_ring : 0,
+            control_slots};
+}
+
+EalOptions eal_options(const Config& config) {
+    EalOptions options;
+    const PacketDemand demand = packet_demand(config);
+    options.memory_bytes = demand.total() * (PacketPool::bytes_each(packet_buffer_bytes(config)) + 64) +
+                           2 * Fib::bytes(fib_sizes(config));
+    for (const auto& [name, port] : config.ports)
+        if (const DeviceText device = parse_device(port.device); device.has("pci")) {
+            options.physical_needs_hugepages = true;
+            options.pci.push_back(port.device);
+        }
+    options.allow_hugepages = config.clock == ClockKind::real_time;
+    options.extra = config.eal;
+    return options;
+}
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+// What the buffer, the queues and PFC effectively are: the preset, then what the configuration says
+// otherwise. Made once for a configuration and used by compile, lint, `--check`'s tables and the report. All
+// in cells.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "control/config/finding_id.hh"
+#include "lib/buffer_limits.hh"
+#include "lib/cells.hh"
+#include "lib/headroom.hh"
+#include "lib/pfc_mode.hh"
+#include "lib/scheduler.hh"
+#include "lib/wred.hh"
+
+namespace sluice {
+
+// Under the real clock a software device is paced by the link model; this much of time may wait in its ring.
+constexpr Duration modelled_ring = microseconds(20);
+
+// Sizes are within the buffer, sums of what is promised may be above it: such a configuration is refused.
+struct EffectivePool {
+    std::string name;
+    PoolDirection direction = PoolDirection::ingress;
+    std::uint8_t index = 0;  // within its direction
+    std::uint32_t size_cells = 0;
+    std::uint64_t reserved_cells = 0;  // of its groups or queues
+    std::uint64_t headroom_cells = 0;  // private headrooms, or the shared one
+    std::int64_t shared_cells = 0;     // S: what is left; not above 0: refused
+    std::uint32_t shared_headroom_cells = 0;
+};
+
+struct EffectivePort {
+    std::uint8_t lossless = 0;  // priorities, which are groups
+    PfcMode mode = PfcMode::symmetric;
+    PfcMasks masks;
+    MapConfig map;
+    std::array<GroupLimits, classes> group;
+    std::array<QueueLimits, classes> queue;
+    PortSchedule schedule;
+    std::array<std::string, classes> wred;  // the profile of each queue, by name
+    std::array<std::optional<WredProfile>, classes> wred_profile;
+    Headroom headroom;                              // of a lossless group, as computed
+    std::array<bool, classes> headroom_is_given{};  // `xoff` stands in the configuration
+};
+
+// With a port the key is one of the port's ("priority_group.3.xoff"), without one it is a whole path.
+struct QosProblem {
+    std::string port;
+    std::string key;
+    std::string wrong;
+    std::string fix;
+    FindingId id;        // of the finding that lint_qos makes of it
+    std::string near{};  // the port to point at when the file does not have the key
+
+    std::string path() const;
+};
+
+struct EffectiveQos {
+    CellSize cell{256};
+    std::uint32_t buffer_cells = 0;
+    std::vector<EffectivePool> pools;  // ingress first, each in order of names
+    std::map<std::string, EffectivePort, NaturalOrder> ports;
+    std::vector<QosProblem> problems;   // what makes it unusable; empty: it may be compiled
+    std::vector<QosProblem> tolerated;  // what keeps it from being lossless, and was accepted by small_xoff
+
+    const EffectivePool* pool(PoolDirection direction, unsigned index) const;
+};
+
+EffectiveQos effective_qos(const Config& config);
+// The port's own classification: its map, or the one its preset brings.
+MapConfig map_of(const Config& config, const PortConfig& port);
+
+// The table of `--check`: pools with their sums, then a port's headroom term by term (ports that agree
+// together).
+std::string qos_tables(const EffectiveQos& qos);
+
+}  // namespace sluice

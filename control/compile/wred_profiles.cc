@@ -1,0 +1,96 @@
+#include "control/compile/wred_profiles.hh"
+
+#include <fmt/format.h>
+
+namespace sluice {
+namespace {
+
+// A curve before it is compiled.
+struct Curve {
+    std::uint64_t min;
+    std::uint64_t max;
+    Chance probability;
+};
+
+constexpr Chance percent(std::uint32_t n) { return {n * (Chance::always / 100)}; }
+
+Curve linear(Rate speed) {
+    constexpr std::uint64_t min_at_25g = 100'000;
+    constexpr std::uint64_t max_at_25g = 400'000;
+    const std::uint64_t mega = speed.bits_per_second / 1'000'000;
+    return {min_at_25g * mega / 25'000, max_at_25g * mega / 25'000, percent(20)};
+}
+
+constexpr Curve steep{150'000, 1'500'000, percent(100)};
+constexpr Curve sonic{1U << 20, 2U << 20, percent(5)};
+
+WredCurve compiled(const Curve& curve) {
+    const std::uint64_t parts = certainty * curve.probability.parts_per_billion / Chance::always;
+    return {curve.min, curve.max, parts};
+}
+
+WredProfile one_curve(const Curve& curve) {
+    WredProfile profile;
+    profile.colour.fill(compiled(curve));
+    return profile;
+}
+
+Curve over(const Curve& base, const WredCurveConfig& said) {
+    return {said.min_bytes.value_or(base.min), said.max_bytes.value_or(base.max),
+            said.probability.value_or(base.probability)};
+}
+
+tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfig& config,
+                                                                 const std::string& name, Rate speed) {
+    std::optional<WredProblem> problem;
+    const auto curve = [&](const char* key, const Curve& base, const WredCurveConfig& said) {
+        const Curve made = over(base, said);
+        if (made.min > made.max && !problem)
+            problem =
+                WredProblem{fmt::format("wred.{}.{}_min", name, key),
+                            fmt::format("its min of {} bytes is above its max of {}", made.min, made.max),
+                            fmt::format("write {}_max = {} or more", key, made.min)};
+        return made;
+    };
+    const Curve green = curve("green", linear(speed), config.green);
+    WredProfile profile;
+    profile.colour = {compiled(green), compiled(curve("yellow", green, config.yellow)),
+                      compiled(curve("red", green, config.red))};
+    profile.has_ect = config.ect != WredCurveConfig{};
+    if (profile.has_ect) profile.ect = compiled(curve("ect", green, config.ect));
+    profile.mark_at = config.mark_at;
+    profile.weight = config.weight;
+    profile.ecn = config.ecn;
+    profile.drop_non_ect = config.drop_non_ect;
+    const Duration least = config.sojourn_min.value_or(Duration{});
+    if (config.mark_at == MarkAt::sojourn) {
+        if (!config.sojourn_max || *config.sojourn_max < least)
+            return tl::unexpected(
+                WredProblem{fmt::format("wred.{}.sojourn_max", name),
+                            config.sojourn_max ? "it is below sojourn_min" : "mark_at = \"sojourn\" needs it",
+                            "write sojourn_min = \"20us\" and sojourn_max = \"80us\", for example"});
+        profile.sojourn = compiled({static_cast<std::uint64_t>(least.ps),
+                                    static_cast<std::uint64_t>(config.sojourn_max->ps),
+                                    config.sojourn_probability.value_or(percent(100))});
+    }
+    if (problem) return tl::unexpected(*problem);
+    return profile;
+}
+
+}  // namespace
+
+tl::expected<std::optional<WredProfile>, WredProblem> wred_profile(const Config& config,
+                                                                   const std::string& name, Rate speed) {
+    if (const auto found = config.wred.find(name); found != config.wred.end())
+        return configured(found->second, name, speed);
+    if (name == "linear") return one_curve(linear(speed));
+    if (name == "steep") return one_curve(steep);
+    if (name == "sonic") return one_curve(sonic);
+    if (name == "none") return std::nullopt;
+    return tl::unexpected(
+        WredProblem{{},
+                    fmt::format("there is no WRED profile \"{}\"", name),
+                    fmt::format("name one of {}, or add [wred.{}]", wred_profile_names, name)});
+}
+
+}  // namespace sluice

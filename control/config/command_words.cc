@@ -1,0 +1,197 @@
+#include "control/config/command_words.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <sstream>
+
+#include "control/config/config_paths.hh"
+#include "control/config/decision_filter.hh"
+#include "control/config/next_hop_words.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+
+namespace sluice {
+namespace {
+
+using ParsedCommand = tl::expected<Command, std::string>;
+using Words = std::vector<std::string>;
+
+Words split(std::string_view text) {
+    std::istringstream stream{std::string(text)};
+    Words words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    return words;
+}
+
+ParsedCommand parse_port(const Words& words) {
+    if (words.size() != 3 || (words[2] != "up" && words[2] != "down"))
+        return tl::unexpected<std::string>("wanted: port NAME up|down");
+    return PortCommand{words[1], words[2] == "up"};
+}
+
+ParsedCommand parse_queue(const Words& words) {
+    static const std::string wanted = "wanted: queue PORT.N hold|release, N from 0 to 7";
+    if (words.size() != 3 || (words[2] != "hold" && words[2] != "release")) return tl::unexpected(wanted);
+    const auto dot = words[1].rfind('.');
+    if (dot == std::string::npos) return tl::unexpected(wanted);
+    const auto queue = parse_integer(words[1].substr(dot + 1));
+    if (!queue || *queue >= classes) return tl::unexpected(wanted);
+    return QueueCommand{words[1].substr(0, dot), static_cast<ClassId>(*queue), words[2] == "hold"};
+}
+
+ParsedCommand parse_route(const Words& words) {
+    static const std::string wanted =
+        "wanted: route add|replace PREFIX via ADDRESS [weight N]..., route add|replace PREFIX blackhole, or "
+        "route delete PREFIX";
+    if (words.size() < 3) return tl::unexpected(wanted);
+    RouteCommand command{};
+    if (words[1] == "add")
+        command.verb = RouteVerb::add;
+    else if (words[1] == "replace")
+        command.verb = RouteVerb::replace;
+    else if (words[1] == "delete")
+        command.verb = RouteVerb::remove;
+    else
+        return tl::unexpected(wanted);
+    const auto prefix = parse_network(words[2]);
+    if (!prefix) return tl::unexpected(in_quotes(words[2]) + " " + prefix.error().wrong);
+    command.route.prefix = *prefix;
+    const bool removes = command.verb == RouteVerb::remove;
+    if (removes && words.size() > 3)
+        return tl::unexpected<std::string>("a delete names no next hop; " + wanted);
+    if (!removes && words.size() == 3)
+        return tl::unexpected("route " + in_quotes(words[2]) + " has no next hop; " + wanted);
+    if (removes) return command;
+    // A route without next hops is a blackhole, which has to be said.
+    auto via = parse_next_hops(std::span(words).subspan(3));
+    if (!via) return tl::unexpected(via.error() + "; " + wanted);
+    command.route.via = std::move(*via);
+    std::sort(command.route.via.begin(), command.route.via.end());
+    return command;
+}
+
+ParsedCommand parse_fault(const Words& words) {
+    if (words.size() == 3 && words[2] == "clear") return FaultCommand{words[1], {}, {}};
+    if (words.size() < 4)
+        return tl::unexpected<std::string>("wanted: fault PORT KEY VALUE, or fault PORT clear");
+    FaultCommand command{words[1], words[2], words[3]};
+    for (std::size_t i = 4; i < words.size(); ++i) command.value += " " + words[i];
+    FaultSettings tried;
+    std::string error = set_fault(tried, command.key, command.value);
+    if (!error.empty()) return tl::unexpected(std::move(error));
+    return command;
+}
+
+ParsedCommand parse_watchdog(const Words& words) {
+    if (words.size() == 3 && (words[1] == "start" || words[1] == "stop"))
+        return WatchdogCommand{words[2], words[1] == "start"};
+    if (words.size() == 3 && words[1] == "big-red-switch" && (words[2] == "on" || words[2] == "off"))
+        return WatchdogCommand{{}, words[2] == "on"};
+    return tl::unexpected<std::string>("wanted: watchdog start|stop PORT, or watchdog big-red-switch on|off");
+}
+
+// The value is the rest of the line: it may be a list.
+ParsedCommand parse_set(std::string_view text) {
+    constexpr std::string_view space = " \t";
+    const auto trimmed = [&](std::string_view part) {
+        const auto first = part.find_first_not_of(space);
+        if (first == std::string_view::npos) return std::string_view();
+        return part.substr(first, part.find_last_not_of(space) - first + 1);
+    };
+    const std::string_view rest = trimmed(trimmed(text).substr(3));
+    const auto end = std::min(rest.find_first_of(" \t="), rest.size());
+    std::string_view value = trimmed(rest.substr(end));
+    if (value.starts_with('=')) value = trimmed(value.substr(1));
+    if (end == 0 || value.empty())
+        return tl::unexpected<std::string>("wanted: set KEY VALUE, or set KEY=VALUE");
+    return SetCommand{std::string(rest.substr(0, end)), std::string(value)};
+}
+
+ParsedCommand parse_decisions_command(const Words& words) {
+    auto wanted = parse_decisions(std::span(words).subspan(1));
+    if (!wanted) return tl::unexpected(std::move(wanted.error()));
+    std::string said;
+    for (const std::string& word : std::span(words).subspan(1)) append_item(said, " ", word);
+    return DecisionsCommand{std::move(*wanted), std::move(said)};
+}
+
+std::string check(const Config& config, const QueueCommand& command) {
+    return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
+}
+
+std::string check(const Config& config, const FaultCommand& command) {
+    if (!config.ports.contains(command.port)) return "no port " + in_quotes(command.port);
+    return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only"
+                                                : std::string{};
+}
+
+std::string check(const Config& config, const WatchdogCommand& command) {
+    if (!command.port.empty())
+        return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
+    const bool any = config.ports.empty()
+                         ? cuts(config.watchdog.action)
+                         : std::any_of(config.ports.begin(), config.ports.end(), [&](const auto& port) {
+                               return cuts(watchdog_of(config.watchdog, port.second).action);
+                           });
+    return any || !command.on ? std::string{}
+                              : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
+}
+
+// What a change may be refused for that is known before.
+std::string check(const Config& config, const SetCommand& command) {
+    const auto changed = with_value(config, command.path, command.value);
+    if (!changed) {
+        const ConfigError& error = changed.error();
+        std::string text = error.path.empty() ? error.wrong : error.path + ": " + error.wrong;
+        if (!error.allowed.empty()) text += "; allowed: " + error.allowed;
+        if (!error.remedy.empty()) text += "; do: " + error.remedy;
+        return text;
+    }
+    for (const ConfigChange& change : config_changes(config, *changed))
+        if (change.restart) return change.path + " cannot change while the switch runs";
+    return {};
+}
+
+std::string check(const Config& config, const DecisionsCommand& command) {
+    return check_decisions(config, command.wanted);
+}
+
+std::string check(const Config& config, const PortCommand& command) {
+    return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
+}
+
+std::string check(const Config& config, const RouteCommand& command) {
+    for (const NextHopConfig& hop : command.route.via) {
+        if (!config.neighbors->contains(hop.address))
+            return "next hop " + print_address(hop.address) + " has no [[neighbor]]";
+    }
+    return {};
+}
+
+}  // namespace
+
+tl::expected<Command, std::string> parse_command(std::string_view text) {
+    const Words words = split(text);
+    if (!words.empty() && words[0] == "port") return parse_port(words);
+    if (!words.empty() && words[0] == "queue") return parse_queue(words);
+    if (!words.empty() && words[0] == "route") return parse_route(words);
+    if (!words.empty() && words[0] == "fault") return parse_fault(words);
+    if (!words.empty() && words[0] == "watchdog") return parse_watchdog(words);
+    if (!words.empty() && words[0] == "set") return parse_set(text);
+    if (!words.empty() && words[0] == "decisions") return parse_decisions_command(words);
+    return tl::unexpected("unknown command " + in_quotes(text) +
+                          "; known: port, queue, route, fault, watchdog, set, decisions");
+}
+
+std::string check_command(const Config& config, const Command& command) {
+    return std::visit([&](const auto& known) { return check(config, known); }, command);
+}
+
+std::string check_command(const Config& config, std::string_view text) {
+    const ParsedCommand command = parse_command(text);
+    return command ? check_command(config, *command) : command.error();
+}
+
+}  // namespace sluice

@@ -1,0 +1,374 @@
+// The configuration as a value: what the TOML file says, with every default filled in and nothing resolved.
+// `load_config` makes it, `check_config` (lint.hh) judges it, `compile` turns it into what the workers read,
+// and `to_toml` (schema.hh) writes it down so that it loads back equal. Collections are sorted (ports in
+// natural order: p2 before p10), so that equal configurations compare equal.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/config/copy_on_write.hh"
+#include "lib/classify.hh"
+#include "lib/decision.hh"
+#include "lib/faults.hh"
+#include "lib/headers.hh"
+#include "lib/ids.hh"
+#include "lib/ip_address.hh"
+#include "lib/pfc_mode.hh"
+#include "lib/pfc_watchdog.hh"
+#include "lib/punt.hh"
+#include "lib/units.hh"
+#include "lib/wred.hh"
+
+namespace sluice {
+
+enum class ClockKind : std::uint8_t { virtual_time, real_time };
+enum class PeerKind : std::uint8_t { obey, ignore };
+
+// "p2" sorts before "p10". A strict total order: different strings are never equal ("p01" before "p1").
+struct NaturalOrder {
+    bool operator()(std::string_view a, std::string_view b) const;
+    using is_transparent = void;
+};
+
+// Where a value stands in the file, for messages that come after parsing. Line 0: not from a file.
+struct SourcePlace {
+    unsigned line = 0;
+    unsigned column = 0;
+    bool operator==(const SourcePlace&) const { return true; }  // never part of a configuration's identity
+};
+
+// Where the keys of the file stand, by path ("port.p1.speed"); keys inside lists of tables are not kept.
+struct SourceMap {
+    std::map<std::string, SourcePlace, std::less<>> places;
+    SourcePlace find(std::string_view path) const {
+        const auto found = places.find(path);
+        return found == places.end() ? SourcePlace{} : found->second;
+    }
+    bool operator==(const SourceMap&) const { return true; }  // like SourcePlace
+};
+
+// The preset `lossless`: DSCP 26 and 3 are RoCE, 48 is CNP, 56 is network control.
+constexpr std::array<ClassId, 64> preset_dscp_to_tc() {
+    std::array<ClassId, 64> map{};
+    map[26] = map[3] = 3;
+    map[48] = 6;
+    map[56] = 7;
+    return map;
+}
+
+struct MapConfig {
+    std::array<ClassId, 64> dscp_to_tc = preset_dscp_to_tc();
+    std::array<ClassId, 8> pcp_to_tc{0, 0, 0, 3, 0, 0, 6, 7};
+    std::array<ClassId, 8> tc_to_queue{0, 1, 2, 3, 4, 5, 6, 7};
+    std::array<ClassId, 8> tc_to_priority_group{0, 1, 2, 3, 4, 5, 6, 7};
+    std::array<ClassId, 8> pfc_priority_to_queue{0, 1, 2, 3, 4, 5, 6, 7};
+    std::optional<ClassId> roce_tc;  // RoCEv2 data and ACK; absent: follow DSCP
+    std::optional<ClassId> cnp_tc = ClassId{6};
+    bool operator==(const MapConfig&) const = default;
+};
+
+enum class PoolDirection : std::uint8_t { ingress, egress };
+
+// Memory of one direction that groups or queues share. What is absent here and below comes from the preset
+// (qos.hh).
+struct PoolConfig {
+    PoolDirection direction = PoolDirection::ingress;
+    std::uint64_t size_bytes = 0;             // with the reserved parts and headrooms of its groups
+    std::uint64_t shared_headroom_bytes = 0;  // 0: every group has its own
+    bool operator==(const PoolConfig&) const = default;
+};
+
+// A limit on shared use: alpha = 2^dynamic_th of the free cells, or fixed.
+struct ThresholdConfig {
+    std::optional<int> dynamic_th;              // in [-8, 7]
+    std::optional<std::uint64_t> static_bytes;  // 0: no limit
+    bool operator==(const ThresholdConfig&) const = default;
+};
+
+struct PriorityGroupConfig : ThresholdConfig {
+    std::optional<std::string> pool;
+    std::optional<std::uint64_t> size_bytes;  // reserved
+    std::optional<std::uint64_t> xoff_bytes;  // headroom; absent: computed
+    std::optional<std::uint64_t> xon_bytes;
+    std::optional<std::uint64_t> xon_offset_bytes;
+    std::optional<bool> lossless;
+    bool operator==(const PriorityGroupConfig&) const = default;
+};
+
+// A WRED curve; what is absent comes from the curve it starts from (control/compile/wred_profiles.hh).
+struct WredCurveConfig {
+    std::optional<std::uint64_t> min_bytes;
+    std::optional<std::uint64_t> max_bytes;
+    std::optional<Chance> probability;  // at max
+    bool operator==(const WredCurveConfig&) const = default;
+};
+
+struct WredConfig {
+    WredCurveConfig green, yellow, red, ect;
+    std::optional<Duration> sojourn_min;
+    std::optional<Duration> sojourn_max;
+    std::optional<Chance> sojourn_probability;
+    MarkAt mark_at = MarkAt::dequeue;
+    std::uint8_t weight = 0;  // in [0, 15]
+    bool ecn = true;
+    bool drop_non_ect = false;
+    bool operator==(const WredConfig&) const = default;
+};
+
+enum class QueueScheduler : std::uint8_t { strict, dwrr };
+
+struct QueueConfig : ThresholdConfig {
+    std::optional<std::string> pool;
+    std::optional<std::uint64_t> size_bytes;  // reserved
+    std::optional<QueueScheduler> scheduler;
+    std::optional<std::uint8_t> weight;  // in [1, 255]
+    Rate min_rate{};                     // 0: none
+    Rate max_rate{};
+    std::optional<std::string> wred;                // a [wred.NAME], or one of wred_profile_names
+    std::optional<std::uint64_t> microburst_bytes;  // absent: the port's
+    bool operator==(const QueueConfig&) const = default;
+};
+
+// Of a port; what is absent is the switch's.
+struct PortWatchdogConfig {
+    std::optional<Duration> detection;
+    std::optional<Duration> restoration;
+    std::optional<WatchdogAction> action;
+    bool operator==(const PortWatchdogConfig&) const = default;
+};
+
+struct PortConfig {
+    std::string device;  // DPDK device string, or PCI address
+    Rate speed = gigabits(100);
+    std::uint32_t cable_m = 5;
+    // IP MTU in bytes, in [68, 9216]. Parsing gives a port on an interface of the kernel no more than fits a
+    // packet buffer, unless the file says one.
+    std::uint32_t mtu = 9100;
+    std::optional<MacAddress> mac;  // absent: the device's, or 02:53:4c:00:00:<index> for a device without
+    std::vector<IpPrefix> address;
+    bool promiscuous = false;      // route whatever unicast destination MAC a frame has
+    bool responder = false;        // we answer ARP, ND and ping, and say why packets cannot go on
+    bool proxy_arp = false;        // likewise ARP and ND for hosts behind other ports
+    std::optional<PeerKind> peer;  // absent: obey under the virtual clock, else unknown
+    std::string qos = "lossless";
+    std::optional<std::vector<ClassId>> pfc;  // absent: the preset's
+    std::optional<PfcMode> pfc_mode;
+    bool small_xoff = false;  // a configured xoff may be too small: the report then promises nothing
+    std::uint16_t pfc_quanta = 0xFFFF;              // of the XOFFs we send
+    Rate shaper{};                                  // 0: none
+    std::optional<std::uint64_t> microburst_bytes;  // of each queue; 0: none; absent: by speed
+    Trust trust = Trust::dscp;
+    ClassId default_tc = 0;  // with trust = port, and for what carries neither DSCP nor PCP
+    std::string map = "default";
+    std::optional<unsigned> worker;  // absent: ports are dealt round
+    std::uint16_t rx_queues = 1;     // in [1, max_receive_queues]; more under the real clock only
+    std::vector<unsigned>
+        rx_workers;  // who polls those beyond the first, in turn; empty: all, from the next one on
+    std::array<PriorityGroupConfig, classes> priority_group{};
+    std::array<QueueConfig, classes> queue{};
+    PortWatchdogConfig watchdog;
+    FaultSettings fault;  // injected, under the virtual clock only
+    SourcePlace place;
+    bool operator==(const PortConfig&) const = default;
+};
+
+struct NeighborConfig {
+    IpAddress address;
+    std::string port;
+    MacAddress mac;
+    std::optional<std::uint16_t> vlan;  // tag this next hop's frames; absent: untagged
+    SourcePlace place;
+    bool operator==(const NeighborConfig&) const = default;
+};
+
+constexpr std::uint32_t min_hop_weight = 1;
+constexpr std::uint32_t max_hop_weight = 256;
+
+struct NextHopConfig {
+    IpAddress address;                      // of a neighbour
+    std::uint32_t weight = min_hop_weight;  // in [min_hop_weight, max_hop_weight]
+    auto operator<=>(const NextHopConfig&) const = default;
+};
+using NextHops = std::vector<NextHopConfig>;  // sorted
+
+struct RouteConfig {
+    IpPrefix prefix;
+    NextHops via;  // empty: blackhole
+    SourcePlace place;
+    bool operator==(const RouteConfig&) const = default;
+};
+
+// Sorted by what they are for. Something may be there twice, until `check_config` has found it.
+struct ByPrefix {
+    using is_transparent = void;
+    static const IpPrefix& key(const RouteConfig& route) { return route.prefix; }
+    static const IpPrefix& key(const IpPrefix& prefix) { return prefix; }
+    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+};
+struct ByAddress {
+    using is_transparent = void;
+    static const IpAddress& key(const NeighborConfig& neighbor) { return neighbor.address; }
+    static const IpAddress& key(const IpAddress& address) { return address; }
+    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+};
+using RouteSet = std::multiset<RouteConfig, ByPrefix>;
+using NeighborSet = std::multiset<NeighborConfig, ByAddress>;
+
+// off: nothing is set up for it. ready: waits for the command `decisions on`. on: from the start.
+enum class RecordMode : std::uint8_t { off, ready, on };
+
+// Of the packets to be recorded; what is absent matches all.
+struct FlowConfig {
+    std::optional<IpPrefix> source;
+    std::optional<IpPrefix> destination;
+    std::optional<std::uint16_t> source_port;
+    std::optional<std::uint16_t> destination_port;
+    std::optional<std::uint32_t> qp;  // destination QP of RoCEv2, 24 bits
+    bool operator==(const FlowConfig&) const = default;
+};
+
+// Decision records: which packets, and where to. Empty lists choose all.
+struct DecisionsConfig {
+    std::optional<RecordMode> record;   // absent: on with a file, ready when an event may switch it on
+    std::string file;                   // JSON lines; empty: only the report says why
+    std::optional<std::uint32_t> ring;  // events of a worker on their way to control; absent: chosen
+    std::vector<std::string> ports;     // ingress
+    std::vector<std::string> egress;
+    std::vector<ClassId> classes;  // traffic classes
+    std::vector<Verdict> verdicts;
+    FlowConfig flow;
+    bool operator==(const DecisionsConfig&) const = default;
+};
+
+struct EventConfig {
+    Duration at;
+    std::string command;
+    SourcePlace place;
+    bool operator==(const EventConfig&) const = default;
+};
+
+// Tables of the forwarding tables for prefixes longer than /24, of 1 KiB each and twice; absent: chosen.
+struct FibConfig {
+    std::optional<std::uint32_t> ipv4_tables;
+    std::optional<std::uint32_t> ipv6_tables;
+    bool operator==(const FibConfig&) const = default;
+};
+
+// What a port's TAP is called: as much of the port's name as the kernel takes.
+constexpr std::size_t tap_name_bytes = 15;
+inline std::string_view tap_name(std::string_view port) { return port.substr(0, tap_name_bytes); }
+
+struct KernelConfig {
+    bool routes = false;  // the kernel's routes and neighbours are ours, behind those of the configuration
+    std::optional<bool> taps;  // an interface of the kernel for ports that are none; absent: as `routes`
+    std::uint64_t receive_buffer_bytes = 8'000'000;  // of the netlink socket
+    bool has_taps() const { return taps.value_or(routes); }
+    bool operator==(const KernelConfig&) const = default;
+};
+
+// How much of each class control gets from a port.
+struct PuntConfig {
+#define PUNT(name, rate, burst, sentence) PuntLimit name{rate, burst};
+#include "lib/punt_classes.def"
+#undef PUNT
+    bool operator==(const PuntConfig&) const = default;
+};
+
+struct WatchdogConfig {
+    static constexpr Duration min_detection = milliseconds(100), max_detection = seconds(5);
+
+    Duration detection = milliseconds(200);  // in [min_detection, max_detection]
+    std::optional<Duration> restoration;     // in [100 ms, 60 s]; absent: 2 x detection
+    std::optional<Duration> poll;            // absent: detection / 4; the virtual clock is exact without
+    WatchdogAction action = WatchdogAction::drop;
+    bool operator==(const WatchdogConfig&) const = default;
+};
+
+// What holds at a port.
+inline WatchdogConfig watchdog_of(const WatchdogConfig& all, const PortConfig& port) {
+    WatchdogConfig own = all;
+    own.detection = port.watchdog.detection.value_or(all.detection);
+    if (port.watchdog.restoration) own.restoration = port.watchdog.restoration;
+    own.action = port.watchdog.action.value_or(all.action);
+    return own;
+}
+
+struct Config {
+    ClockKind clock = ClockKind::virtual_time;
+    std::uint64_t seed = 1;
+    unsigned workers = 1;         // in [1, max_workers]
+    std::vector<unsigned> cores;  // CPU of each worker under the real clock; empty: chosen
+    std::uint64_t hash_seed = 1;
+    bool hash_roce_qp = false;     // the destination QP takes part in the ECMP hash
+    std::vector<std::string> eal;  // extra EAL arguments
+    Duration virtual_turn{};
+    unsigned virtual_ring_frames = 4096;   // receive ring of a simulated port
+    Duration turn_max = microseconds(50);  // longest turn of a worker under the real clock, for the headroom
+    Duration idle_sleep{};                 // of a worker with nothing to do, between two turns; 0: it polls
+    std::uint64_t buffer_size_bytes = 16'000'000;
+    std::uint32_t cell_bytes = 256;
+    std::optional<std::uint32_t> packet_buffer_bytes;  // in [768, 16384]; absent: see the function
+    WatchdogConfig watchdog;
+    PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
+    std::map<std::string, PortConfig, NaturalOrder> ports;
+    std::map<std::string, PoolConfig> pools;  // none: the preset's
+    std::map<std::string, WredConfig> wred;
+    std::map<std::string, MapConfig> maps{{"default", {}}};  // "default" is always there
+    FibConfig fib;
+    PuntConfig punt;
+    KernelConfig kernel;
+    CopyOnWrite<NeighborSet> neighbors;
+    CopyOnWrite<RouteSet> routes;
+    std::vector<EventConfig> events;
+    DecisionsConfig decisions;
+    SourceMap source;
+    bool operator==(const Config&) const = default;
+};
+
+// One thing that is wrong with a file. Line 0: the file as a whole. `path` is the key, "port.p1.speed".
+struct ConfigError {
+    std::string file;
+    SourcePlace place;
+    std::string path;
+    std::string wrong;    // a sentence about the value: `"100X" has the unknown unit "X"`
+    std::string allowed;  // may be empty
+    std::string remedy;   // may be empty
+
+    // One line: `file:line:column: path: wrong; allowed: ...; do: ...`
+    std::string text() const;
+};
+
+constexpr std::size_t max_config_bytes = 64U << 20;
+constexpr std::size_t max_routes = 1'048'576;  // and as many neighbours
+constexpr std::size_t max_route_hops = 256;
+constexpr std::size_t max_events = 65'536;
+constexpr std::size_t max_config_errors = 10'000;  // further ones are left out, and the last error says so
+
+using ConfigResult = tl::expected<Config, std::vector<ConfigError>>;
+
+// The configuration in `text`, or everything that is wrong with it, in the file's order. `file` is for
+// messages.
+ConfigResult parse_config(std::string_view text, std::string_view file);
+ConfigResult load_config(const std::string& path);
+
+// Data room of a packet buffer. The virtual clock has small ones, of which a frame takes several: they are
+// most of the memory that a buffer costs. Devices of the real clock want a frame in one.
+std::uint32_t packet_buffer_bytes(const Config& config);
+// Whether the device is an interface of the kernel, which receives a frame into one packet buffer.
+bool on_kernel_interface(const PortConfig& port);
+
+// Sorts what does not sort itself as parsing does: events by time, PFC priorities.
+void sort_config(Config& config);
+// Adds a route, its next hops sorted, or a neighbour.
+void add(Config& config, RouteConfig route);
+void add(Config& config, NeighborConfig neighbor);
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// A configuration key by key: what two configurations differ in, one value, and a value set.
+//
+// Paths are those of the TOML file: "port.p0.queue.3.wred"; a route is "route.10.9.0.0/16", a neighbour
+// "neighbor.10.0.1.2". A value is as the file has it; what a file would not say has its default. Every path
+// of a change is one that `value_at` takes, and `with_value` but for routes, neighbours, events and whole
+// ports.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/config/config.hh"
+
+namespace sluice {
+
+struct ConfigChange {
+    std::string path;
+    std::string from, to;  // as TOML; empty: the default, or not there
+    bool restart = false;  // takes effect only when sluiced starts
+};
+
+// The path by which commands name it: [default.map] is the map "default", and keys of [default] may stand in
+// [default.port].
+std::string usual_path(std::string_view path);
+
+// What turns `from` into `to`, sorted by path.
+std::vector<ConfigChange> config_changes(const Config& from, const Config& to);
+
+// `config` with one value changed: judged as in a file, so an error says what is allowed. The value may be
+// TOML, or text that stands for a TOML string: 5, "150KB", 150KB.
+tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view path,
+                                             std::string_view value);
+
+// What is in force at a path, as TOML: the value of a key or of an entry of a table
+// (map.default.dscp_to_tc.26), the keys of a section, one a line; of a route, neighbour or timed event the
+// words that ConfigChange has of it. An error when there is no such key, or when the configuration has no
+// such port, group or profile.
+tl::expected<std::string, ConfigError> value_at(const Config& config, std::string_view path);
+
+}  // namespace sluice

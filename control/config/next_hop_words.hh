@@ -1,0 +1,16 @@
+// The next hops of a route in words: `via ADDRESS [weight N]`, again and again, or `blackhole`. Commands,
+// events and sluicectl take them so.
+#pragma once
+
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "control/config/config.hh"
+
+namespace sluice {
+
+// In the order of the words; empty: a blackhole. An error's text says what is wrong.
+tl::expected<NextHops, std::string> parse_next_hops(std::span<const std::string> words);
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+// What becomes of routes, neighbours and interface addresses: the difference between two configurations, what
+// a client asks for, or what the kernel says. Every change of them is one of these, and costs what it
+// changes.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "control/config/config.hh"
+
+namespace sluice {
+
+// Whose they are, whose counts first: what the configuration says of a prefix or a neighbour comes before
+// what the kernel says of the same.
+enum class RouteOrigin : std::uint8_t { configuration, kernel };
+constexpr unsigned route_origins = 2;
+
+struct RouteChanges {
+    struct Route {
+        IpPrefix prefix;
+        std::optional<RouteConfig> now;  // nothing: deleted
+        bool elsewhere = false;          // by no port of ours: dropped as no_route
+    };
+    struct Neighbor {
+        IpAddress address;
+        std::optional<NeighborConfig> now;
+    };
+    struct Own {
+        IpPrefix prefix;  // of an interface: the address itself, or its subnet
+        bool there;
+    };
+    RouteOrigin origin = RouteOrigin::configuration;
+    std::vector<Route> routes;
+    std::vector<Neighbor> neighbors;
+    std::vector<Own> addresses, subnets;
+
+    bool empty() const { return routes.empty() && neighbors.empty() && addresses.empty() && subnets.empty(); }
+};
+
+// From one configuration to another. What they share is not looked at.
+RouteChanges route_changes(const Config& from, const Config& to);
+// Routes and neighbours of the configuration as they are then.
+void apply(const RouteChanges& changes, Config& config);
+
+IpPrefix host_prefix(const IpAddress& address);
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// The rows of every section, by subject (schema_*.cc), and what they share. Private to the schema.
+#pragma once
+
+#include "control/config/schema_rows.hh"
+
+namespace sluice::schema {
+
+constexpr std::uint64_t max_buffer_bytes = 1ULL << 40;
+constexpr std::uint64_t max_rate_bits = 8'000'000'000'000;
+
+// ports
+Rows<FaultSettings> fault_rows();
+Rows<PortConfig> port_rows();
+Rows<MapConfig> map_rows();
+// buffer
+Rows<PoolConfig> pool_rows();
+Rows<WredConfig> wred_rows();
+Rows<WatchdogConfig> watchdog_rows();
+Rows<PortWatchdogConfig> port_watchdog_rows();
+// network
+Rows<FibConfig> fib_rows();
+Rows<PuntConfig> punt_rows();
+Rows<KernelConfig> kernel_rows();
+Rows<NeighborConfig> neighbor_rows();
+Rows<RouteConfig> route_rows();
+// decisions
+Rows<DecisionsConfig> decision_rows();
+Rows<EventConfig> event_rows();
+
+}  // namespace sluice::schema

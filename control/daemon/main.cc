@@ -1,0 +1,209 @@
+// sluiced: the switch as a process.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+#include "control/compile/compile.hh"
+#include "control/compile/qos.hh"
+#include "control/config/config.hh"
+#include "control/config/force.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+#include "control/daemon/options.hh"
+#include "control/daemon/run.hh"
+#include "control/lint/judge.hh"
+#include "control/lint/machine.hh"
+#include "control/lint/memory.hh"
+#include "control/report/report.hh"
+#include "control/report/summary.hh"
+#include "control/server/boundary.hh"
+#include "control/server/commands.hh"
+#include "control/server/metrics.hh"
+#include "control/server/socket.hh"
+#include "control/text/json_text.hh"
+#include "control/text/say.hh"
+#include "dataplane/base/output_file.hh"
+
+namespace sluice {
+namespace {
+
+constexpr int exit_done = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_configuration = 2;  // or usage
+constexpr int exit_false = 4;          // an assertion
+constexpr int exit_signalled = 128;    // plus the signal's number, as a shell has it
+
+int usage_error(const std::string& what) {
+    complain("sluiced: {}\n{}", what, usage_text());
+    return exit_configuration;
+}
+
+int print(const std::string& what) {
+    if (what == "reference") say("{}", schema_reference());
+    if (what == "metrics") say("{}", metrics_reference());
+    if (what == "man") say("{}", man_page());
+    if (what == "help") say("{}", usage_text());
+    return exit_done;
+}
+
+struct Judged {
+    Config config;
+    std::vector<std::string> forced;  // what it is not lossless for
+};
+
+// Loads and judges; prints every finding. Nothing when it may not run.
+std::optional<Judged> read_config(const Arguments& arguments) {
+    auto loaded = load_config(arguments.config);
+    if (!loaded) {
+        for (const ConfigError& error : loaded.error()) complain("{}\n", error.text());
+        return std::nullopt;
+    }
+    Config config = std::move(*loaded);
+    arguments.overrides.apply(config);
+    auto findings = judge(config, this_machine());
+    if (arguments.force) force(findings);
+    // A run is told what is wrong with it; notes are for who asks.
+    for (const Finding& finding : findings)
+        if (arguments.check || finding.severity != Severity::note)
+            complain("{}\n", finding.text(arguments.config));
+    if (has_error(findings)) return std::nullopt;
+    if (arguments.check && findings.empty()) say("{}: no findings\n", arguments.config);
+    return Judged{std::move(config), forced_reasons(findings)};
+}
+
+std::string mac_table(const Config& config) {
+    std::string text = fmt::format("\n{:<12}  {}\n", "port", "MAC");
+    std::size_t index = 0;
+    for (const auto& [name, port] : config.ports) {
+        const auto mac = configured_mac(config, port, index++);
+        text += fmt::format("{:<12}  {}\n", name,
+                            mac ? print_mac(*mac) : "its device's, see: sluicectl port show");
+    }
+    return text;
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+    auto file = OutputFile::create(path);
+    std::string error = file ? std::string() : file.error();
+    if (file) {
+        (*file)->write(text);
+        (*file)->write("\n");
+        error = (*file)->close();
+    }
+    if (!error.empty()) complain("sluiced: {}\n", error);
+    return error.empty();
+}
+
+// Before the run: false, and says why, when an assertion can never be judged.
+bool can_judge(const Assertions& assertions, RunningSwitch& running) {
+    if (assertions.empty()) return true;
+    const auto wrong = assertions.check(make_report(running));
+    for (const std::string& line : wrong) complain("sluiced: {}\n", line);
+    return wrong.empty();
+}
+
+// Says which assertions are false, and with what figures.
+bool holds(const Assertions& assertions, const nlohmann::ordered_json& report) {
+    const auto failures = assertions.failures(report);
+    for (const std::string& line : failures) complain("sluiced: {}\n", line);
+    return failures.empty();
+}
+
+int finish(const Arguments& arguments, RunningSwitch& running, const std::string& gave_up) {
+    bool good = gave_up.empty();
+    if (!good) complain("sluiced: {}\n", gave_up);
+    for (const std::string& error : running.close()) {
+        complain("sluiced: {}\n", error);
+        good = false;
+    }
+    const auto report = make_report(running);
+    if (!arguments.report.empty()) good &= write_file(arguments.report, json_text(report, 2));
+    if (!arguments.trace.empty()) good &= write_file(arguments.trace, json_text(make_depth_trace(running)));
+    say("{}", summarise(report));
+    running.device().empty();
+    const unsigned missing = running.packets_missing();
+    if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
+    const bool balanced = report["ledger"]["balanced"].get<bool>();
+    if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
+    if (running.is_interrupted()) {
+        if (!arguments.assertions.empty())
+            complain("sluiced: the run was interrupted: its assertions are not judged\n");
+        return exit_signalled + stopped_by();
+    }
+    const bool is_true = holds(arguments.assertions, report);
+    if (!good || !balanced || missing != 0) return exit_failed;
+    return is_true ? exit_done : exit_false;
+}
+
+int run_main(int argc, char** argv) {
+    const auto parsed = parse_arguments(argc, argv);
+    if (!parsed) return usage_error(parsed.error());
+    const Arguments& arguments = *parsed;
+    if (!arguments.print.empty()) return print(arguments.print);
+    const auto judged = read_config(arguments);
+    if (!judged) return exit_configuration;
+    const Config& config = judged->config;
+    if (arguments.check) {
+        say("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
+            config.routes->size(), config.neighbors->size());
+        say("{}{}{}", mac_table(config), qos_tables(effective_qos(config)), memory_table(config));
+        return exit_done;
+    }
+    outlive_readers();
+    if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);
+        !why.empty()) {
+        complain("sluiced: {}: {}\n", arguments.socket, why);
+        return exit_failed;
+    }
+    if (const std::string cards = StandaloneSwitch::unusable_cards(config); !cards.empty()) {
+        complain("sluiced: {}\n", cards);
+        return exit_failed;
+    }
+    const auto eal = Eal::start(eal_options(config));
+    if (!eal) {
+        complain("sluiced: {}\n", eal.error());
+        return exit_failed;
+    }
+    StandaloneOptions options;
+    if (!arguments.trace.empty()) options.running.trace_slots = 4096;
+    options.running.forced = judged->forced;
+    options.force = arguments.force;
+    auto alone = StandaloneSwitch::create(config, options);
+    if (!alone) {
+        complain("sluiced: {}\n", alone.error());
+        return exit_failed;
+    }
+    if (!can_judge(arguments.assertions, (*alone)->running())) {
+        alone->reset();
+        return exit_configuration;
+    }
+    const RunEnd end =
+        run(**alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
+                      arguments.interactive, arguments.metrics, arguments.events, arguments.log,
+                      arguments.force, eal->memory_note(), arguments.save_folder});
+    if (!end.not_started.empty()) {
+        complain("sluiced: {}\n", end.not_started);
+        alone->reset();
+        return exit_failed;
+    }
+    const int status = finish(arguments, (*alone)->running(), end.gave_up);
+    alone->reset();  // before EAL ends
+    return status;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+    using namespace sluice;
+    hold_standard_streams();
+    int status = exit_failed;
+    boundary([&] { status = run_main(argc, argv); },
+             [](const char* what) { complain("sluiced: internal error: {}\n", what); });
+    return all_said("sluiced") || status != exit_done ? status : exit_failed;
+}

@@ -1,0 +1,116 @@
+#include "control/kernel/kernel_control.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control/config/values.hh"
+
+namespace sluice {
+namespace {
+
+constexpr std::chrono::seconds between_questions{1};  // for one destination
+constexpr std::size_t most_asked = 4096;              // destinations at once: as many as most kernels resolve
+
+}  // namespace
+
+tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(const KernelConfig& config,
+                                                                              KernelTables::Ports ports) {
+    auto mirror = KernelMirror::open(std::move(ports), {config.routes, config.receive_buffer_bytes});
+    if (!mirror) return tl::unexpected(mirror.error());
+    return std::unique_ptr<KernelControl>(new KernelControl(std::move(*mirror), config.routes));
+}
+
+void KernelControl::want_neighbors(MirroringSwitch& running) {
+    const auto now = Clock::now();
+    if (asked_.size() == most_asked)
+        std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
+    for (unsigned w = 0; w < running.device().worker_count(); ++w)
+        running.device()
+            .worker(static_cast<WorkerId>(w))
+            .unresolved->drain([&](const IpAddress& destination) {
+                if (asked_.size() == most_asked && !asked_.contains(destination)) return;
+                const auto [asked, is_new] = asked_.try_emplace(destination, now);
+                if (!is_new && now - asked->second < between_questions) return;
+                asked->second = now;
+                ++asks_;
+                mirror_->tables().want(destination);
+            });
+}
+
+void KernelControl::note_links(MirroringSwitch& running) {
+    for (const auto& [port, before, now] : mirror_->tables().take_link_news()) {
+        if (!now.there) {
+            // That a port's own device or its TAP has gone is told by who looks after them.
+            const Tap* tap = running.tap(port);
+            if (tap != nullptr && tap->index() == now.index && tap->is_there())
+                running.note("interface_gone",
+                             fmt::format("port {}: its TAP {} is in another network namespace now, whose "
+                                         "addresses, routes and neighbours are not ours",
+                                         port, before.name));
+            continue;
+        }
+        if (now.name != before.name)
+            running.note("interface_renamed", fmt::format("port {}: its interface {} is called {} now", port,
+                                                          before.name, now.name));
+        if (now.mtu != before.mtu) note_mtu(running, port, now);
+    }
+}
+
+void KernelControl::note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link) {
+    const auto ours = running.config().ports.find(port);
+    if (ours == running.config().ports.end()) return;
+    const std::uint32_t mtu = ours->second.mtu;
+    std::string text = fmt::format("port {}: the MTU of its interface {} is {} now, the port's is {}", port,
+                                   link.name, link.mtu, mtu);
+    if (link.mtu < mtu)
+        text += fmt::format("; what is longer is lost beyond the port's counters; do: ip link set {} mtu {}",
+                            link.name, mtu);
+    running.note("interface_mtu", text);
+}
+
+void KernelControl::note_overruns(MirroringSwitch& running) {
+    if (mirror_->overruns() == overruns_) return;
+    overruns_ = mirror_->overruns();
+    if (!overrun_at_)
+        running.note(
+            "kernel_overrun",
+            "the kernel had more news than kernel.receive_buffer holds: everything is asked for anew");
+    overrun_at_ = mirror_->resyncs();
+}
+
+void KernelControl::poll(MirroringSwitch& running) {
+    if (routes_) want_neighbors(running);
+    const bool whole = mirror_->poll();
+    note_overruns(running);
+    if (!whole) return;
+    KernelTables& tables = mirror_->tables();
+    note_links(running);
+    if (tables.take_addresses_changed()) running.take_addresses(tables.addresses());
+    if (routes_ && running.may_change_routes()) give_changes(running);  // else they wait with the tables
+    if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
+        overrun_at_.reset();
+        running.note("kernel_resynced", fmt::format("{} routes and {} neighbours of the kernel",
+                                                    tables.routes(), tables.neighbors()));
+    }
+}
+
+void KernelControl::give_changes(MirroringSwitch& running) {
+    KernelTables& tables = mirror_->tables();
+    if (refused_at_ && mirror_->resyncs() > *refused_at_) {
+        refused_at_.reset();
+        tables.repeat();
+    }
+    const RouteChanges changes = tables.take_changes();
+    if (changes.empty()) return;
+    std::string refusal = running.change_routes(changes);
+    const Routes::LeftOut left_out = running.left_out();
+    refused_ += left_out.count;
+    if (refusal.empty()) refusal = left_out.first;
+    if (refusal.empty()) return;
+    refused_at_ = mirror_->resyncs();
+    if (refusal != std::exchange(noted_refusal_, refusal)) running.note("kernel_refused", refusal);
+}
+
+}  // namespace sluice

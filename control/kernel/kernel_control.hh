@@ -1,0 +1,75 @@
+// The kernel as control plane of a running switch: its addresses stay with it at XDP ports; with
+// `kernel.routes` its routes and neighbours are the switch's, behind those of the configuration, and it
+// resolves the neighbours that packets want.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "control/kernel/kernel_mirror.hh"
+#include "control/kernel/tap.hh"
+#include "control/routes/routes.hh"
+#include "dataplane/run/switch.hh"
+
+namespace sluice {
+
+// What the kernel's part needs of the switch that it serves.
+class MirroringSwitch {
+  public:
+    virtual ~MirroringSwitch() = default;
+    virtual const Config& config() const = 0;
+    virtual Switch& device() = 0;
+    // Null: the port has none.
+    virtual const Tap* tap(const std::string& port) const = 0;
+    virtual void note(const std::string& kind, std::string text) = 0;
+    // The machine's addresses from now on.
+    virtual void take_addresses(const std::set<IpAddress>& of_machine) = 0;
+    virtual bool may_change_routes() const = 0;
+    // An error's text, or empty, and what did not fit the tables.
+    virtual std::string change_routes(const RouteChanges& changes) = 0;
+    virtual Routes::LeftOut left_out() const = 0;
+};
+
+class KernelControl {
+  public:
+    // Knows all that the kernel has; gives nothing of it to the switch yet.
+    static tl::expected<std::unique_ptr<KernelControl>, std::string> open(const KernelConfig& config,
+                                                                          KernelTables::Ports ports);
+
+    // Other interfaces are the ports from now on.
+    void set_ports(KernelTables::Ports ports) { mirror_->set_ports(std::move(ports)); }
+
+    // Once a round: brings the switch up to what the kernel says by now. Does not wait for the kernel.
+    void poll(MirroringSwitch& running);
+
+    const KernelMirror& mirror() const { return *mirror_; }
+    std::uint64_t refused() const { return refused_; }  // changes that did not fit our tables
+    std::uint64_t asks() const { return asks_; }        // for the neighbour that a packet wanted
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    KernelControl(std::unique_ptr<KernelMirror> mirror, bool routes)
+        : mirror_(std::move(mirror)), routes_(routes) {}
+    void want_neighbors(MirroringSwitch& running);
+    void give_changes(MirroringSwitch& running);
+    void note_links(MirroringSwitch& running);
+    static void note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link);
+    void note_overruns(MirroringSwitch& running);
+
+    std::unique_ptr<KernelMirror> mirror_;
+    bool routes_;
+    std::map<IpAddress, Clock::time_point> asked_;  // destinations, lately
+    std::uint64_t asks_ = 0;
+    std::uint64_t refused_ = 0;
+    std::string noted_refusal_;
+    std::uint64_t overruns_ = 0;
+    // Resyncs there had been when a change was refused, and when news were lost; the next one mends both.
+    std::optional<std::uint64_t> refused_at_, overrun_at_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,293 @@
+#include "control/kernel/kernel_tables.hh"
+
+#include <algorithm>
+
+#include "control/config/values.hh"
+
+namespace sluice {
+namespace {
+
+// Keys at which two maps differ; `same` compares what both have.
+template <class Map, class Key, class Same>
+void differences(const Map& from, const Map& to, std::set<Key>& changed, Same same) {
+    for (const auto& [key, value] : from)
+        if (const auto other = to.find(key); other == to.end() || !same(other->second, value))
+            changed.insert(key);
+    for (const auto& [key, value] : to)
+        if (!from.contains(key)) changed.insert(key);
+}
+
+// What no router forwards: every link has such routes of its own.
+bool is_of_link(const IpPrefix& prefix) {
+    const auto& bytes = prefix.address.bytes;
+    if (!prefix.address.is_v6) return prefix.length >= 4 && bytes[0] >> 4 == 0xE;
+    return (prefix.length >= 10 && is_link_local(prefix.address)) || (prefix.length >= 8 && bytes[0] == 0xFF);
+}
+
+}  // namespace
+
+void KernelTables::apply(const KernelMessage& message) {
+    std::visit([this](const auto& said) { take(said); }, message);
+}
+
+void KernelTables::take(const KernelLink& link) {
+    const auto port = ports_.find(link.index);
+    if (port == ports_.end()) return;
+    const auto known = links_.find(link.index);
+    if (known == links_.end()) {
+        if (link.there) links_.emplace(link.index, link);
+        return;
+    }
+    const KernelLink before = known->second;
+    if (link.there)
+        known->second = link;
+    else
+        links_.erase(known);
+    if (!link.there || before.name != link.name || before.mtu != link.mtu)
+        link_news_.push_back({port->second, before, link});
+    if (!link.there || before.running != link.running) asks_again_ = true;
+}
+
+void KernelTables::take(const KernelAddress& said) {
+    const IpAddress& address = said.address.address;
+    if (said.there) {
+        addresses_[address].insert(said.index);
+    } else if (const auto known = addresses_.find(address); known != addresses_.end()) {
+        known->second.erase(said.index);
+        if (known->second.empty()) addresses_.erase(known);
+    }
+    changed_addresses_.insert(address);
+    addresses_changed_ = true;
+}
+
+void KernelTables::take(const KernelNeighbor& said) {
+    if (!ports_.contains(said.index)) return;
+    const Place place{said.index, said.address};
+    const auto known = neighbors_.find(said.address);
+    const bool was = known != neighbors_.end() && known->second.contains(said.index);
+    if (said.mac) {
+        const Neighbor now{*said.mac, said.stale, said.permanent};
+        Neighbor& there = was ? known->second.at(said.index) : neighbors_[said.address][said.index];
+        if (!was || !(there == now)) changed_neighbors_.insert(said.address);
+        there = now;
+    } else if (was) {
+        known->second.erase(said.index);
+        if (known->second.empty()) neighbors_.erase(known);
+        changed_neighbors_.insert(said.address);
+        if (gateways_.contains(place)) wanted_.insert(place);
+    }
+}
+
+void KernelTables::count_gateways(const Route& route, bool more) {
+    for (const KernelLeg& leg : route.legs) {
+        if (!leg.via || !is_ours(leg)) continue;
+        const Place place{leg.index, *leg.via};
+        const auto counted = gateways_.try_emplace(place, 0).first;
+        // A new one is to be kept, one that is none any more need not be.
+        if (counted->second == 0) wanted_.insert(place);
+        if (more) {
+            ++counted->second;
+        } else if (--counted->second == 0) {
+            gateways_.erase(counted);
+            wanted_.insert(place);
+        }
+    }
+}
+
+void KernelTables::store(const IpPrefix& prefix, std::uint32_t metric, const Route* route) {
+    const auto at = routes_.try_emplace(prefix).first;
+    Metrics& metrics = at->second;
+    const auto known = metrics.find(metric);
+    if (route != nullptr) count_gateways(*route, true);
+    if (known != metrics.end()) {
+        count_gateways(known->second, false);
+        metrics.erase(known);
+    }
+    if (route != nullptr) metrics.emplace(metric, *route);
+    if (metrics.empty()) routes_.erase(at);
+    changed_prefixes_.insert(prefix);
+}
+
+void KernelTables::take(const KernelRoute& said) {
+    if (is_of_link(said.prefix)) return;
+    const auto metrics = routes_.find(said.prefix);
+    Route* known = nullptr;
+    if (metrics != routes_.end())
+        if (const auto found = metrics->second.find(said.metric); found != metrics->second.end())
+            known = &found->second;
+    Route now{said.kind, said.legs, known != nullptr && known->several};
+    if (said.there) {
+        if (known != nullptr && *known == now) return;
+        if (known != nullptr && !said.replaces) {
+            known->several = now.several = true;
+            if (said.listed) return;  // the first of them is the one that counts
+            asks_again_ = true;
+        }
+        store(said.prefix, said.metric, &now);
+        return;
+    }
+    if (known == nullptr) return;
+    if (known->several) asks_again_ = true;
+    // IPv6 legs go one by one, and do not tell their weight then.
+    now.legs = known->legs;
+    const auto left = std::erase_if(now.legs, [&](const KernelLeg& leg) {
+        return std::any_of(said.legs.begin(), said.legs.end(), [&](const KernelLeg& gone) {
+            return gone.index == leg.index && gone.via == leg.via;
+        });
+    });
+    if (left == 0 && !said.legs.empty())
+        asks_again_ = true;  // it was another one
+    else
+        store(said.prefix, said.metric, now.legs.empty() ? nullptr : &now);
+}
+
+void KernelTables::change_ports(const KernelTables& fresh) {
+    std::set<int> changed;
+    differences(ports_, fresh.ports_, changed, std::equal_to<>());
+    if (changed.empty()) return;
+    const auto leaves_by_changed = [&](const auto& by_metric) {
+        const auto& legs = by_metric.second.legs;
+        return std::any_of(legs.begin(), legs.end(),
+                           [&](const KernelLeg& leg) { return changed.contains(leg.index); });
+    };
+    for (const KernelTables* tables : {static_cast<const KernelTables*>(this), &fresh}) {
+        for (const auto& [prefix, metrics] : tables->routes_)
+            if (std::any_of(metrics.begin(), metrics.end(), leaves_by_changed))
+                changed_prefixes_.insert(prefix);
+        for (const auto& [address, interfaces] : tables->addresses_)
+            if (std::any_of(interfaces.begin(), interfaces.end(),
+                            [&](int index) { return changed.contains(index); }))
+                changed_addresses_.insert(address);
+    }
+}
+
+void KernelTables::replace(KernelTables fresh) {
+    change_ports(fresh);
+    differences(routes_, fresh.routes_, changed_prefixes_, [](const Metrics& a, const Metrics& b) {
+        return a.begin()->second.kind == b.begin()->second.kind &&
+               a.begin()->second.legs == b.begin()->second.legs;
+    });
+    differences(neighbors_, fresh.neighbors_, changed_neighbors_, std::equal_to<>());
+    const std::size_t changed_before = changed_addresses_.size();
+    differences(addresses_, fresh.addresses_, changed_addresses_, std::equal_to<>());
+    if (changed_addresses_.size() != changed_before) addresses_changed_ = true;
+    for (const auto& [index, link] : std::map(links_)) {
+        const auto now = fresh.links_.find(index);
+        take(now != fresh.links_.end() ? now->second : KernelLink{index, false, false, {}, 0});
+    }
+    asks_again_ = fresh.asks_again_;
+    ports_ = std::move(fresh.ports_);
+    links_ = std::move(fresh.links_);
+    wanted_.merge(fresh.wanted_);
+    for (const auto& [place, routes] : gateways_)
+        if (!fresh.gateways_.contains(place)) wanted_.insert(place);
+    for (const auto& [address, by_interface] : fresh.neighbors_)
+        for (const auto& [index, neighbor] : by_interface)
+            if (neighbor.stale) wanted_.insert({index, address});
+    routes_ = std::move(fresh.routes_);
+    gateways_ = std::move(fresh.gateways_);
+    neighbors_ = std::move(fresh.neighbors_);
+    addresses_ = std::move(fresh.addresses_);
+}
+
+const KernelTables::Route* KernelTables::best(const IpPrefix& prefix) const {
+    const auto found = routes_.find(prefix);
+    return found != routes_.end() ? &found->second.begin()->second : nullptr;
+}
+
+bool KernelTables::is_subnet(const IpPrefix& prefix) const {
+    const Route* route = best(prefix);
+    return route != nullptr && std::any_of(route->legs.begin(), route->legs.end(),
+                                           [this](const KernelLeg& leg) { return !leg.via && is_ours(leg); });
+}
+
+RouteChanges::Route KernelTables::wanted_route(const IpPrefix& prefix) const {
+    RouteChanges::Route wanted{prefix, {}};
+    const Route* route = best(prefix);
+    if (route == nullptr || is_subnet(prefix)) return wanted;
+    NextHops via;
+    for (const KernelLeg& leg : route->legs)
+        if (leg.via && is_ours(leg))
+            via.push_back({*leg.via, std::clamp(leg.weight, min_hop_weight, max_hop_weight)});
+    std::sort(via.begin(), via.end());
+    const auto same = [](const NextHopConfig& a, const NextHopConfig& b) { return a.address == b.address; };
+    via.erase(std::unique(via.begin(), via.end(), same), via.end());
+    if (via.size() > max_route_hops) via.resize(max_route_hops);
+    wanted.elsewhere = route->kind == KernelRoute::Kind::unicast && via.empty();
+    wanted.now = RouteConfig{prefix, std::move(via), {}};
+    return wanted;
+}
+
+RouteChanges KernelTables::take_changes() {
+    RouteChanges changes;
+    changes.origin = RouteOrigin::kernel;
+    for (const IpAddress& address : std::exchange(changed_addresses_, {})) {
+        const auto known = addresses_.find(address);
+        const bool ours =
+            known != addresses_.end() && std::any_of(known->second.begin(), known->second.end(),
+                                                     [this](int index) { return ports_.contains(index); });
+        changes.addresses.push_back({host_prefix(address), ours});
+    }
+    for (const IpAddress& address : std::exchange(changed_neighbors_, {})) {
+        std::optional<NeighborConfig> now;
+        if (const auto known = neighbors_.find(address); known != neighbors_.end()) {
+            const auto& [index, neighbor] = *known->second.begin();
+            now = NeighborConfig{address, ports_.at(index), neighbor.mac, {}, {}};
+        }
+        changes.neighbors.push_back({address, std::move(now)});
+    }
+    for (const IpPrefix& prefix : std::exchange(changed_prefixes_, {})) {
+        changes.subnets.push_back({prefix, is_subnet(prefix)});
+        changes.routes.push_back(wanted_route(prefix));
+    }
+    return changes;
+}
+
+void KernelTables::repeat() {
+    for (const auto& [prefix, route] : routes_) changed_prefixes_.insert(prefix);
+    for (const auto& [address, neighbor] : neighbors_) changed_neighbors_.insert(address);
+    for (const auto& [address, interfaces] : addresses_) changed_addresses_.insert(address);
+}
+
+std::vector<KernelTables::Wanted> KernelTables::take_wanted(std::size_t most) {
+    std::vector<Wanted> taken;
+    while (!wanted_.empty() && taken.size() < most) {
+        const auto [index, address] = wanted_.extract(wanted_.begin()).value();
+        const auto known = neighbors_.find(address);
+        // To resolve what an operator has said would take it back.
+        if (known != neighbors_.end() && known->second.contains(index) && known->second.at(index).permanent)
+            continue;
+        taken.push_back({index, address, gateways_.contains({index, address})});
+    }
+    return taken;
+}
+
+void KernelTables::want(const IpAddress& destination) {
+    for (int length = destination.is_v6 ? 128 : 32; length >= 0; --length) {
+        const Route* route = best(network_of({destination, static_cast<std::uint8_t>(length)}));
+        if (route == nullptr) continue;
+        for (const KernelLeg& leg : route->legs)
+            if (is_ours(leg)) wanted_.insert({leg.index, leg.via.value_or(destination)});
+        return;
+    }
+}
+
+std::vector<KernelTables::Wanted> KernelTables::gateways() const {
+    std::vector<Wanted> all;
+    for (const auto& [place, routes] : gateways_) all.push_back({place.first, place.second, true});
+    return all;
+}
+
+std::set<IpAddress> KernelTables::addresses() const {
+    std::set<IpAddress> all;
+    for (const auto& [address, interfaces] : addresses_) all.insert(address);
+    return all;
+}
+
+std::size_t KernelTables::routes_elsewhere() const {
+    return static_cast<std::size_t>(std::count_if(routes_.begin(), routes_.end(), [this](const auto& route) {
+        return wanted_route(route.first).elsewhere;
+    }));
+}
+
+}  // namespace sluice

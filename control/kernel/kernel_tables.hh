@@ -1,0 +1,116 @@
+// The kernel's routes, neighbours and addresses as far as they concern our ports, and what changes of ours
+// follow from what it says: the mirror without its socket.
+//
+// A port here is an interface of the kernel that is one of our devices. Of a prefix counts the route of
+// lowest metric, with the legs that go out of our ports; one that leaves by other interfaces only is none of
+// ours, but what it covers does not go by a shorter prefix either.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/config/route_changes.hh"
+#include "control/kernel/netlink.hh"
+
+namespace sluice {
+
+class KernelTables {
+  public:
+    using Ports = std::map<int, std::string>;  // by interface index
+
+    explicit KernelTables(Ports ports) : ports_(std::move(ports)) {}
+
+    void apply(const KernelMessage& message);
+    // All that there is was asked for anew, perhaps for other ports: what is not in `fresh` has gone.
+    void replace(KernelTables fresh);
+
+    // What follows for our tables since the last call. Costs what has changed.
+    RouteChanges take_changes();
+    // From now on everything is a change once more.
+    void repeat();
+
+    // Of the interfaces that are our ports, since the last call.
+    struct LinkNews {
+        std::string port;
+        KernelLink before;
+        KernelLink now;
+    };
+    std::vector<LinkNews> take_link_news() { return std::exchange(link_news_, {}); }
+
+    // Neighbours that the kernel is to resolve, at most so many: gateways of routes by our ports, which it is
+    // to keep resolved, and who has not been heard of for a while.
+    struct Wanted {
+        int interface;
+        IpAddress address;
+        bool keep;
+    };
+    std::vector<Wanted> take_wanted(std::size_t most);
+    // A packet to this address found no neighbour.
+    void want(const IpAddress& destination);
+    std::vector<Wanted> gateways() const;
+
+    // Whether something happened that the kernel tells only who asks: a link that went up or down, or a next
+    // hop object, takes IPv4 routes with it without a word; of routes beside each other only one is kept
+    // here.
+    bool take_asks_again() { return std::exchange(asks_again_, false); }
+
+    // Of every interface: what goes to them is this machine's.
+    std::set<IpAddress> addresses() const;
+    bool take_addresses_changed() { return std::exchange(addresses_changed_, false); }
+
+    std::size_t routes() const { return routes_.size(); }
+    std::size_t routes_elsewhere() const;  // of these, those by no port of ours
+    std::size_t neighbors() const { return neighbors_.size(); }
+    const Ports& ports() const { return ports_; }
+
+  private:
+    struct Route {
+        KernelRoute::Kind kind = KernelRoute::Kind::unicast;
+        std::vector<KernelLeg> legs;
+        bool several = false;  // there are others beside it, which are not known
+        bool operator==(const Route&) const = default;
+    };
+    using Metrics = std::map<std::uint32_t, Route>;  // of one prefix, the best first
+    struct Neighbor {
+        MacAddress mac;
+        bool stale = false;
+        bool permanent = false;
+        bool operator==(const Neighbor& other) const { return mac == other.mac; }
+    };
+    using Place = std::pair<int, IpAddress>;  // an interface, and an address on its link
+
+    void take(const KernelLink& link);
+    void take(const KernelAddress& address);
+    void take(const KernelNeighbor& neighbor);
+    void take(const KernelRoute& route);
+    void take(const KernelNextHops&) { asks_again_ = true; }
+    // The only way a route changes. Null: it is gone.
+    void store(const IpPrefix& prefix, std::uint32_t metric, const Route* route);
+    void count_gateways(const Route& route, bool more);
+    // What concerns interfaces that are a port of ours only here or only there is a change.
+    void change_ports(const KernelTables& fresh);
+    const Route* best(const IpPrefix& prefix) const;
+    bool is_ours(const KernelLeg& leg) const { return ports_.contains(leg.index); }
+    bool is_subnet(const IpPrefix& prefix) const;
+    RouteChanges::Route wanted_route(const IpPrefix& prefix) const;
+
+    Ports ports_;
+    std::map<int, KernelLink> links_;                         // our ports'
+    std::map<IpAddress, std::map<int, Neighbor>> neighbors_;  // at our ports, by interface
+    std::map<IpPrefix, Metrics> routes_;
+    std::map<Place, std::size_t> gateways_;         // at our ports; how many routes go by each
+    std::map<IpAddress, std::set<int>> addresses_;  // by interfaces that have it
+
+    // Since they were last taken.
+    std::set<IpPrefix> changed_prefixes_;
+    std::set<IpAddress> changed_neighbors_, changed_addresses_;
+    std::vector<LinkNews> link_news_;
+    std::set<Place> wanted_;
+    bool addresses_changed_ = false;
+    bool asks_again_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,46 @@
+// Whether each port's link is up, since when, and what holds it down: one record for every cause, from which
+// events and the report are made. Control looks after each change by command, and now and then at what the
+// devices say; the worker of the port follows in its next turn.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dataplane/ports/link_cause.hh"
+#include "lib/ids.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+// As the report names it.
+std::string_view to_string(LinkCause cause);
+
+struct LinkNews {
+    PortId port;
+    LinkCause cause;   // none: up again
+    LinkCause before;  // none: it was up
+    Duration lasted;   // the state before: up, or down for whatever cause
+    bool is_up() const { return cause == LinkCause::none; }
+};
+
+class LinkWatch {
+  public:
+    explicit LinkWatch(std::size_t ports) : ports_(ports) {}
+
+    // Nothing: as it was. Another cause of a link that is down is news, and its state goes on.
+    std::optional<LinkNews> look(PortId port, LinkCause cause, Time now);
+    LinkCause cause(PortId port) const { return ports_[port].cause; }
+    // When it went up or down last; 0: it has been up since the start.
+    Time since(PortId port) const { return ports_[port].since; }
+
+  private:
+    struct State {
+        LinkCause cause = LinkCause::none;
+        Time since{};
+    };
+    std::vector<State> ports_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,105 @@
+// What the kernel says of its links, addresses, neighbours and routes (rtnetlink(7)), as values; and the
+// socket that it says so on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "dataplane/base/file_descriptor.hh"
+
+namespace sluice {
+
+struct KernelLink {
+    int index = 0;
+    bool there = true;
+    bool running = false;  // up, with a carrier
+    std::string name;
+    std::uint32_t mtu = 0;  // bytes, without the Ethernet header
+    bool operator==(const KernelLink&) const = default;
+};
+
+struct KernelAddress {
+    int index = 0;
+    bool there = true;
+    IpPrefix address;  // host bits kept
+};
+
+struct KernelNeighbor {
+    int index = 0;
+    IpAddress address;
+    std::optional<MacAddress> mac;  // nothing: gone, or not resolved
+    bool stale = false;             // not heard of for a while
+    bool permanent = false;         // not found out but said
+};
+
+struct KernelLeg {
+    int index = 0;
+    std::optional<IpAddress> via;  // nothing: on the link itself
+    std::uint32_t weight = 1;
+    bool operator==(const KernelLeg&) const = default;
+};
+
+struct KernelRoute {
+    enum class Kind : std::uint8_t { unicast, discard };
+    IpPrefix prefix;
+    std::uint32_t metric = 0;
+    bool there = true;
+    bool listed = false;    // part of an answer; else news
+    bool replaces = false;  // news: what was there of that prefix and metric; else it stands beside it
+    Kind kind = Kind::unicast;
+    std::vector<KernelLeg> legs;
+};
+
+// An object of `ip nexthop` has changed: the kernel takes routes that went by it away without a word.
+struct KernelNextHops {};
+
+using KernelMessage = std::variant<KernelLink, KernelAddress, KernelNeighbor, KernelRoute, KernelNextHops>;
+
+// A datagram's messages in order. What is none of the above, of another table than main, or damaged is left
+// out; so is what answers an earlier question than that of number `asked`.
+struct KernelSaid {
+    std::vector<KernelMessage> messages;
+    bool done = false;         // the end of what was asked for
+    bool failed = false;       // what was asked for is not told
+    bool interrupted = false;  // what was asked for changed under it: ask again
+};
+KernelSaid parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t asked);
+
+class Netlink {
+  public:
+    struct Options {
+        bool routes = true;  // with neighbours; else links and addresses alone
+        std::uint64_t receive_buffer_bytes = 8'000'000;
+    };
+    // Subscribes first, so that nothing is missed between an answer and the first news.
+    static tl::expected<Netlink, std::string> open(const Options& options);
+
+    enum class Ask : std::uint8_t { links, addresses, neighbors, routes };
+    // All there is; its end is `done`. One question at a time. False when the kernel does not take it now.
+    bool ask(Ask what);
+    // The next datagram; nothing when none waits. Overrun: news are lost, ask for everything again.
+    struct Read {
+        KernelSaid said;
+        bool overrun = false;
+    };
+    std::optional<Read> read();
+
+    // Has the kernel find out the MAC address of a neighbour that is not permanent: again and again when it
+    // is to `keep` it, else once.
+    void resolve(int interface, const IpAddress& address, bool keep);
+
+  private:
+    explicit Netlink(FileDescriptor socket) : socket_(std::move(socket)), buffer_(1U << 17) {}
+    FileDescriptor socket_;
+    std::vector<std::uint8_t> buffer_;
+    std::uint32_t sequence_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,146 @@
+#include "control/kernel/port_watch.hh"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "control/lint/lint_nic.hh"
+
+namespace sluice {
+namespace {
+
+// PFC frames that the MAC counted; nothing where it does not.
+std::optional<std::uint64_t> counted_by_mac(const PhysicalCounters& physical) {
+    std::optional<std::uint64_t> sum;
+    for (unsigned n = 0; n < classes; ++n)
+        if (const auto count = physical.get(Physical::rx_pfc, static_cast<ClassId>(n)))
+            sum = sum.value_or(0) + *count;
+    return sum;
+}
+
+bool has_reached_us(const PfcHonor& honor) {
+    for (unsigned n = 0; n < classes; ++n) {
+        const auto& counters = honor.counters(static_cast<ClassId>(n));
+        if ((counters.rx_xoff.get() | counters.rx_xon.get() | counters.rx_unexpected.get()) != 0) return true;
+    }
+    return false;
+}
+
+std::string back_text(const EthdevPort& port, const PortConfig& config) {
+    std::string text = fmt::format("its interface {} is back", port.interface_name());
+    if (const unsigned mtu = port.interface() ? port.interface()->mtu() : 0; mtu < config.mtu)
+        text += fmt::format(
+            "; its MTU is {}, the port's {}: what is longer is lost beyond the port's counters; do: ip "
+            "link set {} mtu {}",
+            mtu, config.mtu, port.interface_name(), config.mtu);
+    return text;
+}
+
+}  // namespace
+
+PortWatch::PortWatch(std::vector<EthdevPort*> ports, std::vector<std::string> names) {
+    for (std::size_t id = 0; id < ports.size(); ++id)
+        ports_.push_back({.port = ports[id], .name = std::move(names[id])});
+}
+
+std::vector<PortNews> PortWatch::look(const Config& config, const Switch& device, Time now) {
+    std::vector<PortNews> news;
+    for (PortId id = 0; id < ports_.size(); ++id) {
+        Watched& watched = ports_[id];
+        watched.port->poll_link();
+        look_for_device(watched, config.ports.at(watched.name), device.link_up(id), now, news);
+        look_at_ring(watched, now, news);
+        if (watched.port->capabilities().is_virtual) continue;
+        look_at_speed(watched, config, news);
+        look_at_counters(watched, device.port(id), now, news);
+    }
+    return news;
+}
+
+// An interface of the kernel is named, a card is the port's only one.
+void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
+                                std::vector<PortNews>& news) {
+    EthdevPort& port = *watched.port;
+    const bool card = port.interface_name().empty();
+    const auto tell = [&](std::string_view what, std::string text) {
+        news.push_back({fmt::format("{}_{}", card ? "device" : "interface", what),
+                        fmt::format("port {}: {}", watched.name, text), !card});
+    };
+    if (watched.place == Place::there && port.is_removed()) {
+        watched.place = Place::going;
+        tell("gone",
+             card
+                 ? "its card is gone; it is taken again when it is back"
+                 : fmt::format("its interface {0} has gone; it is taken again as soon as {0} is there and up",
+                               port.interface_name()));
+    } else if (watched.place == Place::going && !owner_sees_link) {
+        // Its owner asks nothing of the device any more. Not at the first look: an owner that saw the link
+        // come up a moment before is then in its last turn with it.
+        port.release();
+        watched.place = Place::gone;
+        watched.next_try = now + return_period;
+        watched.last_error.clear();
+    }
+    if (watched.place != Place::gone || now < watched.next_try) return;
+    watched.next_try = now + return_period;
+    if (!port.has_returned()) return;
+    std::string error = port.reopen();
+    if (error.empty()) {
+        watched.place = Place::there;
+        watched.first_pfc.reset();
+        tell("back", card ? "its card is back" : back_text(port, config));
+        return;
+    }
+    if (!card) watched.next_try = now + refused_period;
+    if (error == watched.last_error) return;
+    tell("refused", error);
+    watched.last_error = std::move(error);
+}
+
+// Once a port: `imissed` counts on.
+void PortWatch::look_at_ring(Watched& watched, Time now, std::vector<PortNews>& news) {
+    if (watched.overran || now < watched.next_ring) return;
+    watched.next_ring = now + counter_period;
+    const std::uint64_t missed = watched.port->account().missed;
+    watched.overran = missed != 0;
+    if (missed == 0) return;
+    news.push_back(
+        {"ring_overrun",
+         fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by "
+                     "now; whatever class they were of, they are lost; imissed counts them",
+                     watched.name, missed)});
+}
+
+void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vector<PortNews>& news) const {
+    const std::uint32_t mbps = watched.port->link_mbps();
+    if (mbps == 0) return;
+    std::string wrong = speed_mismatch(config.ports.at(watched.name).speed, mbps);
+    if (!wrong.empty() && wrong != watched.last_mismatch)
+        news.push_back({"link_speed", fmt::format("port {}: {}", watched.name, wrong)});
+    watched.last_mismatch = std::move(wrong);
+}
+
+void PortWatch::look_at_counters(Watched& watched, const PortContext& context, Time now,
+                                 std::vector<PortNews>& news) {
+    if (watched.place != Place::there || now < watched.next_counters) return;
+    watched.next_counters = now + counter_period;
+    const bool with_module = now >= watched.next_module;
+    if (with_module) watched.next_module = now + module_period;
+    const auto counted = counted_by_mac(watched.port->read_physical(with_module));
+    if (!counted || watched.swallows) return;
+    if (!watched.first_pfc) watched.first_pfc = counted;
+    // What the MAC counted a moment ago may still be in the ring: it has to have been there a second ago.
+    if (*counted > *watched.first_pfc && !has_reached_us(context.honor)) {
+        if (watched.seen_pfc) {
+            watched.swallows = true;
+            broken_.push_back(
+                fmt::format("not obeyed: the MAC of {} counts PFC frames and hands none over", watched.name));
+            news.push_back({"pfc_swallowed",
+                            fmt::format("port {}: its MAC has counted {} PFC frames and handed none over",
+                                        watched.name, *counted - *watched.first_pfc)});
+        }
+        watched.seen_pfc = true;
+    }
+}
+
+}  // namespace sluice

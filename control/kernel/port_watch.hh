@@ -1,0 +1,66 @@
+// What becomes of the ports' devices while the switch runs: links, cards and interfaces of the kernel that go
+// and come back, what cards' MACs count. Called by control now and then under the real clock; a worker is
+// never asked to wait.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/run/switch.hh"
+
+namespace sluice {
+
+struct PortNews {
+    std::string kind;  // "device_gone", "interface_gone", ...
+    std::string text;
+    bool another = false;  // another interface of the kernel is the port's device now, or none
+};
+
+class PortWatch {
+  public:
+    // How often a device that went is looked for, and an interface after it was refused: a start of
+    // net_af_xdp that fails leaves something behind. How often counters and modules are read.
+    static constexpr Duration return_period = seconds(1);
+    static constexpr Duration refused_period = seconds(10);
+    static constexpr Duration counter_period = seconds(1);
+    static constexpr Duration module_period = seconds(10);
+
+    // `ports` by id, and their names.
+    PortWatch(std::vector<EthdevPort*> ports, std::vector<std::string> names);
+
+    // In order of the ports.
+    std::vector<PortNews> look(const Config& config, const Switch& device, Time now);
+    // Ports whose MAC counts PFC frames that never reach the switch, with the reason.
+    const std::vector<std::string>& broken_promises() const { return broken_; }
+
+  private:
+    enum class Place : std::uint8_t { there, going, gone };
+    struct Watched {
+        EthdevPort* port;
+        std::string name;
+        Place place = Place::there;
+        Time next_try{};
+        Time next_counters{};
+        Time next_ring{};
+        Time next_module{};
+        std::string last_error{};
+        std::string last_mismatch{};
+        std::optional<std::uint64_t> first_pfc{};  // of its MAC, when it was first read
+        bool seen_pfc = false;                     // that did not reach us, at the last reading
+        bool swallows = false;
+        bool overran = false;
+    };
+    static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
+                                std::vector<PortNews>& news);
+    static void look_at_ring(Watched& watched, Time now, std::vector<PortNews>& news);
+    void look_at_speed(Watched& watched, const Config& config, std::vector<PortNews>& news) const;
+    void look_at_counters(Watched& watched, const PortContext& context, Time now,
+                          std::vector<PortNews>& news);
+
+    std::vector<Watched> ports_;
+    std::vector<std::string> broken_;
+};
+
+}  // namespace sluice

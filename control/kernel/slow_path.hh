@@ -1,0 +1,67 @@
+// Control's end of what ports punt, and of what is sent for them: a port's TAP gets it all and the kernel
+// answers; at a port without one the responder does, if it is to. What waits for a neighbour waits here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "control/kernel/tap.hh"
+#include "dataplane/path/control_path.hh"
+#include "dataplane/run/switch.hh"
+#include "lib/held_frames.hh"
+
+namespace sluice {
+
+// What the slow path needs of the switch that it serves, at one moment.
+struct ServedSwitch {
+    Switch& device;
+    const Config& config;
+    const std::vector<std::string>& port_names;
+    const std::vector<MacAddress>& macs;  // by port
+    Time now;
+    bool workers_stand_still;  // as under the virtual clock
+};
+
+class SlowPath {
+  public:
+    // From now on the port has a TAP of its name, in the place of one that has gone; an error's text, or
+    // empty.
+    std::string open_tap(PortId id, const std::string& port, const MacAddress& mac, unsigned mtu);
+    // Null: the port has none.
+    Tap* tap(PortId id) { return id < taps_.size() ? taps_[id].get() : nullptr; }
+    const Tap* tap(PortId id) const { return id < taps_.size() ? taps_[id].get() : nullptr; }
+
+    // Takes what is there by now, port by port and in the order of arrival, so that under the virtual clock
+    // the same frames come back in the same order. True when it has given the workers frames to send.
+    bool serve(const ServedSwitch& of);
+
+    struct Account {
+        std::uint64_t refused = 0;  // frames that the port's TAP did not take: it was down, gone, or full
+        std::uint64_t lost = 0;     // replies, and frames that waited, for which the way to the port was full
+    };
+    Account account(PortId id) const { return id < accounts_.size() ? accounts_[id] : Account{}; }
+    // Frames of a port that wait for a neighbour.
+    std::size_t waiting(PortId id) const { return held_.of_port(id); }
+
+  private:
+    using Punted = FrameMailbox<PuntHead>::Slot;
+
+    bool answer(const ServedSwitch& of, PortId id);
+    bool exchange(const ServedSwitch& of, PortId id);
+    bool keep(const ServedSwitch& of, PortId id, const Punted& in);
+    bool settle(const ServedSwitch& of);
+    // The slot gets the frame, or it is counted as lost when there is none.
+    bool give(Switch& device, PortId id, std::span<const std::uint8_t> frame, const InjectHead& head);
+
+    std::vector<std::unique_ptr<Tap>> taps_;  // by port; may be shorter than there are ports
+    std::vector<Account> accounts_;           // likewise
+    HeldFrames held_;
+    std::uint64_t served_ = 0;      // of the workers' punts; under the virtual clock
+    std::vector<IpAddress> local_;  // of all ports, sorted; while `serve` runs
+};
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+// A TAP: an interface that the kernel has for a port that is none of its own. What the port punts is written
+// to it, what the kernel sends by it is read. It is not persistent: it goes with its file descriptor, however
+// the process ends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "dataplane/base/file_descriptor.hh"
+#include "lib/headers.hh"
+#include "lib/ip_address.hh"
+
+namespace sluice {
+
+class Tap {
+  public:
+    // Up, with this MAC and MTU. An error is one line that names it.
+    static tl::expected<std::unique_ptr<Tap>, std::string> open(const std::string& name,
+                                                                const MacAddress& mac, unsigned mtu);
+
+    int index() const { return index_; }
+    // False once somebody has deleted it; wherever it was moved to, and whatever it is called.
+    bool is_there() const;
+    // Has these, of those that we give it, from now on; error texts, or empty. Others are left alone.
+    std::string set_addresses(const std::vector<IpPrefix>& addresses);
+    // False when the kernel does not take it: the interface is down, or its queue full.
+    bool write(std::span<const std::uint8_t> frame);
+    // Bytes of the next frame, at least 60; 0 when there is none. Does not wait.
+    std::size_t read(std::span<std::uint8_t> frame);
+    // What the kernel sees as the cable's state.
+    void set_carrier(bool up);
+
+  private:
+    Tap(FileDescriptor file, int index) : file_(std::move(file)), index_(index) {}
+
+    FileDescriptor file_;
+    int index_;
+    std::set<IpPrefix> addresses_;  // that we have given it
+    std::optional<bool> carrier_;   // as told last
+};
+
+}  // namespace sluice

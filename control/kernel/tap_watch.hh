@@ -1,0 +1,34 @@
+// What becomes of the ports' TAPs while the switch runs: one that somebody deletes is made anew, as
+// `PortWatch` takes an interface again that is back. Called by control now and then under the real clock.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "control/kernel/port_watch.hh"
+#include "control/kernel/slow_path.hh"
+#include "lib/headers.hh"
+
+namespace sluice {
+
+class TapWatch {
+  public:
+    // How often at most one is made: who deletes it again and again is not to keep control busy.
+    static constexpr Duration make_period = seconds(1);
+
+    // In order of the ports, which are known by id: names and MACs.
+    std::vector<PortNews> look(SlowPath& slow_path, const Config& config,
+                               const std::vector<std::string>& names, const std::vector<MacAddress>& macs,
+                               Time now);
+
+  private:
+    struct Watched {
+        bool is_gone = false;
+        Time next_make{};
+        std::string last_error{};
+    };
+    std::vector<Watched> taps_;  // by port
+};
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+// Judges a configuration that parsed: what cannot work, what will not be lossless, what is odd.
+// Every finding has its numbers and the smallest edit that mends it. Mechanisms add their own checks later.
+// The configuration's collections must be sorted (`sort_config`), as they are after parsing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "control/config/finding.hh"
+#include "control/config/route_changes.hh"
+
+namespace sluice {
+
+// Memory that a process can still have.
+struct MemoryRoom {
+    std::uint64_t bytes = 0;
+    std::string where;  // "the machine has 100.0 MB"
+};
+
+// What the configuration must fit, beside itself.
+struct Machine {
+    unsigned cpus = 1;                   // that may run workers
+    std::optional<MemoryRoom> memory{};  // nothing: not known, or the switch has its own already
+};
+
+// Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one
+// counts the rest. `good`: a configuration without errors; routes and neighbours that are shared with it are
+// not judged again.
+std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good = nullptr);
+// What changes of routes or of neighbours would make wrong in a configuration without errors. `route_by`: a
+// route of it that goes by an address.
+using RouteBy = std::function<std::optional<IpPrefix>(const IpAddress&)>;
+std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,
+                                   const RouteBy& route_by);
+}  // namespace sluice

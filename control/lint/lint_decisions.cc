@@ -1,0 +1,49 @@
+// What cannot work, or is not meant, in [decisions].
+#include <fmt/format.h>
+
+#include "control/config/decision_filter.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+#include "control/lint/lint_parts.hh"
+#include "lib/fill_board.hh"
+
+namespace sluice::lint {
+namespace {
+
+constexpr std::uint64_t large_bytes = 1'000'000'000;
+
+void check_names(const Config& config, const std::vector<std::string>& names, const std::string& path,
+                 Findings& findings) {
+    std::vector<std::string> known;
+    for (const auto& [name, port] : config.ports) known.push_back(name);
+    for (const std::string& name : names) {
+        if (config.ports.contains(name)) continue;
+        const std::string near = nearest_name(name, known);
+        findings.error("decisions-port", path, fmt::format("there is no port {}", in_quotes(name)),
+                       near.empty() ? "name a port of the switch" : fmt::format("write \"{}\"", near));
+    }
+}
+
+}  // namespace
+
+void check_decisions(const Config& config, Findings& findings) {
+    const DecisionsConfig& decisions = config.decisions;
+    check_names(config, decisions.ports, "decisions.port", findings);
+    check_names(config, decisions.egress, "decisions.egress", findings);
+    if (record_mode(config) == RecordMode::off) {
+        if (!decisions.file.empty())
+            findings.note("decisions-off", "decisions.file", "records are switched off: the file stays empty",
+                          "leave record out, or write record = \"on\"");
+        return;
+    }
+    const std::uint64_t bytes =
+        decision_ring(config) * sizeof(DecisionEvent) * config.workers +
+        FillBoard::entries(static_cast<unsigned>(config.ports.size())) * 2 * sizeof(Counter);
+    if (bytes > large_bytes)
+        findings.warn("decisions-memory", "decisions.ring",
+                      fmt::format("decision records take {} for {} workers and {} ports", print_size(bytes),
+                                  config.workers, config.ports.size()),
+                      "write a smaller ring");
+}
+
+}  // namespace sluice::lint

@@ -1,0 +1,19 @@
+// The parts of lint; private to it.
+#pragma once
+
+#include "control/config/findings.hh"
+
+namespace sluice::lint {
+
+void check_decisions(const Config& config, Findings& findings);       // lint_decisions.cc
+void check_devices(const Config& config, Findings& findings);         // lint_devices.cc
+void check_receive_queues(const Config& config, Findings& findings);  // lint_receive_queues.cc
+void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
+void check_neighbors(const Config& config, Findings& findings);
+void check_routes(const Config& config, Findings& findings);
+// The neighbours, and all that they are judged by: ports and their addresses.
+bool same_neighbors(const Config& good, const Config& config);
+void check_slow_path(const Config& config, Findings& findings);  // lint_slow_path.cc
+void check_watchdog(const Config& config, Findings& findings);   // lint_watchdog.cc
+
+}  // namespace sluice::lint

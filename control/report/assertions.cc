@@ -1,0 +1,92 @@
+#include "control/report/assertions.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+
+#include "control/config/values.hh"
+#include "control/config/words.hh"
+#include "control/report/report_path.hh"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Words split(const std::string& expression) {
+    std::istringstream in(expression);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
+// Lists and tables that grow while the switch runs, and what a port has only once it was needed.
+constexpr std::array<std::string_view, 5> growing{"decisions", "ecmp", "events", "microbursts", "watchdog"};
+constexpr std::array<std::string_view, 9> late_at_a_port{"faults",
+                                                         "injected_packets",
+                                                         "inject_lost_packets",
+                                                         "physical",
+                                                         "punted",
+                                                         "replied_packets",
+                                                         "returned_packets",
+                                                         "tap_refused_packets",
+                                                         "unresolved_waiting_packets"};
+
+bool may_come(const ReportPart& part) {
+    const std::string_view within = part.within_path;
+    const std::string_view first = within.substr(0, within.find('.'));
+    if (std::find(growing.begin(), growing.end(), first) != growing.end()) return true;
+    return within.starts_with("ports.") &&
+           std::find(late_at_a_port.begin(), late_at_a_port.end(), part.missing) != late_at_a_port.end();
+}
+
+struct Judgment {
+    bool is_true = false;
+    std::string wrong;   // why it cannot be judged; empty: it was
+    std::string figure;  // what was found
+};
+
+// `is_early`: the run is still to come, and what may come with it is not missed.
+Judgment judge(const Condition& condition, const Json& report, bool is_early) {
+    const ReportPart part = find_part(report, condition.path);
+    if (part.value == nullptr) {
+        if (is_early && may_come(part)) return {};
+        return {false, part.error(), {}};
+    }
+    const auto value = condition.find(*part.value);
+    if (!value) return {false, value.error(), {}};
+    const auto holds = condition.holds(**value);
+    if (!holds) return {false, holds.error(), {}};
+    return {*holds, {}, condition.figure(**value)};
+}
+
+}  // namespace
+
+std::string Assertions::add(std::string expression) {
+    auto condition = Condition::parse(split(expression));
+    if (!condition) return std::move(condition.error());
+    assertions_.push_back({std::move(expression), std::move(*condition)});
+    return {};
+}
+
+std::vector<std::string> Assertions::check(const Json& report) const {
+    std::vector<std::string> wrong;
+    for (const auto& [text, condition] : assertions_)
+        if (const Judgment judged = judge(condition, report, true); !judged.wrong.empty())
+            wrong.push_back(fmt::format("--assert {}: {}", in_quotes(text), judged.wrong));
+    return wrong;
+}
+
+std::vector<std::string> Assertions::failures(const Json& report) const {
+    std::vector<std::string> failed;
+    for (const auto& [text, condition] : assertions_)
+        if (const Judgment judged = judge(condition, report, false); !judged.wrong.empty())
+            failed.push_back(fmt::format("false: {}: {}", text, judged.wrong));
+        else if (!judged.is_true)
+            failed.push_back(fmt::format("false: {}: it is {}", text, judged.figure));
+    return failed;
+}
+
+}  // namespace sluice

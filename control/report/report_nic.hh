@@ -1,0 +1,17 @@
+// What the report has of a port's device: what it can do, and what its MAC counts.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "dataplane/ports/physical.hh"
+#include "dataplane/ports/port_capabilities.hh"
+
+namespace sluice {
+
+nlohmann::ordered_json capabilities_json(const PortCapabilities& can);
+// Counters that the driver does not have are left out; by priority, they are null.
+nlohmann::ordered_json physical_json(const PhysicalCounters& counters);
+// "driver net_ixgbe, PFC software (...), MTU up to 9702, ..."
+std::string capabilities_text(const PortCapabilities& can);
+
+}  // namespace sluice

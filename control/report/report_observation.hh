@@ -1,0 +1,16 @@
+// What was observed, as sections of the report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "control/switch/observation.hh"
+
+namespace sluice {
+
+// How many records there are by verdict, what was lost, and why packets were dropped or marked, senders
+// paused.
+nlohmann::ordered_json decisions_json(const Observation& observation, const Switch& device);
+// In the order in which they began.
+nlohmann::ordered_json microbursts_json(const Observation& observation);
+
+}  // namespace sluice

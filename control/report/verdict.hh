@@ -1,0 +1,31 @@
+// The verdict on a run: whether a lossless packet was lost, of how many, and what else keeps the run from
+// being called lossless.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/switch/running_switch.hh"
+
+namespace sluice {
+
+struct RunVerdict {
+    std::uint64_t lossless_packets = 0;  // packets that came while their class was lossless
+    std::uint64_t lost_packets = 0;      // lossless packets that were dropped, for whatever reason
+    std::vector<std::string> reasons;    // why the run is not lossless; empty: it is
+
+    // Nothing when no packet was lossless: the run then shows neither.
+    std::optional<bool> lossless() const {
+        if (lossless_packets + lost_packets == 0) return std::nullopt;
+        return reasons.empty();
+    }
+};
+
+// Any time; while workers run, as far as they have counted.
+RunVerdict judge_run(const RunningSwitch& running);
+nlohmann::ordered_json verdict_json(const RunningSwitch& running, const RunVerdict& verdict);
+
+}  // namespace sluice

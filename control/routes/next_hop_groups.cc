@@ -1,0 +1,270 @@
+#include "control/routes/next_hop_groups.hh"
+
+#include <algorithm>
+#include <bit>
+#include <ranges>
+#include <utility>
+
+#include "control/config/values.hh"
+#include "dataplane/path/worker_context.hh"
+#include "lib/ecmp.hh"
+
+namespace sluice {
+namespace {
+
+constexpr unsigned default_buckets = 256;
+
+unsigned log2_buckets(std::size_t members) {
+    if (members < 2) return 0;
+    return std::bit_width(std::max<std::size_t>(default_buckets, std::bit_ceil(members * 8))) - 1;
+}
+
+}  // namespace
+
+std::uint32_t NumberRanges::take(unsigned log2_count) {
+    if (log2_count < free_.size() && !free_[log2_count].empty()) {
+        const std::uint32_t first = free_[log2_count].back();
+        free_[log2_count].pop_back();
+        return first;
+    }
+    return std::exchange(end_, end_ + (1U << log2_count));
+}
+
+void NumberRanges::give_back(std::uint32_t first, unsigned log2_count) {
+    if (free_.size() <= log2_count) free_.resize(log2_count + 1);
+    free_[log2_count].push_back(first);
+}
+
+NextHopGroups::NextHopGroups() {
+    constexpr std::array reasons{DropReason::no_route, DropReason::local_address, DropReason::blackhole,
+                                 DropReason::unresolved_next_hop, DropReason::no_route};
+    static_assert(group_no_route == 0 && group_local == 1 && group_blackhole == 2 && group_unresolved == 3 &&
+                  group_elsewhere == 4 && reasons.size() == first_free_group);
+    for (const DropReason reason : reasons) {
+        changed_.insert(group_numbers_.take(0));
+        entries_.push_back(std::make_unique<Entry>());
+        entries_.back()->group.drop = reason;
+    }
+}
+
+// A place that lost its neighbour gives its number up when there are no others.
+std::optional<std::uint32_t> NextHopGroups::number_of(const Place& place) {
+    if (const auto known = hop_numbers_.find(place); known != hop_numbers_.end()) return known->second;
+    auto number = static_cast<std::uint32_t>(next_hops_.size());
+    if (number == max_next_hops) {
+        const auto idle = std::find_if(hop_numbers_.begin(), hop_numbers_.end(), [&](const auto& known) {
+            const auto there = neighbors_.find(known.first.first);
+            return !changed_hops_.contains(known.second) &&
+                   (there == neighbors_.end() || there->second.next_hop != known.second);
+        });
+        if (idle == hop_numbers_.end()) return std::nullopt;
+        number = idle->second;
+        undo_.emplace_back([this, old = *idle] { hop_numbers_.insert(old); });
+        hop_numbers_.erase(idle);
+    } else {
+        next_hops_.emplace_back();
+        undo_.emplace_back([this] { next_hops_.pop_back(); });
+    }
+    hop_numbers_.emplace(place, number);
+    undo_.emplace_back([this, place] { hop_numbers_.erase(place); });
+    return number;
+}
+
+bool NextHopGroups::Entry::is_used() const {
+    return name() != nullptr || is_neighbors_own != std::array<bool, route_origins>{};
+}
+
+const IpPrefix* NextHopGroups::Entry::name() const {
+    const IpPrefix* found = nullptr;
+    for (const auto& those : routes)
+        if (!those.empty() && (found == nullptr || *those.begin() < *found)) found = &*those.begin();
+    return found;
+}
+
+const NextHop* NextHopGroups::first(const Known& known) {
+    for (const auto& hop : known)
+        if (hop) return &*hop;
+    return nullptr;
+}
+
+bool NextHopGroups::set_neighbor(const IpAddress& address, RouteOrigin origin,
+                                 const std::optional<NextHop>& now) {
+    const auto there = known_.find(address);
+    const Known before = there != known_.end() ? there->second : Known{};
+    Known after = before;
+    after[static_cast<unsigned>(origin)] = now;
+    // Behind another origin's nothing happens.
+    const bool hidden = origin != RouteOrigin::configuration && before.front();
+    if (!hidden && !take_neighbor(address, first(after))) return false;
+    undo_.emplace_back([this, address, before] {
+        known_.erase(address);
+        if (first(before) != nullptr) known_.emplace(address, before);
+    });
+    if (first(after) != nullptr)
+        known_[address] = after;
+    else
+        known_.erase(address);
+    return true;
+}
+
+bool NextHopGroups::take_neighbor(const IpAddress& address, const NextHop* now) {
+    const auto there = neighbors_.find(address);
+    const std::optional<Neighbor> before =
+        there != neighbors_.end() ? std::optional(there->second) : std::nullopt;
+    undo_.emplace_back([this, address, before] {
+        neighbors_.erase(address);
+        if (before) neighbors_.emplace(address, *before);
+    });
+    if (now) {
+        const auto number = number_of({address, now->port});
+        if (!number) return false;
+        undo_.emplace_back([this, at = *number, old = next_hops_[*number]] { next_hops_[at] = old; });
+        next_hops_[*number] = *now;
+        changed_hops_.insert(*number);
+        neighbors_[address] = {*number, now->port};
+        if (before && before->next_hop == *number) return true;
+    } else {
+        neighbors_.erase(address);
+        if (!before) return true;
+        changed_hops_.insert(before->next_hop);  // its number is not to be had before the commit
+    }
+    for (auto at = by_address_.lower_bound({address, 0}); at != by_address_.end() && at->first == address;
+         ++at)
+        fill(entry(at->second), entry(at->second).buckets);
+    return true;
+}
+
+void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before) {
+    const auto number = by_via_.at(entry.via);
+    const bool had_buckets = !entry.buckets.empty();
+    undo_.emplace_back([&entry, group = entry.group, buckets = entry.buckets, members = entry.members] {
+        entry.group = group;
+        entry.buckets = buckets;
+        entry.members = members;
+    });
+    changed_.insert(number);
+    std::vector<WeightedMember> members;
+    entry.members.clear();
+    for (const NextHopConfig& hop : entry.via)
+        if (const auto found = neighbors_.find(hop.address); found != neighbors_.end()) {
+            const auto& [next_hop, port] = found->second;
+            members.push_back({next_hop, hop.weight});
+            entry.members.push_back({print_address(hop.address), port, hop.weight, next_hop});
+        }
+    const Group old = entry.group;
+    entry.group.drop = members.empty() ? DropReason::unresolved_next_hop : DropReason::none;
+    entry.group.counted = members.size() > 1;
+    entry.group.log2_buckets = static_cast<std::uint8_t>(log2_buckets(members.size()));
+    std::vector<std::uint32_t> buckets(1, 0);
+    if (members.size() == 1) buckets[0] = members[0].member;
+    if (members.size() > 1) buckets = assign_buckets(members, 1U << entry.group.log2_buckets, before);
+    entry.buckets = std::move(buckets);
+    if (had_buckets && old.log2_buckets == entry.group.log2_buckets) return;
+    entry.group.first_bucket = bucket_numbers_.take(entry.group.log2_buckets);
+    undo_.emplace_back(
+        [this, taken = entry.group] { bucket_numbers_.give_back(taken.first_bucket, taken.log2_buckets); });
+    if (had_buckets)
+        at_commit_.emplace_back(
+            [this, old] { bucket_numbers_.give_back(old.first_bucket, old.log2_buckets); });
+}
+
+std::size_t NextHopGroups::buckets() const {
+    std::size_t count = 0;
+    for (const auto& [via, number] : by_via_) count += entries_[number]->buckets.size();
+    return count;
+}
+
+std::optional<std::uint32_t> NextHopGroups::group_of(const NextHops& via, std::uint32_t before) {
+    if (const auto known = by_via_.find(via); known != by_via_.end()) return known->second;
+    if (by_via_.size() == max_groups) return std::nullopt;
+    const std::uint32_t number = group_numbers_.take(0);
+    if (entries_.size() <= number) entries_.resize(number + 1);
+    entries_[number] = std::make_unique<Entry>();
+    entries_[number]->via = via;
+    by_via_.emplace(via, number);
+    for (const NextHopConfig& hop : via) by_address_.emplace(hop.address, number);
+    perhaps_unused_.insert(number);
+    fill(entry(number), entry(before).buckets);
+    return number;
+}
+
+void NextHopGroups::use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
+    if (group < first_free_group) return;
+    if (is_route)
+        entry(group).routes[static_cast<unsigned>(origin)].insert(prefix);
+    else
+        entry(group).is_neighbors_own[static_cast<unsigned>(origin)] = true;
+}
+
+void NextHopGroups::disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
+    if (group < first_free_group) return;
+    if (is_route)
+        entry(group).routes[static_cast<unsigned>(origin)].erase(prefix);
+    else
+        entry(group).is_neighbors_own[static_cast<unsigned>(origin)] = false;
+    perhaps_unused_.insert(group);
+}
+
+void NextHopGroups::write(GroupTables& tables) const {
+    tables.groups.resize(group_numbers_.end());
+    tables.buckets.resize(bucket_numbers_.end());
+    tables.next_hops.resize(next_hops_.size());
+    for (const std::uint32_t number : changed_) {
+        if (number >= entries_.size() || !entries_[number]) continue;
+        const Entry& entry = *entries_[number];
+        tables.groups[number] = entry.group;
+        std::copy(entry.buckets.begin(), entry.buckets.end(),
+                  tables.buckets.begin() + entry.group.first_bucket);
+    }
+    for (const std::uint32_t number : changed_hops_)
+        if (number < next_hops_.size()) tables.next_hops[number] = next_hops_[number];
+}
+
+void NextHopGroups::release_unused() {
+    for (const std::uint32_t number : perhaps_unused_) {
+        const Entry& unused = entry(number);
+        if (unused.is_used()) continue;
+        for (const NextHopConfig& hop : unused.via) by_address_.erase({hop.address, number});
+        if (!unused.buckets.empty())  // else it was made by a change that is taken back
+            bucket_numbers_.give_back(unused.group.first_bucket, unused.group.log2_buckets);
+        group_numbers_.give_back(number, 0);
+        by_via_.erase(unused.via);
+        entries_[number].reset();
+    }
+    perhaps_unused_.clear();
+}
+
+void NextHopGroups::commit() {
+    for (const auto& step : at_commit_) step();
+    release_unused();
+    undo_.clear();
+    at_commit_.clear();
+    changed_.clear();
+    changed_hops_.clear();
+}
+
+void NextHopGroups::roll_back(GroupTables& tables) {
+    for (const auto& step : std::views::reverse(undo_)) step();
+    at_commit_.clear();
+    write(tables);
+    commit();
+}
+
+std::optional<IpPrefix> NextHopGroups::route_by(const IpAddress& address) const {
+    for (auto at = by_address_.lower_bound({address, 0}); at != by_address_.end() && at->first == address;
+         ++at)
+        if (const auto& routes = entries_[at->second]->routes[0]; !routes.empty()) return *routes.begin();
+    return std::nullopt;
+}
+
+std::vector<EcmpGroup> NextHopGroups::ecmp() const {
+    std::map<IpPrefix, const Entry*> by_name;
+    for (const auto& entry : entries_)
+        if (entry && entry->group.counted && entry->name() != nullptr)
+            by_name.emplace(*entry->name(), entry.get());
+    std::vector<EcmpGroup> groups;
+    for (const auto& [prefix, entry] : by_name) groups.push_back({print_prefix(prefix), entry->members});
+    return groups;
+}
+
+}  // namespace sluice

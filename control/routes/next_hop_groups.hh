@@ -1,0 +1,140 @@
+// Groups of next hops: what routes go by, as lists of neighbours and weights, and which next hops and buckets
+// that is now.
+//
+// A group belongs to a list as it is configured, and keeps its number while a route has that list. When a
+// neighbour comes, goes or moves, the groups that name it are filled anew and no route changes. Buckets stay
+// with their members as far as the weights allow, so flows stay where they are.
+//
+// Changes are made step by step; then `commit` makes them final, or `roll_back` takes them back as if
+// they had never been. In between numbers and ranges that changes gave up are not given out again, for the
+// other side's tables have them still.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "control/config/route_changes.hh"
+#include "dataplane/path/policy.hh"
+
+namespace sluice {
+
+// One side's tables of what a group number leads to.
+struct GroupTables {
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> buckets;
+    std::vector<NextHop> next_hops;
+};
+
+// A route that has several members, for the report.
+struct EcmpGroup {
+    std::string name;  // the first prefix that uses it
+    struct Member {
+        std::string address;
+        PortId port;
+        std::uint32_t weight;
+        std::uint32_t next_hop;
+    };
+    std::vector<Member> members;  // in the order of `via`
+};
+
+// Numbers in runs of 2^n, given out and taken back.
+class NumberRanges {
+  public:
+    std::uint32_t take(unsigned log2_count);
+    void give_back(std::uint32_t first, unsigned log2_count);
+    std::uint32_t end() const { return end_; }  // above all that were ever given out
+
+  private:
+    std::uint32_t end_ = 0;
+    std::vector<std::vector<std::uint32_t>> free_;  // by log2_count
+};
+
+class NextHopGroups {
+  public:
+    static constexpr std::uint32_t max_groups = 1U << 17;
+
+    NextHopGroups();
+
+    // The group of a list, which is not empty; one that is new gets buckets close to those of `before`.
+    // Nothing when there are max_groups already.
+    std::optional<std::uint32_t> group_of(const NextHops& via, std::uint32_t before);
+    // A neighbour of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
+    // False when there are max_next_hops already.
+    bool set_neighbor(const IpAddress& address, RouteOrigin origin, const std::optional<NextHop>& now);
+    // A route, or the neighbour's own prefix, has the group now or has it no more. Groups in front of
+    // first_free_group are nobody's.
+    void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
+    void disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
+    const NextHops& via(std::uint32_t group) const { return entries_[group]->via; }
+    // Each neighbour of that origin, in order: what(address, next hop, whether it is the one that counts).
+    template <class What>
+    void for_each_neighbor(RouteOrigin origin, What what) const {
+        for (const auto& [address, known] : known_)
+            if (const auto& hop = known[static_cast<unsigned>(origin)])
+                what(address, *hop, &*hop == first(known));
+    }
+
+    // What has changed since the last commit, into a side's tables.
+    void write(GroupTables& tables) const;
+    bool changed() const { return !changed_.empty() || !changed_hops_.empty(); }
+    void commit();
+    // `tables`: where the changes were written.
+    void roll_back(GroupTables& tables);
+
+    // A route of the configuration that goes by this address.
+    std::optional<IpPrefix> route_by(const IpAddress& address) const;
+    std::vector<EcmpGroup> ecmp() const;
+    std::size_t size() const { return by_via_.size(); }
+    std::size_t buckets() const;
+
+  private:
+    struct Entry {
+        NextHops via;
+        Group group;
+        std::vector<std::uint32_t> buckets;  // next hops
+        std::vector<EcmpGroup::Member> members;
+        std::array<std::set<IpPrefix>, route_origins> routes;
+        std::array<bool, route_origins> is_neighbors_own{};
+        bool is_used() const;
+        // The first that goes by it; null: none does.
+        const IpPrefix* name() const;
+    };
+    using Known = std::array<std::optional<NextHop>, route_origins>;
+    struct Neighbor {
+        std::uint32_t next_hop;
+        PortId port;
+    };
+    using Place = std::pair<IpAddress, PortId>;
+
+    Entry& entry(std::uint32_t group) { return *entries_[group]; }
+    static const NextHop* first(const Known& known);
+    bool take_neighbor(const IpAddress& address, const NextHop* now);
+    void fill(Entry& entry, const std::vector<std::uint32_t>& before);
+    std::optional<std::uint32_t> number_of(const Place& place);
+    void release_unused();
+
+    std::vector<std::unique_ptr<Entry>> entries_;  // by group
+    std::map<NextHops, std::uint32_t> by_via_;
+    std::set<std::pair<IpAddress, std::uint32_t>> by_address_;  // groups that name it
+    std::map<IpAddress, Known> known_;                          // neighbours of every origin
+    std::map<IpAddress, Neighbor> neighbors_;                   // those that count
+    // A place keeps its number while numbers last, so that its counters go on when the neighbour comes back.
+    std::map<Place, std::uint32_t> hop_numbers_;
+    std::vector<NextHop> next_hops_;  // by number
+    NumberRanges group_numbers_, bucket_numbers_;
+
+    // Since the last commit.
+    std::set<std::uint32_t> changed_, changed_hops_;
+    std::set<std::uint32_t> perhaps_unused_;
+    std::vector<std::function<void()>> undo_, at_commit_;
+};
+
+}  // namespace sluice

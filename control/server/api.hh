@@ -1,0 +1,112 @@
+// What the methods of the control socket work on: the running switch, the file it came from, and who may do
+// what now. One thread, the control thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config/config_paths.hh"
+#include "control/config/force.hh"
+#include "control/config/overrides.hh"
+#include "control/lint/lint.hh"
+#include "control/server/config_file.hh"
+#include "control/server/rpc.hh"
+#include "control/switch/running_switch.hh"
+
+namespace sluice {
+
+// A connection as the methods see it.
+struct RpcClient {
+    std::string name;                        // "pid 4711", for messages
+    bool wants_events = false;               // events.subscribe
+    std::uint64_t next_event = 0;            // number of the first event that it has not been sent
+    std::optional<Duration> watch_interval;  // stats.watch, on the switch's clock
+    Time next_watch{};
+    std::string watch_path;
+};
+
+class Api {
+  public:
+    static constexpr std::size_t max_history = 16;
+
+    struct Options {
+        std::string config_file;
+        Overrides overrides;
+        bool interactive = false;   // a virtual clock that moves only when it is told to
+        bool force = false;         // what the file says is forced, as at the start
+        std::string save_folder{};  // in which save() writes; empty: that of the file
+    };
+    Api(RunningSwitch& running, Options options)
+        : running_(running),
+          options_(std::move(options)),
+          file_(options_.config_file, options_.save_folder, options_.overrides),
+          read_(running.config()) {}
+
+    RunningSwitch& running() { return running_; }
+    const Options& options() const { return options_; }
+    bool is_virtual() const { return running_.config().clock == ClockKind::virtual_time; }
+
+    // Throws RpcError where the switch may only be looked at: a virtual clock that runs by itself.
+    void require_changes() const;
+
+    // How a change is wanted.
+    struct Wish {
+        std::optional<Duration> confirm{};
+        bool force = false;  // although it is not lossless: force.hh
+    };
+    // What a change of the configuration did.
+    struct Applied {
+        std::vector<ConfigChange> changes;
+        std::vector<Finding> findings;     // warnings and notes
+        std::uint64_t generation = 0;      // of the policy that every worker runs
+        std::int64_t pending_cells = 0;    // the rest of the change waits until they have left
+        std::optional<Time> confirm_by{};  // without confirm() by then it is rolled back
+        std::size_t waiting = 0;           // changes that go back then, this one among them
+        std::size_t kept = 0;              // changes before it that waited and do no longer
+    };
+    // Whole or not at all (RpcError). Answers when every worker runs it. As with NETCONF's confirmed commits
+    // (RFC 6241, 8.4): a change without `confirm` keeps those that wait for it, one more with `confirm` gives
+    // them all its new time, and what is not confirmed goes back as a whole.
+    // What was forced once need not be forced again.
+    Applied apply(Config config, const Wish& wish);
+    // How many changes waited for it.
+    std::size_t confirm();
+    // Routes and neighbours alone; what they name is checked, no history is kept.
+    void change_routes(const RouteChanges& changes);
+    // Of the last change; those before it that wait for confirmation go on waiting.
+    Applied rollback();
+    ConfigFile::Saved save(const std::string& name);
+    // Once a round: rolls back what was not confirmed in time.
+    void tick();
+    // When that is; nothing: nothing waits for it.
+    std::optional<Time> confirm_by() const { return confirm_by_; }
+    // What a signal asks for: reads the file anew and applies it, or says as an event why not.
+    void reload();
+
+    // Interactive: moves the clock; set by the loop. Nothing: until nothing can happen any more.
+    std::function<void(std::optional<Duration>)> advance;
+    // What clients have taken of the control thread; set by the loop.
+    std::function<Json()> account;
+
+  private:
+    struct Past {
+        Config config;
+        std::vector<std::string> forced;
+        bool with_lists;  // else routes and neighbours are not part of it: they have a life of their own
+    };
+    Applied change(Config config, const std::vector<std::string>& forced, bool force);
+    Applied go_back(std::size_t changes);
+    void await(std::optional<Duration> confirm, Applied& done);
+
+    RunningSwitch& running_;
+    Options options_;
+    ConfigFile file_;
+    Config read_;                       // what the file said when it was read or written last
+    std::vector<Past> history_;         // before each change, the latest last; at most max_history
+    std::optional<Time> confirm_by_{};  // of the last `waiting_` changes
+    std::size_t waiting_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,283 @@
+// Methods of routes and neighbours: many in one request, whole or not at all; and which way a flow takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "control/config/values.hh"
+#include "control/server/api.hh"
+#include "control/server/methods.hh"
+#include "control/switch/route_lookup.hh"
+
+namespace sluice {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& message, const std::string& fix = {}) {
+    RpcError error{RpcCode::bad_parameters, path + ": " + message, {{"path", path}}};
+    if (!fix.empty()) error.data["do"] = fix;
+    throw error;
+}
+
+template <class T>
+T value_of(const Json& json, const std::string& path, ParsedValue<T> (*parse)(std::string_view)) {
+    if (!json.is_string()) refuse(path, "must be a string");
+    auto value = parse(json.get_ref<const std::string&>());
+    if (!value)
+        refuse(path, sluice::in_quotes(json.get_ref<const std::string&>()) + " " + value.error().wrong,
+               value.error().remedy);
+    return std::move(*value);
+}
+
+const Json& member(const Json& object, const char* name, const std::string& path) {
+    if (!object.is_object()) refuse(path, "must be an object");
+    const auto found = object.find(name);
+    if (found == object.end()) refuse(path + "." + name, "is missing");
+    return *found;
+}
+
+void only(const Json& object, const std::string& path, std::initializer_list<std::string_view> known) {
+    for (const auto& [name, value] : object.items())
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            refuse(path, "has no member " + sluice::in_quotes(name));
+}
+
+std::uint64_t number_of(const Json& json, const std::string& path, std::uint64_t low, std::uint64_t high) {
+    if (!json.is_number_unsigned() || json.get<std::uint64_t>() < low || json.get<std::uint64_t>() > high)
+        refuse(path, fmt::format("must be an integer from {} to {}", low, high));
+    return json.get<std::uint64_t>();
+}
+
+NextHopConfig hop_of(const Json& json, const std::string& path) {
+    if (json.is_string()) return {value_of(json, path, parse_address), 1};
+    NextHopConfig hop{value_of(member(json, "address", path), path + ".address", parse_address), 1};
+    only(json, path, {"address", "weight"});
+    if (json.contains("weight"))
+        hop.weight = static_cast<std::uint32_t>(
+            number_of(json["weight"], path + ".weight", min_hop_weight, max_hop_weight));
+    return hop;
+}
+
+RouteConfig route_of(const Json& json, const std::string& path, bool with_via) {
+    if (!with_via && json.is_string()) return {value_of(json, path, parse_network), {}, {}};
+    RouteConfig route{value_of(member(json, "prefix", path), path + ".prefix", parse_network), {}, {}};
+    if (!with_via) return route;
+    only(json, path, {"prefix", "via"});
+    const Json& via = member(json, "via", path);
+    if (via == "blackhole") return route;
+    if (!via.is_array() || via.empty() || via.size() > max_route_hops)
+        refuse(path + ".via",
+               fmt::format("must be a list of 1 to {} next hops, or \"blackhole\"", max_route_hops));
+    for (std::size_t i = 0; i < via.size(); ++i)
+        route.via.push_back(hop_of(via[i], fmt::format("{}.via[{}]", path, i)));
+    std::sort(route.via.begin(), route.via.end());
+    return route;
+}
+
+NeighborConfig neighbor_of(const Json& json, const std::string& path, bool whole) {
+    if (!whole && json.is_string()) return {value_of(json, path, parse_address), {}, {}, {}, {}};
+    NeighborConfig neighbor;
+    neighbor.address = value_of(member(json, "address", path), path + ".address", parse_address);
+    if (!whole) return neighbor;
+    only(json, path, {"address", "port", "mac", "vlan"});
+    const Json& port = member(json, "port", path);
+    if (!port.is_string()) refuse(path + ".port", "must be a string");
+    neighbor.port = port.get<std::string>();
+    neighbor.mac = value_of(member(json, "mac", path), path + ".mac", parse_mac);
+    constexpr std::uint64_t max_vlan = 4094;
+    if (json.contains("vlan"))
+        neighbor.vlan = static_cast<std::uint16_t>(number_of(json["vlan"], path + ".vlan", 1, max_vlan));
+    return neighbor;
+}
+
+enum class Verb : std::uint8_t { add, replace, remove };
+
+// What is asked as changes of what is there; a key twice in one request is refused.
+template <class Change, class Set, class Entry, class KeyOf, class Text>
+std::vector<Change> changes_of(const Set& there, std::vector<Entry> asked, Verb verb, KeyOf key, Text text) {
+    const auto refuse_change = [&](const Entry& entry, const std::string& why, Json more) {
+        more["path"] = text(entry);
+        throw RpcError{RpcCode::refused, why, std::move(more)};
+    };
+    std::vector<Change> changes;
+    changes.reserve(asked.size());
+    std::set<std::decay_t<decltype(key(asked[0]))>> seen;
+    std::size_t fresh = 0;
+    for (Entry& entry : asked) {
+        const bool found = there.contains(key(entry));
+        if (!seen.insert(key(entry)).second) refuse_change(entry, text(entry) + " comes twice", {});
+        if (verb == Verb::add && found)
+            refuse_change(entry, text(entry) + " is there already", {{"do", "replace it"}});
+        if (verb == Verb::remove && !found) refuse_change(entry, "there is no " + text(entry), {});
+        if (!found && ++fresh + there.size() > max_routes)
+            throw RpcError{RpcCode::too_much,
+                           fmt::format("{}: at most {} of its kind", text(entry), max_routes)};
+        changes.push_back({key(entry), {}});
+        if (verb != Verb::remove) changes.back().now = std::move(entry);
+    }
+    return changes;
+}
+
+template <class Entry, class Read>
+std::vector<Entry> entries_of(RpcParameters& parameters, const char* name, Read read) {
+    const Json& list = parameters.any(name);
+    parameters.finish();
+    if (!list.is_array()) refuse(name, "must be a list");
+    std::vector<Entry> entries;
+    entries.reserve(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+        entries.push_back(read(list[i], fmt::format("{}[{}]", name, i)));
+    return entries;
+}
+
+Json change_routes(Api& api, RpcParameters& parameters, Verb verb) {
+    auto asked =
+        entries_of<RouteConfig>(parameters, "routes", [&](const Json& json, const std::string& path) {
+            return route_of(json, path, verb != Verb::remove);
+        });
+    RouteChanges changes;
+    changes.routes = changes_of<RouteChanges::Route>(
+        *api.running().config().routes, std::move(asked), verb,
+        [](const RouteConfig& route) { return route.prefix; },
+        [](const RouteConfig& route) { return "route " + print_prefix(route.prefix); });
+    api.change_routes(changes);
+    return {{"changed", changes.routes.size()}, {"generation", api.running().generation()}};
+}
+
+Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
+    auto asked =
+        entries_of<NeighborConfig>(parameters, "neighbors", [&](const Json& json, const std::string& path) {
+            return neighbor_of(json, path, verb != Verb::remove);
+        });
+    RouteChanges changes;
+    changes.neighbors = changes_of<RouteChanges::Neighbor>(
+        *api.running().config().neighbors, std::move(asked), verb,
+        [](const NeighborConfig& neighbor) { return neighbor.address; },
+        [](const NeighborConfig& neighbor) { return "neighbour " + print_address(neighbor.address); });
+    api.change_routes(changes);
+    return {{"changed", changes.neighbors.size()}, {"generation", api.running().generation()}};
+}
+
+template <Verb verb>
+Json routes(Api& api, RpcClient&, RpcParameters& parameters) {
+    return change_routes(api, parameters, verb);
+}
+
+template <Verb verb>
+Json neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
+    return change_neighbors(api, parameters, verb);
+}
+
+std::string_view source_text(const Routes::Source& source) {
+    constexpr std::array<std::array<std::string_view, 4>, route_origins> texts{
+        {{"address", "neighbor", "static", "subnet"},
+         {"kernel address", "kernel neighbor", "kernel", "kernel subnet"}}};
+    return texts[static_cast<unsigned>(source.origin)][static_cast<unsigned>(source.kind)];
+}
+
+Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    Json list = Json::array();
+    for (const Routes::Listed& route : api.running().routes().list()) {
+        Json via = route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
+        if (route.via != nullptr) {
+            via = Json::array();
+            for (const NextHopConfig& hop : *route.via)
+                via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+        }
+        list.push_back({{"prefix", print_prefix(route.prefix)},
+                        {"via", std::move(via)},
+                        {"source", source_text({route.origin, Routes::Kind::route})},
+                        {"used", route.used}});
+    }
+    return list;
+}
+
+Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    Json list = Json::array();
+    for (const NeighborConfig& neighbor : *api.running().config().neighbors) {
+        Json entry = {{"address", print_address(neighbor.address)},
+                      {"port", neighbor.port},
+                      {"mac", print_mac(neighbor.mac)},
+                      {"source", "static"},
+                      {"used", true}};
+        if (neighbor.vlan) entry["vlan"] = *neighbor.vlan;
+        list.push_back(std::move(entry));
+    }
+    api.running().routes().for_each_neighbor(
+        RouteOrigin::kernel, [&](const IpAddress& address, const NextHop& hop, bool used) {
+            MacAddress mac;
+            std::copy_n(hop.header.begin(), mac.bytes.size(), mac.bytes.begin());
+            list.push_back({{"address", print_address(address)},
+                            {"port", api.running().port_names()[hop.port]},
+                            {"mac", print_mac(mac)},
+                            {"source", "kernel"},
+                            {"used", used}});
+        });
+    return list;
+}
+
+Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
+    constexpr std::uint64_t max_port = 65'535;
+    constexpr std::uint64_t max_qp = (1U << 24) - 1;
+    FlowQuestion question;
+    question.destination = value_of(parameters.any("destination"), "destination", parse_address);
+    question.source = question.destination;  // of the same family
+    question.source.bytes.fill(0);
+    if (parameters.has("source"))
+        question.source = value_of(parameters.any("source"), "source", parse_address);
+    if (question.source.is_v6 != question.destination.is_v6)
+        refuse("source", "is not of the destination's family");
+    const auto number = [&](const char* name, std::uint64_t otherwise, std::uint64_t high) {
+        return parameters.has(name) ? parameters.integer(name, 0, high) : otherwise;
+    };
+    if (parameters.has("qp"))
+        question.queue_pair = static_cast<std::uint32_t>(parameters.integer("qp", 0, max_qp));
+    question.protocol = static_cast<std::uint8_t>(number("protocol", ip_protocol::udp, 255));
+    question.source_port = static_cast<std::uint16_t>(number("sport", 0, max_port));
+    question.destination_port =
+        static_cast<std::uint16_t>(number("dport", question.queue_pair ? roce_udp_port : 0, max_port));
+    parameters.finish();
+    const FlowAnswer answer = look_up(api.running(), question);
+    Json json = {{"prefix", answer.match ? Json(print_prefix(answer.match->prefix)) : Json(nullptr)},
+                 {"source", answer.match ? Json(source_text(answer.match->source)) : Json(nullptr)},
+                 {"group", answer.group},
+                 {"hash", answer.hash},
+                 {"bucket", answer.bucket},
+                 {"buckets", answer.buckets},
+                 {"port", answer.taken.empty() ? Json(nullptr) : Json(answer.taken)},
+                 {"why", answer.why}};
+    if (answer.drop != DropReason::none) json["drop"] = to_string(answer.drop);
+    return json;
+}
+
+}  // namespace
+
+std::span<const RpcMethod> route_methods() {
+    static constexpr std::array methods{
+        RpcMethod{"neighbor.add", "neighbors: [{address, port, mac, vlan}]", "Adds neighbours, all or none.",
+                  changes, true, neighbors<Verb::add>},
+        RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "Deletes neighbours, all or none.", changes,
+                  true, neighbors<Verb::remove>},
+        RpcMethod{"neighbor.list", "", "All neighbours.", reads, false, list_neighbors},
+        RpcMethod{"neighbor.replace", "neighbors: [{address, port, mac, vlan}]",
+                  "Adds or replaces neighbours, all or none.", changes, true, neighbors<Verb::replace>},
+        RpcMethod{"route.add", "routes: [{prefix, via}]",
+                  "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\".", changes,
+                  true, routes<Verb::add>},
+        RpcMethod{"route.delete", "routes: [PREFIX]", "Deletes routes, all or none.", changes, true,
+                  routes<Verb::remove>},
+        RpcMethod{"route.list", "",
+                  "All routes, of the configuration (static) and of the kernel; used: none comes before it.",
+                  reads, false, list_routes},
+        RpcMethod{"route.lookup", "destination, source, protocol, sport, dport, qp",
+                  "Which route and of what source, bucket, member and port a packet takes now, and why.",
+                  reads, false, lookup},
+        RpcMethod{"route.replace", "routes: [{prefix, via}]", "Adds or replaces routes, all or none.",
+                  changes, true, routes<Verb::replace>},
+    };
+    return methods;
+}
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+// The methods of the control socket about workers.
+#include <rte_cycles.h>
+
+#include <array>
+
+#include "control/report/workers.hh"
+#include "control/server/api.hh"
+#include "control/server/methods.hh"
+
+namespace sluice {
+namespace {
+
+Json show_workers(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    Json json = {{"workers", workers_json(api.running())}};
+    if (!api.is_virtual()) json["tsc_hz"] = rte_get_tsc_hz();
+    return json;
+}
+
+Json meter(Api& api, RpcClient&, RpcParameters& parameters) {
+    const bool on = parameters.boolean("on");
+    parameters.finish();
+    if (on && api.is_virtual())
+        throw RpcError{RpcCode::refused,
+                       "stages are not metered under the virtual clock: cycles are never the same twice",
+                       {{"path", "on"}, {"do", "set clock to real"}}};
+    Switch& device = api.running().device();
+    for (unsigned n = 0; n < device.worker_count(); ++n) {
+        StageMeter& meter = device.worker(static_cast<WorkerId>(n)).meter;
+        on ? meter.start() : meter.stop();
+    }
+    return Json::object();
+}
+
+}  // namespace
+
+std::span<const RpcMethod> worker_methods() {
+    static constexpr std::array methods{
+        RpcMethod{
+            "worker.meter", "on: BOOL",
+            "Real clock: counts every worker's cycles by stage, from zero, or stops and keeps the figures.",
+            changes, false, meter},
+        RpcMethod{"worker.show", "",
+                  "Workers: their ports, turns and packets, and cycles by stage if metered.", reads, false,
+                  show_workers},
+    };
+    return methods;
+}
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+#include "control/switch/capture_ports.hh"
+
+#include <utility>
+
+#include "control/compile/compile.hh"
+#include "control/switch/running_switch.hh"
+#include "dataplane/peers/capture_port.hh"
+#include "dataplane/ports/device.hh"
+
+namespace sluice {
+
+tl::expected<ScannedCaptures, std::string> scan_captures(const Config& config) {
+    ScannedCaptures scanned;
+    for (const auto& [name, port] : config.ports) {
+        const DeviceText device = parse_device(port.device);
+        for (const std::string& file : device.rx_pcaps) {
+            const auto capture = CaptureReader::scan(file);
+            if (!capture) return tl::unexpected("port " + name + ": " + capture.error());
+            if (capture->packets == 0)
+                scanned.empty.push_back("port " + name + ": " + file + " holds no frames");
+            else
+                scanned.span.add(file, capture->stamps);
+        }
+    }
+    return scanned;
+}
+
+tl::expected<std::unique_ptr<CapturePorts>, std::string> CapturePorts::create(const Config& config) {
+    auto scanned = scan_captures(config);
+    if (!scanned) return tl::unexpected(scanned.error());
+    if (std::string error = scanned->span.too_long(); !error.empty()) return tl::unexpected(std::move(error));
+    return std::unique_ptr<CapturePorts>(new CapturePorts(std::move(*scanned)));
+}
+
+tl::expected<std::unique_ptr<Port>, std::string> CapturePorts::open(const std::string& name,
+                                                                    const PortConfig& port,
+                                                                    const Config& config, rte_mempool* pool) {
+    const DeviceText device = parse_device(port.device);
+    CapturePortSpec spec{device.rx_pcaps.empty() ? std::string{} : device.rx_pcaps.back(),
+                         device.tx_pcap,
+                         &timeline_,
+                         port.speed,
+                         pool,
+                         config.virtual_ring_frames,
+                         std::nullopt,
+                         class_map(map_of(config, port), port)};
+    if (port.peer.value_or(PeerKind::obey) == PeerKind::obey) spec.obeys = peer_delay(port);
+    auto opened = CapturePort::open(spec);
+    if (!opened) return tl::unexpected("port " + name + ": " + opened.error());
+    return std::move(*opened);
+}
+
+std::string CapturePorts::join(RunningSwitch& running) {
+    for (const std::string& text : scanned_.empty) running.note("empty_capture", text);
+    if (std::string text = shortened_text(timeline_); !text.empty())
+        running.note("capture_gaps", std::move(text));
+    return {};
+}
+
+}  // namespace sluice

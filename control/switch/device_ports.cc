@@ -1,0 +1,203 @@
+#include "control/switch/device_ports.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "control/compile/compile.hh"
+#include "control/config/force.hh"
+#include "control/config/values.hh"
+#include "control/lint/lint_nic.hh"
+#include "control/switch/capture_ports.hh"
+#include "control/switch/running_switch.hh"
+#include "dataplane/peers/obeying_port.hh"
+#include "dataplane/ports/device.hh"
+
+namespace sluice {
+
+tl::expected<std::unique_ptr<DevicePorts>, std::string> DevicePorts::create(const Config& config, bool force,
+                                                                            std::string pci_folder) {
+    auto scanned = scan_captures(config);  // so that nothing is started in vain: drivers read them
+    if (!scanned) return tl::unexpected(scanned.error());
+    return std::unique_ptr<DevicePorts>(
+        new DevicePorts(std::move(scanned->empty), force, std::move(pci_folder)));
+}
+
+tl::expected<std::unique_ptr<Port>, std::string> DevicePorts::open(const std::string& name,
+                                                                   const PortConfig& port,
+                                                                   const Config& config, rte_mempool* pool) {
+    const auto failed = [&](const std::string& error) {
+        return tl::unexpected("port " + name + ": " + error);
+    };
+    if (const std::string file = parse_device(port.device).tx_pcap; OutputClaim::is_for(file)) {
+        auto claim = OutputClaim::take(file);
+        if (!claim) return failed(claim.error());
+        claims_.push_back(std::move(*claim));
+    }
+    auto started = EthdevPort::start({port.device,
+                                      {static_cast<std::uint16_t>(port.mtu), pool, port.speed,
+                                       config.turn_max, modelled_ring, port.mac, port.rx_queues},
+                                      pci_folder_});
+    if (!started) return failed(started.error());
+    ethdevs_.push_back(started->get());
+    if (port.peer == PeerKind::obey && has_our_sender(config, port))
+        return std::make_unique<ObeyingPort>(std::move(*started), port.speed);
+    return std::move(*started);
+}
+
+std::string DevicePorts::join(RunningSwitch& running) {
+    running_ = &running;
+    for (const std::string& text : empty_captures_) running.note("empty_capture", text);
+    port_watch_.emplace(ethdevs_, running.port_names());
+    std::string error = open_taps();
+    if (error.empty()) error = open_kernel();
+    if (error.empty()) error = judge_nics();
+    return error;
+}
+
+void DevicePorts::configured() {
+    address_taps();
+    if (kernel_) take_addresses(kernel_->mirror().tables().addresses());  // and those of the ports
+}
+
+std::vector<std::string> DevicePorts::broken_promises() const {
+    return port_watch_ ? port_watch_->broken_promises() : std::vector<std::string>{};
+}
+
+void DevicePorts::poll_links(Time now) {
+    const std::vector<std::string>& names = running_->port_names();
+    const auto tell = [&](std::vector<PortNews> all) {
+        for (PortNews& news : all) {
+            interfaces_changed_ |= news.another;
+            running_->note(news.kind, std::move(news.text));
+        }
+    };
+    tell(port_watch_->look(config(), device(), now));
+    for (PortId id = 0; id < ethdevs_.size(); ++id) running_->look_at_link(id);
+    tell(tap_watch_.look(running_->slow_path(), config(), names, running_->macs(), now));
+    if (!interfaces_changed_ || !running_->late_worker().empty()) return;
+    interfaces_changed_ = false;
+    address_taps();
+    take_up_interfaces();
+}
+
+// Another interface of a port's name has another index, and where the configuration does not say one,
+// another MAC.
+void DevicePorts::take_up_interfaces() {
+    std::map<PortId, MacAddress> macs;
+    for (PortId id = 0; id < ethdevs_.size(); ++id)
+        if (ethdevs_[id]->interface() && !config().ports.at(running_->port_names()[id]).mac)
+            macs[id] = ethdevs_[id]->mac();
+    if (std::string error = running_->change_macs(macs); !error.empty())
+        running_->note("interface_refused", std::move(error));
+    if (!kernel_) return;
+    kernel_->set_ports(kernel_ports());
+    take_addresses(kernel_->mirror().tables().addresses());
+}
+
+std::vector<Finding> DevicePorts::findings(const Config& config) const {
+    if (std::all_of(ethdevs_.begin(), ethdevs_.end(),
+                    [](const EthdevPort* port) { return port->capabilities().is_virtual; }))
+        return {};
+    return lint_nics(config, effective_qos(config), [this](const std::string& name) {
+        const auto& names = running_->port_names();
+        const auto found = std::find(names.begin(), names.end(), name);
+        const EthdevPort* port = ethdev(static_cast<PortId>(found - names.begin()));
+        return port != nullptr ? NicState{&port->capabilities(), port->link_mbps()} : NicState{};
+    });
+}
+
+// What the cards do not allow: an error's text, or empty. What they make doubtful is noted.
+std::string DevicePorts::judge_nics() {
+    std::vector<Finding> found = findings(config());
+    if (force_) sluice::force(found);
+    std::string errors;
+    for (const Finding& finding : found) {
+        if (finding.severity == Severity::error)
+            append_item(errors, "; ", finding.path + ": " + finding.message + "; do: " + finding.fix);
+        else if (!finding.forced)
+            running_->note("nic_warning", finding.path + ": " + finding.message + "; do: " + finding.fix);
+    }
+    if (!errors.empty() && force_helps(found)) errors += "; or run it so, not lossless: --force";
+    running_->force_also(forced_reasons(found));
+    return errors;
+}
+
+// An address of the configuration is the kernel's, too, at an interface that is there for the port alone.
+void DevicePorts::address_taps() {
+    const std::vector<std::string>& names = running_->port_names();
+    for (PortId id = 0; id < names.size(); ++id)
+        if (Tap* tap = running_->slow_path().tap(id))
+            if (std::string error = tap->set_addresses(config().ports.at(names[id]).address); !error.empty())
+                running_->note_once("tap_address", "port " + names[id] + ": its TAP does not take " + error);
+}
+
+std::string DevicePorts::open_taps() {
+    if (!config().kernel.has_taps()) return {};
+    const std::vector<std::string>& names = running_->port_names();
+    for (PortId id = 0; id < ethdevs_.size(); ++id) {
+        if (ethdevs_[id]->interface()) continue;
+        const PortConfig& port = config().ports.at(names[id]);
+        if (std::string error = running_->slow_path().open_tap(id, names[id], running_->macs()[id], port.mtu);
+            !error.empty())
+            return error;
+    }
+    address_taps();
+    return {};
+}
+
+KernelTables::Ports DevicePorts::kernel_ports() const {
+    const std::vector<std::string>& names = running_->port_names();
+    KernelTables::Ports interfaces;
+    for (PortId id = 0; id < ethdevs_.size(); ++id) {
+        if (const auto& interface = ethdevs_[id]->interface()) interfaces[interface->index()] = names[id];
+        if (const Tap* tap = running_->slow_path().tap(id)) interfaces[tap->index()] = names[id];
+    }
+    return interfaces;
+}
+
+std::string DevicePorts::open_kernel() {
+    const bool steered = std::any_of(ethdevs_.begin(), ethdevs_.end(),
+                                     [](const EthdevPort* port) { return port->steering() != nullptr; });
+    if (!config().kernel.routes && !steered) return {};
+    auto opened = KernelControl::open(config().kernel, kernel_ports());
+    if (!opened) return opened.error();
+    kernel_ = std::move(*opened);
+    // From the first frame on.
+    take_addresses(kernel_->mirror().tables().addresses());
+    return {};
+}
+
+void DevicePorts::take_addresses(const std::set<IpAddress>& of_machine) {
+    const std::vector<std::string>& names = running_->port_names();
+    std::set<Steering::Address> addresses;
+    const auto add = [&](const IpAddress& own) {
+        addresses.insert(own.is_v6 ? own.bytes : Steering::mapped(own.bytes.data()));
+    };
+    for (const IpAddress& own : of_machine) add(own);
+    for (const auto& [name, port] : config().ports)
+        for (const IpPrefix& own : port.address) add(own.address);
+    for (PortId id = 0; id < ethdevs_.size(); ++id)
+        if (Steering* steering = ethdevs_[id]->steering())
+            if (std::string error = steering->set_local(addresses); !error.empty())
+                running_->note_once("steering", "port " + names[id] + ": " + error);
+}
+
+const Config& DevicePorts::config() const { return running_->config(); }
+Switch& DevicePorts::device() { return running_->device(); }
+void DevicePorts::note(const std::string& kind, std::string text) { running_->note(kind, std::move(text)); }
+bool DevicePorts::may_change_routes() const { return running_->late_worker().empty(); }
+std::string DevicePorts::change_routes(const RouteChanges& changes) {
+    return running_->change_routes(changes);
+}
+Routes::LeftOut DevicePorts::left_out() const { return running_->routes().left_out(); }
+
+const Tap* DevicePorts::tap(const std::string& port) const {
+    const auto& names = running_->port_names();
+    const auto found = std::find(names.begin(), names.end(), port);
+    return std::as_const(*running_).slow_path().tap(static_cast<PortId>(found - names.begin()));
+}
+
+}  // namespace sluice

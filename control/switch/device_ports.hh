@@ -1,0 +1,82 @@
+// Ports under the real clock: network cards and interfaces of the kernel, their TAPs, and the kernel behind
+// them.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/kernel/kernel_control.hh"
+#include "control/kernel/port_watch.hh"
+#include "control/kernel/tap_watch.hh"
+#include "control/switch/surroundings.hh"
+#include "dataplane/base/output_file.hh"
+#include "dataplane/ports/ethdev_port.hh"
+
+namespace sluice {
+
+class DevicePorts final : public Surroundings, private MirroringSwitch {
+  public:
+    // `force`: what the cards are not lossless for is wanted.
+    static tl::expected<std::unique_ptr<DevicePorts>, std::string> create(const Config& config, bool force,
+                                                                          std::string pci_folder);
+
+    // Control, now and then: asks drivers for their links, and looks after cards and interfaces that go and
+    // come back.
+    void poll_links(Time now);
+    // Control, once a round: what the kernel has said.
+    void poll_kernel() {
+        if (kernel_) kernel_->poll(*this);
+    }
+
+    // ---- Surroundings
+    tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
+                                                          const Config& config, rte_mempool* pool) override;
+    std::string join(RunningSwitch& running) override;
+    void configured() override;
+    std::optional<MacAddress> mac(PortId id) const override { return ethdevs_[id]->mac(); }
+    LinkCause link_cause(PortId id) const override { return ethdevs_[id]->link_cause(); }
+    const EthdevPort* ethdev(PortId id) const override {
+        return id < ethdevs_.size() ? ethdevs_[id] : nullptr;
+    }
+    const KernelControl* kernel() const override { return kernel_.get(); }
+    std::vector<Finding> findings(const Config& config) const override;
+    std::vector<std::string> broken_promises() const override;
+
+  private:
+    DevicePorts(std::vector<std::string> empty_captures, bool force, std::string pci_folder)
+        : empty_captures_(std::move(empty_captures)), force_(force), pci_folder_(std::move(pci_folder)) {}
+
+    std::string open_taps();
+    void address_taps();
+    std::string open_kernel();
+    // Interfaces of the kernel that are ports, by their index.
+    KernelTables::Ports kernel_ports() const;
+    void take_up_interfaces();
+    // What the cards do not allow: an error's text, or empty. What they make doubtful is noted.
+    std::string judge_nics();
+
+    // ---- MirroringSwitch
+    const Config& config() const override;
+    Switch& device() override;
+    const Tap* tap(const std::string& port) const override;
+    void note(const std::string& kind, std::string text) override;
+    void take_addresses(const std::set<IpAddress>& of_machine) override;
+    bool may_change_routes() const override;
+    std::string change_routes(const RouteChanges& changes) override;
+    Routes::LeftOut left_out() const override;
+
+    std::vector<std::string> empty_captures_;
+    bool force_;
+    std::string pci_folder_;
+    RunningSwitch* running_ = nullptr;  // from `join` on
+    std::vector<EthdevPort*> ethdevs_;  // by port; the switch owns them
+    std::vector<OutputClaim> claims_;   // captures that drivers write
+    std::optional<PortWatch> port_watch_;
+    std::unique_ptr<KernelControl> kernel_;
+    TapWatch tap_watch_;
+    bool interfaces_changed_ = false;  // and what follows from it is still to be published
+};
+
+}  // namespace sluice

@@ -1,0 +1,290 @@
+#include "control/switch/running_switch.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control/compile/compile.hh"
+#include "control/config/decision_filter.hh"
+#include "control/config/force.hh"
+#include "control/config/values.hh"
+
+namespace sluice {
+namespace {
+
+// The first problem that keeps it from being used: of those that may be forced none, if any was.
+const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
+    for (const QosProblem& problem : qos.problems)
+        if (state.forced.empty() || !may_be_forced(problem.id.name())) return &problem;
+    return nullptr;
+}
+
+}  // namespace
+
+RunningSwitch::RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings)
+    : config_(std::move(config)),
+      options_(std::move(options)),
+      surroundings_(surroundings),
+      links_(config_.ports.size()) {}
+
+tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(const Config& config,
+                                                                                RunningOptions options,
+                                                                                Surroundings& surroundings) {
+    std::unique_ptr<RunningSwitch> made(new RunningSwitch(config, std::move(options), surroundings));
+    if (std::string error = made->open(); !error.empty()) return tl::unexpected(std::move(error));
+    return made;
+}
+
+std::string RunningSwitch::open() {
+    std::string error = make_pool();
+    std::vector<PortSpec> specs;
+    if (error.empty()) error = open_ports(specs);
+    if (!error.empty()) return error;
+
+    qos_ = effective_qos(config_);
+    state_.forced = options_.forced;
+    if (error = surroundings_.join(*this); !error.empty()) return error;
+    if (const QosProblem* problem = unusable(qos_, state_)) return problem->path() + ": " + problem->wrong;
+    if (error = routes_->change(route_changes({}, config_), port_info_); !error.empty()) return error;
+    auto policy = compile(config_, qos_, state_);
+    routes_->published();
+    auto observation =
+        Observation::create(config_, names_, packets_, is_virtual() ? &surroundings_.timeline() : nullptr);
+    if (!observation) return observation.error();
+    observation_ = std::move(*observation);
+    switch_ = std::make_unique<Switch>(config_.workers, std::move(policy), std::move(specs),
+                                       switch_resources(config_, pool_->pool(), packets_));
+    change_.emplace(*switch_, is_virtual());
+    fault_ports_.resize(config_.ports.size());
+    for (const auto& [name, port] : config_.ports)
+        if (port.fault != FaultSettings{}) take_up_fault(port_info_.at(name).id, port.fault);
+    note_forced({});
+    return {};
+}
+
+std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
+                                               const OperatorState& state) const {
+    auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
+    for (PortId id = 0; id < policy->ports.size(); ++id) {
+        PortPolicy& port = policy->ports[id];
+        PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
+        const PuntLimit wanted = config_.kernel.routes ? config.punt.unresolved : PuntLimit{};
+        if (slow_path_.tap(id) != nullptr) port.punts = true;
+        // Who has nobody to answer may still wait for a neighbour, where there is a kernel to find it out.
+        if (!port.punts) port.punt_limit = {};
+        unresolved = wanted;
+        port.punts |= wanted.rate != 0;
+    }
+    routes_->name_in(*policy);
+    return policy;
+}
+
+std::string RunningSwitch::publish(const Config& config, const OperatorState& state,
+                                   const RouteChanges& changes) {
+    EffectiveQos qos = effective_qos(config);
+    if (const QosProblem* problem = unusable(qos, state))
+        return problem->path() + ": " + problem->wrong + "; do: " + problem->fix;
+    // A late worker may still read the tables that would have to follow.
+    const Publication& publication = change_->publication();
+    if (const std::string late = publication.late();
+        !late.empty() && (publication.is_full() || !changes.empty()))
+        return fmt::format("of what was published before {}; do: try again when it runs", late);
+    if (std::string error = routes_->change(changes, port_info_); !error.empty()) return error;
+    change_->start(compile(config, qos, state));
+    if (publication.is_taken_up()) routes_->published();
+    qos_ = std::move(qos);
+    note_classes();
+    return {};
+}
+
+bool RunningSwitch::finish_change() {
+    Publication& publication = change_->publication();
+    if (publication.is_taken_up()) routes_->published();
+    const std::string late = publication.late();
+    const Publication::News news = publication.news();
+    if (news == Publication::News::late)
+        note("worker_late", "a change is published, and " +
+                                (late.empty() ? std::string("a worker took long to take it up") : late) +
+                                "; what the worker does not do waits for it");
+    if (news == Publication::News::back) note("worker_back", "every worker runs what was published last");
+    if (!change_->is_pending()) return false;
+    const bool done = change_->finish();
+    note_classes();
+    return done;
+}
+
+std::string RunningSwitch::set_port(const std::string& name, bool up) {
+    if (!port_info_.contains(name)) return fmt::format("no port {}", in_quotes(name));
+    OperatorState state = state_;
+    if (up)
+        state.down.erase(name);
+    else
+        state.down.insert(name);
+    if (state == state_) return {};
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    look_at_link(port_info_.at(name).id);
+    return {};
+}
+
+std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bool hold) {
+    if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
+    OperatorState state = state_;
+    const auto bit = static_cast<std::uint8_t>(1U << queue);
+    std::uint8_t& mask = state.held[port];
+    mask = static_cast<std::uint8_t>(hold ? mask | bit : mask & ~bit);
+    if (mask == 0) state.held.erase(port);
+    if (state == state_) return {};
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note(hold ? "queue_held" : "queue_released",
+         fmt::format("queue {}.{} {} by command", port, queue, hold ? "held" : "released"));
+    return {};
+}
+
+std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
+    if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
+    OperatorState state = state_;
+    if (start)
+        state.unwatched.erase(port);
+    else
+        state.unwatched.insert(port);
+    if (state == state_) return {};
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note(start ? "watchdog_started" : "watchdog_stopped",
+         fmt::format("port {}: PFC watchdog {} by command", port, start ? "started" : "stopped"));
+    return {};
+}
+
+std::string RunningSwitch::big_red_switch(bool on) {
+    OperatorState state = state_;
+    state.big_red_switch = on;
+    if (state == state_) return {};
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note(on ? "big_red_switch_on" : "big_red_switch_off",
+         on ? "every lossless queue is cut by command" : "lossless queues are given back by command");
+    return {};
+}
+
+std::string RunningSwitch::clear_user_watermarks() {
+    OperatorState state = state_;
+    ++state.watermarks;
+    std::string error = publish(config_, state);
+    if (error.empty()) state_ = std::move(state);
+    return error;
+}
+
+std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const std::string& what) {
+    OperatorState state = state_;
+    state.decisions = wanted;
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    note("decisions", "decisions " + what);
+    return {};
+}
+
+std::string RunningSwitch::change_routes(const RouteChanges& changes) {
+    std::string error = publish(config_, state_, changes);
+    if (error.empty() && changes.origin == RouteOrigin::configuration) sluice::apply(changes, config_);
+    return error;
+}
+
+std::string RunningSwitch::apply(Config config, std::vector<std::string> forced) {
+    OperatorState state = state_;
+    state.forced = std::move(forced);
+    std::string error = publish(config, state, route_changes(config_, config));
+    if (!error.empty()) return error;
+    std::swap(state, state_);
+    note_forced(state.forced);
+    const Config before = std::exchange(config_, std::move(config));
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
+            fault != before.ports.at(names_[id]).fault)
+            take_up_fault(id, fault);
+    surroundings_.configured();
+    return {};
+}
+
+// Where the configuration does not say a port's MAC, its device's.
+std::string RunningSwitch::change_macs(const std::map<PortId, MacAddress>& macs) {
+    RouteChanges changes;
+    for (const auto& [id, mac] : macs) {
+        if (mac == std::exchange(macs_[id], mac)) continue;
+        port_info_.at(names_[id]).mac = mac;
+        for (const NeighborConfig& neighbor : *config_.neighbors)
+            if (neighbor.port == names_[id]) changes.neighbors.push_back({neighbor.address, neighbor});
+    }
+    return publish(config_, state_, changes);
+}
+
+void RunningSwitch::force_also(std::vector<std::string> reasons) {
+    for (std::string& reason : reasons) state_.forced.push_back(std::move(reason));
+}
+
+bool RunningSwitch::serve_slow_path() {
+    return slow_path_.serve({*switch_, config_, names_, macs_, now(), is_virtual()});
+}
+
+void RunningSwitch::set_fault(const std::string& port, const FaultSettings& fault, const std::string& what) {
+    config_.ports.at(port).fault = fault;
+    take_up_fault(port_info_.at(port).id, fault);
+    note(fault != FaultSettings{} ? "fault_set" : "fault_cleared", "fault on port " + port + ": " + what);
+}
+
+void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
+    if (!is_virtual()) return;  // refused before
+    const std::string& name = names_[id];
+    const PortConfig& port = config_.ports.at(name);
+    if (fault_ports_[id] == nullptr)
+        switch_->wrap_port(id, [&](std::unique_ptr<Port> inner) {
+            auto wrapped = std::make_unique<FaultPort>(
+                std::move(inner),
+                FaultPort::Spec{{config_.seed, id}, port.speed, cable_delay(port), pool_->pool()});
+            fault_ports_[id] = wrapped.get();
+            return wrapped;
+        });
+    fault_ports_[id]->configure(fault, qos_.ports.at(name).lossless, now());
+    if (qos_.ports.at(name).lossless == 0) return;
+    for (const std::string_view broken : faults_against_lossless(fault))
+        broken_by_fault_[name].insert(broken);
+}
+
+bool RunningSwitch::wants_short_rounds() const {
+    const Policy& policy = switch_->policy();
+    return change_->is_pending() || policy.decisions.enabled ||
+           std::any_of(policy.ports.begin(), policy.ports.end(),
+                       [](const PortPolicy& port) { return port.punts; });
+}
+
+unsigned RunningSwitch::packets_missing() const {
+    unsigned kept = 0;
+    for (PortId id = 0; id < switch_->port_count(); ++id)
+        kept += switch_->port(id).io->account().kept_at_close;
+    const unsigned missing = pool_->in_use();
+    return missing > kept ? missing - kept : 0;
+}
+
+void RunningSwitch::complain(std::string text) {
+    if (!text.empty()) complaints_.push_back(std::move(text));
+}
+
+std::vector<std::string> RunningSwitch::close() {
+    std::vector<std::string> errors = std::exchange(complaints_, {});
+    if (std::string error = observation_->finish(*switch_, now()); !error.empty())
+        errors.push_back(std::move(error));
+    for (PortId id = 0; id < switch_->port_count(); ++id) {
+        std::string error = switch_->port(id).io->close();
+        if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);
+    }
+    return errors;
+}
+
+}  // namespace sluice

@@ -1,0 +1,191 @@
+// What a switch watches, notes, and does not promise.
+#include "control/switch/running_switch.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "control/compile/compile.hh"
+#include "control/config/force.hh"
+#include "control/config/values.hh"
+#include "dataplane/ports/ethdev_port.hh"
+
+namespace sluice {
+namespace {
+
+std::string why_down(LinkCause cause, const std::string& interface) {
+    switch (cause) {
+        case LinkCause::none:
+        case LinkCause::command:
+            break;
+        case LinkCause::interface_down:
+            return fmt::format("its interface {0} is set down; do: ip link set {0} up", interface);
+        case LinkCause::no_carrier:
+            return fmt::format("its interface {} has no carrier: the peer's end or the cable is down",
+                               interface);
+        case LinkCause::interface_gone:
+            return fmt::format("its interface {} is gone", interface);
+        case LinkCause::device_gone:
+            return "its card is gone";
+        case LinkCause::no_link:
+            return "its device has no link: the peer's end or the cable is down";
+    }
+    return "by command";
+}
+
+std::string why_up(LinkCause before, const std::string& interface) {
+    switch (before) {
+        case LinkCause::none:
+        case LinkCause::command:
+            break;
+        case LinkCause::interface_down:
+            return fmt::format("its interface {} is up again", interface);
+        case LinkCause::no_carrier:
+            return fmt::format("its interface {} has a carrier again", interface);
+        case LinkCause::interface_gone:
+            return fmt::format("its interface {} is back", interface);
+        case LinkCause::device_gone:
+            return "its card is back";
+        case LinkCause::no_link:
+            return "its device has a link again";
+    }
+    return "by command";
+}
+
+std::string link_text(const std::string& port, const std::string& interface, const LinkNews& news) {
+    const std::string why = news.is_up() ? why_up(news.before, interface) : why_down(news.cause, interface);
+    const bool by_command = (news.is_up() ? news.before : news.cause) == LinkCause::command;
+    const char* state = news.is_up() ? "up" : news.before == LinkCause::none ? "down" : "still down";
+    return fmt::format("port {} {}{}{}", port, state, by_command ? " " : ": ", why);
+}
+
+}  // namespace
+
+std::vector<std::string> RunningSwitch::broken_promises() const {
+    std::vector<std::string> broken;
+    for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path() + ": " + problem.wrong);
+    for (const std::string& reason : state_.forced) broken.push_back(reason + ": forced");
+    for (const auto& [name, port] : config_.ports)
+        if (has_our_sender(config_, port) && port.peer == PeerKind::ignore &&
+            qos_.ports.at(name).lossless != 0)
+            broken.push_back("not promised by the peer of " + name);
+    for (std::string& promise : surroundings_.broken_promises()) broken.push_back(std::move(promise));
+    for (const auto& [name, faults] : broken_by_fault_) {
+        std::string list;
+        for (const std::string_view fault : faults) append_item(list, ", ", fault);
+        broken.push_back("not promised: fault injected on " + name + ": " + list);
+    }
+    return broken;
+}
+
+void RunningSwitch::note_once(const std::string& kind, std::string text) {
+    if (noted_.insert(kind + text).second) note(kind, std::move(text));
+}
+
+void RunningSwitch::watch() {
+    for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
+    if (options_.observes) observation_->drain(*switch_);
+    note_microbursts();
+    std::uint64_t drops = 0;
+    std::uint64_t falls_behind = 0;
+    for (unsigned w = 0; w < switch_->worker_count(); ++w) {
+        const WorkerContext& worker = switch_->worker(static_cast<WorkerId>(w));
+        drops += worker.lossless_drops.get();
+        falls_behind += worker.falls_behind.get();
+        const std::uint64_t longest = worker.turns.longest_ps.get();
+        if (!is_virtual() && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
+            std::exchange(watched_longest_[w], longest) != longest)
+            note_once("long_turn",
+                      fmt::format("worker {}: a turn took longer than turn_max, {}, by which headroom is "
+                                  "reckoned; worker.show has the longest; do: give it a core of its own, or "
+                                  "set turn_max to more",
+                                  w, print_time(config_.turn_max)));
+    }
+    const bool dropped = std::exchange(watched_drops_, drops) != drops;
+    const bool fell_behind = std::exchange(watched_falls_behind_, falls_behind) != falls_behind;
+    if (!dropped && !fell_behind) return;
+    for (PortId id = 0; id < switch_->port_count(); ++id) {
+        if (switch_->port(id).counters.behind.get() != 0)
+            note_once("fell_behind", "port " + names_[id] + ": the worker fell behind and paused the peer");
+        if (dropped) note_drops(id);
+    }
+}
+
+void RunningSwitch::note_watchdog(const WatchdogNews& news) {
+    const std::string queue = fmt::format("port {} queue {}", names_[news.port], news.queue);
+    if (news.detected)
+        note("watchdog_detected",
+             fmt::format("{}: the peer holds it paused, action {}: {} packets dropped at once", queue,
+                         news.action, news.dropped),
+             news);
+    else
+        note("watchdog_restored",
+             fmt::format("{}: restored, action {}: {} packets passed and {} dropped in this storm", queue,
+                         news.action, news.passed, news.dropped),
+             news);
+}
+
+void RunningSwitch::look_at_link(PortId id) {
+    const LinkCause cause = is_up(names_[id]) ? surroundings_.link_cause(id) : LinkCause::command;
+    const auto news = links_.look(id, cause, now());
+    if (!news) return;
+    const EthdevPort* device = ethdev(id);
+    const std::string interface = device != nullptr ? device->interface_name() : std::string{};
+    events_.add({now() - Time{}, news->is_up() ? "port_up" : "port_down",
+                 link_text(names_[id], interface, *news), std::nullopt, std::nullopt, news});
+}
+
+// Every one is in the report; an event says that there are any.
+void RunningSwitch::note_microbursts() {
+    const auto& bursts = observation_->microbursts();
+    for (; watched_microbursts_ < bursts.size(); ++watched_microbursts_) {
+        const Observation::Burst& seen = bursts[watched_microbursts_];
+        const std::string queue = fmt::format("{}.{}", names_[seen.burst.port], seen.burst.queue);
+        if (noted_.insert("microburst" + queue).second)
+            note("microburst",
+                 fmt::format("queue {}: first microburst: {} bytes, above {}, for {} ns", queue,
+                             seen.peak_bytes, seen.threshold_bytes, seen.burst.length.ps / 1000));
+    }
+}
+
+void RunningSwitch::note_classes() {
+    for (const ClassNews& news : class_changes_.look(*switch_, now())) {
+        std::string text = fmt::format("port {} class {}: ", names_[news.port], news.priority);
+        if (news.begins) {
+            text += fmt::format("becomes lossless, and pauses its peer until {} cells have left",
+                                pending_cells());
+            if (const auto queue = awaited_queue())
+                text += fmt::format(", most of them from queue {}.{}", names_[queue->port], queue->queue);
+        } else {
+            text +=
+                fmt::format("{} after {}; it lost {} packets meanwhile",
+                            news.lossless ? "lossless" : "lossy again", print_time(news.lasted), news.lost);
+        }
+        events_.add({now() - Time{}, news.begins ? "class_changing" : "class_changed", std::move(text),
+                     std::nullopt, news});
+    }
+}
+
+void RunningSwitch::note_forced(const std::vector<std::string>& before) {
+    for (const std::string& reason : state_.forced)
+        if (std::find(before.begin(), before.end(), reason) == before.end())
+            note("forced", "not lossless, and forced: " + reason);
+}
+
+void RunningSwitch::note_drops(PortId id) {
+    for (std::size_t i = 1; i < drop_reason_count; ++i) {
+        const auto reason = static_cast<DropReason>(i);
+        if (switch_->dropped_lossless(id, reason) == 0) continue;
+        const bool overrun = reason == DropReason::headroom_overrun;
+        note_once(overrun ? "headroom_overrun" : "lossless_drop",
+                  fmt::format("port {}: a lossless packet was dropped: {}: {}", names_[id], to_string(reason),
+                              drop_reason_texts[i].sentence));
+    }
+}
+
+void RunningSwitch::note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog) {
+    const Duration at = switch_ ? now() - Time{} : Duration{};
+    events_.add({at, std::move(kind), std::move(text), std::move(watchdog)});
+}
+
+}  // namespace sluice

@@ -1,0 +1,57 @@
+// One switch with its clock, as sluiced runs it: captures under the virtual clock, devices under the real
+// one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "control/switch/capture_ports.hh"
+#include "control/switch/device_ports.hh"
+#include "control/switch/running_switch.hh"
+#include "control/switch/virtual_loop.hh"
+#include "dataplane/base/eal.hh"
+#include "dataplane/run/real_runner.hh"
+
+namespace sluice {
+
+struct StandaloneOptions {
+    RunningOptions running{};
+    bool force = false;  // what its network cards are not lossless for is wanted
+    std::string pci_folder = PciDevice::usual_folder;
+};
+
+class StandaloneSwitch {
+  public:
+    // Network cards that cannot be had, before EAL is started for them: an error's text, or empty.
+    static std::string unusable_cards(const Config& config,
+                                      const std::string& pci_folder = PciDevice::usual_folder);
+    // EAL runs. An error is one line that names the port.
+    static tl::expected<std::unique_ptr<StandaloneSwitch>, std::string> create(
+        const Config& config, const StandaloneOptions& options);
+    ~StandaloneSwitch();
+    StandaloneSwitch(const StandaloneSwitch&) = delete;
+    StandaloneSwitch& operator=(const StandaloneSwitch&) = delete;
+
+    RunningSwitch& running() { return *running_; }
+    // Null under the other clock.
+    VirtualLoop* virtual_loop() { return virtual_.get(); }
+    RealRunner* real_runner() { return real_.get(); }
+    DevicePorts* devices() { return devices_.get(); }
+    // Control, under the real clock: packets wait for the next round, events that fill rings, or a client.
+    bool wants_short_rounds() const {
+        return running_->wants_short_rounds() || (devices_ && devices_->kernel() != nullptr);
+    }
+
+  private:
+    StandaloneSwitch() = default;
+    std::string open(const Config& config, const StandaloneOptions& options);
+
+    std::unique_ptr<CapturePorts> captures_;
+    std::unique_ptr<DevicePorts> devices_;
+    std::unique_ptr<RunningSwitch> running_;
+    std::unique_ptr<VirtualLoop> virtual_;
+    std::unique_ptr<RealRunner> real_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// The PFC watchdog as control sees it: what it watches, what it has done since the last look, its report.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "dataplane/run/switch.hh"
+
+namespace sluice {
+
+// One storm or cut that began or ended.
+struct WatchdogNews {
+    PortId port;
+    ClassId queue;
+    bool detected;  // else restored
+    std::string action;
+    std::uint64_t passed;  // in this storm so far
+    std::uint64_t dropped;
+};
+
+// Compares counters with what they were: storms that began or ended since the last time, in order of ports
+// and queues, those that ended first.
+class WatchdogWatch {
+  public:
+    std::vector<WatchdogNews> look(Switch& device);
+
+  private:
+    struct Seen {
+        std::uint64_t detected = 0;
+        std::uint64_t restored = 0;
+    };
+    std::uint64_t changes_ = 0;
+    std::vector<std::array<Seen, classes>> seen_;
+};
+
+// One entry a queue that can be watched, by port and queue.
+nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std::string>& port_names);
+
+}  // namespace sluice

@@ -1,0 +1,141 @@
+#include "dataplane/base/eal.hh"
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+
+#include "dataplane/base/packet.hh"
+
+namespace sluice {
+namespace {
+
+// EAL is one a process, and so is its log; nothing else in Sluice is.
+struct LogBuffer {
+    std::mutex mutex;
+    std::string text;
+    std::size_t forgotten = 0;
+    static constexpr std::size_t limit = 65536;
+};
+
+LogBuffer& log_buffer() {
+    static LogBuffer buffer;
+    return buffer;
+}
+
+ssize_t append_log(void*, const char* bytes, std::size_t count) {
+    LogBuffer& buffer = log_buffer();
+    const std::lock_guard lock(buffer.mutex);
+    buffer.text.append(bytes, count);
+    if (buffer.text.size() > LogBuffer::limit) {
+        const std::size_t cut = buffer.text.size() - LogBuffer::limit / 2;
+        buffer.text.erase(0, cut);
+        buffer.forgotten += cut;
+    }
+    return static_cast<ssize_t>(count);
+}
+
+std::size_t free_hugepage_bytes() {
+    std::ifstream info("/proc/meminfo");
+    std::string key;
+    std::size_t pages = 0;
+    std::size_t size_kib = 0;
+    std::string line;
+    while (std::getline(info, line)) {
+        if (line.starts_with("HugePages_Free:")) pages = std::strtoul(line.c_str() + 15, nullptr, 10);
+        if (line.starts_with("Hugepagesize:")) size_kib = std::strtoul(line.c_str() + 13, nullptr, 10);
+    }
+    return pages * size_kib * 1024;
+}
+
+// With what EAL takes for itself.
+std::size_t wanted_bytes(const EalOptions& options) { return options.memory_bytes + (std::size_t{64} << 20); }
+
+// EAL writes under a runtime directory even when told not to share; an ordinary user may have none.
+void ensure_runtime_directory() {
+    if (geteuid() == 0 || std::getenv("XDG_RUNTIME_DIR") != nullptr) return;
+    static_cast<void>(setenv("XDG_RUNTIME_DIR", "/tmp", 0));
+}
+
+}  // namespace
+
+tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
+    const std::size_t wanted = wanted_bytes(options);
+    const std::size_t huge = options.allow_hugepages && geteuid() == 0 ? free_hugepage_bytes() : 0;
+    if (huge >= wanted) return true;
+    if (!options.physical_needs_hugepages) return false;
+    return tl::unexpected(
+        Lack{"a PCI port needs " + std::to_string(wanted >> 20) + " MB of hugepages and " +
+                 std::to_string(huge >> 20) + " MB are free",
+             "echo " + std::to_string((wanted >> 21) + 1) + " > /proc/sys/vm/nr_hugepages"});
+}
+
+tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
+    std::vector<std::string> args{"sluiced", "--no-shconf", "--log-level=lib.eal:4"};
+    Eal eal;
+    const std::size_t wanted = wanted_bytes(options);
+    const auto huge = finds_hugepages(options);
+    if (!huge) return tl::unexpected(huge.error().wrong + "; do: " + huge.error().remedy);
+    if (*huge) {
+        args.emplace_back("--in-memory");
+        eal.note_ = "hugepages";
+    } else {
+        args.emplace_back("--no-huge");
+        args.emplace_back("-m");
+        args.emplace_back(std::to_string((wanted >> 20) + 1));
+        eal.note_ = "ordinary memory (no hugepages)";
+    }
+    args.emplace_back("--no-telemetry");
+    if (options.pci.empty()) args.emplace_back("--no-pci");
+    for (const std::string& device : options.pci) args.insert(args.end(), {"-a", device});
+    // One lcore, floating: workers are threads of our own that register themselves.
+    args.emplace_back("--lcores");
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    args.emplace_back("0@(0-" + std::to_string(cpus - 1) + ")");
+    args.insert(args.end(), options.extra.begin(), options.extra.end());
+
+    ensure_runtime_directory();
+    cookie_io_functions_t functions{};
+    functions.write = append_log;
+    static FILE* stream = fopencookie(nullptr, "w", functions);  // as long as EAL's log: the process
+    setvbuf(stream, nullptr, _IONBF, 0);
+    rte_openlog_stream(stream);
+
+    std::vector<char*> argv;
+    for (auto& arg : args) argv.push_back(arg.data());
+    if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0)
+        return tl::unexpected(std::string("DPDK does not start: ") + rte_strerror(rte_errno) + " (" +
+                              log_since(0) + ")");
+    eal.running_ = true;
+    if (std::string error = reserve_packet_meta(); !error.empty()) return tl::unexpected(std::move(error));
+    return eal;
+}
+
+Eal::~Eal() {
+    if (running_) rte_eal_cleanup();
+}
+
+Eal::LogMark Eal::log_mark() {
+    LogBuffer& buffer = log_buffer();
+    const std::lock_guard lock(buffer.mutex);
+    return buffer.forgotten + buffer.text.size();
+}
+
+std::string Eal::log_since(LogMark mark) {
+    LogBuffer& buffer = log_buffer();
+    const std::lock_guard lock(buffer.mutex);
+    const std::size_t from = mark > buffer.forgotten ? mark - buffer.forgotten : 0;
+    std::string text = buffer.text.substr(std::min(from, buffer.text.size()));
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    for (char& c : text)
+        if (c == '\n') c = ';';
+    return text;
+}
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// A file that appears whole or not at all. It is written as PATH.part, and PATH.part becomes PATH when
+// `close` has written the last byte. The mode and the owner of the file that was there before are kept.
+//
+// PATH.part is locked as long as its writer lives, so that a second writer of PATH is refused, in this
+// process or another. An existing PATH that is no regular file (a pipe, /dev/null) is written in place,
+// without a lock. The first error stays: what comes after it is not written, and `close` tells it. Errors are
+// one line that names PATH. Nothing throws, but for want of memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "dataplane/base/file_descriptor.hh"
+
+namespace sluice {
+
+// The right to write PATH: PATH.part, open and locked. It is removed with its owner.
+class OutputClaim {
+  public:
+    // False for what is written in place, and for no name.
+    static bool is_for(const std::string& path);
+    static tl::expected<OutputClaim, std::string> take(const std::string& path);
+    OutputClaim(OutputClaim&&) = default;
+    OutputClaim& operator=(OutputClaim&&) = delete;
+    ~OutputClaim();
+
+    int file() const { return file_.get(); }
+    // PATH.part becomes PATH, with the mode and owner of the PATH before. An error's text, or empty.
+    std::string publish();
+
+  private:
+    OutputClaim(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+    std::string part() const { return path_ + ".part"; }
+
+    FileDescriptor file_;  // none: published, or moved away
+    std::string path_;
+};
+
+class OutputFile {
+  public:
+    static tl::expected<std::unique_ptr<OutputFile>, std::string> create(const std::string& path);
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+    ~OutputFile() = default;  // without `close`: nothing is left
+
+    void write(std::string_view bytes);
+    // `durable`: it is on the disk, too, before it takes the place of a file that somebody needs.
+    std::string close(bool durable = false);
+
+  private:
+    explicit OutputFile(std::string path) : path_(std::move(path)) {}
+    int file() const { return claim_ ? claim_->file() : in_place_.get(); }
+    void flush();
+    void write_through(std::string_view bytes);
+
+    std::string path_;
+    std::unique_ptr<OutputClaim> claim_;  // null: written in place
+    FileDescriptor in_place_;
+    std::vector<char> buffer_;
+    int error_ = 0;  // errno of the first write that failed
+    bool closed_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,213 @@
+#include "dataplane/base/packet_pool.hh"
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_mempool.h>
+#include <rte_stack.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <span>
+#include <type_traits>
+
+namespace sluice {
+namespace {
+
+// Free packets that go from thread to thread together. It lies behind the mbuf of the first of them, where a
+// frame was.
+class FreeBatch {
+  public:
+    static FreeBatch& in(void* packet) {
+        return *reinterpret_cast<FreeBatch*>(static_cast<std::uint8_t*>(packet) + sizeof(rte_mbuf));
+    }
+    // Of how many at most, where `bytes` are behind the mbuf.
+    static unsigned capacity(std::uint32_t bytes) {
+        return std::min<unsigned>(most, (bytes - sizeof(FreeBatch)) / sizeof(void*));
+    }
+
+    // acquire: whoever has taken the batch sees what those who filled it wrote, into its packets too.
+    unsigned count() { return std::atomic_ref(count_).load(std::memory_order_acquire); }
+    void begin() { count_ = 0; }
+    void append(std::span<void* const> packets) {
+        std::copy(packets.begin(), packets.end(), packets_() + count_);
+        set_count(count_ + packets.size());
+    }
+    // Takes the last ones.
+    void take(std::span<void*> out) {
+        const std::size_t left = count_ - out.size();
+        std::copy_n(packets_() + left, out.size(), out.begin());
+        set_count(left);
+    }
+
+  private:
+    // PacketDemand counts twice the size of each thread's cache, which holds 1.5 times that at most: a batch
+    // that a thread has in hand here for a moment is less than the difference, so that nobody finds too few.
+    static constexpr unsigned most = 256;
+
+    void** packets_() { return reinterpret_cast<void**>(this + 1); }
+    void set_count(std::size_t count) {
+        std::atomic_ref(count_).store(static_cast<std::uint32_t>(count), std::memory_order_release);
+    }
+
+    alignas(8) std::uint32_t count_;
+};
+
+// What the threads of a switch share of its free packets.
+struct Depot {
+    rte_stack* batches;  // by their first packets
+    unsigned capacity;   // of a batch
+    alignas(64) std::atomic<std::uint32_t> packets{0};
+
+    void* pop() const {
+        void* first = nullptr;
+        return rte_stack_pop(batches, &first, 1) == 1 ? first : nullptr;
+    }
+    void push(void* first) const {
+        [[maybe_unused]] const unsigned pushed = rte_stack_push(batches, &first, 1);
+        assert(pushed == 1 && "there are no more batches than packets");
+    }
+
+    void put(std::span<void* const> free) {
+        packets.fetch_add(static_cast<std::uint32_t>(free.size()), std::memory_order_relaxed);
+        while (!free.empty()) {
+            const auto some = free.first(std::min<std::size_t>(free.size(), capacity));
+            free = free.subspan(some.size());
+            if (some.size() > capacity / 2 || !put_on_top(some)) put_batch(some);
+        }
+    }
+
+    // All or none.
+    bool take(std::span<void*> out) {
+        std::size_t have = 0;
+        while (have < out.size()) {
+            void* first = pop();
+            if (first == nullptr) break;
+            FreeBatch& batch = FreeBatch::in(first);
+            const unsigned count = batch.count();
+            const auto some = out.subspan(have, std::min<std::size_t>(count, out.size() - have));
+            batch.take(some);
+            have += some.size();
+            if (some.size() < count) push(first);
+        }
+        packets.fetch_sub(static_cast<std::uint32_t>(have), std::memory_order_relaxed);
+        if (have == out.size()) return true;
+        put(out.first(have));
+        return false;
+    }
+
+  private:
+    void put_batch(std::span<void* const> some) const {
+        FreeBatch& batch = FreeBatch::in(some[0]);
+        batch.begin();
+        batch.append(some);
+        push(some[0]);
+    }
+    // Few ones go into the topmost batch, if it has room: singles would make as many batches.
+    bool put_on_top(std::span<void* const> some) const {
+        void* first = pop();
+        if (first == nullptr) return false;
+        FreeBatch& batch = FreeBatch::in(first);
+        const bool fits = batch.count() + some.size() <= capacity;
+        if (fits) batch.append(some);
+        push(first);
+        return fits;
+    }
+};
+
+static_assert(std::is_trivially_destructible_v<Depot>);
+
+Depot& depot_of(const rte_mempool* pool) { return *static_cast<Depot*>(pool->pool_data); }
+
+int make_depot(rte_mempool* pool) {
+    std::array<char, RTE_STACK_NAMESIZE> name{};
+    std::snprintf(name.data(), name.size(), "%s", pool->name);
+    rte_stack* batches = rte_stack_create(name.data(), pool->size, pool->socket_id, RTE_STACK_F_LF);
+    if (batches == nullptr) return -rte_errno;
+    // In DPDK's memory, as the pool is: a leak checker looks for pointers elsewhere.
+    void* place = rte_zmalloc_socket(nullptr, sizeof(Depot), alignof(Depot), pool->socket_id);
+    if (place == nullptr) {
+        rte_stack_free(batches);
+        return -ENOMEM;
+    }
+    pool->pool_data = new (place) Depot{batches, FreeBatch::capacity(pool->elt_size - sizeof(rte_mbuf))};
+    return 0;
+}
+
+void free_depot(rte_mempool* pool) {
+    rte_stack_free(depot_of(pool).batches);
+    rte_free(pool->pool_data);
+}
+
+int put_free(rte_mempool* pool, void* const* packets, unsigned count) {
+    depot_of(pool).put({packets, count});
+    return 0;
+}
+
+int take_free(rte_mempool* pool, void** packets, unsigned count) {
+    return depot_of(pool).take({packets, count}) ? 0 : -ENOBUFS;
+}
+
+unsigned count_free(const rte_mempool* pool) {
+    return depot_of(pool).packets.load(std::memory_order_relaxed);
+}
+
+constexpr const char* depot_name = "sluice_depot";
+
+bool register_depot() {
+    static const bool registered = [] {
+        rte_mempool_ops ops{};  // DPDK copies it
+        std::snprintf(ops.name, sizeof ops.name, "%s", depot_name);
+        ops.alloc = make_depot;
+        ops.free = free_depot;
+        ops.enqueue = put_free;
+        ops.dequeue = take_free;
+        ops.get_count = count_free;
+        return rte_mempool_register_ops(&ops) >= 0;
+    }();
+    return registered;
+}
+
+std::uint32_t object_bytes(std::uint32_t data_bytes) {
+    return sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM + data_bytes;
+}
+
+// Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
+// place one packet a 4 KiB page.
+rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
+    if (!register_depot()) return nullptr;
+    const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+    rte_mempool* pool = rte_mempool_create_empty(name, packets, object_bytes(data_bytes), cache,
+                                                 sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags);
+    if (pool == nullptr) return nullptr;
+    rte_pktmbuf_pool_private sizes{};
+    sizes.mbuf_data_room_size = static_cast<std::uint16_t>(data_bytes + RTE_PKTMBUF_HEADROOM);
+    rte_pktmbuf_pool_init(pool, &sizes);
+    if (rte_mempool_set_ops_byname(pool, depot_name, nullptr) < 0 || rte_mempool_populate_default(pool) < 0) {
+        rte_mempool_free(pool);
+        return nullptr;
+    }
+    rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+    return pool;
+}
+
+}  // namespace
+
+PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes)
+    : pool_(make_pool(name, packets, cache, data_bytes)) {}
+
+PacketPool::~PacketPool() { rte_mempool_free(pool_); }
+
+unsigned PacketPool::in_use() const { return rte_mempool_in_use_count(pool_); }
+
+std::size_t PacketPool::bytes_each(std::uint32_t data_bytes) {
+    rte_mempool_objsz size;
+    return rte_mempool_calc_obj_size(object_bytes(data_bytes), 0, &size);
+}
+
+}  // namespace sluice

@@ -1,0 +1,36 @@
+// The packet buffers of one switch: a DPDK mempool of mbufs.
+//
+// Every thread keeps up to some hundreds of free ones for itself (the mempool's caches). A worker that
+// receives more than it sends gets those that another one has left over, hundreds at a time, from a stack
+// that all share: last in, first out, so that what was freed last, in a cache still, is used first. There
+// free packets go in batches, whose list lies in the data room of one of them (a magazine of a depot: Bonwick
+// and Adams, "Magazines and Vmem", USENIX 2001). DPDK's own stack links them one by one: each is a line that
+// another core wrote, and only that line says where the next one is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dataplane/base/packet.hh"
+
+namespace sluice {
+
+class PacketPool {
+  public:
+    // `packets` mbufs of `data_bytes` each; a thread keeps 1.5 times `cache` of them for itself at most.
+    // `pool()` is null when memory did not suffice.
+    PacketPool(const char* name, unsigned packets, unsigned cache,
+               std::uint32_t data_bytes = packet_data_bytes);
+    ~PacketPool();
+    PacketPool(const PacketPool&) = delete;
+    PacketPool& operator=(const PacketPool&) = delete;
+    rte_mempool* pool() const { return pool_; }
+    unsigned in_use() const;
+    // Bytes that one mbuf takes, for sizing the memory before EAL starts.
+    static std::size_t bytes_each(std::uint32_t data_bytes = packet_data_bytes);
+
+  private:
+    rte_mempool* pool_;
+};
+
+}  // namespace sluice

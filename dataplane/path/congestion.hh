@@ -1,0 +1,126 @@
+// WRED and ECN on a packet's way: the mechanism is lib/wred.hh; here it meets the packet, its queue, its
+// counters and its record.
+#pragma once
+
+#include <limits>
+
+#include "dataplane/path/decisions.hh"
+#include "lib/checksum.hh"
+#include "lib/rng.hh"
+
+namespace sluice {
+
+constexpr std::uint32_t wred_stream = 0xEC00;  // of draws; part of what a seed means
+
+// A packet's draw: the same on whatever worker.
+inline std::uint32_t wred_draw(std::uint64_t seed, const PacketMeta& info) {
+    return static_cast<std::uint32_t>(draw({seed, wred_stream, info.ingress_port, info.sequence}) >> 32);
+}
+
+inline void mark(PortContext& port, Packet* packet) {
+    const PacketMeta& info = meta(packet);
+    set_ce(frame_bytes(packet) + info.l3_offset);
+    port.counters.queue[info.queue].marked[static_cast<unsigned>(info.treatment.ecn.colour())].add(1);
+    port.queue[info.queue].microburst.marked();
+}
+
+// A 64-byte frame's time on this link: what an idle queue's average falls by.
+inline Duration idle_packet(const PortPolicy& policy) { return policy.speed.byte_time() * 84; }
+
+inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkPlace place,
+                            std::uint64_t length_bytes, Duration sojourn, const WredDecision& decision) {
+    constexpr std::array outcomes{MarkOutcome::passed, MarkOutcome::marked, MarkOutcome::dropped};
+    record_mark(worker, info,
+                {place, outcomes[static_cast<unsigned>(decision.verdict)], length_bytes,
+                 place == MarkPlace::sojourn ? 0 : decision.looked_at, sojourn, decision.probability,
+                 decision.drawn});
+}
+
+// Before a packet that is not PortPolicy::calm_at_arrival enters its queue: whether WRED drops it, and
+// whether it is to be marked once the queue takes it.
+inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PortPolicy& own,
+                                         const PacketMeta& info, Time now) {
+    if (own.wred[info.queue] == 0) return WredVerdict::pass;
+    const Policy& policy = *worker.policy;
+    const WredProfile& profile = policy.wred[own.wred[info.queue] - 1U];
+    const std::uint64_t length = std::uint64_t{port.queue[info.queue].use.used_cells()} * policy.cell.bytes();
+    const WredDecision decision = port.queue[info.queue].wred.arrival(
+        profile, info.treatment.ecn, own.queue[info.queue].lossless, length, now, idle_packet(own),
+        [&] { return wred_draw(policy.seed, info); });
+    if (decision.looked && info.observed != 0) [[unlikely]]
+        record_decision(worker, info, MarkPlace::enqueue, length, {}, decision);
+    if (decision.verdict == WredVerdict::drop) [[unlikely]]
+        port.counters.queue[info.queue].wred_dropped[static_cast<unsigned>(info.treatment.ecn.colour())].add(
+            1);
+    return decision.verdict;
+}
+
+// Packets taken one after the other from a queue that have spent the same time in it, as those of one burst
+// do, are counted together.
+class DequeueTally {
+  public:
+    explicit DequeueTally(PortCounters& port) : port_(port) {}
+    ~DequeueTally() { count(); }
+    DequeueTally(const DequeueTally&) = delete;
+    DequeueTally& operator=(const DequeueTally&) = delete;
+
+    // True when the packet is not of the kind of the one before.
+    bool add(ClassId queue, EcnBits ecn, Duration sojourn) {
+        // One number, as loads that span several stores wait for them.
+        const std::uint32_t kind = std::uint32_t{queue} << 8 | ecn.bits;
+        const bool differs = packets_ == 0 || kind != kind_ || sojourn != sojourn_;
+        if (differs) {
+            count();
+            packets_ = 0;
+            kind_ = kind;
+            sojourn_ = sojourn;
+        }
+        ++packets_;
+        return differs;
+    }
+
+  private:
+    void count() {
+        if (packets_ == 0) return;
+        const EcnBits ecn{static_cast<std::uint8_t>(kind_ & 0xFF)};
+        QueueCounters& counters = port_.queue[kind_ >> 8];
+        counters.taken[ecn.bits & (ecn_kinds - 1)].add(packets_);
+        counters.latency.record(sojourn_, packets_);
+        if (ecn.is_exempt()) [[unlikely]]
+            port_.cnp_latency.record(sojourn_, packets_);
+    }
+
+    PortCounters& port_;
+    Duration sojourn_{};
+    unsigned packets_ = 0;
+    std::uint32_t kind_ = 0;  // queue and ECN
+};
+
+// A packet with such ECN that leaves fewer bytes behind in a queue of this profile is none of WRED's
+// business.
+inline std::uint64_t calm_bytes(const Policy& policy, unsigned number, EcnBits ecn) {
+    if (number == 0 || !WredQueue::looks_at_departure(policy.wred[number - 1], ecn))
+        return std::numeric_limits<std::uint64_t>::max();
+    return policy.wred[number - 1].calm_bytes(ecn);
+}
+
+// The packet has left its queue, in which `behind_cells` stayed; `number`: the queue's profile, as
+// PortPolicy::wred names it.
+inline void congestion_at_dequeue(WorkerContext& worker, PortContext& port, unsigned number, Packet* packet,
+                                  std::uint32_t behind_cells, Duration sojourn) {
+    if (number == 0) return;
+    const Policy& policy = *worker.policy;
+    const PacketMeta& info = meta(packet);
+    const WredProfile& profile = policy.wred[number - 1];
+    const std::uint64_t behind = std::uint64_t{behind_cells} * policy.cell.bytes();
+    const WredDecision decision = port.queue[info.queue].wred.departure(
+        profile, info.treatment.ecn, behind, sojourn, [&] { return wred_draw(policy.seed, info); });
+    if (decision.looked && info.observed != 0) [[unlikely]]
+        record_decision(worker, info,
+                        profile.mark_at == MarkAt::sojourn ? MarkPlace::sojourn : MarkPlace::dequeue, behind,
+                        sojourn, decision);
+    if (decision.verdict == WredVerdict::mark) [[unlikely]]
+        mark(port, packet);
+}
+
+}  // namespace sluice

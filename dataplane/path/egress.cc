@@ -1,0 +1,450 @@
+#include "dataplane/path/egress.hh"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "dataplane/path/congestion.hh"
+#include "dataplane/path/decisions.hh"
+#include "dataplane/path/drop.hh"
+#include "dataplane/path/microbursts.hh"
+#include "lib/class_mask.hh"
+#include "lib/invariant.hh"
+#include "lib/pfc_frame.hh"
+
+namespace sluice {
+namespace {
+
+[[gnu::noinline]] void trace(PortContext& port, ClassId queue, Time now) {
+    if (port.trace) port.trace->queue[queue].record(now, port.queue[queue].use.used_cells());
+}
+
+[[gnu::noinline]] bool admit_shared(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
+                                    std::uint32_t cells) {
+    return is_admitted(queue.use.admit_beyond(limits, pools[limits.pool], cells));
+}
+
+// The queue takes a packet of so many cells, or says why not.
+inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
+                        std::uint32_t cells) {
+    return queue.use.admit_reserved(limits, cells) || admit_shared(queue, limits, pools, cells)
+               ? DropReason::none
+               : DropReason::queue_limit;
+}
+
+inline void give_back(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools, std::uint32_t cells) {
+    if (!queue.use.release_reserved(cells)) queue.use.release(pools[limits.pool], cells);
+}
+
+// The same, through all that may stand before the queue's limit: the link, the watchdog, WRED.
+[[gnu::noinline]] DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own,
+                                           PoolBursts& pools, Packet* packet, Time now) {
+    const PacketMeta& info = meta(packet);
+    if (!port.link_up) return DropReason::link_down;
+    if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
+    const bool calm = (own.calm_at_arrival[info.treatment.ecn.bits] >> info.queue & 1U) != 0;
+    const WredVerdict verdict =
+        calm ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
+    if (verdict == WredVerdict::drop) return DropReason::wred_drop;
+    const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pools, info.cells);
+    if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
+    return reason;
+}
+
+// Egress admission has no place for the packet.
+[[gnu::noinline, gnu::cold]] void refuse_at_queue(WorkerContext& worker, PortContext& port, Packet* packet,
+                                                  DropReason reason) {
+    const ClassId queue = meta(packet).queue;
+    port.counters.queue[queue].dropped.add(1);
+    port.queue[queue].microburst.dropped();
+    drop(worker, packet, reason);
+}
+
+// The queue's last packet has been taken.
+void became_empty(PortContext& port, ClassId queue, Time now) {
+    port.backlog = static_cast<std::uint8_t>(port.backlog & ~(1U << queue));
+    port.scheduler.became_empty(queue);
+    port.queue[queue].wred.became_empty(now);
+}
+
+// Takes packets of so many cells off the front of a queue. Their ingress charges are still to be given back.
+[[gnu::always_inline]] inline void take_off(WorkerContext& worker, PortContext& port,
+                                            const PortPolicy& policy, PoolBursts& pools, ClassId number,
+                                            std::uint32_t packets, std::uint32_t cells, Time now) {
+    EgressQueue& queue = port.queue[number];
+    queue.packets.pop(worker.chunks, packets);
+    if (queue.packets.empty()) became_empty(port, number, now);
+    give_back(queue, policy.queue[number], pools, cells);
+    SLUICE_INVARIANT(queue.holds_its_packets());
+}
+
+// Takes the first `frames` off the out-batch, which the driver has, and counts them.
+void settle(PortContext& port, unsigned frames) {
+    std::uint64_t all = 0;
+    port.out.sent(frames, [&](unsigned queue, unsigned count, std::uint32_t bytes) {
+        all += bytes;
+        if (queue != no_queue) port.counters.queue[queue].tx.add(count, bytes);
+    });
+    port.counters.tx.add(frames, all);
+}
+
+std::uint8_t ready_queues(const PortContext& port, const PortPolicy& policy, Time now) {
+    const std::uint8_t paused = map_classes(policy.map.pfc_priority_to_queue, port.honor.paused(now));
+    return static_cast<std::uint8_t>(port.backlog & ~policy.held & ~paused);
+}
+
+// The PFC frame of this turn, if one is due: ahead of all data, behind the frame under way.
+void put_pfc(WorkerContext& worker, PortContext& port, Time now) {
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    const auto told = static_cast<std::uint8_t>(~port.watchdog.mutes);
+    const auto map =
+        port.generator.decide(port.want_xoff & policy.pfc_send.lossless & told, port.want_xon & told, now);
+    port.want_xoff = port.want_xon = 0;
+    if (!map) [[likely]]
+        return;
+    if (port.trace) port.trace->pauses_changed(now, port.generator.asserted());
+    Packet* packet = rte_pktmbuf_alloc(worker.packet_pool);
+    assert(packet != nullptr && "the pool is sized for one PFC frame a port beside all the buffer holds");
+    auto* bytes = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_append(packet, pfc_frame_bytes));
+    build_pfc_frame(std::span<std::uint8_t, pfc_frame_bytes>(bytes, pfc_frame_bytes), policy.station.mac,
+                    *map);
+    meta(packet) = PacketMeta{};
+    meta(packet).ingress_port = port.id;
+    meta(packet).departure = port.link.start(now, pfc_frame_bytes);
+    port.counters.generated.add(1);
+    port.out.put_first(packet, pfc_frame_bytes);
+}
+
+void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
+    if ((port.want_xoff | port.want_xon | port.generator.asserted()) == 0) [[likely]]
+        return;
+    // Into a ring it goes whenever it must; on a bare wire it waits for the end of the frame under way.
+    if (port.out.room() == 0 || !(port.link.has_ring() || port.link.can_start(now))) return;
+    put_pfc(worker, port, now);
+}
+
+// A frame taken from its queue, and what the wire and the queue were then.
+struct Picked {
+    QueueEntry entry;
+    Time departure;
+    std::uint32_t behind_cells;  // that stayed in the queue
+    ClassId queue;
+};
+
+// Left uninitialised: only the frames that are picked mean something.
+struct PickedFrames {
+    PickedFrames() {}  // NOLINT(modernize-use-equals-default): the union has no default
+    union {
+        std::array<Picked, burst_size> frame;
+    };
+};
+
+// Where the next frame goes, and when.
+struct Picking {
+    Picked* next;
+    Picked* end;
+    LinkTransmitter link;
+
+    bool has_room(Time now) const { return next != end && link.can_start(now); }
+};
+
+// A packet that has stood in a long queue is in no cache any more.
+void prefetch(const QueueEntry& entry) {
+    auto* packet = static_cast<std::uint8_t*>(entry.packet());
+    for (unsigned line = 0; line < 2; ++line) rte_prefetch0(packet + line * 64);  // the mbuf, with its meta
+}
+
+// Takes frames from the front of a queue of `cells`, which has room for its head: as many as there is room
+// and credit for. Returns what is left of the credit. A function of its own, so that all of it stays in
+// registers.
+[[gnu::noinline]] std::int32_t take_run(std::span<const QueueEntry> run, ClassId queue, std::uint32_t cells,
+                                        std::int32_t credit, Picking& picking, Time now) {
+    Picked* next = picking.next;
+    Picked* const end = picking.end;
+    LinkTransmitter link = picking.link;
+    for (const QueueEntry& entry : run) {
+        const std::uint32_t frame = entry.frame_bytes();
+        const auto wire = static_cast<std::int32_t>(wire_bytes(frame));
+        if (next != picking.next && (next == end || !link.can_start(now) || credit < wire)) break;
+        prefetch(entry);
+        cells -= entry.cells();
+        credit -= wire;
+        // Written part by part: put together first, it would be copied by loads that wait for the stores.
+        next->entry = entry;
+        next->departure = link.start(now, frame);
+        next->behind_cells = cells;
+        next->queue = queue;
+        ++next;
+    }
+    picking.next = next;
+    picking.link = link;
+    return credit;
+}
+
+// The only frame of the only queue that is ready, where there is room for it.
+void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& policy, ClassId number,
+               Picked& next, Time now) {
+    const QueueEntry entry = port.queue[number].packets.front();
+    prefetch(entry);
+    next.entry = entry;
+    next.departure = port.link.start(now, entry.frame_bytes());
+    next.behind_cells = 0;
+    next.queue = number;
+    port.out.add_run(number, 1, entry.frame_bytes());
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    take_off(worker, port, policy, pools, number, 1, entry.cells(), now);
+}
+
+// Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
+// while the later ones are picked, the first packets come into the cache. Returns how many.
+[[gnu::noinline]] unsigned pick_frames(WorkerContext& worker, PortContext& port,
+                                       std::array<Picked, burst_size>& picked, Time now) {
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    std::uint8_t ready = ready_queues(port, policy, now);
+    if (std::has_single_bit(ready) && port.out.empty() && port.link.can_start(now)) {
+        const int only = std::countr_zero(ready);
+        if (port.queue[static_cast<unsigned>(only)].packets.packets() == 1 &&
+            port.scheduler.send_only(only)) {
+            take_only(worker, port, policy, static_cast<ClassId>(only), picked[0], now);
+            return 1;
+        }
+    }
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    Picking picking{picked.data(), picked.data() + port.out.room(), port.link};
+    const auto head = [&](unsigned queue) {
+        return wire_bytes(port.queue[queue].packets.front().frame_bytes());
+    };
+    while (picking.has_room(now)) {
+        const int next = port.scheduler.pick(ready, head, now);
+        if (next < 0) break;
+        const auto number = static_cast<ClassId>(next);
+        EgressQueue& queue = port.queue[number];
+        const std::uint32_t used = queue.use.used_cells();
+        const std::int32_t credit = port.scheduler.credit(next);
+        const Picked* const first = picking.next;
+        // A run that goes on in the queue's next chunk is picked once more.
+        const std::int32_t left = take_run(queue.packets.run(), number, used, credit, picking, now);
+        const auto frames = static_cast<std::uint32_t>(picking.next - first);
+        const auto on_wire = static_cast<std::uint32_t>(credit - left);
+        port.out.add_run(number, frames, on_wire - frames * wire_overhead_bytes);
+        port.scheduler.sent(next, on_wire, now);
+        take_off(worker, port, policy, pools, number, frames, used - picking.next[-1].behind_cells, now);
+        ready = static_cast<std::uint8_t>(ready & port.backlog);
+    }
+    port.link = picking.link;
+    return static_cast<unsigned>(picking.next - picked.data());
+}
+
+// Gives back what the frames picked were charged on ingress, and puts them into the out-batch.
+[[gnu::noinline]] void release_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
+                                     Time now) {
+    const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);
+    Packet** place = port.out.extend(static_cast<unsigned>(picked.size())).data();
+    for (const Picked& frame : picked) {
+        const QueueEntry& entry = frame.entry;
+        if (entry.flags() != 0) [[unlikely]]
+            observe_dequeue(worker, port, frame.queue, entry);
+        SLUICE_INVARIANT(meta(static_cast<Packet*>(entry.packet())).cells == entry.cells());
+        releases.post(entry.ingress_port(), entry.priority_group(), entry.cells());
+        if constexpr (checks_invariants) meta(static_cast<Packet*>(entry.packet())).cells = 0;
+        *place++ = static_cast<Packet*>(entry.packet());
+    }
+    if (!port.trace) [[likely]]
+        return;
+    for (const Picked& frame : picked) port.trace->queue[frame.queue].record(now, frame.behind_cells);
+}
+
+// What becomes of the frames picked: the time they waited, and their marks.
+[[gnu::noinline]] void depart_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
+                                    Time now) {
+    const Policy& policy = *worker.policy;
+    const PortPolicy& own = policy.ports[port.id];
+    const std::uint64_t cell_bytes = policy.cell.bytes();
+    DequeueTally tally(port.counters);
+    std::uint64_t calm = 0;  // of the kind of packet that the tally counts
+    for (const Picked& frame : picked) {
+        auto* packet = static_cast<Packet*>(frame.entry.packet());
+        PacketMeta& info = meta(packet);
+        // The buffer is soon this worker's to receive into, and its frame another core's line.
+        rte_prefetch0_write(next_frame(packet));
+        const Duration sojourn = now - info.enqueued;
+        info.departure = frame.departure;
+        if (tally.add(frame.queue, info.treatment.ecn, sojourn))
+            calm = calm_bytes(policy, own.wred[frame.queue], info.treatment.ecn);
+        depth_fell(worker, port, frame.queue, frame.behind_cells, now);
+        if (frame.entry.flags() == 0 && frame.behind_cells * cell_bytes < calm) [[likely]]
+            continue;
+        congestion_at_dequeue(worker, port, own.wred[frame.queue], packet, frame.behind_cells, sojourn);
+    }
+}
+
+template <class Meter>
+void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+    if (port.backlog == 0) return;
+    PickedFrames frames;
+    const std::span picked = std::span(frames.frame).first(pick_frames(worker, port, frames.frame, now));
+    release_stage(worker, port, picked, now);
+    meter.lap(Stage::schedule, static_cast<unsigned>(picked.size()));
+    depart_stage(worker, port, picked, now);
+    meter.lap(Stage::congestion, static_cast<unsigned>(picked.size()));
+}
+
+// Charges of the out-batch went back when its frames left their queues.
+void discard_out(WorkerContext& worker, PortContext& port) {
+    port.out.discard([&](Packet* packet) {
+        meta(packet).cells = 0;
+        drop(worker, packet, DropReason::link_down);
+    });
+}
+
+constexpr bool usual_packets = true, all_packets = false;
+
+// Puts packets into their queues, from the front; returns how many. `usual`: up to the first one for which
+// more is to be asked than its queue's own cells; that loop calls nothing, so that nothing is spilled in it.
+template <bool usual>
+[[gnu::noinline]] std::size_t enqueue_from(WorkerContext& worker, std::span<Packet* const> packets,
+                                           PoolBursts* pools, Time now) {
+    // Packets for one port often follow each other: what stands behind its number is looked up once.
+    unsigned number_of_port = max_ports;  // none yet
+    PortContext* port = nullptr;
+    const PortPolicy* own = nullptr;
+    EgressQueue* queues = nullptr;
+    unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
+    bool traced = false;
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+        Packet* packet = packets[i];
+        PacketMeta& info = meta(packet);
+        if (info.egress_port != number_of_port) {
+            number_of_port = info.egress_port;
+            port = worker.shared.ports[number_of_port].get();
+            own = &worker.policy->ports[number_of_port];
+            queues = port->queue.data();
+            traced = port->trace != nullptr;
+            open_queues = port->link_up && !(usual && traced) ? ~unsigned{port->watchdog.discards} : 0;
+        }
+        const ClassId number = info.queue;
+        EgressQueue& queue = queues[number];
+        // Nothing but the queue's own limit is to be asked.
+        const bool open = ((open_queues & own->calm_at_arrival[info.treatment.ecn.bits]) >> number & 1U) != 0;
+        if constexpr (usual) {
+            if (!open || info.observed != 0 || !queue.packets.has_room() ||
+                queue.microburst.is_above(queue.use.used_cells() + info.cells) ||
+                !queue.use.admit_reserved(own->queue[number], info.cells)) [[unlikely]]
+                return i;
+        } else {
+            if (info.observed != 0) [[unlikely]]
+                record_enqueue(worker, *port, info, *pools);
+            const DropReason reason = open ? admit(queue, own->queue[number], *pools, info.cells)
+                                           : admit_through(worker, *port, *own, *pools, packet, now);
+            if (reason != DropReason::none) [[unlikely]] {
+                refuse_at_queue(worker, *port, packet, reason);
+                continue;
+            }
+        }
+        const QueueEntry entry(packet, info.frame_bytes, info.cells, info.ingress_port, info.priority_group,
+                               info.observed);
+        if constexpr (usual)
+            queue.packets.push(entry);
+        else
+            queue.packets.push(worker.chunks, entry);
+        info.enqueued = now;
+        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
+        SLUICE_INVARIANT(queue.holds_its_packets());
+        if constexpr (!usual) {
+            queue.microburst.rose(now, queue.use.used_cells(), info.ingress_port);
+            if (traced) [[unlikely]]
+                trace(*port, number, now);
+        }
+    }
+    return packets.size();
+}
+
+}  // namespace
+
+void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
+    const auto others = packets.subspan(enqueue_from<usual_packets>(worker, packets, nullptr, now));
+    if (others.empty()) [[likely]]
+        return;
+    std::uint32_t bound = 0;
+    if (!worker.shared.exclusive)
+        for (Packet* packet : others) bound += meta(packet).cells;
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
+    enqueue_from<all_packets>(worker, others, &pools, now);
+}
+
+template <class Meter>
+unsigned send_queued(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+    send_pfc(worker, port, now);
+    fill(worker, port, now, meter);
+    if (port.out.empty()) return 0;
+    const DepartureRecord departures(worker, port.out);
+    const unsigned sent = port.io->transmit(port.out.packets());
+    departures.post(worker, sent);
+    settle(port, sent);
+    meter.lap(Stage::send, sent);
+    return sent;
+}
+
+template unsigned send_queued(WorkerContext&, PortContext&, Time, NoLaps&);
+template unsigned send_queued(WorkerContext&, PortContext&, Time, Laps&);
+
+bool has_ready_queue(const PortContext& port, const Policy& policy, Time now) {
+    return port.link_up && ready_queues(port, policy.ports[port.id], now) != 0;
+}
+
+std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now) {
+    std::optional<Time> best;
+    const Time wire_free = max(port.link.next_start(), now);
+    if ((port.want_xoff | port.want_xon) != 0) take_earlier(best, port.link.has_ring() ? now : wire_free);
+    if (port.hold_peer)
+        take_earlier(best, now + Duration{1});  // whether it still falls behind, the next turn tells
+    if (const auto refresh = port.generator.next_refresh()) take_earlier(best, max(*refresh, wire_free));
+    if (port.backlog == 0) return best;
+    const PortPolicy& own = policy.ports[port.id];
+    if (const std::uint8_t ready = ready_queues(port, own, now); ready != 0)
+        take_earlier(best, max(port.scheduler.next_eligible(ready, now).value_or(now), wire_free));
+    if (const auto expiry = port.honor.next_expiry()) take_earlier(best, max(*expiry, wire_free));
+    return best;
+}
+
+bool release_peer(WorkerContext& worker, PortContext& port, Time now) {
+    for (PriorityGroup& group : port.group) group.stop();
+    port.want_xoff = 0;
+    port.want_xon = port.generator.asserted();
+    NoLaps unmetered;
+    egress(worker, port, now, unmetered);
+    return (port.generator.asserted() == 0 && port.out.empty()) || !port.link_up;
+}
+
+void resume_peer(WorkerContext& worker, PortContext& port, Time now) {
+    port.want_xoff = 0;
+    port.want_xon = port.generator.asserted();
+    if (port.want_xon == 0) return;
+    put_pfc(worker, port, now);
+    settle(port, port.io->transmit(port.out.packets()));
+    discard_out(worker, port);
+}
+
+unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now) {
+    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
+    const unsigned packets = port.queue[queue].packets.packets();
+    while (!port.queue[queue].packets.empty()) {
+        port.queue[queue].microburst.dropped();
+        const QueueEntry entry = port.queue[queue].packets.front();
+        take_off(worker, port, worker.policy->ports[port.id], pools, queue, 1, entry.cells(), now);
+        trace(port, queue, now);
+        depth_fell(worker, port, queue, port.queue[queue].use.used_cells(), now);
+        port.counters.queue[queue].dropped.add(1);
+        drop(worker, static_cast<Packet*>(entry.packet()), reason);
+    }
+    return packets;
+}
+
+void discard_queues(WorkerContext& worker, PortContext& port, Time now) {
+    discard_out(worker, port);
+    for_each_class(port.backlog,
+                   [&](ClassId queue) { discard_queue(worker, port, queue, DropReason::link_down, now); });
+}
+
+}  // namespace sluice

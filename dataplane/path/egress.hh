@@ -1,0 +1,55 @@
+// The egress half of a packet's way, on the worker that owns the port it leaves by: admit to a queue,
+// schedule, put on the wire.
+#pragma once
+
+#include <optional>
+
+#include "dataplane/path/worker_context.hh"
+
+namespace sluice {
+
+// Puts packets that ingress has admitted into their queues, in this order.
+void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now);
+
+// Nothing to send, and nothing asserted that would have to be said again.
+inline bool is_silent(const PortContext& port) {
+    return (port.backlog | port.want_xoff | port.want_xon | port.generator.asserted()) == 0 &&
+           port.out.empty();
+}
+
+// Fills the out-batch from the queues and sends it; returns the number of frames that left. `Meter`: Laps or
+// NoLaps.
+template <class Meter>
+unsigned send_queued(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
+template <class Meter>
+inline unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+    if (!port.link_up) return 0;
+    port.link.settle(now);
+    port.honor.expire(now);
+    if (port.trace) port.trace->holds_changed(now, port.honor.held());
+    return is_silent(port) ? 0 : send_queued(worker, port, now, meter);
+}
+
+// Whether a queue holds packets and is neither paused nor held.
+bool has_ready_queue(const PortContext& port, const Policy& policy, Time now);
+
+// When egress will next have something to do, if nothing arrives before.
+std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now);
+inline std::optional<Time> next_egress(const PortContext& port, const Policy& policy, Time now) {
+    if (!port.link_up || (is_silent(port) && !port.hold_peer)) return std::nullopt;
+    return next_sending(port, policy, now);
+}
+
+// The switch stops: XON for whatever this port holds paused. True once nothing is.
+bool release_peer(WorkerContext& worker, PortContext& port, Time now);
+
+// An operator takes the port down, after discard_queues: XON, at once, for whatever it holds paused.
+void resume_peer(WorkerContext& worker, PortContext& port, Time now);
+
+// Empties a queue; returns the number of packets.
+unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now);
+
+// The link went down: what is queued for it cannot leave.
+void discard_queues(WorkerContext& worker, PortContext& port, Time now);
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+// The ingress half of a packet's way, on the worker that owns the port it came in by: receive, parse,
+// classify, route and rewrite, admit, hand off. Its steps are functions over a batch (ingress_stages.hh).
+#pragma once
+
+#include "dataplane/path/worker_context.hh"
+
+namespace sluice {
+
+// Takes back the cells that egress workers have released for this port. Every turn, for all ports before any
+// group is judged by what the pools hold.
+void collect_releases(WorkerContext& worker, PortContext& port, Time now);
+inline void take_releases(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.hold_peer || port.groups_in_use != 0) collect_releases(worker, port, now);
+}
+
+// XOFF and XON for every group in use, at the pools' present occupancy: after each burst of arrivals and each
+// batch of releases. The decisions wait in want_xoff and want_xon until egress sends a PFC frame.
+void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now);
+inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
+    if ((port.groups_in_use & port.groups_judged) != 0) judge_groups_in_use(worker, port, now);
+}
+
+// A packet that came in by the port before, and was kept by control, goes its way from routing on, or is
+// dropped for `reason`. It has been counted as received, and pauses nobody.
+void route_again(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason);
+
+// Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none. `Meter`:
+// Laps or NoLaps.
+template <class Meter>
+unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
+
+// The same for a port with several receive queues, in two halves: one of the queues beyond the first, by the
+// worker that polls it, as far as the frame alone is needed; and all that was passed on, by the port's owner.
+template <class Meter>
+unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now, Meter& meter);
+template <class Meter>
+unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
+
+}  // namespace sluice

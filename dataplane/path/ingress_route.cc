@@ -1,0 +1,147 @@
+// The second step of the ingress half: where a packet goes, and the headers it goes with.
+#include <rte_prefetch.h>
+
+#include <cstring>
+
+#include "dataplane/path/decisions.hh"
+#include "dataplane/path/ingress_stages.hh"
+#include "lib/checksum.hh"
+#include "lib/ecmp.hh"
+#include "lib/flow_hash.hh"
+
+namespace sluice {
+namespace {
+
+// What routing a packet reads, at hand: behind each store the compiler would load it again.
+struct RouteTables {
+    RouteTables(const Policy& policy, const Shared& shared)
+        : groups(policy.groups.data()),
+          buckets(policy.buckets.data()),
+          next_hops(policy.next_hops.data()),
+          ports(policy.ports.data()),
+          link_up(shared.link_up.data()),
+          hash(policy.hash) {}
+    bool is_up(PortId port) const { return link_up[port].load(std::memory_order_relaxed); }
+
+    const Group* groups;
+    const std::uint32_t* buckets;
+    const NextHop* next_hops;
+    const PortPolicy* ports;
+    const std::atomic<bool>* link_up;
+    FlowHash hash;
+};
+
+// The hop of the flow when the port of its first one is down.
+[[gnu::noinline, gnu::cold]] std::uint32_t walk_on(const RouteTables& tables, const Group& group,
+                                                   std::uint32_t hash) {
+    return pick_member(tables.buckets + group.first_bucket, group.log2_buckets, hash,
+                       [&](std::uint32_t hop) { return tables.is_up(tables.next_hops[hop].port); });
+}
+
+// Where only the neighbour is unknown control has the kernel find it out. Who sends more than the ring holds
+// is heard next time.
+[[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, const std::uint8_t* l3,
+                                                     const Parsed& parsed, DropReason reason) {
+    if (reason == DropReason::unresolved_next_hop && worker.unresolved)
+        worker.unresolved->post(destination_of(parsed.kind == FrameKind::ipv6, l3));
+    return reason;
+}
+
+// Group and hash to next hop; `none` when the packet may leave.
+[[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
+                                                         Packet* packet, const std::uint8_t* l3,
+                                                         const Parsed& parsed, std::uint32_t number,
+                                                         std::uint32_t& hop) {
+    const Group& group = tables.groups[number];
+    if (group.drop != DropReason::none) [[unlikely]]
+        return refuse_route(worker, l3, parsed, group.drop);
+    PacketMeta& info = meta(packet);
+    const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
+    hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
+    PortId port = tables.next_hops[hop].port;
+    if (!tables.is_up(port)) [[unlikely]] {
+        hop = walk_on(tables, group, hash);
+        if (hop == no_member) return DropReason::link_down;
+        port = tables.next_hops[hop].port;
+    }
+    if (group.counted) worker.next_hop_use[hop].add(packet->pkt_len);
+    const PortPolicy& egress = tables.ports[port];
+    info.egress_port = port;
+    if (parsed.ip_bytes > egress.mtu) return DropReason::mtu_exceeded;
+    info.queue = egress.map.tc_to_queue[info.treatment.traffic_class];
+    return DropReason::none;
+}
+
+// The next hop's Ethernet header, tag included, in place of another one or of the same length.
+[[gnu::noinline]] void change_header(const NextHop& hop, Packet* packet, const Parsed& parsed) {
+    const bool v4 = parsed.kind == FrameKind::ipv4;
+    const std::uint32_t l3_offset = parsed.l3_offset;
+    const std::uint32_t header_bytes = hop.header_bytes;
+    if (l3_offset > header_bytes)
+        rte_pktmbuf_adj(packet, static_cast<std::uint16_t>(l3_offset - header_bytes));
+    else if (l3_offset < header_bytes)
+        rte_pktmbuf_prepend(packet, static_cast<std::uint16_t>(header_bytes - l3_offset));
+    std::uint8_t* frame = frame_bytes(packet);
+    meta(packet).frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
+    std::memcpy(frame, hop.header.data(), header_bytes - 2);
+    store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
+    if (hop.tagged)  // PCP from the traffic class
+        frame[14] =
+            static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).treatment.traffic_class << 5);
+}
+
+// Tags off, the next hop's Ethernet header on, TTL minus one.
+[[gnu::always_inline]] inline void rewrite(const NextHop& hop, Packet* packet, std::uint8_t* frame,
+                                           const Parsed& parsed) {
+    std::uint8_t* l3 = frame + parsed.l3_offset;
+    if (parsed.kind == FrameKind::ipv4)
+        decrement_ttl(*reinterpret_cast<Ipv4Header*>(l3));
+    else
+        --reinterpret_cast<Ipv6Header*>(l3)->hop_limit;
+    meta(packet).l3_offset = hop.header_bytes;
+    if (hop.tagged || hop.header_bytes != parsed.l3_offset) [[unlikely]]
+        change_header(hop, packet, parsed);
+    else
+        std::memcpy(frame, hop.header.data(), 12);  // the EtherType is there
+}
+
+template <bool recording>
+[[gnu::always_inline]] inline void route_all(WorkerContext& worker, Batch& batch) {
+    const RouteTables tables(*worker.policy, worker.shared);
+    Packet* const* const handed_over = worker.handed_over.next_mbufs(batch.count);
+    filter(worker, batch, [&](unsigned i, Packet* packet) {
+        rte_prefetch0(handed_over[i]);
+        const Parsed& parsed = batch.parsed[i];
+        std::uint8_t* frame = frame_bytes(packet);
+        std::uint32_t hop = no_member;
+        const DropReason reason =
+            choose_next_hop(worker, tables, packet, frame + parsed.l3_offset, parsed, batch.group[i], hop);
+        if constexpr (recording)
+            if (meta(packet).observed != 0) record_route(worker, packet, parsed, batch.group[i], hop, reason);
+        if (reason == DropReason::none) [[likely]]
+            rewrite(tables.next_hops[hop], packet, frame, parsed);
+        return reason;
+    });
+}
+
+}  // namespace
+
+// Packets do not depend on each other: the reads of several are under way together.
+void lookup_stage(const Fib& fib, Batch& batch) {
+    for (unsigned i = 0; i < batch.count; ++i) {
+        const Parsed& parsed = batch.parsed[i];
+        const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + parsed.l3_offset;
+        batch.group[i] = parsed.kind == FrameKind::ipv4
+                             ? fib.lookup(load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination)))
+                             : fib.lookup(l3 + offsetof(Ipv6Header, destination));
+    }
+}
+
+void route_stage(WorkerContext& worker, Batch& batch) {
+    if (is_recording(worker)) [[unlikely]]
+        route_all<true>(worker, batch);
+    else
+        route_all<false>(worker, batch);
+}
+
+}  // namespace sluice

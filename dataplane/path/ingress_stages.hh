@@ -1,0 +1,104 @@
+// The steps of the ingress half, functions over a batch, for the files of that half alone: ingress.cc calls
+// them in their order, ingress_queues.cc in two halves.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "dataplane/base/packet.hh"
+#include "dataplane/path/drop.hh"
+#include "dataplane/path/fib.hh"
+#include "dataplane/path/ingress.hh"
+#include "dataplane/path/worker_context.hh"
+
+namespace sluice {
+
+// Left uninitialised: only the first `count` of each mean something, and clearing a kilobyte costs as much as
+// a packet.
+struct Batch {
+    Batch() {}  // NOLINT(modernize-use-equals-default): the union has no default
+    unsigned count = 0;
+    std::array<Packet*, burst_size> packet;
+    union {
+        std::array<Parsed, burst_size> parsed;
+    };
+    std::array<std::uint32_t, burst_size> group;
+    std::array<std::uint32_t, burst_size> cells;
+    std::uint32_t all_cells;        // of all that was classified
+    ReceiveQueue* queue = nullptr;  // received for the port's owner; null: by it
+};
+
+// Packets of a batch that are to be dropped, and why.
+struct Refused {
+    void add(unsigned i, DropReason reason) {
+        which |= 1U << i;
+        why[i] = reason;
+    }
+    std::uint32_t which = 0;  // bit i: packet i
+    std::array<DropReason, burst_size> why;
+};
+static_assert(burst_size <= 32);
+
+// Out of the batch they go: dropped, to control, or to the port's owner.
+void drop_refused(WorkerContext& worker, Batch& batch, const Refused& refused);
+
+// Keeps the packets for which `judge` finds no reason to drop.
+template <class Judge>
+[[gnu::always_inline]] inline void filter(WorkerContext& worker, Batch& batch, Judge judge) {
+    Refused refused;
+    for (unsigned i = 0, count = batch.count; i < count; ++i) {
+        const DropReason reason = judge(i, batch.packet[i]);
+        if (reason == DropReason::none) [[likely]]
+            continue;
+        refused.add(i, reason);
+    }
+    if (refused.which != 0) [[unlikely]]
+        drop_refused(worker, batch, refused);
+}
+
+// Headers, class and priority group. MAC control is taken in; what is left in the batch is IP to be routed.
+// (ingress_parse.cc)
+void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters, ReceiveState& state,
+                 std::span<Packet* const> burst, Batch& batch);
+// The same of one packet that was counted when it came: why it is to be dropped, or `none`.
+DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet, Batch& batch);
+
+// Longest-prefix match. (ingress_route.cc)
+void lookup_stage(const Fib& fib, Batch& batch);
+// Next hop, its port and queue, and the headers that the packet leaves with: whoever is refused later is
+// gone.
+void route_stage(WorkerContext& worker, Batch& batch);
+
+// Ingress admission: from here on the packet has its place in the buffer. (ingress_admit.cc)
+void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch);
+// A worker that falls behind must pause its peers, not drop.
+void hold_peer(WorkerContext& worker, PortContext& port, bool behind);
+// Whether a worker that polls a queue of the port says so.
+bool is_behind_elsewhere(const PortContext& port);
+
+// To the workers that own the egress ports. (ingress.cc)
+void hand_off_stage(WorkerContext& worker, const Batch& batch);
+
+// What the port's owner does with a batch that has been routed, by whomever.
+template <class Meter>
+void take_in(WorkerContext& worker, PortContext& port, Batch& batch, Time now, Meter& meter) {
+    admit_stage(worker, port, batch);
+    meter.lap(Stage::admit, batch.count);
+    hand_off_stage(worker, batch);
+    meter.lap(Stage::hand_off, batch.count);
+    judge_groups(worker, port, now);
+    meter.lap(Stage::judge, batch.count);
+}
+
+// MAC control frames are consumed: counted, never data, never dropped data.
+void consume(WorkerContext& worker, PortContext& port, Packet* packet);
+// Behind is: bursts come full, 8 in a row, or the receive ring fills up where the device tells.
+bool come_full(ReceiveState& state, unsigned received);
+
+// To the owner of the port. There is room: else the queue had not been polled. (ingress_queues.cc)
+void pass_on(ReceiveQueue& queue, Packet* packet, PassedFrame::What what,
+             DropReason refusal = DropReason::none);
+// Only the owner of the port knows what control may still get of it.
+void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason);
+
+}  // namespace sluice

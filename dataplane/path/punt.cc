@@ -1,0 +1,133 @@
+#include "dataplane/path/punt.hh"
+
+#include <cstring>
+
+#include "dataplane/path/drop.hh"
+#include "dataplane/path/egress.hh"
+#include "dataplane/path/fib.hh"
+#include "dataplane/path/ingress.hh"
+#include "lib/frame_layers.hh"
+
+namespace sluice {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// With its last hop a packet may still be for us.
+bool is_local(const Policy& policy, Bytes view) {
+    const auto layers = frame_layers(view);
+    if (!layers) return false;
+    const std::uint8_t* l3 = view.data() + layers->l3_offset;
+    return policy.fib->lookup(destination_of(layers->type == ether_type::ipv6, l3)) == group_local;
+}
+
+void copy_frame(const Packet* packet, std::uint8_t* to) {
+    for (const rte_mbuf* segment = packet; segment != nullptr; segment = segment->next) {
+        std::memcpy(to, rte_pktmbuf_mtod(segment, const void*), segment->data_len);
+        to += segment->data_len;
+    }
+}
+
+// `none` when control has it.
+DropReason punt(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason) {
+    const Policy& policy = *worker.policy;
+    const PortPolicy& own = policy.ports[port.id];
+    std::array<std::uint8_t, parse_view_bytes> copy;
+    const Bytes view = first_bytes(packet, copy);
+    auto punt = punt_class(reason, view, own.station.mac);
+    if (!punt) return reason;
+    if (*punt == PuntClass::ttl && is_local(policy, view)) punt = PuntClass::local;
+    const auto number = static_cast<std::size_t>(*punt);
+    TokenBucket& bucket = port.control->bucket[number];
+    if (!bucket.limits()) return reason;
+    if (!bucket.may_send(worker.now)) return DropReason::punt_rate;
+    auto* slot = port.control->punted.claim();
+    if (slot == nullptr) return DropReason::punt_full;
+    bucket.take(1, worker.now);
+    const bool too_long = reason == DropReason::mtu_exceeded;
+    slot->head = {*punt, too_long ? policy.ports[meta(packet).egress_port].mtu : std::uint16_t{0}};
+    slot->bytes = packet->pkt_len;
+    copy_frame(packet, slot->data.data());
+    port.control->punted.post();
+    worker.punts.add(1);
+    port.counters.punted[number].add(1);
+    if (meta(packet).observed != 0) [[unlikely]]
+        observe_punt(worker, meta(packet), *punt);
+    rte_pktmbuf_free(packet);
+    return DropReason::none;
+}
+
+void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
+    const Parsed parsed = parse_any(view, packet->pkt_len, {{}, true});
+    // What is no unicast IP is network control.
+    const bool ip = parsed.kind == FrameKind::ipv4 || parsed.kind == FrameKind::ipv6;
+    constexpr std::size_t network_control = 56;  // class selector 7
+    PacketMeta& info = meta(packet) = PacketMeta{};
+    info.treatment.traffic_class = ip ? traffic_class(parsed, own.map) : own.map.dscp_to_tc[network_control];
+    info.priority_group = lossy_group(own, info.treatment.traffic_class);
+    info.queue = own.map.tc_to_queue[info.treatment.traffic_class];
+    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
+    info.ingress_port = info.egress_port = port;
+    if (ip) info.treatment.ecn = EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp);
+    info.l3_offset = parsed.l3_offset;
+}
+
+bool admit(WorkerContext& worker, PortContext& port, PacketMeta& info) {
+    const Policy& policy = *worker.policy;
+    const std::uint32_t cells = policy.cell.cells(info.frame_bytes);
+    const ClassId number = info.priority_group;
+    const GroupLimits& limits = policy.ports[port.id].group[number];
+    PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, cells);
+    if (!is_admitted(port.group[number].admit(limits, pools[limits.pool], cells))) {
+        port.counters.group[number].dropped.add(1);
+        return false;
+    }
+    info.cells = static_cast<std::uint16_t>(cells);
+    port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | 1U << number);
+    return true;
+}
+
+}  // namespace
+
+ClassId lossy_group(const PortPolicy& own, ClassId traffic_class) {
+    const ClassId wanted = own.map.tc_to_priority_group[traffic_class];
+    if (!own.group[wanted].lossless) return wanted;
+    for (unsigned n = classes; n-- > 0;)
+        if (!own.group[n].lossless) return static_cast<ClassId>(n);
+    return wanted;
+}
+
+[[gnu::cold, gnu::noinline]] void refuse(WorkerContext& worker, Packet* packet, DropReason reason) {
+    PortContext& port = *worker.shared.ports[meta(packet).ingress_port];
+    if (port.control && worker.policy->ports[port.id].punts) reason = punt(worker, port, packet, reason);
+    if (reason != DropReason::none) drop(worker, packet, reason);
+}
+
+bool inject_next(WorkerContext& worker, Time now) {
+    if (!has_injection(worker)) return false;
+    PortContext& port = *worker.shared.ports[worker.injections->front()];
+    const auto& slot = *port.control->injected.front();
+    Packet* packet = make_packet(worker.packet_pool, slot.frame(), false);
+    if (packet == nullptr) return false;
+    const InjectHead head = slot.head;
+    if (head.origin != InjectHead::Origin::returned)
+        describe(worker.policy->ports[port.id], port.id, packet,
+                 slot.frame().first(std::min<std::size_t>(slot.bytes, parse_view_bytes)));
+    port.control->injected.pop();
+    worker.injections->pop();
+    PacketMeta& info = meta(packet);
+    info.arrival = now;
+    if (head.origin == InjectHead::Origin::returned) {
+        port.counters.returned.add(1);
+        route_again(worker, port, packet, head.drop);
+        return true;
+    }
+    (head.origin == InjectHead::Origin::reply ? port.counters.replied : port.counters.injected).add(1);
+    if (admit(worker, port, info))
+        enqueue(worker, {&packet, 1}, now);
+    else
+        drop(worker, packet, DropReason::ingress_limit);
+    return true;
+}
+
+}  // namespace sluice

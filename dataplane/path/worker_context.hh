@@ -1,0 +1,313 @@
+// The state of a worker and of the ports it owns, and what workers share. Plain data: the stages work on it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dataplane/path/control_path.hh"
+#include "dataplane/path/out_batch.hh"
+#include "dataplane/path/policy.hh"
+#include "dataplane/path/port_watchdog.hh"
+#include "dataplane/path/reactions.hh"
+#include "dataplane/path/stage_meter.hh"
+#include "dataplane/ports/port.hh"
+#include "dataplane/ports/port_counters.hh"
+#include "dataplane/ports/receive_queue.hh"
+#include "lib/class_mask.hh"
+#include "lib/decision.hh"
+#include "lib/depth_trace.hh"
+#include "lib/egress_queue_use.hh"
+#include "lib/fill_board.hh"
+#include "lib/histogram.hh"
+#include "lib/ip_address.hh"
+#include "lib/link.hh"
+#include "lib/mailbox.hh"
+#include "lib/microburst.hh"
+#include "lib/packet_queue.hh"
+#include "lib/pfc_generator.hh"
+#include "lib/pfc_honor.hh"
+#include "lib/pool_use.hh"
+#include "lib/priority_group.hh"
+#include "lib/release_board.hh"
+#include "lib/scheduler.hh"
+#include "lib/snapshot.hh"
+
+namespace sluice {
+
+// For pictures: what a port's queues and groups held over time, when it paused its peer and its peer held it.
+// Bounded.
+struct PortTrace {
+    struct Pause {
+        Time at;
+        std::uint8_t priorities;  // mask, from then on
+    };
+    PortTrace(unsigned slots, Duration width);
+    void pauses_changed(Time now, std::uint8_t asserted) { changed(pauses, now, asserted); }
+    void holds_changed(Time now, std::uint8_t held) { changed(holds, now, held); }
+
+    std::vector<DepthTrace> queue, group, limit;  // cells, by class
+    std::vector<Pause> pauses;                    // what we asserted
+    std::vector<Pause> holds;                     // what we obeyed
+
+  private:
+    static void changed(std::vector<Pause>& list, Time now, std::uint8_t priorities);
+};
+
+// One of a port's queues as its owner sees it; what every packet asks of it comes first.
+struct alignas(64) EgressQueue {
+    PacketQueue packets;
+    EgressQueueUse use;
+    MicroburstMeter microburst;
+    WredQueue wred;
+
+    // What the queue holds of the buffer is the sum of its packets; only where invariants are checked.
+    bool holds_its_packets() const { return use.used_cells() == packets.cells(); }
+};
+
+// A port as its owner sees it. Other threads read `counters` and nothing else while workers run.
+struct alignas(64) PortContext {
+    Port* io = nullptr;
+    PortId id = 0;
+    bool link_up = true;
+    std::uint8_t backlog = 0;           // bit n: queue n holds packets
+    std::uint8_t groups_in_use = 0;     // bit n: group n holds cells or is in XOFF
+    std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to pause somebody, or to let him go on
+    std::uint8_t want_xoff = 0;         // what the groups have decided since the last PFC frame
+    std::uint8_t want_xon = 0;
+    bool hold_peer = false;  // falling behind: all lossless classes are to be paused
+    ReceiveState receive;    // of its first queue
+    PortWatchdog watchdog;   // what each packet asks of it comes first
+    LinkTransmitter link;
+    OutBatch out;
+    std::array<EgressQueue, classes> queue;
+    std::array<PriorityGroup, classes> group;
+    Scheduler scheduler;
+    PfcHonor honor;
+    PfcGenerator generator;
+    PortCounters counters;
+    PendingReactions reactions;
+    std::unique_ptr<PortTrace> trace;      // null: not traced
+    std::unique_ptr<ControlPath> control;  // null: nobody takes or gives frames
+    // Set at start. Who polls them writes them; the owner takes what they pass on.
+    std::vector<std::unique_ptr<ReceiveQueue>> more_receive_queues;
+
+    // Sums over its receive queues, for control: figure(const ReceiveCounters&).
+    template <class Figure>
+    std::uint64_t received(Figure figure) const {
+        std::uint64_t sum = figure(static_cast<const ReceiveCounters&>(counters));
+        for (const auto& other : more_receive_queues) sum += figure(other->counters);
+        return sum;
+    }
+    // Of a frame that was dropped as not_for_us, for control; zeros: of none.
+    MacAddress foreign_mac() const {
+        for (const auto& other : more_receive_queues)
+            if (!counters.foreign_mac.is_set() && other->counters.foreign_mac.is_set())
+                return other->counters.foreign_mac.get();
+        return counters.foreign_mac.get();
+    }
+};
+
+// Written by one worker, summed by control.
+struct alignas(64) DropCounters {
+    std::array<Counter, drop_reason_count> all;
+    std::array<Counter, drop_reason_count> lossless;  // those of a lossless class among them
+};
+
+struct Shared {
+    // `exclusive_pools`: one thread runs all workers.
+    Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
+           bool exclusive_pools);
+
+    unsigned workers;
+    bool exclusive;  // the pools are: see PoolUse
+    Snapshot<Policy> policy;
+    std::vector<std::unique_ptr<PortContext>> ports;
+    // By port, set at start. Not in the context, whose first lines its owner writes for every packet while
+    // the others ask here where theirs go.
+    std::array<WorkerId, max_ports> owner{};
+    // By port: written by its owner, read by every worker once a packet. relaxed there: a packet that sees
+    // the old state is a packet that came a moment earlier. Workers that poll a queue of it: see may_poll.
+    std::array<std::atomic<bool>, max_ports> link_up{};
+    // The only thing that workers read-modify-write together, once a burst; see pool_use.hh.
+    std::array<PoolUse, max_pools> ingress_use, egress_use;
+    ReleaseBoard releases;
+    std::unique_ptr<FillBoard> fill;  // null: decisions are never recorded
+    // Set by control when the switch stops: nothing more is received, what is queued leaves. relaxed: a turn
+    // later is soon enough.
+    std::atomic<bool> draining{false};
+    // From worker to worker, [from * workers + to]; the diagonal is unused.
+    std::vector<std::unique_ptr<Mailbox<Packet*>>> mailboxes;
+
+    Mailbox<Packet*>& mailbox(WorkerId from, WorkerId to) { return *mailboxes[from * workers + to]; }
+};
+
+// What a worker's turns came to under the real clock. Written by it once a turn, read by control.
+struct TurnCounters {
+    Counter turns;
+    Counter busy_turns;  // that received, handed over or sent a packet
+    Counter time_ps;
+    Counter busy_ps;     // in busy turns
+    Counter longest_ps;  // of turns and of the sleeps between them
+    Histogram busy_lengths;
+
+    void add(unsigned work, Duration length) {
+        const auto ps = static_cast<std::uint64_t>(length.ps);
+        turns.add(1);
+        time_ps.add(ps);
+        keep_longest(ps);
+        if (work == 0) return;
+        busy_turns.add(1);
+        busy_ps.add(ps);
+        busy_lengths.record(length);
+    }
+    // Between two turns. Whoever wakes up late is away as in a long turn.
+    void slept(Duration length) {
+        time_ps.add(static_cast<std::uint64_t>(length.ps));
+        keep_longest(static_cast<std::uint64_t>(length.ps));
+    }
+
+  private:
+    void keep_longest(std::uint64_t ps) {
+        if (ps > longest_ps.get()) longest_ps.set(ps);
+    }
+};
+
+// Packets that stay with the worker that received them: an array, emptied every turn, always warm.
+struct LocalInbox {
+    std::vector<Packet*> packets;  // sized at start, never grows
+    std::size_t count = 0;
+    std::size_t taken = 0;
+};
+
+// Packets that other workers have handed over: taken out of their mailboxes when a turn begins, put into
+// their queues behind what the turn receives. Until then their lines, which another core wrote, come over one
+// by one beside work that does not wait for them: with each packet that is parsed or routed one is fetched.
+class HandedOver {
+  public:
+    // At most so many in a turn.
+    void reserve(std::size_t most) { packets_.resize(most + burst_size, hot()); }
+    void begin() { count_ = metas_ = mbufs_ = 0; }
+    void take(Mailbox<Packet*>& mailbox, std::size_t most) {
+        count_ += mailbox.collect(std::span(packets_).subspan(count_, most));
+    }
+    void end() { std::fill_n(packets_.begin() + static_cast<std::ptrdiff_t>(count_), burst_size, hot()); }
+    std::span<Packet* const> all() const { return std::span(packets_).first(count_); }
+
+    // For so many packets of a burst one each whose meta, or whose mbuf, is to be fetched; behind the last
+    // one follows what is always at hand.
+    Packet* const* next_metas(std::size_t packets) { return next(metas_, packets); }
+    Packet* const* next_mbufs(std::size_t packets) { return next(mbufs_, packets); }
+
+  private:
+    Packet* const* next(std::size_t& fetched, std::size_t packets) {
+        Packet* const* first = packets_.data() + fetched;
+        fetched = std::min(fetched + packets, count_);
+        return first;
+    }
+    Packet* hot() { return reinterpret_cast<Packet*>(this); }
+
+    std::size_t count_ = 0, metas_ = 0, mbufs_ = 0;
+    std::vector<Packet*> packets_;
+};
+
+// From one worker to control. What does not fit is counted and gone.
+template <class Event>
+struct EventRing {
+    explicit EventRing(std::size_t capacity) : events(capacity) {}
+    bool post(const Event& event) {
+        if (events.post({&event, 1}) == 1) [[likely]]
+            return true;
+        lost.add(1);
+        return false;
+    }
+    // Reader: calls take(event) for all that it holds now, and no more than it can hold.
+    template <class Take>
+    void drain(Take take) {
+        std::size_t left = events.size();
+        if (left == 0) return;  // before 64 of them are made
+        std::array<Event, 64> some;
+        while (left != 0) {
+            const std::size_t count = events.collect(std::span(some).first(std::min(left, some.size())));
+            for (std::size_t i = 0; i < count; ++i) take(some[i]);
+            left -= count;
+        }
+    }
+    Mailbox<Event> events;
+    Counter lost;
+};
+
+struct alignas(64) WorkerContext {
+    WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool);
+
+    Shared& shared;
+    WorkerId id;
+    const Policy* policy = nullptr;  // valid during a turn
+    Time now{};                      // of the turn
+    std::vector<PortContext*> own_ports;
+    std::vector<PortContext*> wide_ports;  // those of them with more than one receive queue
+    std::vector<ReceiveQueue*> polled;     // beyond the first, of any port
+    ChunkPool chunks;
+    rte_mempool* packet_pool;  // for the frames we make
+    LocalInbox local;
+    HandedOver handed_over;
+    std::vector<DropCounters> drops;    // by ingress port
+    Counter lossless_drops;             // all of them: control looks here before it looks closer
+    Counter falls_behind;               // times that one of its own ports paused its peer for it: likewise
+    Counter watchdog_changes;           // storms and cuts that began or ended: likewise
+    Counter punts;                      // frames given to control
+    std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
+    std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
+    std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
+    Time last_turn{};                                     // the one before `now`, under the real clock
+    std::unique_ptr<Reactions> reactions;                 // null: under the virtual clock
+    TurnCounters turns;
+    StageMeter meter;
+    // Destinations of packets that were dropped because nobody knows their next hop's MAC address. null:
+    // nobody resolves.
+    std::unique_ptr<EventRing<IpAddress>> unresolved;
+    // From control: one entry for each frame that waits in a port's ControlPath, in this order; null: none
+    // ever.
+    std::unique_ptr<Mailbox<PortId>> injections;
+};
+
+constexpr unsigned max_next_hops = 65536;
+
+// The pools of one direction during one burst, each opened when it is first needed: what reserved parts hold
+// asks none, so workers without congestion write no line that they share.
+class PoolBursts {
+  public:
+    PoolBursts(std::array<PoolUse, max_pools>& use, const std::array<PoolLimits, max_pools>& limits,
+               std::uint32_t bound_cells)
+        : use_(use), limits_(limits), bound_cells_(bound_cells) {}
+
+    ~PoolBursts() {
+        for_each_class(open_, [&](ClassId pool) { burst_[pool].~PoolBurst(); });
+    }
+    PoolBursts(const PoolBursts&) = delete;
+    PoolBursts& operator=(const PoolBursts&) = delete;
+
+    [[gnu::always_inline]] PoolBurst& operator[](unsigned pool) {
+        if ((open_ >> pool & 1U) == 0) open(pool);
+        return burst_[pool];
+    }
+
+  private:
+    [[gnu::noinline]] void open(unsigned pool) {
+        new (&burst_[pool]) PoolBurst(use_[pool], limits_[pool], bound_cells_);
+        open_ |= 1U << pool;
+    }
+
+    std::array<PoolUse, max_pools>& use_;
+    const std::array<PoolLimits, max_pools>& limits_;
+    std::uint32_t bound_cells_;
+    unsigned open_ = 0;  // bit n: burst_[n] has been made
+    union {
+        std::array<PoolBurst, max_pools> burst_;  // most bursts touch one or two: the rest is never written
+    };
+};
+
+}  // namespace sluice

@@ -1,0 +1,149 @@
+#include "dataplane/peers/capture_file.hh"
+
+#include <pcap/pcap.h>
+#include <stdio_ext.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace sluice {
+namespace {
+
+// A capture has one reader or writer: locking its stream for every frame would cost a tenth of a run.
+void without_locks(std::FILE* stream) {
+    if (stream != nullptr) __fsetlocking(stream, FSETLOCKING_BYCALLER);
+}
+
+constexpr int plain_major_version = 2;        // of pcapng: 1
+constexpr off_t pcap_file_header_bytes = 24;  // where libpcap stands in a plain capture it has opened
+
+// What libpcap writes, in the order of bytes of this machine.
+struct FileHeader {
+    std::uint32_t magic = 0xA1B2'3C4D;  // nanoseconds
+    std::uint16_t major = 2;
+    std::uint16_t minor = 4;
+    std::uint32_t zone = 0;
+    std::uint32_t accuracy = 0;
+    std::uint32_t snap_length = 262'144;
+    std::uint32_t link = DLT_EN10MB;
+};
+static_assert(sizeof(FileHeader) == pcap_file_header_bytes);
+
+struct RecordHeader {
+    std::uint32_t seconds = 0;
+    std::uint32_t nanoseconds = 0;
+    std::uint32_t captured = 0;
+    std::uint32_t length = 0;
+};
+static_assert(sizeof(RecordHeader) == 16);
+
+template <class Header>
+std::string_view bytes_of(const Header& header) {
+    return {reinterpret_cast<const char*>(&header), sizeof header};
+}
+
+// A plain capture has 32 bits of seconds, unsigned, of which libpcap makes a signed number; pcapng has 64.
+// With nanosecond precision libpcap stores nanoseconds in tv_usec.
+std::optional<std::uint64_t> stamp_of(pcap* handle, const pcap_pkthdr& header) {
+    const bool plain = pcap_major_version(handle) == plain_major_version;
+    const std::int64_t seconds =
+        plain ? static_cast<std::uint32_t>(header.ts.tv_sec) : std::int64_t{header.ts.tv_sec};
+    if (seconds < 0 || seconds > UINT32_MAX || header.ts.tv_usec < 0) return std::nullopt;
+    return static_cast<std::uint64_t>(seconds) * 1'000'000'000U +
+           static_cast<std::uint64_t>(header.ts.tv_usec);
+}
+
+}  // namespace
+
+void CaptureReader::Closer::operator()(pcap* handle) const { pcap_close(handle); }
+
+tl::expected<CaptureReader, std::string> CaptureReader::open(const std::string& path) {
+    std::array<char, PCAP_ERRBUF_SIZE> error{};
+    pcap* handle =
+        pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error.data());
+    if (handle == nullptr) {
+        std::string text = error.data();
+        if (!text.starts_with(path)) text = path + ": " + text;
+        return tl::unexpected(text);
+    }
+    CaptureReader reader(handle, path);
+    without_locks(pcap_file(handle));
+    const int link = pcap_datalink(handle);
+    if (link != DLT_EN10MB) {
+        const char* name = pcap_datalink_val_to_name(link);
+        return tl::unexpected(path + ": link layer is " + (name != nullptr ? name : std::to_string(link)) +
+                              ", wanted EN10MB (Ethernet)");
+    }
+    std::FILE* file = pcap_file(handle);
+    if (ftello(file) == pcap_file_header_bytes)
+        reader.usual_ = CaptureRecords::open(fileno(file), static_cast<std::uint32_t>(pcap_snapshot(handle)));
+    return reader;
+}
+
+bool CaptureReader::read_any(Frame& frame) {
+    if (usual_) {
+        const auto offset = static_cast<off_t>(usual_->offset());
+        usual_.reset();
+        if (fseeko(pcap_file(handle_.get()), offset, SEEK_SET) != 0) {
+            error_ = path_ + ": " + std::strerror(errno);
+            return false;
+        }
+    }
+    pcap_pkthdr* header = nullptr;
+    const unsigned char* bytes = nullptr;
+    const int result = pcap_next_ex(handle_.get(), &header, &bytes);
+    if (result != 1) {
+        if (result == PCAP_ERROR) error_ = path_ + ": " + pcap_geterr(handle_.get());
+        return false;
+    }
+    const auto stamp_ns = stamp_of(handle_.get(), *header);
+    if (!stamp_ns) {
+        error_ = path_ + ": a frame's timestamp is not within 1970 to 2106";
+        return false;
+    }
+    frame.timestamp_ns = *stamp_ns;
+    frame.wire_length = std::max(header->len, header->caplen);
+    frame.bytes = {bytes, header->caplen};
+    return true;
+}
+
+tl::expected<CaptureSummary, std::string> CaptureReader::scan(const std::string& path) {
+    auto reader = open(path);
+    if (!reader) return tl::unexpected(reader.error());
+    CaptureSummary summary;
+    Frame frame;
+    while (reader->read(frame)) {
+        summary.stamps.add(frame.timestamp_ns);
+        summary.longest_frame_bytes = std::max(summary.longest_frame_bytes, frame.wire_length);
+        ++summary.packets;
+    }
+    if (!reader->error().empty())
+        return tl::unexpected(reader->error() + " (after " + std::to_string(summary.packets) + " frames)");
+    return summary;
+}
+
+tl::expected<CaptureWriter, std::string> CaptureWriter::create(const std::string& path) {
+    auto file = OutputFile::create(path);
+    if (!file) return tl::unexpected(file.error());
+    (*file)->write(bytes_of(FileHeader{}));
+    return CaptureWriter(std::move(*file));
+}
+
+void CaptureWriter::write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces) {
+    RecordHeader header;
+    header.seconds = static_cast<std::uint32_t>(timestamp_ns / 1'000'000'000U);
+    header.nanoseconds = static_cast<std::uint32_t>(timestamp_ns % 1'000'000'000U);
+    for (const auto& piece : pieces) header.captured += static_cast<std::uint32_t>(piece.size());
+    header.length = header.captured;
+    file_->write(bytes_of(header));
+    for (const auto& piece : pieces)
+        file_->write({reinterpret_cast<const char*>(piece.data()), piece.size()});
+}
+
+std::string CaptureWriter::close() { return file_->close(); }
+
+}  // namespace sluice

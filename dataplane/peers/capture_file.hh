@@ -1,0 +1,69 @@
+// Capture files with nanosecond timestamps, through libpcap, but for usual records (capture_records.hh). The
+// driver net_pcap cuts timestamps to microseconds and stamps wall clock, so under the virtual clock Sluice
+// reads and writes the files itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "dataplane/base/output_file.hh"
+#include "dataplane/peers/capture_records.hh"
+#include "lib/capture_timeline.hh"
+
+struct pcap;
+
+namespace sluice {
+
+// What one pass over a whole file tells, before anything is started.
+struct CaptureSummary {
+    std::uint64_t packets = 0;
+    StampRanges stamps;
+    std::uint32_t longest_frame_bytes = 0;
+};
+
+class CaptureReader {
+  public:
+    using Frame = CaptureRecords::Frame;
+
+    // Errors are one line that names the file. Refuses a link layer other than Ethernet by its name.
+    static tl::expected<CaptureReader, std::string> open(const std::string& path);
+    // Reads the whole file: a capture that is cut in the middle of a record is refused here.
+    static tl::expected<CaptureSummary, std::string> scan(const std::string& path);
+
+    // False at the end of the file or at an error, whose text is then in `error`.
+    bool read(Frame& frame) { return (usual_ && usual_->next(frame)) || read_any(frame); }
+    const std::string& error() const { return error_; }
+
+  private:
+    struct Closer {
+        void operator()(pcap* handle) const;
+    };
+    explicit CaptureReader(pcap* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+    bool read_any(Frame& frame);
+
+    std::unique_ptr<pcap, Closer> handle_;
+    std::string path_;
+    std::string error_;
+    std::optional<CaptureRecords> usual_;  // nothing: libpcap reads from where it stands
+};
+
+// Appears whole or not at all, and has one writer at a time: output_file.hh.
+class CaptureWriter {
+  public:
+    static tl::expected<CaptureWriter, std::string> create(const std::string& path);
+    // `pieces` of one frame, in order.
+    void write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces);
+    // Puts the file in its place; an error's text, or empty. A writer that is destroyed without it leaves
+    // nothing behind.
+    std::string close();
+
+  private:
+    explicit CaptureWriter(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
+    std::unique_ptr<OutputFile> file_;
+};
+
+}  // namespace sluice

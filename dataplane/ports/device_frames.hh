@@ -1,0 +1,27 @@
+// The frames that a software device takes, by its device string and the packet buffers: what is known before
+// it is started. A start refuses by this, and `--check` likewise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "dataplane/ports/device.hh"
+
+namespace sluice {
+
+struct FramesRefused {
+    enum class Key : std::uint8_t { mtu, device, packet_buffer } key;  // which is wrong
+    std::string wrong;                                                 // follows the device in a sentence
+    std::string remedy;
+};
+
+// `device`: the text that `text` was made of. `data_bytes`: of a packet buffer.
+std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::string& device,
+                                            std::uint32_t mtu, std::uint32_t data_bytes);
+
+// Bytes of a frame in net_af_packet's ring, of which each is received into one packet buffer: they must fill
+// the ring's blocks.
+std::uint32_t af_packet_frame_bytes(std::uint32_t data_bytes);
+
+}  // namespace sluice

@@ -1,0 +1,368 @@
+#include "dataplane/ports/ethdev_port.hh"
+
+#include <rte_bus.h>
+#include <rte_mempool.h>
+#include <rte_pause.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "dataplane/base/eal.hh"
+#include "dataplane/ports/device.hh"
+#include "dataplane/ports/device_frames.hh"
+#include "dataplane/ports/rss.hh"
+
+namespace sluice {
+namespace {
+
+// net_pcap does not look whether what it writes is written. An error's text when a capture is shorter than
+// what was sent makes it, or empty.
+std::string missing_of(const std::string& capture, const rte_eth_stats& sent) {
+    constexpr std::uint64_t file_header_bytes = 24, record_header_bytes = 16;
+    const std::uint64_t wanted = file_header_bytes + sent.opackets * record_header_bytes + sent.obytes;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(capture, error)) return {};
+    const std::uint64_t there = std::filesystem::file_size(capture, error);
+    if (error || there >= wanted) return {};
+    return capture + ": " + std::to_string(wanted - there) + " of " + std::to_string(wanted) +
+           " bytes could not be written";
+}
+
+std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
+    if (device.starts_with("net_af_packet") && device.find("framesz=") == std::string::npos)
+        return device + ",framesz=" + std::to_string(af_packet_frame_bytes(data_bytes)) +
+               ",blocksz=65536,framecnt=" + std::to_string(ring_descriptors);
+    return device;
+}
+
+std::string name_of(const std::string& device) { return device.substr(0, device.find(',')); }
+
+std::string failed(const Eal::LogMark& mark, const std::string& what, int error) {
+    std::string text = what + ": " + (error != 0 ? std::strerror(std::abs(error)) : "failed");
+    const std::string log = Eal::log_since(mark);
+    if (!log.empty()) text += " (" + log + ")";
+    return text;
+}
+
+// 0 or -errno; what the device cannot do and needs no number is said in `wrong`.
+int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& can, std::string& wrong) {
+    rte_eth_conf conf{};
+    rte_eth_dev_info info{};
+    int result = rte_eth_dev_info_get(id, &info);
+    if (result != 0) return result;
+    ReceiveSpread spread(info, spec.nic.receive_queues);
+    wrong = spread.wrong();
+    if (!wrong.empty()) return -EINVAL;
+    spread.ask_for(conf);
+    can.receive_queues = info.max_rx_queues;
+    can.receive_spread = spread.text();
+    can.driver = info.driver_name != nullptr ? info.driver_name : "unknown";
+    can.pfc = pfc_ability(can.driver, {});
+    can.max_mtu = info.max_mtu;
+    conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.nic.mtu, info.min_mtu, info.max_mtu);
+    // It says 1518 whatever its ring's frames are, and looks at those alone.
+    if (spec.device.starts_with("net_af_packet"))
+        conf.rxmode.mtu = std::min<std::uint32_t>(conf.rxmode.mtu,
+                                                  info.max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN);
+    conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+    conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+    if ((result = rte_eth_dev_configure(id, spec.nic.receive_queues, 1, &conf)) != 0) return result;
+    std::uint16_t rx = ring_descriptors;
+    std::uint16_t tx = ring_descriptors;
+    if ((result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0) return result;
+    const int socket = rte_eth_dev_socket_id(id);
+    const unsigned node = socket < 0 ? 0 : static_cast<unsigned>(socket);
+    for (std::uint16_t n = 0; n < spec.nic.receive_queues; ++n)
+        if ((result = rte_eth_rx_queue_setup(id, n, rx, node, nullptr, spec.nic.pool)) != 0) return result;
+    if ((result = rte_eth_tx_queue_setup(id, 0, tx, node, nullptr)) != 0) return result;
+    if ((result = rte_eth_dev_start(id)) != 0) return result;
+    return spread.fill_table(id);
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(Spec spec) {
+    std::unique_ptr<EthdevPort> port(new EthdevPort(std::move(spec)));
+    DeviceText text = parse_device(port->spec_.device);
+    port->pci_address_ = std::move(text.pci_address);
+    port->interface_name_ = std::move(text.interface);
+    const std::string error = port->pci_address_.empty() ? port->open_software_device() : port->open_nic();
+    if (!error.empty()) return tl::unexpected("device \"" + port->spec_.device + "\"" + error);
+    port->poll_link();
+    return port;
+}
+
+std::string EthdevPort::open_software_device() {
+    const std::uint32_t data_bytes = data_bytes_of(spec_.nic.pool);
+    const DeviceText text = parse_device(spec_.device);
+    if (const auto refused = refused_frames(text, spec_.device, spec_.nic.mtu, data_bytes))
+        return " " + refused->wrong + "; do: " + refused->remedy;
+    std::string device = with_defaults(spec_.device, data_bytes);
+    if (text.has("xdp")) {
+        auto prepared = Steering::prepare(text.interface);
+        if (!prepared) return ": " + prepared.error();
+        if (steering_) prepared->continue_from(*steering_);
+        steering_ = std::make_unique<Steering>(std::move(*prepared));
+        device = "net_af_xdp_" + text.interface + ",iface=" + text.interface +
+                 ",start_queue=0,queue_count=1,xdp_prog=" + steering_->object_path();
+    }
+    const auto mark = Eal::log_mark();
+    if (const int probed = rte_dev_probe(device.c_str()); probed != 0)
+        return failed(mark, " does not start", probed);
+    if (rte_eth_dev_get_port_by_name(name_of(device).c_str(), &id_) != 0)
+        return failed(mark, " is not an Ethernet device", 0);
+    open_ = true;
+    interface_ = KernelInterface::named(text.interface);
+    can_.receive_ring = can_.transmit_ring = ring_descriptors;
+    std::string wrong;
+    const int configured = configure(id_, spec_, can_, wrong);
+    const std::string no_maps = steering_ ? steering_->find_maps() : std::string{};
+    if (configured != 0) return wrong.empty() ? failed(mark, " does not start", configured) : ": " + wrong;
+    if (!no_maps.empty()) return ": " + no_maps;
+    if (interface_ && KernelInterface::is_card(text.interface))
+        can_.pfc.why = "made and obeyed by software; whether the card behind " + text.interface +
+                       " hands MAC control frames over is not known";
+    // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
+    static_cast<void>(rte_eth_promiscuous_enable(id_));
+    if (text.has("net_af_packet")) {
+        discard_what_came_before();
+        if (interface_) packet_sockets_.emplace(interface_->index());
+    }
+    removed_ = false;
+    ready_ = true;
+    return {};
+}
+
+// The socket of net_af_packet hears every interface of the machine until it is bound to its own (v22.11,
+// rte_pmd_init_internals), and its ring then holds frames that never were the port's.
+void EthdevPort::discard_what_came_before() const {
+    std::array<Packet*, 64> burst{};
+    for (std::uint16_t queue = 0; queue < spec_.nic.receive_queues; ++queue)
+        while (const unsigned count = rte_eth_rx_burst(id_, queue, burst.data(), burst.size()))
+            rte_pktmbuf_free_bulk(burst.data(), count);
+}
+
+std::string EthdevPort::open_nic() {
+    if (std::string obstacle = PciDevice(pci_address_, spec_.pci_folder).obstacle(); !obstacle.empty())
+        return ": " + obstacle;
+    const auto mark = Eal::log_mark();
+    const std::string arguments = spec_.device.substr(std::min(spec_.device.find(','), spec_.device.size()));
+    const int probed = rte_dev_probe((pci_address_ + arguments).c_str());
+    if (probed != 0 && probed != -EEXIST)  // as DPDK probes every device that it may have when it starts
+        return failed(mark, ": DPDK has no driver for it, or it does not start", probed);
+    if (rte_eth_dev_get_port_by_name(pci_address_.c_str(), &id_) != 0)
+        return failed(mark, ": DPDK has no driver of Ethernet devices for it", 0);
+    open_ = true;
+    removed_ = false;
+    follow();  // what is told from here on counts, but the link stays down until all is ready
+    auto started = start_nic(id_, spec_.nic);
+    if (!started)
+        return started.error().error == 0 ? ": " + started.error().what
+                                          : failed(mark, ": " + started.error().what, started.error().error);
+    if (needs_software_pfc_ && started->pfc.tx != PfcTx::software)
+        return ": another card is there: " + started->pfc.why;
+    can_ = std::move(*started);
+    needs_software_pfc_ = can_.pfc.tx == PfcTx::software;
+    half_ring_ = can_.tells_ring_fill ? static_cast<std::uint16_t>(can_.receive_ring / 2) : std::uint16_t{0};
+    reader_ = PhysicalReader(id_);
+    can_.module = reader_.has_module();
+    ready_ = true;
+    poll_link();
+    return {};
+}
+
+EthdevPort::~EthdevPort() { close(); }
+
+std::string EthdevPort::close() {
+    if (open_ && steering_) kept_ += 2 * xdp_packets;
+    const std::string capture = open_ ? parse_device(spec_.device).tx_pcap : std::string();
+    rte_eth_stats sent{};
+    if (!capture.empty() && rte_eth_stats_get(id_, &sent) != 0) sent = {};
+    close_device();
+    return capture.empty() ? capture : missing_of(capture, sent);
+}
+
+void EthdevPort::close_device() {
+    if (!open_) return;
+    missed_ = missed();
+    missed_now_ = 0;
+    packet_sockets_.reset();
+    open_ = false;
+    ready_ = false;
+    unfollow();
+    static_cast<void>(rte_eth_dev_stop(id_));  // an error means that it was not started
+    static_cast<void>(rte_eth_dev_close(id_));
+}
+
+void EthdevPort::follow() {
+    for (const auto event : {RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_INTR_RMV})
+        static_cast<void>(rte_eth_dev_callback_register(id_, event, on_event, this));
+    // The kernel asks for a device that vfio has before it takes it away.
+    static_cast<void>(rte_dev_event_callback_register(pci_address_.c_str(), on_device_event, this));
+}
+
+void EthdevPort::unfollow() {
+    if (pci_address_.empty()) return;
+    for (const auto event : {RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_INTR_RMV})
+        while (rte_eth_dev_callback_unregister(id_, event, on_event, this) == -EAGAIN) rte_pause();
+    while (rte_dev_event_callback_unregister(pci_address_.c_str(), on_device_event, this) == -EAGAIN)
+        rte_pause();
+}
+
+int EthdevPort::on_event(std::uint16_t, rte_eth_event_type event, void* port, void*) {
+    auto& self = *static_cast<EthdevPort*>(port);
+    if (event == RTE_ETH_EVENT_INTR_RMV)
+        self.went();
+    else
+        self.poll_link();
+    return 0;
+}
+
+void EthdevPort::on_device_event(const char*, rte_dev_event_type event, void* port) {
+    if (event == RTE_DEV_EVENT_REMOVE) static_cast<EthdevPort*>(port)->went();
+}
+
+void EthdevPort::went() {
+    removed_ = true;
+    link_up_ = false;
+}
+
+void EthdevPort::release() {
+    if (!open_) return;
+    rte_eth_dev_info info{};
+    const bool known = rte_eth_dev_info_get(id_, &info) == 0;
+    if (steering_) free_packets_left();
+    close_device();
+    // What cannot be let go of is found when it is to be taken again.
+    if (known && info.device != nullptr) static_cast<void>(rte_dev_remove(info.device));
+    if (steering_) steering_->let_go();
+    interface_.reset();
+    link_mbps_ = 0;
+    physical_ = {};
+    queues_.assign(queues_.size(), {});  // nobody polls them now
+}
+
+// What net_af_xdp has in its rings, all of which are the pool's. It reckons from the page that the pool
+// begins in.
+void EthdevPort::free_packets_left() {
+    rte_mempool* pool = spec_.nic.pool;
+    const auto* memory = STAILQ_FIRST(&pool->mem_list);
+    const auto first = reinterpret_cast<std::uintptr_t>(memory->addr);
+    const std::uintptr_t page = first & ~(static_cast<std::uintptr_t>(getpagesize()) - 1);
+    const XdpPackets left = steering_->packets_left();
+    // The kernel may have had one in its hand, for which there was no room in the socket's ring.
+    kept_ +=
+        left.places.empty()
+            ? xdp_packets
+            : xdp_filled - static_cast<std::uint32_t>(std::min<std::size_t>(left.to_receive, xdp_filled));
+    for (const std::uint64_t place : left.places) {
+        auto* packet = reinterpret_cast<Packet*>(page + place + pool->header_size);
+        const auto at = reinterpret_cast<std::uintptr_t>(packet);
+        if (at >= first && at - first < memory->len && packet->pool == pool) rte_pktmbuf_free(packet);
+    }
+}
+
+bool EthdevPort::has_returned() const {
+    if (open_) return false;
+    if (!pci_address_.empty()) return PciDevice(pci_address_, spec_.pci_folder).obstacle().empty();
+    // Not before it is up: its MTU and queues are set up first, and then cannot be any more.
+    const auto interface = KernelInterface::named(interface_name_);
+    return interface && interface->is_up();
+}
+
+std::string EthdevPort::reopen() {
+    std::string error = pci_address_.empty() ? open_software_device() : open_nic();
+    if (error.empty()) return {};
+    removed_ = true;
+    link_up_ = false;
+    release();
+    return "device \"" + spec_.device + "\"" + error;
+}
+
+unsigned EthdevPort::receive(std::span<Packet*> out, Time now) { return receive_from(0, out, now); }
+
+unsigned EthdevPort::receive_from(std::uint16_t queue, std::span<Packet*> out, Time now) {
+    const unsigned count = rte_eth_rx_burst(id_, queue, out.data(), static_cast<std::uint16_t>(out.size()));
+    for (unsigned i = 0; i < count; ++i) meta(out[i]).arrival = now;
+    queues_[queue].last_burst_was_full = count == out.size();
+    return count;
+}
+
+// One look at the descriptor in the middle, and only while bursts are full; rte_eth_rx_queue_count would walk
+// over all of them.
+std::optional<bool> EthdevPort::queue_falls_behind(std::uint16_t queue) const {
+    if (half_ring_ == 0) return std::nullopt;
+    return queues_[queue].last_burst_was_full &&
+           rte_eth_rx_descriptor_status(id_, queue, half_ring_) == RTE_ETH_RX_DESC_DONE;
+}
+
+std::optional<bool> EthdevPort::falls_behind(Time) const { return queue_falls_behind(0); }
+
+unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
+    return rte_eth_tx_burst(id_, 0, const_cast<Packet**>(frames.data()),
+                            static_cast<std::uint16_t>(frames.size()));
+}
+
+std::uint64_t EthdevPort::missed() const {
+    rte_eth_stats stats{};
+    if (open_ && !is_removed() && rte_eth_stats_get(id_, &stats) == 0)
+        missed_now_ = stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0) +
+                      (packet_sockets_ ? packet_sockets_->beyond_ring() : 0);
+    return missed_ + missed_now_;
+}
+
+PortAccount EthdevPort::account() const {
+    PortAccount account;
+    account.missed = missed();
+    account.kept_at_close = kept_;
+    return account;
+}
+
+void EthdevPort::poll_link() {
+    if (!open_) return;
+    if (interface_) {
+        interface_link_ = interface_->link();
+        if (interface_link_ == LinkCause::interface_gone)
+            went();
+        else
+            link_up_ = ready_ && !removed_ && interface_link_ == LinkCause::none;
+        return;
+    }
+    rte_eth_link link{};
+    if (rte_eth_link_get_nowait(id_, &link) != 0) return;  // a device without link state is always up
+    const bool up = link.link_status == RTE_ETH_LINK_UP;
+    const bool known = up && !pci_address_.empty() && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+    link_mbps_.store(known ? link.link_speed : 0, std::memory_order_relaxed);
+    link_up_ = up && ready_ && !removed_;
+    if (removed_) link_up_ = false;
+}
+
+LinkCause EthdevPort::link_cause() const {
+    if (link_up()) return LinkCause::none;
+    if (!open_ || is_removed())
+        return interface_name_.empty() ? LinkCause::device_gone : LinkCause::interface_gone;
+    return interface_ && interface_link_ != LinkCause::none ? interface_link_ : LinkCause::no_link;
+}
+
+const PhysicalCounters& EthdevPort::read_physical(bool with_module) {
+    if (open_ && !is_removed() && !pci_address_.empty()) {
+        reader_.read_counters(physical_);
+        if (with_module) reader_.read_module(physical_);
+    }
+    return physical_;
+}
+
+MacAddress EthdevPort::mac() const {
+    rte_ether_addr address{};
+    MacAddress mac;
+    if (rte_eth_macaddr_get(id_, &address) == 0) std::memcpy(mac.bytes.data(), address.addr_bytes, 6);
+    return mac;
+}
+
+}  // namespace sluice

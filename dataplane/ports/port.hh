@@ -1,0 +1,109 @@
+// A port in three roles. A worker receives and transmits bursts and asks for the link's state; the virtual
+// clock asks when frames arrive; control opens and closes the port and reads its figures. Behind it stands an
+// ethdev (EthdevPort) or a simulated peer (dataplane/peers/). The port's owner calls receive and transmit,
+// the worker that polls a further queue calls receive_from.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "dataplane/base/packet.hh"
+#include "lib/port_mask.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+// Figures that only the port knows; a port without a simulated peer has the first and the last.
+struct PortAccount {
+    std::uint64_t missed = 0;          // frames lost before they could be received: ring overrun, no mbuf
+    std::uint64_t moved = 0;           // frames whose timestamp lay before the end of the frame ahead of them
+    std::uint64_t held = 0;            // frames that the sender has held back because we paused it
+    std::uint64_t waiting = 0;         // of those, frames that it still holds
+    Duration held_time{};              // real clock: how long the sender has stood still because we paused it
+    std::uint64_t overshot_bytes = 0;  // on the wire, that it has started after it should have stopped
+    std::uint32_t kept_at_close = 0;   // packet buffers, at most, that a driver does not give back
+};
+
+class Port {
+  public:
+    virtual ~Port() = default;
+
+    // ---- For workers.
+
+    // Frames that have arrived by `now`, at most out.size(); the caller owns them. Sets meta().arrival.
+    virtual unsigned receive(std::span<Packet*> out, Time now) = 0;
+
+    // The same of a queue beyond the first, numbered from 1: called by the worker that polls it, while others
+    // poll others.
+    virtual unsigned receive_from(std::uint16_t, std::span<Packet*>, Time) { return 0; }
+    virtual std::optional<bool> queue_falls_behind(std::uint16_t) const { return std::nullopt; }
+
+    // Whether the receive ring is so full that the peer must be paused; nothing where the device does not
+    // tell.
+    virtual std::optional<bool> falls_behind(Time) const { return std::nullopt; }
+
+    // Takes frames from the front and returns how many; meta().departure says when each starts. Those taken
+    // belong to the port.
+    virtual unsigned transmit(std::span<Packet* const> frames) = 0;
+
+    // The cable's and the device's state; an operator's `port down` comes on top.
+    virtual bool link_up() const { return true; }
+
+    // ---- For the virtual clock.
+
+    // When the next frame arrives; null when none ever will by itself. Good until the next call. The runner
+    // asks every port that is awake at every instant. So the port finds it once, and nobody copies a
+    // std::optional: its flag is written alone and then loaded with the rest, which waits.
+    const Time* next_arrival() const {
+        if (!knows_arrival_) {
+            const std::optional<Time> found = find_next_arrival();
+            knows_arrival_ = true;
+            arrives_ = found.has_value();
+            if (found) next_arrival_ = *found;
+        }
+        return arrives_ ? &next_arrival_ : nullptr;
+    }
+    // The port puts its number into this set whenever its next arrival may have changed, or its link.
+    // null: no longer.
+    void wake_in(PortMask* awake, PortId self) {
+        awake_ = awake;
+        self_ = self;
+    }
+
+    // Frames will come even if nothing changes; those held by our pause do not count.
+    virtual bool expects_frames() const { return false; }
+
+    // Frames that arrive while the link is down are lost on the wire; returns how many were.
+    virtual std::uint64_t lose_until(Time) { return 0; }
+
+    // ---- For control.
+
+    virtual PortAccount account() const { return {}; }
+
+    // Whether transmit pushes back by itself, so that no link model is wanted.
+    virtual bool has_own_ring() const { return false; }
+
+    // A fault: wire bytes that a sender behind the port still starts in a class after it should have stopped.
+    virtual void set_overshoot(std::uint64_t) {}
+
+    // Writes out what is buffered; an error's text, or empty.
+    virtual std::string close() { return {}; }
+
+  protected:
+    virtual std::optional<Time> find_next_arrival() const { return std::nullopt; }
+    // To be called when anything happens that the next arrival depends on, and when the link changes.
+    void forget_arrival() {
+        knows_arrival_ = false;
+        if (awake_ != nullptr) awake_->add(self_);
+    }
+
+  private:
+    mutable bool knows_arrival_ = false;
+    mutable bool arrives_ = false;
+    mutable Time next_arrival_{};
+    PortMask* awake_ = nullptr;
+    PortId self_ = 0;
+};
+
+}  // namespace sluice

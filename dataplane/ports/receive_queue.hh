@@ -1,0 +1,74 @@
+// A receive queue of a port beyond its first ("RSS"), which any worker may poll.
+//
+// Who polls it does what needs the frame alone: parse, classify, route, rewrite. Then it passes every frame
+// on to the worker that owns the port, in order; that one alone admits, pauses the peer, obeys it and talks
+// to control. So a priority group has one owner and is exact whatever the number of queues, and a PFC frame
+// is taken in by the owner of the transmit side whatever queue it comes by. The price: a frame waits for the
+// owner's turn before it is admitted, which is a term of the headroom, and the owner touches each frame of
+// the port once.
+//
+// What has been passed on has no place in the buffer yet. It lies in `passed`, which takes `passed_frames` at
+// most: a queue that could not pass on a whole burst is not polled, and pauses the peer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "dataplane/ports/port.hh"
+#include "dataplane/ports/port_counters.hh"
+#include "lib/mailbox.hh"
+
+namespace sluice {
+
+// Frames of one queue that can be under way to the port's owner.
+constexpr std::size_t passed_frames = 1024;
+
+// Packets are numbered by port: those of queue q from q times this on, so that a number is one packet's.
+// Below 2^53 all of them, where JSON's numbers are exact; a queue has enough of them for weeks.
+constexpr std::uint64_t numbers_of_a_queue = std::uint64_t{1} << 48;
+static_assert(numbers_of_a_queue * max_receive_queues <= std::uint64_t{1} << 53);
+
+// A frame on its way to the port's owner, and what is to be done with it.
+struct PassedFrame {
+    enum class What : std::uint8_t {
+        data,         // to be admitted
+        mac_control,  // to be taken in
+        refused,      // to be punted or dropped
+    };
+    Packet* packet;
+    What what;
+    DropReason refusal;   // none unless refused
+    std::uint16_t cells;  // that data wants
+};
+
+// Of any receive queue, the first of a port too: what its poller keeps between two bursts.
+struct ReceiveState {
+    std::uint64_t next_sequence = 0;
+    std::uint8_t full_bursts = 0;  // in a row; see watch_load
+};
+
+struct alignas(64) ReceiveQueue {
+    ReceiveQueue(PortId of, Port* device, std::uint16_t queue, WorkerId worker)
+        : io(device), port(of), number(queue), poller(worker), state{queue * numbers_of_a_queue} {}
+
+    // Set at start.
+    Port* const io;
+    const PortId port;
+    const std::uint16_t number;  // of the device's, from 1
+    const WorkerId poller;
+
+    // The poller's.
+    ReceiveState state;
+    bool open = false;         // it polls; see may_poll
+    ReceiveCounters counters;  // control reads
+    Counter behind;            // times that this queue paused the peer; likewise
+
+    // What the poller tells. `is_behind`, to the port's owner, relaxed: a turn later is soon enough.
+    // `polled`, to control: while it is set the device may be asked. seq_cst: see Switch::link_up.
+    alignas(64) std::atomic<bool> is_behind{false};
+    std::atomic<bool> polled{false};
+
+    Mailbox<PassedFrame> passed{passed_frames};  // from the poller to the port's owner
+};
+
+}  // namespace sluice

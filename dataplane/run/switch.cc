@@ -1,0 +1,154 @@
+#include "dataplane/run/switch.hh"
+
+namespace sluice {
+
+Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
+               const Resources& resources)
+    : shared_(workers, static_cast<unsigned>(ports.size()), std::move(policy),
+              resources.one_thread || workers == 1) {
+    for (PortSpec& spec : ports) {
+        auto context = std::make_unique<PortContext>();
+        context->io = spec.io.get();
+        context->id = static_cast<PortId>(shared_.ports.size());
+        shared_.owner[context->id] = spec.owner;
+        context->link = spec.link;
+        for (const WorkerId poller : spec.pollers)
+            context->more_receive_queues.push_back(std::make_unique<ReceiveQueue>(
+                context->id, context->io, static_cast<std::uint16_t>(1 + context->more_receive_queues.size()),
+                poller));
+        if (resources.control_slots != 0)
+            context->control = std::make_unique<ControlPath>(resources.control_slots);
+        if (spec.trace_slots != 0)
+            context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);
+        shared_.link_up[context->id].store(true, std::memory_order_relaxed);
+        io_.push_back(std::move(spec.io));
+        shared_.ports.push_back(std::move(context));
+    }
+    for (unsigned from = 0; from < workers; ++from)
+        for (unsigned to = 0; to < workers; ++to)
+            shared_.mailboxes.push_back(from == to ? nullptr
+                                                   : std::make_unique<Mailbox<Packet*>>(resources.packets));
+    for (unsigned w = 0; w < workers; ++w)
+        workers_.push_back(std::make_unique<WorkerContext>(shared_, static_cast<WorkerId>(w),
+                                                           resources.packets, resources.pool));
+    if (resources.decision_ring != 0)
+        shared_.fill = std::make_unique<FillBoard>(static_cast<unsigned>(shared_.ports.size()));
+    for (auto& worker : workers_) {
+        if (!resources.one_thread) worker->reactions = std::make_unique<Reactions>();
+        if (resources.decision_ring != 0)
+            worker->decisions = std::make_unique<EventRing<DecisionEvent>>(resources.decision_ring);
+        if (resources.microburst_ring != 0)
+            worker->microbursts = std::make_unique<EventRing<Microburst>>(resources.microburst_ring);
+        if (resources.unresolved_ring != 0)
+            worker->unresolved = std::make_unique<EventRing<IpAddress>>(resources.unresolved_ring);
+        if (resources.control_slots != 0)  // a slot is in no more than one place
+            worker->injections =
+                std::make_unique<Mailbox<PortId>>(worker->own_ports.size() * resources.control_slots + 1);
+    }
+}
+
+// As the constructor above takes it, and WorkerContext's.
+Switch::Memory Switch::memory(unsigned workers, unsigned ports, const Resources& resources) {
+    const std::uint64_t all_workers = workers;
+    const auto slot = sizeof(FrameMailbox<InjectHead>::Slot);
+    Memory memory;
+    memory.workers =
+        all_workers *
+        (sizeof(WorkerContext) + ChunkPool::bytes(resources.packets, std::size_t{ports} * classes) +
+         resources.packets * sizeof(Packet*) + ports * sizeof(DropCounters) +
+         max_next_hops * sizeof(Traffic) + resources.microburst_ring * sizeof(Microburst) +
+         resources.unresolved_ring * sizeof(IpAddress));
+    memory.mailboxes = all_workers * (all_workers - 1) * resources.packets * sizeof(Packet*);
+    memory.ports = std::uint64_t{ports} * (sizeof(PortContext) + sizeof(PortPolicy) + sizeof(ControlPath) +
+                                           2 * resources.control_slots * slot);
+    if (resources.decision_ring != 0)
+        memory.decisions = all_workers * resources.decision_ring * sizeof(DecisionEvent) +
+                           FillBoard::entries(ports) * 2 * sizeof(Counter);
+    return memory;
+}
+
+std::uint64_t Switch::dropped(PortId ingress_port, DropReason reason) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_)
+        sum += worker->drops[ingress_port].all[static_cast<std::size_t>(reason)].get();
+    return sum;
+}
+
+std::uint64_t Switch::dropped_lossless(PortId ingress_port, DropReason reason) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_)
+        sum += worker->drops[ingress_port].lossless[static_cast<std::size_t>(reason)].get();
+    return sum;
+}
+
+std::uint64_t Switch::next_hop_packets(std::uint32_t next_hop) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->next_hop_use[next_hop].packets.get();
+    return sum;
+}
+
+std::uint64_t Switch::next_hop_bytes(std::uint32_t next_hop) const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->next_hop_use[next_hop].bytes.get();
+    return sum;
+}
+
+std::uint64_t Switch::in_hand_off() const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->local.count - worker->local.taken;
+    for (const auto& mailbox : shared_.mailboxes)
+        if (mailbox) sum += mailbox->size();
+    for (const auto& port : shared_.ports)
+        for (const auto& queue : port->more_receive_queues) sum += queue->passed.size();
+    return sum;
+}
+
+Ledger Switch::counted() const {
+    Ledger sum;
+    for (const auto& port : shared_.ports) {
+        const PortCounters& counters = port->counters;
+        sum.rx += port->received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
+        sum.tx += counters.tx.packets.get();
+        sum.consumed += counters.consumed.get();
+        sum.generated += counters.generated.get() + counters.replied.get();
+        sum.injected += counters.injected.get() + counters.returned.get();
+        for (const Counter& punted : counters.punted) sum.punted += punted.get();
+        for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
+            sum.dropped += dropped(port->id, static_cast<DropReason>(reason));
+    }
+    const std::uint64_t in = sum.rx + sum.injected + sum.generated;
+    const std::uint64_t out = sum.tx + sum.dropped + sum.punted + sum.consumed;
+    sum.queued = in > out ? in - out : 0;
+    return sum;
+}
+
+Ledger Switch::ledger() const {
+    Ledger sum = counted();
+    sum.queued = in_hand_off();
+    for (const auto& port : shared_.ports) {
+        sum.queued += port->out.count();
+        for (const EgressQueue& queue : port->queue) sum.queued += queue.packets.packets();
+    }
+    return sum;
+}
+
+void Switch::empty() {
+    for (auto& worker : workers_) {
+        LocalInbox& local = worker->local;
+        for (; local.taken < local.count; ++local.taken) rte_pktmbuf_free(local.packets[local.taken]);
+        local.count = local.taken = 0;
+    }
+    for (const auto& mailbox : shared_.mailboxes)
+        for (; mailbox && !mailbox->empty(); mailbox->pop()) rte_pktmbuf_free(mailbox->front());
+    for (const auto& port : shared_.ports) {
+        for (const auto& queue : port->more_receive_queues)
+            for (; !queue->passed.empty(); queue->passed.pop())
+                rte_pktmbuf_free(queue->passed.front().packet);
+        port->out.discard([](Packet* packet) { rte_pktmbuf_free(packet); });
+        for (EgressQueue& queue : port->queue)
+            while (!queue.packets.empty())
+                rte_pktmbuf_free(static_cast<Packet*>(queue.packets.pop(owner(*port).chunks).packet()));
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,241 @@
+#include "dataplane/run/virtual_runner.hh"
+
+#include "dataplane/path/egress.hh"
+#include "dataplane/path/ingress.hh"
+#include "dataplane/path/punt.hh"
+#include "dataplane/path/watchdog.hh"
+#include "dataplane/run/worker.hh"
+
+namespace sluice {
+namespace {
+
+bool has_arrived(const PortContext& port, Time now) {
+    const Time* arrival = port.io->next_arrival();
+    return arrival != nullptr && *arrival <= now;
+}
+
+// The packet at the head of what `from` has for `to`; null when there is none.
+Packet* head(Switch& device, WorkerId from, WorkerId to) {
+    if (from == to) {
+        const LocalInbox& local = device.worker(from).local;
+        return local.taken < local.count ? local.packets[local.taken] : nullptr;
+    }
+    auto& mailbox = device.shared().mailbox(from, to);
+    return mailbox.empty() ? nullptr : mailbox.front();
+}
+
+void take(Switch& device, WorkerId from, WorkerId to) {
+    if (from == to)
+        ++device.worker(from).local.taken;
+    else
+        device.shared().mailbox(from, to).pop();
+}
+
+// An instant stands for the turn before it: in that, a port's wire was as far as its arrivals. A ring filled
+// further at once would let the pause that the next arrival calls for wait behind frames of its future.
+void pace_ring(PortContext& port, Duration turn, Time now) {
+    const Time* arrival = port.io->next_arrival();
+    port.link.fill_up_to(arrival != nullptr && *arrival <= now ? turn - (now - *arrival) : turn);
+}
+
+bool before(const PacketMeta& a, const PacketMeta& b) {
+    return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
+}
+
+// Whether nothing can happen at the port before its next frame arrives, unless a packet is put into its
+// queues or control changes something.
+bool can_sleep(const PortContext& port) {
+    return port.link_up && !port.hold_peer && port.groups_in_use == 0 && is_silent(port) && !port.trace &&
+           !is_watched(port);
+}
+
+// A port sleeps for so long at most, and all are awake so often: moments more than 106 days apart are not to
+// be compared (Time wraps), and of a port that sleeps the wire is not settled. An alarm that is at least the
+// difference ahead stands for any later arrival, and for none.
+constexpr Duration longest_sleep{std::int64_t{1} << 61};    // 26 days
+constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
+
+}  // namespace
+
+VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn) : turn_(turn) {
+    for (Switch* device : switches) {
+        Device& all = devices_.emplace_back(device, now_);
+        for (const auto& port : device->shared().ports) {
+            all.ports.push_back({&device->owner(*port), port.get()});
+            all.everyone.add(port->id);
+            port->io->wake_in(&all.awake, port->id);
+        }
+    }
+}
+
+VirtualRunner::~VirtualRunner() {
+    for (const Device& all : devices_)
+        for (const OwnedPort& each : all.ports) each.port->io->wake_in(nullptr, 0);
+}
+
+// What control changes at a port comes with a policy, or the port tells.
+void VirtualRunner::wake_if_changed(Device& all) const {
+    const std::uint64_t policy = all.device->shared().policy.generation();
+    if (policy == all.awake_under && now_ - all.all_awake < all_awake_every) [[likely]]
+        return;
+    all.awake = all.everyone;
+    all.awake_under = policy;
+    all.all_awake = now_;
+}
+
+// Ports that can sleep go to sleep.
+void VirtualRunner::next(Device& all, std::optional<Time>& best) const {
+    // A new policy is taken up now, not when the next frame comes: it may say XOFF or XON.
+    if (all.device->generation() != all.awake_under) take_earlier(best, now_);
+    wake_if_changed(all);
+    const Policy& policy = all.device->policy();
+    all.awake.for_each([&](PortId id) {
+        const PortContext& port = *all.ports[id].port;
+        const Time* arrival = port.io->next_arrival();
+        Time alarm = now_ + longest_sleep;
+        if (can_sleep(port)) {
+            if (arrival != nullptr) alarm = min(alarm, *arrival);
+            all.awake.remove(id);
+        } else {
+            take_earlier(best, arrival);
+            take_earlier(best, next_egress(port, policy, now_));
+            take_earlier(best, next_watchdog(port));
+        }
+        all.alarms.set(id, alarm);
+    });
+    const Duration sleep = all.alarms.until_earliest(now_, longest_sleep);
+    if (constexpr Duration exact = longest_sleep - all_awake_every; sleep < exact)
+        take_earlier(best, now_ + sleep);
+    else if (!best || *best - now_ >= exact)
+        for (const OwnedPort& each : all.ports) take_earlier(best, each.port->io->next_arrival());
+}
+
+std::optional<Time> VirtualRunner::next() {
+    std::optional<Time> best;
+    for (Device& device : devices_) next(device, best);
+    if (best) best = on_grid(max(*best, now_));
+    return best;
+}
+
+bool VirtualRunner::can_progress() const {
+    for (const Device& device : devices_)
+        for (const OwnedPort& owned : device.ports)
+            if (owned.port->io->expects_frames() || next_watchdog(*owned.port) ||
+                has_ready_queue(*owned.port, device.device->policy(), now_))
+                return true;
+    return false;
+}
+
+Time VirtualRunner::on_grid(Time time) const {
+    if (turn_.ps == 0) return time;
+    const auto turn = static_cast<std::uint64_t>(turn_.ps);
+    return {(time.ps + turn - 1) / turn * turn};
+}
+
+void VirtualRunner::run() {
+    for (Device& device : devices_) run(device);
+}
+
+// (c) for all workers: each mailbox is in order, so the least of their heads comes next.
+void VirtualRunner::merge(Device& all, Time now) {
+    Switch& device = *all.device;
+    const auto workers = static_cast<WorkerId>(device.worker_count());
+    if (workers == 1) {  // its inbox is in order
+        LocalInbox& local = device.worker(0).local;
+        const auto packets = std::span(local.packets).first(local.count);
+        for (Packet* packet : packets) all.awake.add(meta(packet).egress_port);
+        if (!packets.empty()) enqueue(device.worker(0), packets, now);
+        local.count = 0;
+        return;
+    }
+    while (true) {
+        Packet* least = nullptr;
+        WorkerId least_from = 0;
+        WorkerId least_to = 0;
+        for (WorkerId from = 0; from < workers; ++from) {
+            for (WorkerId to = 0; to < workers; ++to) {
+                Packet* packet = head(device, from, to);
+                if (packet == nullptr || (least != nullptr && !before(meta(packet), meta(least)))) continue;
+                least = packet;
+                least_from = from;
+                least_to = to;
+            }
+        }
+        if (least == nullptr) break;
+        take(device, least_from, least_to);
+        all.awake.add(meta(least).egress_port);
+        enqueue(device.worker(least_to), {&least, 1}, now);
+    }
+    for (WorkerId w = 0; w < workers; ++w) device.worker(w).local.count = device.worker(w).local.taken = 0;
+}
+
+// Control's frames, in the order of ports whatever worker has them.
+unsigned VirtualRunner::inject(Device& all, Time now) {
+    Switch& device = *all.device;
+    unsigned taken = 0;
+    bool any = false;
+    for (WorkerId w = 0; w < device.worker_count(); ++w) any |= has_injection(device.worker(w));
+    for (PortId id = 0; any && id < device.port_count(); ++id) {
+        WorkerContext& worker = device.owner(device.port(id));
+        while (has_injection(worker) && worker.injections->front() == id && inject_next(worker, now)) {
+            all.awake.add(id);
+            ++taken;
+        }
+    }
+    return taken;
+}
+
+void VirtualRunner::run(Device& all) {
+    NoLaps unmetered;  // cycles are never the same twice
+    Switch& device = *all.device;
+    const Time now = now_;
+    // What control has published and what became of links: nothing in an instant changes either.
+    for (WorkerId w = 0; w < device.worker_count(); ++w) {
+        begin_turn(device.worker(w));
+        device.worker(w).now = now;
+    }
+    wake_if_changed(all);
+    all.awake |= all.alarms.due(now);
+    const auto for_each_awake = [&](auto step) {
+        all.awake.for_each([&](PortId id) { step(*all.ports[id].owner, *all.ports[id].port); });
+    };
+    for_each_awake([&](WorkerContext& worker, PortContext& port) {
+        link_events(worker, port, now);
+        take_up_watchdog(worker, port, now);
+        port.link.settle(now);
+    });
+    unsigned work = 1;
+    while (work != 0) {
+        work = 0;
+        // All releases first: a group is judged by the pool that all ports have given back to.
+        for_each_awake([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now); });
+        for_each_awake([&](WorkerContext& worker, PortContext& port) {
+            judge_groups(worker, port, now);
+            if (!port.link_up)
+                port.counters.lost_on_wire.add(port.io->lose_until(now));
+            else if (has_arrived(port, now))
+                work += ingress(worker, port, now, unmetered);
+        });
+        work += inject(all, now);
+        merge(all, now);
+        // A storm that begins or ends sets frames free: that is progress, too.
+        for_each_awake([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now); });
+        bool moved = work != 0;  // data
+        for_each_awake([&](WorkerContext& worker, PortContext& port) {
+            if (turn_.ps != 0) pace_ring(port, turn_, now);
+            const std::uint64_t made = port.counters.generated.get();
+            const unsigned sent = egress(worker, port, now, unmetered);
+            if (sent == 0) return;
+            const std::uint64_t ours = port.counters.generated.get() - made;
+            moved |= sent > ours;
+            idle_frames_ += ours;
+            work += sent;
+        });
+        if (moved) {
+            last_progress_ = now;
+            idle_frames_ = 0;
+        }
+    }
+}
+
+}  // namespace sluice

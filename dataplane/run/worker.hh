@@ -1,0 +1,27 @@
+// A worker's turn: four steps over its ports, each with `now`. The real-time runner calls all four for ever;
+// the virtual-time runner calls them for all workers of a switch in an order that does not depend on their
+// number.
+#pragma once
+
+#include "dataplane/path/worker_context.hh"
+
+namespace sluice {
+
+// Takes up the policy published last; the first thing in a turn.
+void begin_turn(WorkerContext& worker);
+
+// (a) Link events of one port: a port that went down leaves its groups and drops what it queued.
+void change_link(WorkerContext& worker, PortContext& port, bool up, Time now);
+inline void link_events(WorkerContext& worker, PortContext& port, Time now) {
+    const bool up = worker.policy->ports[port.id].admin_up && port.io->link_up();
+    if (up != port.link_up) [[unlikely]]
+        change_link(worker, port, up, now);
+}
+
+// Now and then under the real clock: counters of pauses that run come up to `now`, for who looks at them.
+void settle_pauses(WorkerContext& worker, Time now);
+
+// One whole turn under the real clock; returns the number of packets received, handed over and sent.
+unsigned turn(WorkerContext& worker, Time now);
+
+}  // namespace sluice
