@@ -238,7 +238,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
         if (now - links_polled >= milliseconds(16))
             outside.duty("links", [&] { alone.devices()->poll_links(links_polled = now); });
         // Where nothing waits for the next round it may come later: this thread may share a worker's core.
-        Duration patience = alone.wants_short_rounds() ? milliseconds(1) : milliseconds(8);
+        Duration patience = running.wants_short_rounds() ? milliseconds(1) : milliseconds(8);
         if (const auto event = events.next()) patience = std::min(patience, *event - now);
         if (duration) patience = std::min(patience, Time{} + *duration - now);
         outside.serve(std::chrono::microseconds(std::max<std::int64_t>(patience.ps / 1'000'000, 1)));

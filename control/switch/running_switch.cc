@@ -259,7 +259,7 @@ void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
 
 bool RunningSwitch::wants_short_rounds() const {
     const Policy& policy = switch_->policy();
-    return change_->is_pending() || policy.decisions.enabled ||
+    return kernel() != nullptr || change_->is_pending() || policy.decisions.enabled ||
            std::any_of(policy.ports.begin(), policy.ports.end(),
                        [](const PortPolicy& port) { return port.punts; });
 }

@@ -8,6 +8,7 @@
 
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
+#include "control/switch/capture_ports.hh"
 #include "dataplane/ports/device.hh"
 
 namespace sluice {
@@ -41,14 +42,14 @@ std::string StandaloneSwitch::open(const Config& config, const StandaloneOptions
     if (is_virtual) {
         auto captures = CapturePorts::create(config);
         if (!captures) return captures.error();
-        captures_ = std::move(*captures);
+        surroundings_ = std::move(*captures);
     } else {
         auto devices = DevicePorts::create(config, options.force, options.pci_folder);
         if (!devices) return devices.error();
-        devices_ = std::move(*devices);
+        devices_ = devices->get();
+        surroundings_ = std::move(*devices);
     }
-    Surroundings& surroundings = is_virtual ? static_cast<Surroundings&>(*captures_) : *devices_;
-    auto running = RunningSwitch::create(config, options.running, surroundings);
+    auto running = RunningSwitch::create(config, options.running, *surroundings_);
     if (!running) return running.error();
     running_ = std::move(*running);
     if (is_virtual) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "control/switch/capture_ports.hh"
 #include "control/switch/device_ports.hh"
 #include "control/switch/running_switch.hh"
 #include "control/switch/virtual_loop.hh"
@@ -37,18 +36,14 @@ class StandaloneSwitch {
     // Null under the other clock.
     VirtualLoop* virtual_loop() { return virtual_.get(); }
     RealRunner* real_runner() { return real_.get(); }
-    DevicePorts* devices() { return devices_.get(); }
-    // Control, under the real clock: packets wait for the next round, events that fill rings, or a client.
-    bool wants_short_rounds() const {
-        return running_->wants_short_rounds() || (devices_ && devices_->kernel() != nullptr);
-    }
+    DevicePorts* devices() { return devices_; }
 
   private:
     StandaloneSwitch() = default;
     std::string open(const Config& config, const StandaloneOptions& options);
 
-    std::unique_ptr<CapturePorts> captures_;
-    std::unique_ptr<DevicePorts> devices_;
+    std::unique_ptr<Surroundings> surroundings_;
+    DevicePorts* devices_ = nullptr;  // of `surroundings_`; null under the virtual clock
     std::unique_ptr<RunningSwitch> running_;
     std::unique_ptr<VirtualLoop> virtual_;
     std::unique_ptr<RealRunner> real_;
