@@ -392,7 +392,7 @@ Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
 Json make_report(RunningSwitch& running) {
     Switch& device = running.device();
     Json report;
-    report["clock"] = running.config().clock == ClockKind::virtual_time ? "virtual" : "real";
+    report["clock"] = running.is_virtual() ? "virtual" : "real";
     report["seed"] = running.config().seed;
     report["end_ns"] = running.now().ps / 1000;
     const RunVerdict verdict = judge_run(running);

@@ -46,7 +46,7 @@ class Api {
 
     RunningSwitch& running() { return running_; }
     const Options& options() const { return options_; }
-    bool is_virtual() const { return running_.config().clock == ClockKind::virtual_time; }
+    bool is_virtual() const { return running_.is_virtual(); }
 
     // Throws RpcError where the switch may only be looked at: a virtual clock that runs by itself.
     void require_changes() const;

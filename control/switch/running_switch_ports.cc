@@ -57,7 +57,7 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
         if (!io) return io.error();
         if (!port.mac) macs_.back() = surroundings_.mac(static_cast<PortId>(index)).value_or(macs_.back());
         PortSpec spec;
-        if (config_.clock == ClockKind::virtual_time)
+        if (is_virtual())
             spec.link = LinkTransmitter(port.speed.byte_time(), config_.virtual_turn);
         else if (!(*io)->has_own_ring())
             spec.link = LinkTransmitter(port.speed.byte_time(), modelled_ring);
