@@ -58,7 +58,7 @@ class History(unittest.TestCase):
 
     def test_other_titles_are_refused(self):
         for title in ("wip2", "Skip empty queues", "egress:skip empty queues", "egress: Skip empty queues", "egress: ", ": skip them",
-                      "README: where time goes; dataplane: what two cost"):
+                      "README: need no root", "lib, README: need no root", "readme: where time goes; dataplane: what two cost"):
             self.refused("the title ", title)
         for title in ("dataplane: what a crossing does not cost", "egress: skipped empty queues", "egress: skips empty queues",
                       "egress: skipping empty queues", "egress: the empty queues", "egress: wip"):
@@ -82,7 +82,7 @@ class History(unittest.TestCase):
 
     def test_imperatives_pass(self):
         for title in ("egress: skip empty queues", "control, tests: pass a port by value", "tools/check: address what is new",
-                      "README: need no root", "dataplane/ports: alias names"):
+                      "readme: need no root", "dataplane/ports: alias names"):
             self.commit(title, BODY)
         self.assertEqual(self.check()[0], True)
 
