@@ -41,8 +41,8 @@ std::optional<MacAddress> configured_mac(const Config& config, const PortConfig&
 bool has_our_sender(const Config& config, const PortConfig& port);
 
 // How late the simulated peer of a port obeys a pause: what headroom allows it, its reaction and both
-// interfaces.
-PeerDelay peer_delay(const PortConfig& port);
+// interfaces. Nothing: it ignores pauses; without `port.peer` it obeys.
+std::optional<PeerDelay> peer_delay(const PortConfig& port);
 Duration cable_delay(const PortConfig& port);  // one way
 
 // mbufs that the configuration can need at once: the whole buffer, rings, caches, captures held in memory.

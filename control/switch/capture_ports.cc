@@ -42,9 +42,8 @@ tl::expected<std::unique_ptr<Port>, std::string> CapturePorts::open(const std::s
                          port.speed,
                          pool,
                          config.virtual_ring_frames,
-                         std::nullopt,
+                         peer_delay(port),
                          class_map(map_of(config, port), port)};
-    if (port.peer.value_or(PeerKind::obey) == PeerKind::obey) spec.obeys = peer_delay(port);
     auto opened = CapturePort::open(spec);
     if (!opened) return tl::unexpected("port " + name + ": " + opened.error());
     return std::move(*opened);

@@ -55,9 +55,8 @@ PortConfig& port_of(Config& config, unsigned id) { return config.ports.at("p" + 
 tl::expected<std::unique_ptr<Port>, std::string> SimPorts::open(const std::string&, const PortConfig& port,
                                                                 const Config& config, rte_mempool* pool) {
     const auto id = static_cast<PortId>(ports.size());
-    SimPort::Spec spec{id, port.speed, *port.mac, pool, {}, config.virtual_ring_frames};
-    if (port.peer.value_or(PeerKind::obey) == PeerKind::obey) spec.obeys = peer_delay(port);
-    auto io = std::make_unique<SimPort>(spec);
+    auto io = std::make_unique<SimPort>(
+        SimPort::Spec{id, port.speed, *port.mac, pool, peer_delay(port), config.virtual_ring_frames});
     ports.push_back(io.get());
     return io;
 }
