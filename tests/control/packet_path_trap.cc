@@ -17,14 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
-extern "C" {
-// glibc's own, behind the names that are taken here.
-void* __libc_malloc(std::size_t bytes);
-void* __libc_calloc(std::size_t count, std::size_t bytes);
-void* __libc_realloc(void* memory, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-void __libc_free(void* memory);
-}
+#include "tests/control/libc_malloc.hh"
 
 namespace {
 
