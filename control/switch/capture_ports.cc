@@ -29,7 +29,8 @@ tl::expected<std::unique_ptr<CapturePorts>, std::string> CapturePorts::create(co
     auto scanned = scan_captures(config);
     if (!scanned) return tl::unexpected(scanned.error());
     if (std::string error = scanned->span.too_long(); !error.empty()) return tl::unexpected(std::move(error));
-    return std::unique_ptr<CapturePorts>(new CapturePorts(std::move(*scanned)));
+    return std::unique_ptr<CapturePorts>(
+        new CapturePorts(std::move(scanned->empty), scanned->span.timeline()));
 }
 
 tl::expected<std::unique_ptr<Port>, std::string> CapturePorts::open(const std::string& name,
@@ -50,7 +51,7 @@ tl::expected<std::unique_ptr<Port>, std::string> CapturePorts::open(const std::s
 }
 
 std::string CapturePorts::join(RunningSwitch& running) {
-    for (const std::string& text : scanned_.empty) running.note("empty_capture", text);
+    for (const std::string& text : empty_captures_) running.note("empty_capture", text);
     if (std::string text = shortened_text(timeline_); !text.empty())
         running.note("capture_gaps", std::move(text));
     return {};

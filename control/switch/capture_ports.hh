@@ -27,10 +27,10 @@ class CapturePorts final : public Surroundings {
     const CaptureTimeline& timeline() const override { return timeline_; }
 
   private:
-    explicit CapturePorts(ScannedCaptures scanned)
-        : scanned_(std::move(scanned)), timeline_(scanned_.span.timeline()) {}
+    CapturePorts(std::vector<std::string> empty_captures, CaptureTimeline timeline)
+        : empty_captures_(std::move(empty_captures)), timeline_(std::move(timeline)) {}
 
-    ScannedCaptures scanned_;
+    std::vector<std::string> empty_captures_;
     CaptureTimeline timeline_;
 };
 

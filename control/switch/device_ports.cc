@@ -102,9 +102,7 @@ std::vector<Finding> DevicePorts::findings(const Config& config) const {
                     [](const EthdevPort* port) { return port->capabilities().is_virtual; }))
         return {};
     return lint_nics(config, effective_qos(config), [this](const std::string& name) {
-        const auto& names = running_->port_names();
-        const auto found = std::find(names.begin(), names.end(), name);
-        const EthdevPort* port = ethdev(static_cast<PortId>(found - names.begin()));
+        const EthdevPort* port = ethdev(id_of(name));
         return port != nullptr ? NicState{&port->capabilities(), port->link_mbps()} : NicState{};
     });
 }
@@ -195,9 +193,12 @@ std::string DevicePorts::change_routes(const RouteChanges& changes) {
 Routes::LeftOut DevicePorts::left_out() const { return running_->routes().left_out(); }
 
 const Tap* DevicePorts::tap(const std::string& port) const {
+    return std::as_const(*running_).slow_path().tap(id_of(port));
+}
+
+PortId DevicePorts::id_of(const std::string& port) const {
     const auto& names = running_->port_names();
-    const auto found = std::find(names.begin(), names.end(), port);
-    return std::as_const(*running_).slow_path().tap(static_cast<PortId>(found - names.begin()));
+    return static_cast<PortId>(std::find(names.begin(), names.end(), port) - names.begin());
 }
 
 }  // namespace sluice
