@@ -1,0 +1,184 @@
+#include "lib/roce/reaction_point.hh"
+
+#include <algorithm>
+#include <cassert>
+
+namespace sluice::roce {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::uint64_t multiply(std::uint64_t a, std::uint64_t fraction) {
+    return static_cast<std::uint64_t>(static_cast<Wide>(a) * fraction >> 60);
+}
+
+// (1 - gain)^ticks, by repeated squaring.
+std::uint64_t decay(std::uint64_t gain, std::uint64_t ticks) {
+    std::uint64_t result = fraction_one;
+    for (std::uint64_t factor = fraction_one - gain; ticks != 0 && result != 0; ticks >>= 1) {
+        if ((ticks & 1U) != 0) result = multiply(result, factor);
+        factor = multiply(factor, factor);
+    }
+    return result;
+}
+
+std::uint64_t toward_one(std::uint64_t alpha, std::uint64_t gain) {
+    return alpha + multiply(fraction_one - alpha, gain);
+}
+
+// Unsigned: right for 213 days, and a span in any case.
+std::uint64_t whole_periods(Time from, Time to, Duration period) {
+    return (to.ps - from.ps) / static_cast<std::uint64_t>(period.ps);
+}
+
+Time after_periods(Time from, std::uint64_t count, Duration period) {
+    return {from.ps + count * static_cast<std::uint64_t>(period.ps)};
+}
+
+}  // namespace
+
+ReactionParameters ReactionParameters::none(Rate line) {
+    ReactionParameters parameters;
+    parameters.line_rate = parameters.min_rate = line;
+    return parameters;
+}
+
+ReactionParameters ReactionParameters::paper(Rate line) {
+    ReactionParameters parameters;
+    parameters.kind = CongestionControl::dcqcn;
+    parameters.line_rate = line;
+    parameters.min_rate = {std::min<std::uint64_t>(100'000'000, line.bits_per_second)};
+    parameters.additive = {40'000'000};
+    parameters.hyper = {200'000'000};
+    parameters.byte_counter = 10'000'000;
+    return parameters;
+}
+
+ReactionParameters ReactionParameters::nic(Rate line) {
+    ReactionParameters parameters;
+    parameters.kind = CongestionControl::dcqcn_timer;
+    parameters.line_rate = line;
+    parameters.min_rate = {std::min<std::uint64_t>(100'000'000, line.bits_per_second)};
+    parameters.additive = {line.bits_per_second / 5'000};  // 5 Mb/s at 25 Gb/s
+    parameters.hyper = {line.bits_per_second / 500};
+    parameters.alpha_period = microseconds(1);
+    parameters.increase_period = microseconds(300);
+    parameters.decrease_period = microseconds(4);
+    parameters.fast_recovery = 1;
+    return parameters;
+}
+
+bool ReactionParameters::valid() const {
+    constexpr std::uint64_t most = 1ULL << 40;
+    return line_rate.bits_per_second <= most && min_rate <= line_rate && min_rate.bits_per_second != 0 &&
+           additive.bits_per_second <= most && hyper.bits_per_second <= most && gain <= fraction_one &&
+           first_alpha <= fraction_one && alpha_period.ps > 0 && increase_period.ps > 0 &&
+           (kind != CongestionControl::dcqcn_timer || decrease_period.ps > 0);
+}
+
+ReactionPoint::ReactionPoint(const ReactionParameters& parameters)
+    : parameters_(&parameters), rate_(line()), target_(line()), alpha_(parameters.first_alpha) {
+    assert(parameters.valid());
+}
+
+void ReactionPoint::on_cnp(Time now) {
+    if (parameters_->kind == CongestionControl::none) return;
+    on_timer(now);
+    if (!seen_cnp_) alpha_at_ = decrease_at_ = now;
+    catch_up_alpha(now);
+    if (parameters_->kind == CongestionControl::dcqcn) {
+        target_ = rate_;
+        decrease(now);
+        alpha_ = toward_one(alpha_, parameters_->gain);
+        alpha_at_ = now;
+    } else {
+        cnp_since_alpha_ = seen_cnp_;  // the first one only sets alpha
+        if (!decrease_due_) await_decrease(now);
+    }
+    seen_cnp_ = true;
+}
+
+void ReactionPoint::on_sent(std::uint32_t wire_bytes, Time now) {
+    on_timer(now);
+    if (at_line() || parameters_->byte_counter == 0) return;
+    for (bytes_ += wire_bytes; bytes_ >= parameters_->byte_counter; bytes_ -= parameters_->byte_counter) {
+        ++byte_count_;
+        increase();
+    }
+}
+
+std::optional<Time> ReactionPoint::next_timer() const {
+    std::optional<Time> next;
+    if (!at_line()) next = increase_at_;
+    if (decrease_due_) take_earlier(next, decrease_at_);
+    return next;
+}
+
+// Of an increase and a cut at the same tick the increase comes first: its timer was started before (ns-3).
+void ReactionPoint::on_timer(Time now) {
+    for (auto next = next_timer(); next && *next <= now; next = next_timer()) {
+        if (!at_line() && increase_at_ == *next) {
+            increase_at_ = *next + parameters_->increase_period;
+            ++timer_count_;
+            increase();
+        } else {
+            decrease_due_ = false;
+            catch_up_alpha(*next);
+            if (parameters_->clamp_target || timer_count_ + byte_count_ != 0) target_ = rate_;
+            decrease(*next);
+        }
+    }
+}
+
+std::uint64_t ReactionPoint::alpha(Time now) const {
+    ReactionPoint then = *this;
+    then.on_timer(now);
+    if (then.seen_cnp_) then.catch_up_alpha(now);
+    return then.alpha_;
+}
+
+ReactionPoint::Phase ReactionPoint::phase() const {
+    if (at_line()) return Phase::line_rate;
+    const std::uint32_t most = std::max(timer_count_, byte_count_);
+    if (most <= parameters_->fast_recovery) return Phase::fast_recovery;
+    // Without a byte counter one additive step comes before hyper increase.
+    const std::uint32_t least =
+        parameters_->byte_counter != 0 ? std::min(timer_count_, byte_count_) : timer_count_ - 1;
+    return least > parameters_->fast_recovery ? Phase::hyper : Phase::additive;
+}
+
+void ReactionPoint::catch_up_alpha(Time now) {
+    std::uint64_t ticks = whole_periods(alpha_at_, now, parameters_->alpha_period);
+    if (ticks == 0) return;
+    alpha_at_ = after_periods(alpha_at_, ticks, parameters_->alpha_period);
+    if (cnp_since_alpha_) {
+        alpha_ = toward_one(alpha_, parameters_->gain);
+        cnp_since_alpha_ = false;
+        --ticks;
+    }
+    alpha_ = multiply(alpha_, decay(parameters_->gain, ticks));
+}
+
+void ReactionPoint::await_decrease(Time now) {
+    const Duration period = parameters_->decrease_period;
+    decrease_at_ = after_periods(decrease_at_, whole_periods(decrease_at_, now, period) + 1, period);
+    decrease_due_ = true;
+}
+
+void ReactionPoint::decrease(Time now) {
+    rate_ = std::max(rate_ - (multiply(rate_, alpha_) >> 1), parameters_->min_rate.bits_per_second);
+    timer_count_ = byte_count_ = 0;
+    bytes_ = 0;
+    increase_at_ = now + parameters_->increase_period;
+}
+
+// An iteration has just been counted.
+void ReactionPoint::increase() {
+    if (const Phase now = phase(); now == Phase::additive || now == Phase::hyper) {
+        const Rate step = now == Phase::hyper ? parameters_->hyper : parameters_->additive;
+        target_ = std::min(target_ + step.bits_per_second, line());
+    }
+    rate_ = (rate_ + target_ + 1) / 2;
+}
+
+}  // namespace sluice::roce

@@ -1,0 +1,88 @@
+// DCQCN's reaction point: the rate of one queue pair (Zhu et al., SIGCOMM 2015), or none.
+//
+// `dcqcn` is the paper's: a CNP cuts at once; timer and byte counter raise. `dcqcn_timer` is the NICs', as
+// the public ns-3 model of HPCC has it: CNPs are looked at on a grid of ticks from the first CNP on; only the
+// timer raises. An iteration up to the F-th of either counter is fast recovery, one beyond F of both is hyper
+// increase, and between them the increase is additive.
+//
+// Time moves by events only: each first takes the timers due by its `now`, in order, so a caller that comes
+// late gets the same state. At line rate no timer is armed. Alpha decays when it is looked at.
+// All is integers. Rates are bits/s on the wire; a cut and a mean of two are rounded up, so recovery ends.
+// Alpha and g are parts of 2^60; a decay over any number of ticks errs by less than 2^-56 at g = 1/256.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "lib/units.hh"
+
+namespace sluice::roce {
+
+enum class CongestionControl : std::uint8_t { none, dcqcn, dcqcn_timer };
+
+constexpr std::uint64_t fraction_one = 1ULL << 60;  // of alpha and g
+
+struct ReactionParameters {
+    CongestionControl kind = CongestionControl::none;
+    Rate line_rate{};                             // in [min_rate, 800 Gb/s]
+    Rate min_rate{};                              // in [1 bit/s, line_rate]
+    Rate additive{};                              // R_AI, at most 2^40 bits/s
+    Rate hyper{};                                 // R_HAI, likewise
+    std::uint64_t gain = fraction_one / 256;      // g; in [0, fraction_one]
+    std::uint64_t first_alpha = fraction_one;     // at the first CNP; in [0, fraction_one]
+    Duration alpha_period = microseconds(55);     // > 0; a CNP restarts it (dcqcn), or a tick (dcqcn_timer)
+    Duration increase_period = microseconds(55);  // > 0
+    Duration decrease_period{};                   // dcqcn_timer: > 0, the tick that cuts
+    std::uint64_t byte_counter = 0;               // wire bytes of an iteration; 0: no byte counter
+    std::uint32_t fast_recovery = 5;              // F
+    bool clamp_target = false;  // dcqcn_timer: a cut lowers the target even if no increase came between
+    bool operator==(const ReactionParameters&) const = default;
+
+    static ReactionParameters none(Rate line);
+    static ReactionParameters paper(Rate line);  // R_HAI is the authors' ns-3 model's
+    static ReactionParameters nic(Rate line);    // R_AI and R_HAI are proportional to the line
+    bool valid() const;
+};
+
+class ReactionPoint {
+  public:
+    enum class Phase : std::uint8_t { line_rate, fast_recovery, additive, hyper };  // of the last change
+
+    // Starts at line rate. `parameters` are valid, outlive it, and do not change.
+    explicit ReactionPoint(const ReactionParameters& parameters);
+
+    void on_cnp(Time now);
+    void on_sent(std::uint32_t wire_bytes, Time now);
+    void on_timer(Time now);
+    // When the rate next changes, or may, if nothing is heard and nothing sent until then.
+    std::optional<Time> next_timer() const;
+
+    Rate rate() const { return {rate_}; }
+    Rate target_rate() const { return {target_}; }
+    std::uint64_t alpha(Time now) const;  // parts of fraction_one; `now` is not before the last event's
+    Phase phase() const;
+
+  private:
+    bool at_line() const { return rate_ == line() && target_ == line(); }
+    std::uint64_t line() const { return parameters_->line_rate.bits_per_second; }
+    void catch_up_alpha(Time now);
+    void await_decrease(Time now);
+    void decrease(Time now);
+    void increase();
+
+    const ReactionParameters* parameters_;
+    std::uint64_t rate_;
+    std::uint64_t target_;
+    std::uint64_t alpha_;            // at alpha_at_
+    Time alpha_at_{};                // once seen_cnp_
+    Time increase_at_{};             // unless at_line
+    Time decrease_at_{};             // a tick; the next one while decrease_due_
+    std::uint64_t bytes_ = 0;        // of the byte counter, in [0, byte_counter)
+    std::uint32_t timer_count_ = 0;  // iterations since the last cut
+    std::uint32_t byte_count_ = 0;
+    bool seen_cnp_ = false;
+    bool cnp_since_alpha_ = false;  // dcqcn_timer: the next alpha tick raises
+    bool decrease_due_ = false;     // dcqcn_timer: the next decrease tick cuts
+};
+
+}  // namespace sluice::roce
