@@ -1,0 +1,101 @@
+#include "lib/roce/message_sizes.hh"
+
+#include <algorithm>
+#include <cassert>
+
+namespace sluice::roce {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+using Point = MessageSizes::Point;
+
+// HPCC's repository (alibaba-edu/High-Precision-Congestion-Control), traffic_gen/, in percent there:
+// WebSearch_distribution.txt; also HKUST-SING/TrafficGenerator, conf/DCTCP_CDF.txt.
+constexpr std::array<Point, 12> web_search_points{{{0, 0},
+                                                   {10'000, 1'500},
+                                                   {20'000, 2'000},
+                                                   {30'000, 3'000},
+                                                   {50'000, 4'000},
+                                                   {80'000, 5'300},
+                                                   {200'000, 6'000},
+                                                   {1'000'000, 7'000},
+                                                   {2'000'000, 8'000},
+                                                   {5'000'000, 9'000},
+                                                   {10'000'000, 9'700},
+                                                   {30'000'000, 10'000}}};
+
+// FbHdp_distribution.txt
+constexpr std::array<Point, 20> facebook_hadoop_points{
+    {{0, 0},           {100, 100},       {200, 200},         {300, 500},         {350, 1'500},
+     {400, 2'000},     {500, 3'000},     {600, 4'000},       {700, 5'000},       {1'000, 6'000},
+     {2'000, 6'700},   {7'000, 7'000},   {30'000, 7'200},    {50'000, 8'200},    {80'000, 8'700},
+     {120'000, 9'000}, {300'000, 9'500}, {1'000'000, 9'750}, {2'000'000, 9'900}, {10'000'000, 10'000}}};
+
+// AliStorage2019.txt
+constexpr std::array<Point, 9> alibaba_storage_points{{{0, 0},
+                                                       {4'000, 2'293},
+                                                       {8'000, 6'921},
+                                                       {16'000, 8'061},
+                                                       {32'000, 9'047},
+                                                       {64'000, 9'353},
+                                                       {128'000, 9'677},
+                                                       {256'000, 9'753},
+                                                       {2'000'000, 10'000}}};
+
+}  // namespace
+
+bool MessageSizes::valid(std::span<const Point> points) {
+    if (points.size() < 2 || points.size() > max_points) return false;
+    if (points.front().cumulative != 0 || points.back().cumulative != whole) return false;
+    if (points.back().bytes > 1U << 31) return false;
+    return std::ranges::adjacent_find(points, [](const Point& a, const Point& b) {
+               return a.bytes >= b.bytes || a.cumulative > b.cumulative;
+           }) == points.end();
+}
+
+MessageSizes::MessageSizes(std::span<const Point> points) : count_(points.size()) {
+    assert(valid(points));
+    std::ranges::copy(points, points_.begin());
+}
+
+MessageSizes MessageSizes::uniform(std::uint32_t least_bytes, std::uint32_t most_bytes) {
+    assert(least_bytes > 0);
+    return MessageSizes(std::array<Point, 2>{{{least_bytes - 1, 0}, {most_bytes, whole}}});
+}
+MessageSizes MessageSizes::web_search() { return MessageSizes(web_search_points); }
+MessageSizes MessageSizes::facebook_hadoop() { return MessageSizes(facebook_hadoop_points); }
+MessageSizes MessageSizes::alibaba_storage() { return MessageSizes(alibaba_storage_points); }
+
+std::uint32_t MessageSizes::size(std::uint64_t drawn) const {
+    const Wide place = static_cast<Wide>(drawn) * whole;  // parts of 2^64 of 1/10 000
+    const auto share = static_cast<std::uint32_t>(place >> 64);
+    const Point* upper = points_.data();
+    while (upper->cumulative <= share) ++upper;
+    const Point& lower = *(upper - 1);
+    const Wide beyond = place - (static_cast<Wide>(lower.cumulative) << 64);
+    const std::uint64_t width = upper->cumulative - lower.cumulative;
+    const Wide step = (beyond >> 32) * (upper->bytes - lower.bytes) / width >> 32;
+    return lower.bytes + 1 + static_cast<std::uint32_t>(step);
+}
+
+std::uint64_t MessageSizes::mean_millibytes() const {
+    std::uint64_t sum = 0;  // of 2 x 10 000 means
+    for (std::size_t n = 1; n < count_; ++n)
+        sum += (points_[n].cumulative - points_[n - 1].cumulative) *
+               (std::uint64_t{points_[n - 1].bytes} + points_[n].bytes + 1);
+    return sum / (2 * whole / 1'000);
+}
+
+std::uint32_t MessageSizes::least_bytes() const {
+    std::size_t n = 1;
+    while (points_[n].cumulative == 0) ++n;
+    return points_[n - 1].bytes + 1;
+}
+
+std::uint32_t MessageSizes::most_bytes() const {
+    std::size_t n = count_ - 1;
+    while (points_[n - 1].cumulative == whole) --n;
+    return points_[n].bytes;
+}
+
+}  // namespace sluice::roce
