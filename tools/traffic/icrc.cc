@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "lib/endian.hh"
 #include "lib/headers.hh"
@@ -12,38 +11,19 @@ namespace sluice::traffic {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
-using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
-
-constexpr std::uint32_t reflected_polynomial = 0xEDB88320;
-
-// tables[k][b]: the effect of byte b, k bytes ago ("slicing by 8").
-constexpr Tables make_tables() {
-    Tables tables{};
+// One byte at a time, from the polynomial: slow, and hard to get wrong.
+constexpr auto effect_of_byte = [] {
+    std::array<std::uint32_t, 256> table{};
     for (std::uint32_t b = 0; b < 256; ++b) {
         std::uint32_t crc = b;
-        for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1U) != 0 ? reflected_polynomial : 0);
-        tables[0][b] = crc;
+        for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
+        table[b] = crc;
     }
-    for (std::size_t k = 1; k < 8; ++k) {
-        for (std::size_t b = 0; b < 256; ++b) {
-            tables[k][b] = (tables[k - 1][b] >> 8) ^ tables[0][tables[k - 1][b] & 0xFFU];
-        }
-    }
-    return tables;
-}
-constexpr Tables tables = make_tables();
+    return table;
+}();
 
 std::uint32_t update(std::uint32_t crc, Bytes bytes) {
-    const std::uint8_t* p = bytes.data();
-    std::size_t left = bytes.size();
-    for (; left >= 8; left -= 8, p += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, p, 8);
-        word ^= crc;
-        crc = 0;
-        for (unsigned k = 0; k < 8; ++k) crc ^= tables[7 - k][(word >> (8 * k)) & 0xFFU];
-    }
-    for (; left > 0; --left, ++p) crc = (crc >> 8) ^ tables[0][(crc ^ *p) & 0xFFU];
+    for (const std::uint8_t byte : bytes) crc = (crc >> 8) ^ effect_of_byte[(crc ^ byte) & 0xFFU];
     return crc;
 }
 
@@ -107,7 +87,9 @@ std::optional<std::uint32_t> icrc_carried(Bytes frame) {
 bool set_icrc(std::span<std::uint8_t> frame) {
     const auto extent = find_roce(frame);
     if (!extent) return false;
-    store_be<std::uint32_t>(&frame[extent->end - icrc_bytes], __builtin_bswap32(compute(frame, *extent)));
+    const std::size_t carried = extent->end - icrc_bytes;
+    const auto packet = frame.subspan(extent->ip, carried - extent->ip);
+    roce::store_icrc(&frame[carried], roce::icrc(packet, extent->udp - extent->ip));
     return true;
 }
 

@@ -1,16 +1,17 @@
-// The invariant CRC of RoCEv2 (IBTA annex A17): CRC-32 over what a router may not change. 8 bytes of ones
-// stand for the routing header that RoCEv2 does not have; then IP header to pad, with these set to ones: IPv4
-// TOS, TTL and checksum; IPv6 traffic class, flow label and hop limit; UDP checksum; BTH byte 4 (FECN, BECN).
-// It stands behind the pad, least significant byte first.
+// The ICRC of whole frames. What a frame ought to carry is computed here plainly, bit pattern by bit pattern
+// from the standard, and shares nothing with lib/roce/icrc.hh, which makes the ICRCs that are sent: so each
+// checks the other.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "lib/roce/icrc.hh"
+
 namespace sluice::traffic {
 
-inline constexpr std::uint32_t icrc_bytes = 4;
+using roce::icrc_bytes;
 
 // A frame begins at its destination MAC and may have tags, IPv4 options, IPv6 extension headers, and Ethernet
 // padding. Nothing if it is not a whole, unfragmented RoCEv2 packet (UDP destination port 4791, room for BTH

@@ -144,7 +144,7 @@ void print_recipe_help() {
     }
     say("\nopcodes:\n ");
     std::size_t column = 1;
-    for (const Operation& operation : operations()) {
+    for (const roce::Operation& operation : roce::operations()) {
         if (column + operation.name.size() + 1 > 100) {
             say("\n ");
             column = 1;

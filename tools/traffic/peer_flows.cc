@@ -58,7 +58,7 @@ void SentFlows::build(Frame& frame) {
                       .destination = shape_.destination,
                       .tos = static_cast<std::uint8_t>(shape_.dscp << 2U | ect0),
                       .extra = {}};
-    static const Operation* const send_only = find_operation("send_only");
+    static const Operation* const send_only = roce::find_operation("send_only");
     const std::uint32_t qp = shape_.first_qp + flow;
     const RoceFields roce{.source_port = static_cast<std::uint16_t>(0xC000U | (mix(0, qp) & 0x3FFFU)),
                           .operation = send_only,

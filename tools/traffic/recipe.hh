@@ -11,11 +11,14 @@
 
 #include "control/config/config.hh"
 #include "lib/headers.hh"
+#include "lib/roce/opcode.hh"
 #include "lib/units.hh"
 #include "tools/traffic/malformation.hh"
-#include "tools/traffic/opcode.hh"
 
 namespace sluice::traffic {
+
+using roce::Operation;
+using roce::Transport;
 
 constexpr std::uint32_t least_frame_bytes = 60;  // Ethernet's 64, less the FCS
 constexpr std::uint32_t greatest_frame_bytes = 16'000;

@@ -99,7 +99,7 @@ void read_tos(TableReader& reader, Flow& flow) {
 
 // Each entry is a name, or "name xN" for N of them.
 void read_operations(TableReader& reader, Flow& flow) {
-    flow.operations = {find_operation("send_only")};
+    flow.operations = {roce::find_operation("send_only")};
     if (const auto text = reader.text("transport")) {
         if (*text == "rc")
             flow.transport = Transport::rc;
@@ -119,7 +119,7 @@ void read_operations(TableReader& reader, Flow& flow) {
             repeat = parse_number(std::string_view{name}.substr(space + 2));
             name.resize(space);
         }
-        const Operation* operation = find_operation(name);
+        const Operation* operation = roce::find_operation(name);
         if (operation == nullptr || !allowed(flow.transport, *operation)) {
             reader.refuse(*node, "opcodes",
                           fmt::format("{} is not an opcode of this transport such as \"send_only\" "

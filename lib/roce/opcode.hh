@@ -1,5 +1,5 @@
-// The opcodes of RoCEv2's BTH: transport in the high three bits, operation in the low
-// five.
+// The opcodes of BTH (IBTA 1.2.1, 9.2.1): transport in the high three bits, operation in the low five, and
+// the headers that each operation has. The one table of them: end points and the traffic generator use it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace sluice::traffic {
+namespace sluice::roce {
 
 enum class Transport : std::uint8_t { rc = 0, uc = 1, ud = 3 };
 
@@ -22,11 +22,31 @@ struct Operation {
     bool ends_message = false;  // a last or only packet, or a request: asks for an acknowledgement
 };
 
+// Those of RC that an end point here sends and understands; the whole byte of BTH.
+enum class Opcode : std::uint8_t {
+    send_first = 0x00,
+    send_middle = 0x01,
+    send_last = 0x02,
+    send_only = 0x04,
+    write_first = 0x06,
+    write_middle = 0x07,
+    write_last = 0x08,
+    write_only = 0x0A,
+    read_request = 0x0C,
+    read_response_first = 0x0D,
+    read_response_middle = 0x0E,
+    read_response_last = 0x0F,
+    read_response_only = 0x10,
+    acknowledge = 0x11,
+    cnp = 0x81,
+};
+
 std::span<const Operation> operations();
 const Operation* find_operation(std::string_view name);  // null if there is none
+const Operation* find_operation(std::uint8_t code);      // by the low five bits; null if there is none
 bool allowed(Transport transport, const Operation& operation);
 
 // Bytes between BTH and payload, a UD packet's DETH included.
 std::uint32_t extension_bytes(Transport transport, const Operation& operation);
 
-}  // namespace sluice::traffic
+}  // namespace sluice::roce

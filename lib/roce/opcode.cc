@@ -1,8 +1,10 @@
-#include "tools/traffic/opcode.hh"
+#include "lib/roce/opcode.hh"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
-namespace sluice::traffic {
+namespace sluice::roce {
 namespace {
 
 constexpr Operation operation_table[] = {
@@ -36,6 +38,13 @@ constexpr Operation operation_table[] = {
     {.name = "send_only_invalidate", .code = 0x17, .payload = true, .immediate = true, .ends_message = true},
 };
 
+constexpr std::size_t codes = 32;
+constexpr auto operation_of_code = [] {
+    std::array<const Operation*, codes> of{};
+    for (const Operation& operation : operation_table) of[operation.code] = &operation;
+    return of;
+}();
+
 }  // namespace
 
 std::span<const Operation> operations() { return operation_table; }
@@ -44,6 +53,8 @@ const Operation* find_operation(std::string_view name) {
     const auto* found = std::ranges::find(operation_table, name, &Operation::name);
     return found == std::end(operation_table) ? nullptr : found;
 }
+
+const Operation* find_operation(std::uint8_t code) { return operation_of_code[code % codes]; }
 
 bool allowed(Transport transport, const Operation& operation) {
     switch (transport) {
@@ -62,4 +73,4 @@ std::uint32_t extension_bytes(Transport transport, const Operation& operation) {
            (operation.immediate ? 4U : 0U) + operation.atomic;
 }
 
-}  // namespace sluice::traffic
+}  // namespace sluice::roce

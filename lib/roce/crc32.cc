@@ -1,0 +1,110 @@
+#include "lib/roce/crc32.hh"
+
+#include <smmintrin.h>
+#include <wmmintrin.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+namespace sluice::roce {
+namespace {
+
+using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+constexpr std::uint32_t times_x(std::uint32_t reflected) {
+    constexpr std::uint32_t polynomial = 0xEDB88320;
+    return reflected >> 1 ^ ((reflected & 1U) != 0 ? polynomial : 0);
+}
+
+// crc_tables[k][b]: the effect of byte b, k bytes ago ("slicing by 8").
+constexpr Tables crc_tables = [] {
+    Tables tables{};
+    for (std::uint32_t b = 0; b < 256; ++b) {
+        std::uint32_t crc = b;
+        for (int bit = 0; bit < 8; ++bit) crc = times_x(crc);
+        tables[0][b] = crc;
+    }
+    for (std::size_t k = 1; k < 8; ++k)
+        for (std::size_t b = 0; b < 256; ++b)
+            tables[k][b] = tables[k - 1][b] >> 8 ^ tables[0][tables[k - 1][b] & 0xFFU];
+    return tables;
+}();
+
+// x^n modulo the polynomial, reflected, and shifted once: the product of two reflected numbers of 64 bits is
+// one bit short.
+constexpr std::int64_t power(unsigned n) {
+    std::uint32_t value = 0x8000'0000;
+    for (unsigned i = 0; i < n; ++i) value = times_x(value);
+    return static_cast<std::int64_t>(std::uint64_t{value} << 1);
+}
+static_assert(power(128 + 32) == 0x1'7519'97D0 && power(128 - 32) == 0x0'CCAA'009E, "Gopal et al., R3, R4");
+
+constexpr std::size_t block = sizeof(__m128i);
+constexpr std::size_t stride = 4 * block;  // four chains hide the multiplication's latency
+
+#define SLUICE_FOLDS [[gnu::target("pclmul,sse4.1")]] inline
+
+SLUICE_FOLDS __m128i load(const std::uint8_t* at) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+}
+
+// `state` moved on by the distance that `powers` is for, and what stands there.
+SLUICE_FOLDS __m128i fold(__m128i state, __m128i powers, __m128i next) {
+    const __m128i low = _mm_clmulepi64_si128(state, powers, 0x00);
+    const __m128i high = _mm_clmulepi64_si128(state, powers, 0x11);
+    return _mm_xor_si128(_mm_xor_si128(low, high), next);
+}
+
+SLUICE_FOLDS std::uint32_t fold_all(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    const std::uint8_t* at = bytes.data();
+    std::size_t left = bytes.size();
+    const __m128i by_block = _mm_set_epi64x(power(8 * block - 32), power(8 * block + 32));
+    __m128i state = _mm_xor_si128(load(at), _mm_cvtsi32_si128(static_cast<int>(crc)));
+    if (left >= 2 * stride) {
+        const __m128i by_stride = _mm_set_epi64x(power(8 * stride - 32), power(8 * stride + 32));
+        __m128i second = load(at + block), third = load(at + 2 * block), fourth = load(at + 3 * block);
+        for (at += stride, left -= stride; left >= stride; at += stride, left -= stride) {
+            state = fold(state, by_stride, load(at));
+            second = fold(second, by_stride, load(at + block));
+            third = fold(third, by_stride, load(at + 2 * block));
+            fourth = fold(fourth, by_stride, load(at + 3 * block));
+        }
+        state = fold(fold(fold(state, by_block, second), by_block, third), by_block, fourth);
+    } else {
+        at += block;
+        left -= block;
+    }
+    for (; left >= block; at += block, left -= block) state = fold(state, by_block, load(at));
+    std::array<std::uint8_t, block> rest;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(rest.data()), state);
+    return crc32_by_tables(crc32_by_tables(0, rest), {at, left});
+}
+
+#undef SLUICE_FOLDS
+
+}  // namespace
+
+std::uint32_t crc32_by_tables(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    const std::uint8_t* at = bytes.data();
+    std::size_t left = bytes.size();
+    for (; left >= 8; left -= 8, at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, at, 8);
+        word ^= crc;
+        crc = 0;
+        for (unsigned k = 0; k < 8; ++k) crc ^= crc_tables[7 - k][word >> (8 * k) & 0xFFU];
+    }
+    for (; left > 0; --left, ++at) crc = crc >> 8 ^ crc_tables[0][(crc ^ *at) & 0xFFU];
+    return crc;
+}
+
+std::uint32_t crc32_by_folding(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    return bytes.size() < block ? crc32_by_tables(crc, bytes) : fold_all(crc, bytes);
+}
+
+std::uint32_t crc32(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    return __builtin_cpu_supports("pclmul") != 0 ? crc32_by_folding(crc, bytes) : crc32_by_tables(crc, bytes);
+}
+
+}  // namespace sluice::roce
