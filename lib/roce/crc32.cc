@@ -38,7 +38,8 @@ constexpr std::int64_t power(unsigned n) {
     for (unsigned i = 0; i < n; ++i) value = times_x(value);
     return static_cast<std::int64_t>(std::uint64_t{value} << 1);
 }
-static_assert(power(128 + 32) == 0x1'7519'97D0 && power(128 - 32) == 0x0'CCAA'009E, "Gopal et al., R3, R4");
+static_assert(power(128 + 32) == 0x1'7519'97D0 && power(128 - 32) == 0x0'CCAA'009E,
+              "as Gopal et al. print them");
 
 constexpr std::size_t block = sizeof(__m128i);
 constexpr std::size_t stride = 4 * block;  // four chains hide the multiplication's latency

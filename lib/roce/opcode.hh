@@ -1,4 +1,4 @@
-// The opcodes of BTH (IBTA 1.2.1, 9.2.1): transport in the high three bits, operation in the low five, and
+// The opcodes of BTH (IBTA 9.2): transport in the high three bits, operation in the low five, and
 // the headers that each operation has. The one table of them: end points and the traffic generator use it.
 #pragma once
 

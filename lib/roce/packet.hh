@@ -1,0 +1,120 @@
+// Frames of an RC end point and of its notification point, written from a few fields and read back: Ethernet
+// with at most one tag of ours (two of others), IPv4 or IPv6, UDP 4791, BTH, RETH or AETH, payload and pad,
+// ICRC (IBTA 9.2, annex A17). No FCS. A CNP is 74 bytes over IPv4: opcode 0x81, BECN, 16 bytes of zeros.
+//
+// Sizes and lengths are bytes. Nothing allocates; a PacketWriter belongs to one sender.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "lib/headers.hh"
+#include "lib/ip_address.hh"
+#include "lib/roce/opcode.hh"
+#include "lib/roce/payload.hh"
+
+namespace sluice::roce {
+
+inline constexpr std::uint32_t greatest_mtu = 4096;
+inline constexpr std::uint32_t least_mtu = 256;
+// Ethernet, tag, IPv6, UDP, BTH, RETH, payload, ICRC.
+inline constexpr std::uint32_t greatest_packet_bytes = 14 + 4 + 40 + 8 + 12 + 16 + greatest_mtu + 4;
+
+struct Reth {
+    std::uint64_t address = 0;  // here: the offset of the message in its stream
+    std::uint32_t key = 0;
+    std::uint32_t length = 0;
+    bool operator==(const Reth&) const = default;
+};
+
+// Syndromes of the AETH (IBTA 9.7). The low five bits of RNR name a time.
+inline constexpr std::uint8_t syndrome_ack = 0x1F;  // no credits: they limit nothing
+inline constexpr std::uint8_t syndrome_rnr = 0x20;
+inline constexpr std::uint8_t syndrome_sequence_error = 0x60;
+inline constexpr std::uint8_t syndrome_invalid_request = 0x61;
+
+struct Aeth {
+    std::uint8_t syndrome = 0;
+    std::uint32_t msn = 0;  // 24 bits
+    bool operator==(const Aeth&) const = default;
+};
+
+// A packet that an end point sends; the rest is the PacketWriter's.
+struct Outgoing {
+    Opcode opcode = Opcode::send_only;
+    bool ack_request = false;
+    std::uint32_t psn = 0;
+    std::uint32_t payload_bytes = 0;
+    std::uint64_t offset = 0;  // of the payload in its stream
+    Reth reth{};
+    Aeth aeth{};
+    bool operator==(const Outgoing&) const = default;
+};
+
+struct Route {
+    MacAddress source_mac;
+    MacAddress destination_mac;
+    std::optional<std::uint16_t> vlan_tci;
+    IpAddress source;  // of the same family as the destination
+    IpAddress destination;
+    std::uint8_t dscp = 0;
+    Ecn ecn = Ecn::ect0;
+    std::uint8_t hop_limit = 64;
+};
+
+// Writes the packets to one QP; headers that never change are made once. The UDP source port comes from the
+// QP's identity, so that ECMP spreads QPs; IPv4 identifications count from 0.
+class PacketWriter {
+  public:
+    PacketWriter(const Route& route, std::uint32_t destination_qp);
+
+    std::uint32_t frame_bytes(const Outgoing& packet) const;
+    // Returns frame_bytes(packet), or 0 and writes nothing where `out` is too small.
+    std::uint32_t write(const Outgoing& packet, std::span<std::uint8_t> out);
+    const PayloadStream& stream() const { return stream_; }
+
+  private:
+    std::array<std::uint8_t, 14 + 4 + 40 + 8 + 12> headers_{};
+    std::uint8_t network_;    // offset of the IP header
+    std::uint8_t transport_;  // and of UDP
+    std::uint16_t next_identification_ = 0;
+    std::uint32_t checksum_base_ = 0;  // sum of the IPv4 header's words without length and identification
+    PayloadStream stream_;
+};
+
+// A packet that has arrived; `payload` lies within the frame.
+struct Incoming {
+    // Why it is none, or an end point drops it without a word.
+    enum class Refusal : std::uint8_t {
+        none,
+        not_roce,         // not IP, a fragment, IPv6 with extension headers, not UDP port 4791
+        cut,              // a length goes beyond what holds it
+        header_checksum,  // of IPv4
+        icrc,
+        opcode,     // none of `Opcode`
+        malformed,  // headers or pad that its opcode cannot have
+    };
+    Refusal refusal = Refusal::not_roce;
+    Opcode opcode{};
+    bool ack_request = false;
+    bool becn = false;
+    Ecn ecn{};
+    std::uint8_t dscp = 0;
+    std::uint16_t source_port = 0;
+    std::uint32_t qp = 0;  // the destination's
+    std::uint32_t psn = 0;
+    IpAddress source;
+    IpAddress destination;
+    Reth reth{};
+    Aeth aeth{};
+    std::span<const std::uint8_t> payload;
+};
+
+// Any bytes from the destination MAC on; reads none too far. All lengths and the ICRC are checked. Addresses
+// and the QP are for the caller to judge, lengths against the MTU for the end point.
+Incoming read_packet(std::span<const std::uint8_t> frame);
+
+}  // namespace sluice::roce
