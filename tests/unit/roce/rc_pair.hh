@@ -1,0 +1,225 @@
+// A requester and a responder with a wire between them that a test may spoil. Every packet is written as a
+// frame, flies, and is read again; every payload is checked by its offset and content, every message by its
+// order. Each end sends a packet a microsecond; a flight takes two.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/roce/packet.hh"
+#include "lib/roce/payload.hh"
+#include "lib/roce/rc_responder.hh"
+#include "lib/roce/requester.hh"
+#include "tests/unit/ip_addresses.hh"
+
+namespace sluice::roce {
+
+struct Fate {
+    unsigned copies = 1;  // 0: lost
+    unsigned late_us = 0;
+    unsigned copy_late_us = 0;  // of the second copy
+    bool corrupt = false;       // one bit of the ICRC's part
+};
+
+class RcPair {
+  public:
+    static constexpr std::uint32_t requester_qp = 0x111111;
+    static constexpr std::uint32_t responder_qp = 0x222222;
+
+    RcPair(const RequesterSettings& requester, const ResponderSettings& responder, bool is_v6 = false)
+        : requester_(requester),
+          responder_(responder),
+          there_(route(is_v6, 1, 2), responder_qp),
+          back_(route(is_v6, 2, 1), requester_qp) {}
+
+    Requester& requester() { return requester_; }
+    RcResponder& responder() { return responder_; }
+    Time now() const { return now_; }
+
+    // What befalls the nth packet of a direction, from 0.
+    std::function<Fate(bool there, unsigned n)> fate = [](bool, unsigned) { return Fate{}; };
+    std::function<std::optional<std::uint8_t>()> rnr = [] { return std::nullopt; };
+    std::function<void()> each_turn = [] {};
+    bool traces = true;
+
+    bool post(Requester::Kind kind, std::uint32_t bytes) {
+        if (!requester_.post(kind, bytes, posted_.size())) return false;
+        posted_.push_back({kind, bytes});
+        return true;
+    }
+
+    // Until nothing happens any more, or the time is over.
+    void run(Duration most = seconds(1000)) {
+        const Time end = now_ + most;
+        while (now_ < end) {
+            arrive();
+            requester_.expire(now_);
+            take_completions();
+            each_turn();
+            const auto answer = responder_.next();
+            if (answer) send(false, *answer, back_);
+            const auto request = requester_.next(now_);
+            if (request) send(true, *request, there_);
+            if (answer || request) {
+                now_ = now_ + microseconds(1);
+                continue;
+            }
+            std::optional<Time> then = requester_.next_timer();
+            for (const Flight& flight : flights_) take_earlier(then, flight.at);
+            if (!then) return;
+            now_ = max(now_, *then);
+        }
+        complain("does not come to an end");
+    }
+
+    const std::vector<std::string>& trace() const { return trace_; }
+    const std::string& complaint() const { return complaint_; }  // the first; empty: none
+    const std::vector<Requester::Completion>& completions() const { return completions_; }
+    std::size_t posted() const { return posted_.size(); }
+    std::uint64_t refused() const { return refused_; }
+
+    static std::string text(const Outgoing& packet) {
+        std::string out;
+        if (packet.opcode == Opcode::acknowledge && packet.aeth.syndrome != syndrome_ack)
+            out = packet.aeth.syndrome == syndrome_sequence_error    ? "nak"
+                  : packet.aeth.syndrome == syndrome_invalid_request ? "invalid"
+                                                                     : "rnr";
+        else
+            out = find_operation(static_cast<std::uint8_t>(packet.opcode))->name;
+        out += ' ' + std::to_string(packet.psn);
+        if (packet.ack_request) out += '*';
+        return out;
+    }
+
+  private:
+    struct Posted {
+        Requester::Kind kind;
+        std::uint32_t bytes;
+    };
+    struct Flight {
+        Time at;
+        bool there;
+        std::vector<std::uint8_t> frame;
+    };
+
+    static Route route(bool is_v6, std::uint8_t from, std::uint8_t to) {
+        Route route;
+        route.source_mac = {{2, 0, 0, 0, 0, from}};
+        route.destination_mac = {{2, 0, 0, 0, 0, to}};
+        route.source = is_v6 ? v6(from) : v4(0x0A000000U + from);
+        route.destination = is_v6 ? v6(to) : v4(0x0A000000U + to);
+        route.dscp = 26;
+        return route;
+    }
+
+    void complain(const std::string& text) {
+        if (complaint_.empty()) complaint_ = text + ", at " + std::to_string(now_.ps / 1'000'000) + " us";
+    }
+    void require(bool holds, const char* what) {
+        if (!holds) complain(what);
+    }
+
+    void send(bool there, const Outgoing& packet, PacketWriter& writer) {
+        const Fate what = fate(there, sent_[there ? 1 : 0]++);
+        if (traces)
+            trace_.push_back((what.copies == 0 || what.corrupt ? "x " : there ? "> " : "< ") + text(packet));
+        std::vector<std::uint8_t> frame(writer.frame_bytes(packet));
+        require(writer.write(packet, frame) == frame.size(), "a frame of its size");
+        if (what.corrupt) frame[frame.size() / 2 + 10] ^= 4;
+        for (unsigned copy = 0; copy < what.copies; ++copy)
+            flights_.push_back(
+                {now_ + microseconds(2 + (copy == 0 ? what.late_us : what.copy_late_us)), there, frame});
+    }
+
+    void arrive() {
+        std::vector<Flight> landed;
+        const auto flying = std::stable_partition(flights_.begin(), flights_.end(),
+                                                  [&](const Flight& flight) { return flight.at <= now_; });
+        landed.assign(std::make_move_iterator(flights_.begin()), std::make_move_iterator(flying));
+        flights_.erase(flights_.begin(), flying);
+        std::stable_sort(landed.begin(), landed.end(),
+                         [](const Flight& a, const Flight& b) { return a.at < b.at; });
+        for (const Flight& flight : landed) {
+            const Incoming in = read_packet(flight.frame);
+            if (in.refusal != Incoming::Refusal::none) {
+                ++refused_;
+                continue;
+            }
+            require(in.qp == (flight.there ? responder_qp : requester_qp), "its QP");
+            if (flight.there)
+                deliver(in, responder_.receive(in, rnr()));
+            else
+                answer(in);
+        }
+    }
+
+    void deliver(const Incoming& in, const RcResponder::Delivery& delivery) {
+        if (delivery.kind == RcResponder::Delivery::Kind::none) return;
+        if (received_ == posted_.size()) return complain("a message that was not posted");
+        const Posted& message = posted_[received_];
+        if (delivery.kind == RcResponder::Delivery::Kind::read) {
+            require(message.kind == Requester::Kind::read && message.bytes == delivery.bytes,
+                    "the READ's turn");
+        } else {
+            require(message.kind != Requester::Kind::read, "the READ before it");
+            require(delivery.offset == delivered_bytes_, "payload exactly once and in order");
+            require(!first_wrong(in.payload, there_.stream(), delivery.offset), "right payload");
+            require(in.payload.size() == delivery.bytes, "all of the payload");
+            delivered_bytes_ += delivery.bytes;
+            message_bytes_ += delivery.bytes;
+            if (!delivery.ends_message) return;
+            require(message_bytes_ == message.bytes, "a message of its length");
+            message_bytes_ = 0;
+        }
+        ++received_;
+    }
+
+    void answer(const Incoming& in) {
+        if (in.opcode == Opcode::acknowledge) return requester_.receive_aeth(in.psn, in.aeth.syndrome, now_);
+        const auto data =
+            requester_.receive_response(in.psn, static_cast<std::uint32_t>(in.payload.size()), now_);
+        if (data.bytes == 0) return;
+        require(data.offset == read_bytes_, "a READ's data exactly once and in order");
+        require(!first_wrong(in.payload, back_.stream(), data.offset), "right data of a READ");
+        read_bytes_ += data.bytes;
+    }
+
+    void take_completions() {
+        while (const auto completion = requester_.take_completion()) {
+            const std::size_t n = completions_.size();
+            require(completion->cookie == n && completion->bytes == posted_[n].bytes, "completions in order");
+            require(completion->failed || completions_.empty() || !completions_.back().failed,
+                    "nothing completes behind a failed message");
+            if (completion->kind == Requester::Kind::read) expected_read_bytes_ += completion->bytes;
+            if (!completion->failed) {
+                require(received_ > n, "a completed message has been received");
+                require(completion->kind != Requester::Kind::read || read_bytes_ >= expected_read_bytes_,
+                        "a completed READ has its data");
+            }
+            completions_.push_back(*completion);
+        }
+    }
+
+    Requester requester_;
+    RcResponder responder_;
+    PacketWriter there_;
+    PacketWriter back_;
+    Time now_{};
+    std::vector<Flight> flights_;  // in the order of sending
+    std::array<unsigned, 2> sent_{};
+    std::vector<Posted> posted_;
+    std::size_t received_ = 0;  // messages that the responder has taken
+    std::uint64_t delivered_bytes_ = 0;
+    std::uint64_t message_bytes_ = 0;
+    std::uint64_t read_bytes_ = 0;
+    std::uint64_t expected_read_bytes_ = 0;
+    std::vector<Requester::Completion> completions_;
+    std::vector<std::string> trace_;
+    std::string complaint_;
+    std::uint64_t refused_ = 0;
+};
+
+}  // namespace sluice::roce
