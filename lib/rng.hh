@@ -24,6 +24,11 @@ constexpr std::uint64_t draw(const DrawKey& key) {
     return scramble(scramble(key.seed ^ (std::uint64_t{key.stream} << 32 | key.port)) + key.sequence);
 }
 
+// The seed of a switch's draws, where several share a run's seed. A switch alone has identity 0.
+constexpr std::uint64_t seed_of_switch(std::uint64_t seed, std::uint32_t identity) {
+    return identity == 0 ? seed : scramble(seed ^ scramble(identity));
+}
+
 // True with probability parts_per_2_32 / 2^32.
 constexpr bool chance(std::uint64_t drawn, std::uint64_t parts_per_2_32) {
     return drawn >> 32 < parts_per_2_32;

@@ -9,6 +9,7 @@
 #include "control/config/decision_filter.hh"
 #include "control/config/force.hh"
 #include "control/config/values.hh"
+#include "lib/rng.hh"
 
 namespace sluice {
 namespace {
@@ -66,6 +67,7 @@ std::string RunningSwitch::open() {
 std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
                                                const OperatorState& state) const {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
+    policy->seed = seed_of_switch(config.seed, options_.identity);
     for (PortId id = 0; id < policy->ports.size(); ++id) {
         PortPolicy& port = policy->ports[id];
         PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
@@ -246,8 +248,10 @@ void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
     if (fault_ports_[id] == nullptr)
         switch_->wrap_port(id, [&](std::unique_ptr<Port> inner) {
             auto wrapped = std::make_unique<FaultPort>(
-                std::move(inner),
-                FaultPort::Spec{{config_.seed, id}, port.speed, cable_delay(port), pool_->pool()});
+                std::move(inner), FaultPort::Spec{{seed_of_switch(config_.seed, options_.identity), id},
+                                                  port.speed,
+                                                  cable_delay(port),
+                                                  pool_->pool()});
             fault_ports_[id] = wrapped.get();
             return wrapped;
         });

@@ -37,6 +37,7 @@ namespace sluice {
 
 struct RunningOptions {
     std::string name = "sluice";        // unique in the process
+    std::uint32_t identity = 0;         // among the switches of a run: their draws differ (WRED, faults)
     unsigned trace_slots = 0;           // per queue; 0: no depth trace
     std::vector<std::string> forced{};  // force.hh: what the configuration is not lossless for
     unsigned packets = 0;               // packet buffers; 0: as many as the configuration needs

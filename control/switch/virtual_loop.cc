@@ -51,13 +51,17 @@ void VirtualLoop::settle() {
     runner_.run();
     for (bool more = true; more;) {
         more = false;
-        for (RunningSwitch* running : switches_) more |= running->serve_slow_path();
+        for (const std::uint32_t number : runner_.ran())
+            if (switches_[number]->serve_slow_path()) {
+                runner_.wake(number);
+                more = true;
+            }
         if (more) runner_.run();
     }
 }
 
 void VirtualLoop::watch() {
-    for (RunningSwitch* running : switches_) running->watch();
+    for (const std::uint32_t number : runner_.ran()) switches_[number]->watch();
 }
 
 VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
@@ -86,7 +90,7 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
     actions_.run_due(*instant);
     settle();
     bool changed = false;
-    for (RunningSwitch* running : switches_) changed |= running->finish_change();
+    for (const std::uint32_t number : runner_.ran()) changed |= switches_[number]->finish_change();
     if (changed) runner_.run();
     watch();
     return Step::instant;

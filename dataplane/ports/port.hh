@@ -9,7 +9,7 @@
 #include <string>
 
 #include "dataplane/base/packet.hh"
-#include "lib/port_mask.hh"
+#include "dataplane/ports/awake_ports.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -64,10 +64,9 @@ class Port {
         }
         return arrives_ ? &next_arrival_ : nullptr;
     }
-    // The port puts its number into this set whenever its next arrival may have changed, or its link.
-    // null: no longer.
-    void wake_in(PortMask* awake, PortId self) {
-        awake_ = awake;
+    // The port wakes itself there whenever its next arrival may have changed, or its link.
+    void wake_in(AwakePorts& awake, PortId self) {
+        awake_ = &awake;
         self_ = self;
     }
 
@@ -95,14 +94,14 @@ class Port {
     // To be called when anything happens that the next arrival depends on, and when the link changes.
     void forget_arrival() {
         knows_arrival_ = false;
-        if (awake_ != nullptr) awake_->add(self_);
+        if (awake_ != nullptr) awake_->wake(self_);
     }
 
   private:
     mutable bool knows_arrival_ = false;
     mutable bool arrives_ = false;
     mutable Time next_arrival_{};
-    PortMask* awake_ = nullptr;
+    AwakePorts* awake_ = nullptr;
     PortId self_ = 0;
 };
 

@@ -21,6 +21,7 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
         if (spec.trace_slots != 0)
             context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);
         shared_.link_up[context->id].store(true, std::memory_order_relaxed);
+        spec.io->wake_in(awake_, context->id);
         io_.push_back(std::move(spec.io));
         shared_.ports.push_back(std::move(context));
     }

@@ -51,6 +51,7 @@ class Switch {
 
     // Control. The generation that `acknowledged` is asked for.
     std::uint64_t publish(std::unique_ptr<const Policy> policy) {
+        awake_.wake();
         return shared_.policy.publish(std::move(policy));
     }
     bool acknowledged(std::uint64_t generation) { return shared_.policy.acknowledged(generation); }
@@ -81,7 +82,11 @@ class Switch {
     void wrap_port(PortId id, Wrap wrap) {
         io_[id] = wrap(std::move(io_[id]));
         shared_.ports[id]->io = io_[id].get();
+        io_[id]->wake_in(awake_, id);
+        awake_.wake(id);
     }
+    // What the virtual clock is to look at.
+    AwakePorts& awake() { return awake_; }
 
     // Sums over workers.
     std::uint64_t dropped(PortId ingress_port, DropReason reason) const;
@@ -101,6 +106,7 @@ class Switch {
     std::uint64_t in_hand_off() const;
 
     Shared shared_;
+    AwakePorts awake_;  // ports point to it
     std::vector<std::unique_ptr<Port>> io_;
     std::vector<std::unique_ptr<WorkerContext>> workers_;
 };

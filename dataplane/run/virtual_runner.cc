@@ -1,5 +1,7 @@
 #include "dataplane/run/virtual_runner.hh"
 
+#include <algorithm>
+
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/ingress.hh"
 #include "dataplane/path/punt.hh"
@@ -57,20 +59,23 @@ constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
 
 }  // namespace
 
-VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn) : turn_(turn) {
+VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn)
+    : calendar_(switches.size()), turn_(turn) {
+    woken_.reserve(switches.size());
+    ran_.reserve(switches.size());
     for (Switch* device : switches) {
         Device& all = devices_.emplace_back(device, now_);
         for (const auto& port : device->shared().ports) {
             all.ports.push_back({&device->owner(*port), port.get()});
             all.everyone.add(port->id);
-            port->io->wake_in(&all.awake, port->id);
         }
+        all.awake.report_to(&woken_, static_cast<std::uint32_t>(devices_.size() - 1));
+        all.awake.wake();
     }
 }
 
 VirtualRunner::~VirtualRunner() {
-    for (const Device& all : devices_)
-        for (const OwnedPort& each : all.ports) each.port->io->wake_in(nullptr, 0);
+    for (const Device& all : devices_) all.awake.report_to(nullptr, 0);
 }
 
 // What control changes at a port comes with a policy, or the port tells.
@@ -78,24 +83,25 @@ void VirtualRunner::wake_if_changed(Device& all) const {
     const std::uint64_t policy = all.device->shared().policy.generation();
     if (policy == all.awake_under && now_ - all.all_awake < all_awake_every) [[likely]]
         return;
-    all.awake = all.everyone;
+    all.awake.ports = all.everyone;
     all.awake_under = policy;
     all.all_awake = now_;
 }
 
 // Ports that can sleep go to sleep.
-void VirtualRunner::next(Device& all, std::optional<Time>& best) const {
+std::optional<Time> VirtualRunner::next(Device& all) const {
+    std::optional<Time> best;
     // A new policy is taken up now, not when the next frame comes: it may say XOFF or XON.
     if (all.device->generation() != all.awake_under) take_earlier(best, now_);
     wake_if_changed(all);
     const Policy& policy = all.device->policy();
-    all.awake.for_each([&](PortId id) {
+    all.awake.ports.for_each([&](PortId id) {
         const PortContext& port = *all.ports[id].port;
         const Time* arrival = port.io->next_arrival();
         Time alarm = now_ + longest_sleep;
         if (can_sleep(port)) {
             if (arrival != nullptr) alarm = min(alarm, *arrival);
-            all.awake.remove(id);
+            all.awake.ports.remove(id);
         } else {
             take_earlier(best, arrival);
             take_earlier(best, next_egress(port, policy, now_));
@@ -108,11 +114,16 @@ void VirtualRunner::next(Device& all, std::optional<Time>& best) const {
         take_earlier(best, now_ + sleep);
     else if (!best || *best - now_ >= exact)
         for (const OwnedPort& each : all.ports) take_earlier(best, each.port->io->next_arrival());
+    return best;
 }
 
 std::optional<Time> VirtualRunner::next() {
-    std::optional<Time> best;
-    for (Device& device : devices_) next(device, best);
+    for (const std::uint32_t number : woken_) {
+        devices_[number].awake.forget();
+        calendar_.set(number, next(devices_[number]));
+    }
+    woken_.clear();
+    std::optional<Time> best = calendar_.earliest();
     if (best) best = on_grid(max(*best, now_));
     return best;
 }
@@ -133,7 +144,11 @@ Time VirtualRunner::on_grid(Time time) const {
 }
 
 void VirtualRunner::run() {
-    for (Device& device : devices_) run(device);
+    while (const auto due = calendar_.take_due(now_)) devices_[*due].awake.wake();
+    // Each stays on the list until its next moment is known, and more may come to it meanwhile.
+    ran_ = woken_;
+    std::sort(ran_.begin(), ran_.end());
+    for (const std::uint32_t number : ran_) run(devices_[number]);
 }
 
 // (c) for all workers: each mailbox is in order, so the least of their heads comes next.
@@ -143,7 +158,7 @@ void VirtualRunner::merge(Device& all, Time now) {
     if (workers == 1) {  // its inbox is in order
         LocalInbox& local = device.worker(0).local;
         const auto packets = std::span(local.packets).first(local.count);
-        for (Packet* packet : packets) all.awake.add(meta(packet).egress_port);
+        for (Packet* packet : packets) all.awake.ports.add(meta(packet).egress_port);
         if (!packets.empty()) enqueue(device.worker(0), packets, now);
         local.count = 0;
         return;
@@ -163,7 +178,7 @@ void VirtualRunner::merge(Device& all, Time now) {
         }
         if (least == nullptr) break;
         take(device, least_from, least_to);
-        all.awake.add(meta(least).egress_port);
+        all.awake.ports.add(meta(least).egress_port);
         enqueue(device.worker(least_to), {&least, 1}, now);
     }
     for (WorkerId w = 0; w < workers; ++w) device.worker(w).local.count = device.worker(w).local.taken = 0;
@@ -178,7 +193,7 @@ unsigned VirtualRunner::inject(Device& all, Time now) {
     for (PortId id = 0; any && id < device.port_count(); ++id) {
         WorkerContext& worker = device.owner(device.port(id));
         while (has_injection(worker) && worker.injections->front() == id && inject_next(worker, now)) {
-            all.awake.add(id);
+            all.awake.ports.add(id);
             ++taken;
         }
     }
@@ -195,9 +210,9 @@ void VirtualRunner::run(Device& all) {
         device.worker(w).now = now;
     }
     wake_if_changed(all);
-    all.awake |= all.alarms.due(now);
+    all.awake.ports |= all.alarms.due(now);
     const auto for_each_awake = [&](auto step) {
-        all.awake.for_each([&](PortId id) { step(*all.ports[id].owner, *all.ports[id].port); });
+        all.awake.ports.for_each([&](PortId id) { step(*all.ports[id].owner, *all.ports[id].port); });
     };
     for_each_awake([&](WorkerContext& worker, PortContext& port) {
         link_events(worker, port, now);

@@ -6,16 +6,19 @@
 // of that width.
 //
 // A port for which nothing is left to do but to receive what arrives sleeps until then, or until a frame
-// leaves by it or control changes something: an instant costs the ports that are awake in it.
+// leaves by it or control changes something; so does a switch, by the earliest moment of its ports. An
+// instant costs the switches that have something to do in it, and of these the ports that are awake.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/switch_clock.hh"
+#include "lib/calendar.hh"
 #include "lib/port_alarms.hh"
 #include "lib/port_mask.hh"
 
@@ -46,8 +49,12 @@ class VirtualRunner final : public SwitchClock {
     void reset_idle_frames() { idle_frames_ = 0; }
     // Moves the clock to `instant`, which is not before now.
     void advance(Time instant) { now_ = instant; }
-    // Runs every switch until quiet.
+    // Control has put frames into the switch, the `number`-th.
+    void wake(std::uint32_t number) { devices_[number].awake.wake(); }
+    // Runs until quiet every switch that has something to do now, or had since the clock moved.
     void run();
+    // Those, in their order.
+    std::span<const std::uint32_t> ran() const { return ran_; }
 
   private:
     struct OwnedPort {
@@ -55,24 +62,28 @@ class VirtualRunner final : public SwitchClock {
         PortContext* port;
     };
     struct Device {
-        Device(Switch* of, Time now) : device(of), alarms(of->port_count(), now), all_awake(now) {}
+        Device(Switch* of, Time now)
+            : device(of), awake(of->awake()), alarms(of->port_count(), now), all_awake(now) {}
 
         Switch* device;
+        AwakePorts& awake;
         std::vector<OwnedPort> ports;  // in their order
         PortMask everyone;
-        PortMask awake;                 // ports put themselves into it
         PortAlarms alarms;              // of those that sleep
         Time all_awake;                 // when all were, the last time
         std::uint64_t awake_under = 0;  // the policy then, by its generation
     };
 
     void wake_if_changed(Device& device) const;
-    void next(Device& device, std::optional<Time>& best) const;
+    std::optional<Time> next(Device& device) const;
     void run(Device& device);
     static unsigned inject(Device& device, Time now);
     static void merge(Device& device, Time now);
 
     std::deque<Device> devices_;
+    Calendar calendar_;                 // of those that sleep
+    std::vector<std::uint32_t> woken_;  // their next moment is to be found
+    std::vector<std::uint32_t> ran_;
     Duration turn_;
     Time now_{};
     Time last_progress_{};

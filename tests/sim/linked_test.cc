@@ -79,50 +79,70 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
-Outcome outcome_of(unsigned workers) {
-    static unsigned number = 0;
-    std::array<LinkedPorts, 2> ports;
-    std::array<std::unique_ptr<RunningSwitch>, 2> switches;
-    for (unsigned which = 0; which < 2; ++which) {
-        RunningOptions options;
-        options.name = "linked" + std::to_string(number++);
-        auto made = RunningSwitch::create(config_of(which, workers), options, ports[which]);
-        if (!made) FAIL(made.error().c_str());
-        switches[which] = std::move(*made);
+// Two switches and the cable.
+class Pair {
+  public:
+    // Switch n of the two has the identity `identity` + n.
+    explicit Pair(unsigned workers, std::uint32_t identity = 0) {
+        static unsigned number = 0;
+        for (unsigned which = 0; which < 2; ++which) {
+            RunningOptions options;
+            options.name = "linked" + std::to_string(number++);
+            options.identity = identity + which;
+            auto made = RunningSwitch::create(config_of(which, workers), options, ports[which]);
+            if (!made) FAIL(made.error().c_str());
+            switches[which] = std::move(*made);
+        }
+        LinkPort::join(*ports[0].link, *ports[1].link);
     }
-    LinkPort::join(*ports[0].link, *ports[1].link);
-    VirtualLoop loop({switches[0].get(), switches[1].get()}, {});
-    // 300 Gb/s for the host behind p3.
-    for (SimPort* from : {ports[0].hosts[0], ports[0].hosts[1], ports[1].hosts[1]}) {
-        Flow flow;
-        flow.to = ports_each;
-        flow.frames = frames_each;
-        from->add(flow);
-    }
-    loop.run(std::nullopt);
-    Outcome outcome;
-    for (unsigned which = 0; which < 2; ++which) {
-        Switch& device = switches[which]->device();
-        CHECK_TRUE(device.ledger().balanced());
-        LONGS_EQUAL(0, device.ledger().queued);
-        outcome.dropped += device.ledger().dropped;
-        for (const SimPort* host : ports[which].hosts) {
-            CHECK_TEXT(host->disorder().empty(), host->disorder().c_str());
-            outcome.digest = scramble(outcome.digest ^ host->digest());
-            outcome.arrived += host->departed();
+    ~Pair() {
+        for (const auto& each : switches) {
+            each->device().empty();
+            LONGS_EQUAL(0, each->packets_missing());
         }
     }
-    const auto xoffs = [&](unsigned which, PortId port) {
-        return switches[which]->device().port(port).generator.counters(lossless).tx_xoff.get();
-    };
-    outcome.cable_xoffs = xoffs(1, ports_each - 1);
-    outcome.sender_xoffs = xoffs(0, 0) + xoffs(0, 1);
-    outcome.digest = scramble(outcome.digest ^ loop.now().ps);
-    for (const auto& each : switches) {
-        each->device().empty();
-        LONGS_EQUAL(0, each->packets_missing());
+
+    // 300 Gb/s for the host behind p3.
+    void send() {
+        for (SimPort* from : {ports[0].hosts[0], ports[0].hosts[1], ports[1].hosts[1]}) {
+            Flow flow;
+            flow.to = ports_each;
+            flow.frames = frames_each;
+            from->add(flow);
+        }
     }
-    return outcome;
+    Outcome outcome(Time end) {
+        Outcome outcome;
+        for (unsigned which = 0; which < 2; ++which) {
+            Switch& device = switches[which]->device();
+            CHECK_TRUE(device.ledger().balanced());
+            LONGS_EQUAL(0, device.ledger().queued);
+            outcome.dropped += device.ledger().dropped;
+            for (const SimPort* host : ports[which].hosts) {
+                CHECK_TEXT(host->disorder().empty(), host->disorder().c_str());
+                outcome.digest = scramble(outcome.digest ^ host->digest());
+                outcome.arrived += host->departed();
+            }
+        }
+        const auto xoffs = [&](unsigned which, PortId port) {
+            return switches[which]->device().port(port).generator.counters(lossless).tx_xoff.get();
+        };
+        outcome.cable_xoffs = xoffs(1, ports_each - 1);
+        outcome.sender_xoffs = xoffs(0, 0) + xoffs(0, 1);
+        outcome.digest = scramble(outcome.digest ^ end.ps);
+        return outcome;
+    }
+
+    std::array<LinkedPorts, 2> ports;
+    std::array<std::unique_ptr<RunningSwitch>, 2> switches;
+};
+
+Outcome outcome_of(unsigned workers) {
+    Pair pair(workers);
+    VirtualLoop loop({pair.switches[0].get(), pair.switches[1].get()}, {});
+    pair.send();
+    loop.run(std::nullopt);
+    return pair.outcome(loop.now());
 }
 
 }  // namespace
@@ -140,4 +160,33 @@ TEST(Linked, PauseCrossesACableAndNothingIsLost) {
 TEST(Linked, TheOutcomeIsTheSameWithAnyNumberOfWorkersAndEachTime) {
     const Outcome one = outcome_of(1);
     for (const unsigned workers : {1U, 3U, 4U}) CHECK_TRUE(outcome_of(workers) == one);
+}
+
+TEST(Linked, SwitchesThatHaveNothingToDoAreNotRunAndChangeNothing) {
+    const Outcome alone = outcome_of(1);
+    Pair before(1), busy(1), after(1);
+    std::vector<RunningSwitch*> all;
+    for (Pair* pair : {&before, &busy, &after})
+        for (const auto& each : pair->switches) all.push_back(each.get());
+    VirtualLoop loop(all, {});
+    busy.send();
+    unsigned instants = 0;
+    loop.run(std::nullopt, [&] {
+        if (instants++ == 0) return true;  // the first is everyone's
+        for (const std::uint32_t number : loop.runner().ran()) CHECK_TRUE(number == 2 || number == 3);
+        return true;
+    });
+    CHECK_TRUE(instants > frames_each);
+    CHECK_TRUE(busy.outcome(loop.now()) == alone);
+}
+
+TEST(Linked, EachSwitchDrawsByItsIdentityAndTheFirstAsIfItWereAlone) {
+    const Pair pair(1), others(1, 7);
+    const auto seed_of = [](const Pair& of, unsigned which) {
+        return of.switches[which]->device().policy().seed;
+    };
+    LONGS_EQUAL(config_of(0, 1).seed, seed_of(pair, 0));
+    CHECK_TRUE(seed_of(pair, 0) != seed_of(pair, 1));
+    CHECK_TRUE(seed_of(pair, 1) != seed_of(others, 0));
+    CHECK_TRUE(seed_of(others, 0) != seed_of(others, 1));
 }

@@ -168,11 +168,15 @@ TEST(PeerPort, oneFrameFollowsTheOtherAtTheSpeedOfTheLink) {
 
 // A host makes its answer when the switch delivers: the port looks anew, and tells the clock.
 TEST(PeerPort, aDeliveryMayBringAFrame) {
-    PortMask awake;
-    port->wake_in(&awake, 5);
+    AwakePorts awake;
+    std::vector<std::uint32_t> woken;
+    awake.report_to(&woken, 7);
+    port->wake_in(awake, 5);
     CHECK_TRUE(port->next_arrival() == nullptr);
     transmit(100, std::vector<std::uint8_t>(64));
-    CHECK_TRUE(awake.contains(5));
+    CHECK_TRUE(awake.ports.contains(5));
+    UNSIGNED_LONGS_EQUAL(1, woken.size());
+    UNSIGNED_LONGS_EQUAL(7, woken[0]);
     next_at(600);
     gives(600, {600});
     UNSIGNED_LONGS_EQUAL(1, port->host().delivered);
