@@ -94,6 +94,8 @@ class PauseSender {
         overshot_bytes_ += wire_bytes;
     }
     std::uint64_t overshot_bytes() const { return overshot_bytes_; }
+    // How long the class has been paused; `now` is not before the last step.
+    Duration paused_time(ClassId n, Time now) const { return honor_.paused_time(n, now); }
 
     // When what was heard next takes effect; for a sender that has no frame.
     std::optional<Time> next_change() const {

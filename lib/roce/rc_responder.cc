@@ -1,7 +1,6 @@
 #include "lib/roce/rc_responder.hh"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 
 #include "lib/roce/psn.hh"
@@ -11,7 +10,7 @@ namespace sluice::roce {
 
 RcResponder::RcResponder(const ResponderSettings& settings)
     : settings_(settings), expected_(first_sequence(settings.first_psn)), queue_(settings.most_reads) {
-    assert(std::has_single_bit(settings.mtu) && settings.mtu >= least_mtu && settings.mtu <= greatest_mtu);
+    assert(valid_mtu(settings.mtu));
     assert(settings.ack_every > 0 && settings.most_reads > 0);
 }
 

@@ -19,7 +19,7 @@
 namespace sluice::roce {
 
 struct ResponderSettings {
-    std::uint32_t mtu = 1024;       // 256, 512, 1024, 2048 or 4096
+    std::uint32_t mtu = 1024;       // the requester's
     std::uint32_t ack_every = 16;   // packets at most that one ACK is for; >= 1
     std::uint32_t most_reads = 16;  // >= 1
     std::uint32_t first_psn = 0;
@@ -53,7 +53,8 @@ class RcResponder {
     Delivery receive(const Incoming& packet, std::optional<std::uint8_t> rnr = std::nullopt);
     // The ACK, NAK or READ response that is sent now; nothing: none.
     std::optional<Outgoing> next();
-    bool has_next() const { return reads_ != 0 || reply_ != Reply::none; }
+    bool has_next() const { return has_response() || reply_ != Reply::none; }
+    bool has_response() const { return reads_ != 0; }  // of a READ: that is the next
 
     State state() const { return state_; }
     const Counters& counters() const { return counters_; }

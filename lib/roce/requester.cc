@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
 
 #include "lib/roce/psn.hh"
@@ -25,7 +24,7 @@ Requester::Requester(const RequesterSettings& settings)
       next_{posted_end_, 0},
       sent_end_(posted_end_),
       asked_end_(posted_end_) {
-    assert(std::has_single_bit(settings.mtu) && settings.mtu >= least_mtu && settings.mtu <= greatest_mtu);
+    assert(valid_mtu(settings.mtu));
     assert(settings.messages > 0 && settings.ack_every > 0 && settings.most_reads > 0);
 }
 
@@ -65,8 +64,8 @@ void Requester::move(Place& place, std::uint64_t sequence) const {
     while (place.message != tail_ && at(place.message).end() <= sequence) ++place.message;
 }
 
-bool Requester::fits(const Message& message, std::uint32_t bytes, std::uint32_t packets) const {
-    if (next_.sequence + packets - acknowledged_.sequence > most_outstanding_psns) return false;
+bool Requester::fits(const Message& message, const Part& part) const {
+    if (next_.sequence + part.packets - acknowledged_.sequence > most_outstanding_psns) return false;
     if (message.kind == Kind::read) {
         // READs of which the last response is still to come.
         const std::uint64_t complete =
@@ -74,7 +73,8 @@ bool Requester::fits(const Message& message, std::uint32_t bytes, std::uint32_t 
         if (message.reads_before - complete >= settings_.most_reads) return false;
     }
     const std::uint64_t outstanding = outstanding_bytes();
-    return settings_.window_bytes == 0 || outstanding == 0 || outstanding + bytes <= settings_.window_bytes;
+    return settings_.window_bytes == 0 || outstanding == 0 ||
+           outstanding + part.bytes <= settings_.window_bytes;
 }
 
 bool Requester::asks_for_ack(bool last, std::uint32_t bytes) {
@@ -85,16 +85,24 @@ bool Requester::asks_for_ack(bool last, std::uint32_t bytes) {
     return asks;
 }
 
-std::optional<Outgoing> Requester::next(Time now) {
-    if (state_ != State::ready || next_.message == tail_) return std::nullopt;
-    Message& message = at(next_.message);
+Requester::Part Requester::next_part() const {
+    const Message& message = at(next_.message);
     const auto index = static_cast<std::uint32_t>(next_.sequence - message.first);
     const std::uint32_t done = index * settings_.mtu;
     const std::uint32_t left = message.bytes - done;
+    if (message.kind == Kind::read) return {done, left, left, message.packets - index};
+    return {done, left, std::min(left, settings_.mtu), 1};
+}
+
+bool Requester::has_next() const {
+    return state_ == State::ready && next_.message != tail_ && fits(at(next_.message), next_part());
+}
+
+std::optional<Outgoing> Requester::next(Time now) {
+    if (!has_next()) return std::nullopt;
+    Message& message = at(next_.message);
+    const auto [done, left, bytes, packets] = next_part();
     const bool is_read = message.kind == Kind::read;
-    const std::uint32_t bytes = is_read ? left : std::min(left, settings_.mtu);
-    const std::uint32_t packets = is_read ? message.packets - index : 1;
-    if (!fits(message, bytes, packets)) return std::nullopt;
 
     Outgoing packet;
     packet.psn = psn_of(next_.sequence);
@@ -104,7 +112,7 @@ std::optional<Outgoing> Requester::next(Time now) {
         packet.reth = {packet.offset, 0, bytes};
         unasked_bytes_ = unasked_packets_ = 0;  // its responses acknowledge
     } else {
-        const bool first = index == 0;
+        const bool first = done == 0;
         const bool last = bytes == left;
         const bool is_send = message.kind == Kind::send;
         if (first)

@@ -21,8 +21,13 @@ namespace sluice::roce {
 inline constexpr std::uint32_t most_message_bytes = 1U << 30;
 inline constexpr unsigned unlimited_retries = ~0U;
 
+// IBTA has the powers of two; experiments want packets of other sizes, too.
+constexpr bool valid_mtu(std::uint32_t mtu) {
+    return mtu >= least_mtu && mtu <= greatest_mtu && mtu % 4 == 0;
+}
+
 struct RequesterSettings {
-    std::uint32_t mtu = 1024;  // 256, 512, 1024, 2048 or 4096
+    std::uint32_t mtu = 1024;  // see valid_mtu
     std::uint64_t window_bytes =
         0;                          // payload outstanding; one packet or READ is always allowed; 0: unlimited
     std::uint32_t ack_every = 64;   // packets until one asks for an acknowledgement; >= 1
@@ -65,6 +70,7 @@ class Requester {
     bool post(Kind kind, std::uint32_t bytes, std::uint64_t cookie);
     // The packet that is sent now; nothing: none may be.
     std::optional<Outgoing> next(Time now);
+    bool has_next() const;
 
     void receive_aeth(std::uint32_t psn, std::uint8_t syndrome, Time now);  // of an ACK or NAK
     ReadData receive_response(std::uint32_t psn, std::uint32_t bytes, Time now);
@@ -102,7 +108,15 @@ class Requester {
     const Message& at(std::uint64_t message) const { return ring_[message % ring_.size()]; }
     void move(Place& place, std::uint64_t sequence) const;
     std::uint64_t bytes_until(const Place& place) const;
-    bool fits(const Message& message, std::uint32_t bytes, std::uint32_t packets) const;
+    // Of the next message, from next_ on: a packet, or all that is left of a READ.
+    struct Part {
+        std::uint32_t done;  // bytes of the message before it
+        std::uint32_t left;  // and from it on
+        std::uint32_t bytes;
+        std::uint32_t packets;
+    };
+    Part next_part() const;
+    bool fits(const Message& message, const Part& part) const;
     bool asks_for_ack(bool last, std::uint32_t bytes);
     bool acknowledge_until(std::uint64_t sequence, Time now);
     void progress_to(std::uint64_t sequence, Time now);

@@ -1,0 +1,233 @@
+#include "lib/roce/nic.hh"
+
+#include <algorithm>
+#include <cassert>
+
+#include "lib/class_mask.hh"
+#include "lib/rng.hh"
+
+namespace sluice::roce {
+namespace {
+
+std::vector<ClassId> data_classes(std::span<const FlowSettings> flows, std::span<const QpSettings> qps) {
+    std::vector<ClassId> result;
+    for (const QpSettings& qp : qps) result.push_back(flows[qp.flow].data.priority);
+    return result;
+}
+
+std::vector<std::uint32_t> number_peers(std::span<const QpSettings> qps) {
+    std::vector<IpAddress> peers;
+    for (const QpSettings& qp : qps) peers.push_back(qp.peer);
+    std::ranges::sort(peers);
+    const auto end = std::ranges::unique(peers).begin();
+    std::vector<std::uint32_t> result;
+    for (const QpSettings& qp : qps)
+        result.push_back(
+            static_cast<std::uint32_t>(std::lower_bound(peers.begin(), end, qp.peer) - peers.begin()));
+    return result;
+}
+
+bool is_data(Opcode opcode) { return opcode != Opcode::acknowledge && opcode != Opcode::cnp; }
+
+}  // namespace
+
+void Nic::Turns::add(QpIndex qp) {
+    if (waits[qp]) return;
+    waits[qp] = true;
+    const std::size_t place = first + count++;
+    queue[place < queue.size() ? place : place - queue.size()] = qp;
+}
+
+QpIndex Nic::Turns::take() {
+    const QpIndex qp = queue[first];
+    first = first + 1 == queue.size() ? 0 : first + 1;
+    --count;
+    waits[qp] = false;
+    return qp;
+}
+
+Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
+         std::span<const QpSettings> queue_pairs)
+    : settings_(settings),
+      flows_(std::move(flows)),
+      flow_statistics_(flows_.size()),
+      peer_of_(number_peers(queue_pairs)),
+      schedule_(data_classes(flows_, queue_pairs)),
+      timers_(std::vector<ClassId>(queue_pairs.size(), 0)),
+      timer_at_(queue_pairs.size()),
+      notification_(settings.cnp_scope, settings.cnp_interval, queue_pairs.size(), queue_pairs.size()),
+      replies_(queue_pairs.size()),
+      cnps_(queue_pairs.size()),
+      cnps_of_(queue_pairs.size()) {
+    assert(settings.ring_frames > 0 && settings.first_qp > 0);
+    in_use_ = 1U << settings.ack.priority | 1U << settings.cnp.priority;
+    queue_pairs_.reserve(queue_pairs.size());
+    for (QpIndex n = 0; n < queue_pairs.size(); ++n) {
+        const QpSettings& own = queue_pairs[n];
+        const FlowSettings& flow = flows_[own.flow];
+        queue_pairs_.emplace_back(settings_, flow, own, settings.first_qp + n, flow_statistics_[own.flow]);
+        rings_[flow.data.priority].frames.resize(settings.ring_frames);
+        room_ |= 1U << flow.data.priority;
+        note_others(n);
+    }
+    in_use_ |= room_;
+}
+
+// Those whose time has come since the event before, each at its time.
+void Nic::fill_rings(Time now) {
+    while (const auto at = schedule_.next_time(room_)) {
+        if (*at > now) break;
+        const Time moment = max(*at, moment_);
+        const QpIndex index = *schedule_.next(moment, room_);
+        QueuePair& qp = queue_pairs_[index];
+        const ClassId priority = qp.flow().data.priority;
+        Ring& ring = rings_[priority];
+        const std::uint32_t place = ring.first + ring.count++;
+        const auto size = static_cast<std::uint32_t>(ring.frames.size());
+        ring.frames[place < size ? place : place - size] = {index, qp.next_data(moment), pushed_++};
+        if (ring.count == size) room_ &= ~(1U << priority);
+        if (qp.has_data())
+            schedule_.set_ready(index, qp.paced_until());
+        else
+            schedule_.set_idle(index);
+        note_others(index);
+    }
+    moment_ = max(moment_, now);
+    note_waiting();
+}
+
+// An event of the queue pair has passed: when it is to be asked again.
+void Nic::note(QpIndex index, Time now) {
+    const QueuePair& qp = queue_pairs_[index];
+    if (qp.has_data() != schedule_.is_ready(index)) {
+        if (qp.has_data())
+            schedule_.set_ready(index, max(qp.paced_until(), now));
+        else
+            schedule_.set_idle(index);
+    }
+    note_others(index);
+}
+
+void Nic::note_others(QpIndex index) {
+    const QueuePair& qp = queue_pairs_[index];
+    if (qp.has_reply()) replies_.add(index);
+    const auto timer = qp.next_timer();
+    if (timer && !(timers_.is_ready(index) && timer_at_[index] <= *timer)) {
+        timer_at_[index] = *timer;
+        timers_.set_ready(index, *timer);
+    } else if (!timer && timers_.is_ready(index)) {
+        timers_.set_idle(index);
+    }
+}
+
+void Nic::note_waiting() {
+    waiting_ = 0;
+    if (cnps_.count != 0) waiting_ |= 1U << settings_.cnp.priority;
+    if (replies_.count != 0) waiting_ |= 1U << settings_.ack.priority;
+    for_each_class(in_use_, [&](ClassId n) {
+        if (rings_[n].count != 0) waiting_ |= 1U << n;
+    });
+}
+
+NicFrame Nic::frame_of(QpIndex index, FrameKind kind, ClassId priority, const Outgoing& packet) {
+    ++statistics_.frames_sent;
+    return {index, kind, priority, queue_pairs_[index].writer(kind).frame_bytes(packet), packet};
+}
+
+Nic::Ring* Nic::oldest(unsigned allowed) {
+    Ring* best = nullptr;
+    for_each_class(allowed & in_use_, [&](ClassId n) {
+        Ring& ring = rings_[n];
+        if (ring.count == 0) return;
+        if (best == nullptr || ring.frames[ring.first].order < best->frames[best->first].order) best = &ring;
+    });
+    return best;
+}
+
+std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
+    fill_rings(now);
+    std::optional<NicFrame> frame;
+    if (cnps_.count != 0 && (allowed >> settings_.cnp.priority & 1U) != 0) {
+        const QpIndex index = cnps_.take();
+        if (--cnps_of_[index] != 0) cnps_.add(index);
+        ++queue_pairs_[index].statistics.cnps_sent;
+        Outgoing cnp;
+        cnp.opcode = Opcode::cnp;
+        frame = frame_of(index, FrameKind::cnp, settings_.cnp.priority, cnp);
+    }
+    while (!frame && replies_.count != 0 && (allowed >> settings_.ack.priority & 1U) != 0) {
+        const QpIndex index = replies_.take();
+        QueuePair& qp = queue_pairs_[index];
+        // A READ that came since is answered first; what it leaves to say comes back with its last response.
+        if (qp.has_reply())
+            frame = frame_of(index, FrameKind::reply, settings_.ack.priority, qp.next_reply());
+    }
+    if (!frame) {
+        if (Ring* ring = oldest(allowed)) {
+            const InRing& head = ring->frames[ring->first];
+            const ClassId priority = queue_pairs_[head.qp].flow().data.priority;
+            frame = frame_of(head.qp, FrameKind::data, priority, head.packet);
+            ring->first = ring->first + 1 == ring->frames.size() ? 0 : ring->first + 1;
+            --ring->count;
+            room_ |= 1U << priority;
+        }
+    }
+    fill_rings(now);
+    return frame;
+}
+
+void Nic::expire(Time now) {
+    fill_rings(now);
+    while (const auto index = timers_.next(now, 1)) {
+        queue_pairs_[*index].expire(now);
+        timers_.set_idle(*index);
+        note(*index, now);
+    }
+    fill_rings(now);
+}
+
+void Nic::receive(std::span<const std::uint8_t> frame, Time now) {
+    fill_rings(now);
+    ++statistics_.frames_received;
+    const Incoming packet = read_packet(frame);
+    if (packet.refusal != Incoming::Refusal::none) {
+        ++statistics_.refused;
+        return;
+    }
+    const std::uint32_t index = packet.qp - settings_.first_qp;  // wraps beyond all
+    if (index >= queue_pairs_.size() || packet.destination != settings_.address ||
+        packet.source != queue_pairs_[index].settings().peer) {
+        ++statistics_.strangers;
+        return;
+    }
+    receive_of(index, packet, now);
+    note(index, now);
+    fill_rings(now);
+}
+
+void Nic::receive_of(QpIndex index, const Incoming& packet, Time now) {
+    QueuePair& qp = queue_pairs_[index];
+    if (packet.opcode == Opcode::cnp) return qp.receive_cnp(now);
+    if (packet.ecn == Ecn::ce && is_data(packet.opcode)) {
+        ++qp.statistics.ce_received;
+        if (settings_.echo_ce && notification_.on_marked(index, peer_of_[index], now)) {
+            ++cnps_of_[index];
+            cnps_.add(index);
+        }
+    }
+    std::optional<std::uint8_t> rnr;
+    if (settings_.rnr_chance != 0 && packet.opcode <= Opcode::send_only) {
+        const std::uint64_t drawn =
+            draw({settings_.seed ^ scramble(qp.settings().identity), 4, 0, sends_seen_++});
+        if (chance(drawn, settings_.rnr_chance)) rnr = settings_.rnr_timer;
+    }
+    qp.receive(packet, rnr, now);
+}
+
+void Nic::set_reaction(const ReactionParameters& parameters) {
+    assert(parameters.valid() && parameters.line_rate == settings_.reaction.line_rate);
+    settings_.reaction = parameters;
+    for (QueuePair& qp : queue_pairs_) qp.set_reaction(settings_.reaction);
+}
+
+}  // namespace sluice::roce

@@ -1,0 +1,121 @@
+// A host's NIC: queue pairs, their frames in order on one wire, and what becomes of the frames that arrive.
+//
+// Data goes by its queue pair's rate into the transmit ring of its class (send_schedule.hh: round robin), and
+// from there, first come first served among the classes that may send, to the wire; CNPs go before ACKs,
+// those before data. What is in a ring stays until the class may send, whatever becomes of its queue pair.
+// Who calls: a source behind a port or a tool. It sends a frame of a class from `ready` on (`take`, then
+// `write`), calls `expire` at `next_timer`, and `receive` for what arrives: events in order of time, or the
+// rings fill at the wrong times. The NIC knows no wire and no pause. Nothing allocates after construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lib/roce/nic_settings.hh"
+#include "lib/roce/nic_statistics.hh"
+#include "lib/roce/queue_pair.hh"
+#include "lib/roce/send_schedule.hh"
+
+namespace sluice::roce {
+
+// A frame that is to be sent now.
+struct NicFrame {
+    QpIndex qp;
+    FrameKind kind;
+    ClassId priority;
+    std::uint32_t bytes;
+    Outgoing packet;
+};
+
+class Nic {
+  public:
+    // Queue pairs name the flows by their index. At least one queue pair.
+    Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
+        std::span<const QpSettings> queue_pairs);
+    Nic(const Nic&) = delete;
+    Nic& operator=(const Nic&) = delete;
+
+    // From when on a class has a frame, if nothing happens until then; may lie in the past.
+    std::optional<Time> ready(ClassId n) const {
+        const unsigned bit = 1U << n;
+        return (waiting_ & bit) != 0 ? std::optional(moment_) : schedule_.next_time(bit);
+    }
+    unsigned classes_in_use() const { return in_use_; }  // mask
+    std::optional<NicFrame> take(Time now, unsigned allowed);
+    // frame.bytes of it; `out` has as many.
+    void write(const NicFrame& frame, std::span<std::uint8_t> out) {
+        queue_pairs_[frame.qp].writer(frame.kind).write(frame.packet, out);
+    }
+
+    std::optional<Time> next_timer() const { return timers_.next_time(1); }
+    // When data next goes into a ring by itself.
+    std::optional<Time> next_fill() const { return schedule_.next_time(room_); }
+    void expire(Time now);  // timers, and rings
+    void receive(std::span<const std::uint8_t> frame, Time now);
+
+    // From now on; rates start anew. The line rate stays.
+    void set_reaction(const ReactionParameters& parameters);
+
+    const NicSettings& settings() const { return settings_; }
+    const NicStatistics& statistics() const { return statistics_; }
+    std::span<const QueuePair> queue_pairs() const { return queue_pairs_; }
+    std::span<const FlowSettings> flows() const { return flows_; }
+    const FlowStatistics& flow_statistics(std::size_t flow) const { return flow_statistics_[flow]; }
+
+  private:
+    struct InRing {
+        QpIndex qp;
+        Outgoing packet;
+        std::uint64_t order;  // among all rings
+    };
+    struct Ring {
+        std::vector<InRing> frames;
+        std::uint32_t first = 0;
+        std::uint32_t count = 0;
+    };
+    // Queue pairs in turn, each at most once.
+    struct Turns {
+        std::vector<QpIndex> queue;
+        std::vector<bool> waits;
+        std::size_t first = 0;
+        std::size_t count = 0;
+
+        explicit Turns(std::size_t size) : queue(size), waits(size) {}
+        void add(QpIndex qp);
+        QpIndex take();
+    };
+
+    void fill_rings(Time now);
+    void note(QpIndex qp, Time now);
+    void note_others(QpIndex qp);
+    void note_waiting();
+    NicFrame frame_of(QpIndex qp, FrameKind kind, ClassId priority, const Outgoing& packet);
+    Ring* oldest(unsigned allowed);
+    void receive_of(QpIndex index, const Incoming& packet, Time now);
+
+    NicSettings settings_;
+    std::vector<FlowSettings> flows_;
+    std::vector<FlowStatistics> flow_statistics_;
+    std::vector<QueuePair> queue_pairs_;
+    std::vector<std::uint32_t> peer_of_;  // of each queue pair: peers counted from 0
+    SendSchedule schedule_;               // of data
+    SendSchedule timers_;                 // all in one class; not later than what is due
+    std::vector<Time> timer_at_;          // where one is ready
+    NotificationPoint notification_;
+    std::array<Ring, classes> rings_;
+    Turns replies_;
+    Turns cnps_;
+    std::vector<std::uint32_t> cnps_of_;  // to be sent, of each queue pair
+    unsigned in_use_ = 0;
+    unsigned waiting_ = 0;  // classes that have a frame now
+    unsigned room_ = 0;     // classes whose ring is not full
+    Time moment_{};         // the last event
+    std::uint64_t pushed_ = 0;
+    std::uint64_t sends_seen_ = 0;
+    NicStatistics statistics_;
+};
+
+}  // namespace sluice::roce

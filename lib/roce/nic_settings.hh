@@ -1,0 +1,74 @@
+// The settings of one host: its NIC, the flows it takes part in, and its queue pairs. Plain values, complete
+// before the start; a configuration is compiled to them.
+//
+// A flow is what its queue pairs share, at both ends. Each queue pair requests or responds. Queue pair n of a
+// NIC has the number first_qp + n, and each end knows the other's address and number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "lib/headers.hh"
+#include "lib/ids.hh"
+#include "lib/ip_address.hh"
+#include "lib/roce/arrivals.hh"
+#include "lib/roce/message_sizes.hh"
+#include "lib/roce/notification_point.hh"
+#include "lib/roce/rc_responder.hh"
+#include "lib/roce/reaction_point.hh"
+#include "lib/roce/requester.hh"
+#include "lib/units.hh"
+
+namespace sluice::roce {
+
+// How packets of a kind are labeled, and the class whose pause holds them at the host.
+struct Marking {
+    std::uint8_t dscp = 0;
+    ClassId priority = 0;
+    Ecn ecn = Ecn::not_ect;
+    std::optional<std::uint16_t> vlan_tci;  // PCP 3 bits, DEI 1, VID 12; nothing: untagged
+};
+
+struct NicSettings {
+    MacAddress mac;
+    MacAddress gateway_mac;  // destination of every frame: the switch's port
+    IpAddress address;
+    std::uint32_t first_qp = 0x100;  // numbers lie in [1, 2^24)
+    std::uint64_t seed = 0;
+    std::uint32_t ring_frames = 4;  // of each class's transmit ring; >= 1
+    ReactionParameters reaction;    // its line_rate is the port's
+    Marking ack{26, 3, Ecn::ect0, {}};
+    Marking cnp{48, 6, Ecn::not_ect, {}};
+    Duration cnp_interval = microseconds(50);
+    CnpScope cnp_scope = CnpScope::queue_pair;
+    bool echo_ce = true;      // off: no notification point
+    bool ignore_cnp = false;  // CNPs are counted and do nothing
+    // A SEND finds no receive buffer with this probability, in parts of 2^32, and is told to come again.
+    std::uint64_t rnr_chance = 0;
+    std::uint8_t rnr_timer = 1;  // low five bits of the syndrome: 10 us
+    bool checks_payload = true;  // each byte that arrives
+};
+
+struct FlowSettings {
+    Requester::Kind kind = Requester::Kind::write;
+    MessageSizes sizes = MessageSizes::fixed(1'000'000);
+    ArrivalParameters arrivals;
+    std::optional<Time> stop;             // no message comes from then on
+    std::uint64_t messages = UINT64_MAX;  // of each queue pair
+    Marking data{26, 3, Ecn::ect0, {}};
+    RequesterSettings requester;  // `messages` at least the depth; one that comes when all are posted waits
+    ResponderSettings responder;  // of the same MTU and first PSN
+    // Of the empty path, for slowdowns: its slowest link, and the time of a message beyond its frames' there.
+    Rate path_rate = gigabits(100);
+    Duration path_delay{};
+};
+
+struct QpSettings {
+    std::uint32_t flow = 0;  // its index
+    bool requests = true;    // else it responds
+    IpAddress peer;
+    std::uint32_t peer_qp = 0;
+    std::uint64_t identity = 0;  // for draws: message_draw.hh
+};
+
+}  // namespace sluice::roce

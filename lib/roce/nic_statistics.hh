@@ -1,0 +1,37 @@
+// Figures of a host's queue pairs, flows and NIC. Written by the NIC's thread; histograms may be read by any.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/histogram.hh"
+
+namespace sluice::roce {
+
+struct QpStatistics {
+    std::uint64_t completed = 0;        // messages, at the requester
+    std::uint64_t failed = 0;           // likewise
+    std::uint64_t completed_bytes = 0;  // likewise, payload
+    std::uint64_t delivered = 0;        // messages in order: SENDs and WRITEs, and READs that were asked for
+    std::uint64_t delivered_bytes = 0;  // payload in order: at the responder, and of READs at the requester
+    std::uint64_t wrong_payload = 0;    // packets of those
+    std::uint64_t data_packets = 0;     // sent: of the paced kind
+    std::uint64_t data_wire_bytes = 0;
+    std::uint64_t ce_received = 0;  // data packets with CE
+    std::uint64_t cnps_sent = 0;
+    std::uint64_t cnps_received = 0;
+};
+
+// Of the requesters of one flow at this host. A message takes from its arrival until it is acknowledged.
+struct FlowStatistics {
+    Histogram completion_time;
+    Histogram slowdown;  // against the empty path: 1 ps stands for 1/1000
+};
+
+struct NicStatistics {
+    std::uint64_t frames_sent = 0;
+    std::uint64_t frames_received = 0;
+    std::uint64_t refused = 0;    // no packet of an end point: corrupted, or another protocol's
+    std::uint64_t strangers = 0;  // for an address or a queue pair that is not here, or from another peer
+};
+
+}  // namespace sluice::roce

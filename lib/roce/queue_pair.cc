@@ -1,0 +1,140 @@
+#include "lib/roce/queue_pair.hh"
+
+#include <algorithm>
+
+#include "lib/roce/send_schedule.hh"
+
+namespace sluice::roce {
+namespace {
+
+PacketWriter writer_of(const NicSettings& nic, const QpSettings& own, const Marking& marking) {
+    Route route;
+    route.source_mac = nic.mac;
+    route.destination_mac = nic.gateway_mac;
+    route.vlan_tci = marking.vlan_tci;
+    route.source = nic.address;
+    route.destination = own.peer;
+    route.dscp = marking.dscp;
+    route.ecn = marking.ecn;
+    return {route, own.peer_qp};
+}
+
+}  // namespace
+
+QueuePair::QueuePair(const NicSettings& nic, const FlowSettings& flow, const QpSettings& own,
+                     std::uint32_t number, FlowStatistics& flow_statistics)
+    : nic_(&nic),
+      flow_(&flow),
+      settings_(own),
+      flow_statistics_(&flow_statistics),
+      stream_(payload_stream(nic.address, number)),
+      draws_{nic.seed, own.identity},
+      arrivals_(flow.arrivals, draws_),
+      reaction_(nic.reaction),
+      data_(writer_of(nic, own, flow.data)),
+      reply_(writer_of(nic, own, nic.ack)),
+      cnp_(writer_of(nic, own, nic.cnp)) {
+    if (own.requests)
+        requester_.emplace(flow.requester);
+    else
+        responder_.emplace(flow.responder);
+}
+
+bool QueuePair::has_room() const {
+    return requester_ && requester_->state() != Requester::State::failed &&
+           arrivals_.message() < flow_->messages && requester_->posted() < flow_->requester.messages;
+}
+
+std::optional<Time> QueuePair::next_timer() const {
+    if (!requester_) return std::nullopt;
+    std::optional<Time> next = requester_->next_timer();
+    if (!has_room()) return next;
+    const auto message = arrivals_.next();
+    if (message && (!flow_->stop || *message < *flow_->stop)) take_earlier(next, *message);
+    return next;
+}
+
+void QueuePair::expire(Time now) {
+    if (!requester_) return;
+    requester_->expire(now);
+    complete(now);
+    post_due(now);
+}
+
+// The cookie is when the message came: it may have waited for room.
+void QueuePair::post_due(Time now) {
+    while (has_room()) {
+        const auto at = arrivals_.next();
+        if (!at || *at > now || (flow_->stop && *at >= *flow_->stop)) return;
+        const std::uint32_t bytes = flow_->sizes.size(draws_(MessageDraw::size, arrivals_.message()));
+        if (!requester_->post(flow_->kind, bytes, at->ps)) return;
+        arrivals_.take();
+    }
+}
+
+void QueuePair::complete(Time now) {
+    bool any = false;
+    while (const auto message = requester_->take_completion()) {
+        any = true;
+        arrivals_.completed(now);
+        if (message->failed) {
+            ++statistics.failed;
+            continue;
+        }
+        ++statistics.completed;
+        statistics.completed_bytes += message->bytes;
+        const Duration took = now - Time{message->cookie};
+        flow_statistics_->completion_time.record(took);
+        const std::int64_t empty = std::max<std::int64_t>(time_on_empty_path(*message).ps / 1000, 1);
+        flow_statistics_->slowdown.record({took.ps / empty});
+    }
+    if (any) post_due(now);
+}
+
+Duration QueuePair::time_on_empty_path(const Requester::Completion& message) const {
+    const std::uint64_t packets = (message.bytes + flow_->requester.mtu - 1) / flow_->requester.mtu;
+    Outgoing middle;
+    middle.opcode = Opcode::write_middle;
+    const std::uint64_t bytes = message.bytes + packets * wire_bytes(data_.frame_bytes(middle));
+    return flow_->path_delay + flow_->path_rate.byte_time() * static_cast<std::int64_t>(bytes);
+}
+
+Outgoing QueuePair::next_data(Time now) {
+    const Outgoing packet = requester_ ? *requester_->next(now) : *responder_->next();
+    const std::uint32_t bytes = wire_bytes(data_.frame_bytes(packet));
+    reaction_.on_sent(bytes, now);
+    paced_until_ = now + pace(bytes, reaction_.rate());
+    ++statistics.data_packets;
+    statistics.data_wire_bytes += bytes;
+    return packet;
+}
+
+void QueuePair::check(const Incoming& packet, std::uint64_t offset) {
+    statistics.delivered_bytes += packet.payload.size();
+    if (nic_->checks_payload && first_wrong(packet.payload, stream_, offset)) ++statistics.wrong_payload;
+}
+
+void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr, Time now) {
+    if (responder_) {
+        const RcResponder::Delivery delivery = responder_->receive(packet, rnr);
+        if (delivery.kind == RcResponder::Delivery::Kind::none) return;
+        if (delivery.kind == RcResponder::Delivery::Kind::payload) check(packet, delivery.offset);
+        if (delivery.ends_message) ++statistics.delivered;
+        return;
+    }
+    if (packet.opcode == Opcode::acknowledge) {
+        requester_->receive_aeth(packet.psn, packet.aeth.syndrome, now);
+    } else if (packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only) {
+        const auto data =
+            requester_->receive_response(packet.psn, static_cast<std::uint32_t>(packet.payload.size()), now);
+        if (data.bytes != 0) check(packet, data.offset);
+    }
+    complete(now);
+}
+
+void QueuePair::receive_cnp(Time now) {
+    ++statistics.cnps_received;
+    if (!nic_->ignore_cnp) reaction_.on_cnp(now);
+}
+
+}  // namespace sluice::roce
