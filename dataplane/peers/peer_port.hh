@@ -68,6 +68,7 @@ class PeerPort : public Port {
             const Time departure = meta(packet).departure;
             if (hears_ && packet->pkt_len == pfc_frame_bytes) hear(packet, departure);
             if (source_.deliver(packet, departure)) forget_arrival();
+            if (packet == nullptr) continue;
             if (packet->nb_segs == 1) [[likely]]
                 rte_pktmbuf_free_seg(packet);
             else

@@ -40,8 +40,9 @@ concept PeerSource =
         { source.start(next, wire) } -> std::same_as<Started>;
         // Frames will come even if the switch does nothing; those that our pause holds do not count.
         { same.expects_frames(paused) } -> std::same_as<bool>;
-        // The switch sends a frame, whose first bit leaves at `at`; the port frees it. True: the next step
-        // may have changed. PFC has reached the wire before; the frame is shown here, too.
+        // The switch sends a frame, whose first bit leaves at `at`; the port frees it unless the source keeps
+        // it and sets `packet` to null. True: the next step may have changed. PFC has reached the wire
+        // before; the frame is shown here, too.
         { source.deliver(packet, at) } -> std::same_as<bool>;
 
         // Frames that have started and arrive later, or come whatever the wire does (NothingUnderWay).

@@ -1,0 +1,31 @@
+// A port under the virtual clock with a RoCE host behind it.
+#pragma once
+
+#include <memory>
+
+#include "dataplane/peers/host_source.hh"
+#include "dataplane/peers/peer_port.hh"
+
+namespace sluice {
+
+extern template class PeerPort<HostSource>;
+
+class HostPort final : public PeerPort<HostSource> {
+  public:
+    // The spec is valid: configuration has judged it.
+    explicit HostPort(const HostPortSpec& spec)
+        : PeerPort({spec.speed, spec.obeys, spec.ring_frames}, spec) {}
+
+    const roce::Nic& nic() const { return source_.nic(); }
+    std::uint64_t pauses_sent() const { return source_.pauses_sent(); }  // PFC frames of a slow host
+    // How long our pauses have held a class of the host's; `now` is the clock's.
+    Duration paused_time(ClassId n, Time now) const { return wire_.paused_time(n, now); }
+
+    // Control, between turns.
+    void set_reaction(const roce::ReactionParameters& parameters) {
+        source_.nic().set_reaction(parameters);
+        forget_arrival();
+    }
+};
+
+}  // namespace sluice

@@ -1,0 +1,142 @@
+#include "dataplane/peers/host_source.hh"
+
+#include "lib/class_mask.hh"
+#include "lib/endian.hh"
+#include "lib/headers.hh"
+#include "lib/pfc_frame.hh"
+
+namespace sluice {
+namespace {
+
+constexpr std::uint16_t pause_quanta = 0xFFFF;
+
+}  // namespace
+
+HostSource::HostSource(const HostPortSpec& spec)
+    : pool_(spec.pool),
+      byte_time_(spec.speed.byte_time()),
+      there_and_back_(spec.cable * 2),
+      drain_byte_time_(spec.drain ? spec.drain->byte_time() : Duration{}),
+      drain_classes_(spec.drain_classes),
+      nic_(spec.nic, spec.flows, spec.queue_pairs),
+      waiting_(64) {
+    const Duration refresh = byte_time_ * (std::int64_t{pause_quanta} * quantum_bytes / 2);
+    buffer_.configure(spec.drain, spec.receive_buffer_bytes, refresh, Time{});
+}
+
+HostSource::~HostSource() {
+    for (const Waiting& each : waiting_) rte_pktmbuf_free(each.packet);
+}
+
+std::optional<HostSource::Next> HostSource::next_start(const PauseSender& wire) const {
+    std::optional<Next> best;
+    const auto consider = [&](Time at, Step step) {
+        if (!best || at < best->at) best = Next{at, step};
+    };
+    if (!waiting_.empty()) consider(waiting_.front().at, Step::receive);
+    if (const auto timer = nic_.next_timer()) consider(*timer, Step::timer);
+    // Rings fill while nothing starts.
+    if (const auto fill = wire.is_anything_paused() ? nic_.next_fill() : std::nullopt)
+        consider(*fill, Step::timer);
+    if (const auto pause = buffer_.next()) consider(max(*pause, wire.free_at()), Step::pause);
+    for_each_class(nic_.classes_in_use(), [&](ClassId n) {
+        if (const auto ready = nic_.ready(n)) consider(max(*ready, wire.earliest_start(n)), Step::frame);
+    });
+    return best;
+}
+
+Started HostSource::start(const Next& next, PauseSender& wire) {
+    switch (next.step) {
+        case Step::receive:
+            receive(next.at);
+            return {};
+        case Step::timer:
+            nic_.expire(next.at);
+            return {};
+        case Step::pause:
+            return send_pause(next.at, wire);
+        case Step::frame:
+            return send_frame(next.at, wire);
+    }
+    return {};
+}
+
+bool HostSource::expects_frames(const PauseSender& wire) const {
+    if (!waiting_.empty() || nic_.next_timer()) return true;
+    bool may_start = false;
+    for_each_class(nic_.classes_in_use(),
+                   [&](ClassId n) { may_start = may_start || (nic_.ready(n) && wire.may_start(n)); });
+    return may_start;
+}
+
+bool HostSource::deliver(Packet*& packet, Time departure) {
+    if (load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control) return false;
+    const Time end = departure + byte_time_ * wire_bytes(packet->pkt_len) + there_and_back_;
+    const bool was_empty = waiting_.empty();
+    Time at = end;
+    if (drain_byte_time_.ps != 0) {
+        at = drained_ = max(drained_, end) + drain_byte_time_ * wire_bytes(packet->pkt_len);
+        buffer_.receive(end, wire_bytes(packet->pkt_len));
+    }
+    if (waiting_.full()) waiting_.set_capacity(2 * waiting_.capacity());
+    waiting_.push_back({at, packet});
+    packet = nullptr;
+    return was_empty || drain_byte_time_.ps != 0;
+}
+
+void HostSource::receive(Time now) {
+    Packet* packet = waiting_.front().packet;
+    waiting_.pop_front();
+    const std::uint32_t bytes = packet->pkt_len;
+    if (packet->nb_segs == 1) [[likely]] {
+        nic_.receive({frame_bytes(packet), bytes}, now);
+    } else if (bytes <= bytes_.size()) {
+        nic_.receive(
+            {static_cast<const std::uint8_t*>(rte_pktmbuf_read(packet, 0, bytes, bytes_.data())), bytes},
+            now);
+    }
+    rte_pktmbuf_free(packet);
+}
+
+Started HostSource::send_pause(Time now, PauseSender& wire) {
+    const auto pause = buffer_.take(now);
+    if (!pause) return {};
+    PauseMap map;
+    map.class_enable = drain_classes_;
+    if (pause->off) for_each_class(drain_classes_, [&](ClassId n) { map.quanta[n] = pause_quanta; });
+    std::array<std::uint8_t, pfc_frame_bytes> frame;
+    build_pfc_frame(frame, nic_.settings().mac, map);
+    wire.started(PauseSender::no_class, wire_bytes(pfc_frame_bytes));
+    ++pauses_sent_;
+    Packet* packet = make_packet(pool_, frame, false);
+    if (packet != nullptr) meta(packet).arrival = now;
+    return {packet, packet == nullptr};
+}
+
+Started HostSource::send_frame(Time now, PauseSender& wire) {
+    unsigned allowed = 0;
+    for_each_class(nic_.classes_in_use(), [&](ClassId n) {
+        if (wire.may_start(n)) allowed |= 1U << n;
+    });
+    const auto frame = nic_.take(now, allowed);
+    if (!frame) return {};
+    wire.started(frame->priority, wire_bytes(frame->bytes));
+    Packet* packet = make_frame(*frame);
+    if (packet != nullptr) meta(packet).arrival = now;
+    return {packet, packet == nullptr};
+}
+
+Packet* HostSource::make_frame(const roce::NicFrame& frame) {
+    if (frame.bytes > data_bytes_of(pool_)) [[unlikely]] {
+        nic_.write(frame, bytes_);
+        return make_packet(pool_, std::span(bytes_).first(frame.bytes), false);
+    }
+    Packet* packet = rte_pktmbuf_alloc(pool_);
+    if (packet == nullptr) return nullptr;
+    packet->data_len = static_cast<std::uint16_t>(frame.bytes);
+    packet->pkt_len = frame.bytes;
+    nic_.write(frame, {frame_bytes(packet), frame.bytes});
+    return packet;
+}
+
+}  // namespace sluice

@@ -1,0 +1,84 @@
+// The source behind a host's port: a NIC with its queue pairs (lib/roce/nic.hh) at the end of the cable.
+//
+// A frame that the switch delivers reaches the NIC after the wire, the cable and, where the host is slow, its
+// receive buffer; what the NIC answers takes the cable again, so both are added at once. A slow host drains
+// its buffer at `drain`, sends XOFF above `receive_buffer_bytes` and XON below half (lib/slow_receiver.hh),
+// and loses nothing. Frames that wait keep their mbufs.
+#pragma once
+
+#include <array>
+#include <boost/circular_buffer.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/peers/peer_source.hh"
+#include "lib/roce/nic.hh"
+#include "lib/slow_receiver.hh"
+
+namespace sluice {
+
+struct HostPortSpec {
+    Rate speed = gigabits(100);
+    Duration cable;                  // one way
+    std::optional<PeerDelay> obeys;  // nothing: the host ignores PFC
+    unsigned ring_frames = 4096;     // of the switch's receive ring
+    rte_mempool* pool = nullptr;
+    std::optional<Rate> drain;  // of its receive buffer, wire bytes; nothing: as fast as the link
+    std::uint64_t receive_buffer_bytes = 64'000;
+    std::uint8_t drain_classes = 1U << 3;  // those that it pauses
+    roce::NicSettings nic;
+    std::vector<roce::FlowSettings> flows;
+    std::vector<roce::QpSettings> queue_pairs;  // at least one
+};
+
+class HostSource : public NothingUnderWay {
+  public:
+    enum class Step : std::uint8_t { receive, timer, pause, frame };  // in this order at one moment
+    struct Next {
+        Time at;
+        Step step;
+    };
+
+    explicit HostSource(const HostPortSpec& spec);
+    ~HostSource();
+    HostSource(const HostSource&) = delete;
+    HostSource& operator=(const HostSource&) = delete;
+
+    roce::Nic& nic() { return nic_; }
+    const roce::Nic& nic() const { return nic_; }
+    std::uint64_t pauses_sent() const { return pauses_sent_; }
+
+    std::optional<Next> next_start(const PauseSender& wire) const;
+    Started start(const Next& next, PauseSender& wire);
+    bool expects_frames(const PauseSender& wire) const;
+    bool deliver(Packet*& packet, Time departure);
+    void add_to(PortAccount&) const {}
+    std::string close() { return {}; }
+
+  private:
+    struct Waiting {
+        Time at;
+        Packet* packet;
+    };
+
+    void receive(Time now);
+    Started send_pause(Time now, PauseSender& wire);
+    Started send_frame(Time now, PauseSender& wire);
+    Packet* make_frame(const roce::NicFrame& frame);
+
+    rte_mempool* pool_;
+    Duration byte_time_;
+    Duration there_and_back_;     // twice the cable
+    Duration drain_byte_time_{};  // 0: it keeps up
+    std::uint8_t drain_classes_;
+    roce::Nic nic_;
+    boost::circular_buffer<Waiting> waiting_;
+    Time drained_{};  // the frame before
+    SlowReceiver buffer_;
+    std::uint64_t pauses_sent_ = 0;
+    std::array<std::uint8_t, roce::greatest_packet_bytes> bytes_{};  // of a frame in several mbufs
+};
+
+}  // namespace sluice
