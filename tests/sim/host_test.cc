@@ -1,0 +1,386 @@
+// RoCE hosts behind the ports of a switch: messages complete, congestion control settles where it is
+// published to, faults cost time and never a byte, and each misconfiguration has its symptom.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "tests/sim/host_switch.hh"
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+using namespace sluice::sim;
+using roce::CongestionControl;
+using roce::ReactionParameters;
+using Kind = roce::Requester::Kind;
+
+namespace {
+
+constexpr ClassId lossless = 3;
+constexpr std::uint32_t one_us = 198;  // meters of cable
+
+std::vector<unsigned> first(unsigned n) {
+    std::vector<unsigned> hosts(n);
+    for (unsigned i = 0; i < n; ++i) hosts[i] = i;
+    return hosts;
+}
+
+roce::FlowSettings messages_of(std::uint32_t bytes, std::uint64_t count, std::uint32_t depth = 4) {
+    roce::FlowSettings flow;
+    flow.sizes = roce::MessageSizes::fixed(bytes);
+    flow.messages = count;
+    flow.arrivals.depth = depth;
+    return flow;
+}
+
+// One-way flow of two hosts.
+HostSetup pair(const roce::FlowSettings& flow, unsigned qps = 1) { return {{{{0}, 1, qps, flow}}}; }
+
+}  // namespace
+
+TEST_GROUP(Host){};
+
+TEST(Host, oneFlowTakesTheWholeLink) {
+    const Config config = sim_config(2, gigabits(100));
+    for (const Kind kind : {Kind::write, Kind::send, Kind::read}) {
+        roce::FlowSettings flow = messages_of(1'000'000, 20);
+        flow.kind = kind;
+        HostSwitch sim(config, pair(flow));
+        Time last{};
+        sim.on_instant = [&] {
+            if (last == Time{} && sim.sum().completed == 20) last = sim.now();
+        };
+        sim.drain(Time{} + milliseconds(10));
+        const roce::QpStatistics all = sim.sum();
+        LONGS_EQUAL(20, all.completed);
+        LONGS_EQUAL(20, all.delivered);
+        LONGS_EQUAL(0, all.failed);
+        LONGS_EQUAL(20'000'000, all.completed_bytes);
+        LONGS_EQUAL(20'000'000, all.delivered_bytes);
+        LONGS_EQUAL(0, sim.dropped());
+        const unsigned sender = kind == Kind::read ? 1 : 0;
+        const roce::QpStatistics data = sim.sum(sender);
+        const Duration wire = gigabits(100).byte_time() * static_cast<std::int64_t>(data.data_wire_bytes);
+        // The wire is never free from the first frame to the last; the rest is one way and the ACK's.
+        CHECK_TRUE(last - Time{} >= wire);
+        CHECK_TRUE(last - Time{} - wire < microseconds(4));
+        const roce::FlowStatistics& figures = sim.host(0).nic().flow_statistics(0);
+        LONGS_EQUAL(20, figures.completion_time.count());
+        // Four are outstanding, and each gets a quarter of the link.
+        CHECK_TRUE(figures.slowdown.max().ps >= 3900 && figures.slowdown.max().ps <= 4200);
+    }
+}
+
+namespace {
+
+constexpr std::uint32_t frame_1000 = 940;  // payload of 998 bytes, the nearest to 1000 that a pad leaves
+
+struct Settled {
+    double queue_bytes = 0;  // mean over time
+    double utilization = 0;
+    double jain = 0;
+};
+
+// N endless senders at 40G into one port, marked between 5 and 200 KB up to 1 %; PFC is far away.
+Config marked_config(unsigned senders, std::uint64_t seed) {
+    Config config = sim_config(senders + 1, gigabits(40), one_us);
+    config.seed = seed;
+    config.buffer_size_bytes = 64'000'000;
+    WredConfig& wred = config.wred["paper"];
+    wred.green.min_bytes = 5'000;
+    wred.green.max_bytes = 200'000;
+    wred.green.probability = Chance{Chance::always / 100};
+    port_of(config, senders).queue[lossless].wred = "paper";
+    return config;
+}
+
+HostSetup incast(unsigned senders, CongestionControl kind) {
+    roce::FlowSettings flow = messages_of(1'000'000, UINT64_MAX);
+    flow.arrivals.spread = microseconds(100);
+    flow.requester.mtu = flow.responder.mtu = frame_1000;
+    flow.requester.timeout = milliseconds(20);
+    HostSetup setup{{{first(senders), senders, 1, flow}}};
+    setup.each = [kind](unsigned, HostPortSpec& spec) {
+        spec.nic.reaction = kind == CongestionControl::none ? ReactionParameters::none(spec.speed)
+                                                            : ReactionParameters::paper(spec.speed);
+        spec.nic.checks_payload = false;
+    };
+    return setup;
+}
+
+constexpr unsigned incast_packets = 80'000;
+
+Settled settle(HostSwitch& sim, unsigned senders, Duration transient, Duration measured) {
+    const PortContext& port = sim.device().port(static_cast<PortId>(senders));
+    double area = 0, bytes = 0;
+    Time weighed = Time{} + transient;
+    const auto weigh = [&] {
+        if (sim.now() <= weighed) return;
+        area += bytes * static_cast<double>((sim.now() - weighed).ps);
+        weighed = sim.now();
+    };
+    sim.on_instant = [&] {
+        weigh();
+        bytes = port.queue[lossless].use.used_cells() * 256.0;
+    };
+    sim.run_until(Time{} + transient);
+    std::vector<double> before;
+    for (unsigned id = 0; id < senders; ++id)
+        before.push_back(static_cast<double>(sim.qp(senders, id).statistics.delivered_bytes));
+    const std::uint64_t tx_packets = port.counters.tx.packets.get();
+    const std::uint64_t tx_bytes = port.counters.tx.bytes.get();
+    sim.run_until(Time{} + transient + measured);
+    weigh();
+    double sum = 0, squares = 0;
+    for (unsigned id = 0; id < senders; ++id) {
+        const double got = static_cast<double>(sim.qp(senders, id).statistics.delivered_bytes) - before[id];
+        sum += got;
+        squares += got * got;
+    }
+    const std::uint64_t wire = port.counters.tx.bytes.get() - tx_bytes +
+                               (port.counters.tx.packets.get() - tx_packets) * wire_overhead_bytes;
+    const auto span = static_cast<double>(measured.ps);
+    return {area / span, static_cast<double>(wire) * static_cast<double>(gigabits(40).byte_time().ps) / span,
+            sum * sum / (squares * senders)};
+}
+
+}  // namespace
+
+// By default two cases of one seed; SLUICE_LONG=1: all, five seeds.
+TEST(Host, incastSettlesAtDcqcnsFixedPoint) {
+    struct Case {
+        unsigned senders;
+        double least_kb, most_kb;
+    };
+    constexpr std::array<Case, 5> cases{{{2, 20.2 * 0.75, 20.2 * 1.25},
+                                         {4, 41.8 * 0.75, 41.8 * 1.25},
+                                         {8, 93.8 * 0.75, 93.8 * 1.25},
+                                         {10, 122.6 * 0.75, 122.6 * 1.25},
+                                         {20, 175, 205}}};
+    const std::uint64_t seeds = is_long() ? 5 : 1;
+    for (const Case& each : cases) {
+        if (!is_long() && each.senders != 4 && each.senders != 20) continue;
+        double mean_kb = 0, mean_jain = 0;  // of two senders a single run of 40 ms may have 0.97
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+            HostSwitch sim(marked_config(each.senders, seed), incast(each.senders, CongestionControl::dcqcn),
+                           fmt::format("{} senders, seed {}", each.senders, seed), incast_packets, false);
+            const Settled settled = settle(sim, each.senders, milliseconds(20), milliseconds(40));
+            CHECK_TRUE(settled.utilization >= 0.995 && settled.utilization <= 1.0001);
+            LONGS_EQUAL(0, sim.dropped());
+            LONGS_EQUAL(0, sim.device().port(0).counters.group[lossless].xoff.get());
+            mean_kb += settled.queue_bytes / 1000 / static_cast<double>(seeds);
+            mean_jain += settled.jain / static_cast<double>(seeds);
+            if (is_long())
+                std::printf("\n%u senders, seed %u: %.1f KB, %.4f of the link, Jain %.4f", each.senders,
+                            static_cast<unsigned>(seed), settled.queue_bytes / 1000, settled.utilization,
+                            settled.jain);
+        }
+        CHECK_TRUE(mean_jain >= 0.98);
+        if (mean_kb < each.least_kb || mean_kb > each.most_kb)
+            FAIL(fmt::format("{} senders: {:.1f} KB", each.senders, mean_kb).c_str());
+    }
+}
+
+TEST(Host, losslessIncastWithoutCongestionControlIsFairAndLosesNothing) {
+    constexpr unsigned senders = 8;
+    Config config = sim_config(senders + 1, gigabits(40), one_us);
+    config.buffer_size_bytes = 4'000'000;
+    HostSwitch sim(config, incast(senders, CongestionControl::none), "", incast_packets);
+    const Settled settled = settle(sim, senders, milliseconds(2), milliseconds(5));
+    CHECK_TRUE(settled.utilization >= 0.9999);
+    CHECK_TRUE(settled.jain >= 0.999);
+    LONGS_EQUAL(0, sim.dropped());
+    CHECK_TRUE(sim.device().port(0).counters.group[lossless].xoff.get() > 0);
+    CHECK_TRUE(sim.host(0).paused_time(lossless, sim.now()) > milliseconds(4));
+    std::uint64_t again = 0;
+    for (unsigned id = 0; id < senders; ++id) again += sim.qp(id, 0).requester()->counters().retransmissions;
+    LONGS_EQUAL(0, again);
+}
+
+TEST(Host, aRunIsTheSameTwiceAndForAnyNumberOfWorkers) {
+    std::uint64_t digest = 0;
+    for (const unsigned workers : {1U, 2U, 3U, 1U}) {
+        Config config = marked_config(4, 1);
+        config.workers = workers;
+        roce::FlowSettings flow = messages_of(1, 60);
+        flow.sizes = roce::MessageSizes::uniform(1, 60'000);
+        flow.requester.messages = 8;
+        HostSetup setup{{{{0, 1, 2, 3}, 4, 3, flow}}};
+        flow.kind = Kind::read;
+        setup.flows.push_back({{4, 2}, 1, 2, flow});
+        setup.each = [](unsigned, HostPortSpec& spec) {
+            spec.nic.reaction = ReactionParameters::paper(spec.speed);
+        };
+        HostSwitch sim(config, setup, fmt::format("workers {}", workers), incast_packets);
+        sim.drain(Time{} + milliseconds(50));
+        LONGS_EQUAL(16 * 60, sim.sum().completed);
+        LONGS_EQUAL(16 * 60, sim.sum().delivered);
+        CHECK_TRUE(sim.sum().cnps_received > 0);
+        LONGS_EQUAL(sim.sum().cnps_sent, sim.sum().cnps_received);
+        if (digest == 0) digest = sim.digest();
+        CHECK_TRUE(digest == sim.digest());
+    }
+}
+
+namespace {
+
+HostSetup faulty(Kind kind, unsigned retries) {
+    roce::FlowSettings flow = messages_of(1, 200, 4);
+    flow.sizes = roce::MessageSizes::uniform(1, 50'000);
+    flow.kind = kind;
+    flow.requester.timeout = microseconds(100);
+    flow.requester.retry_count = retries;
+    return pair(flow, 2);
+}
+
+}  // namespace
+
+TEST(Host, underFaultsEveryMessageCompletesOnce) {
+    for (const Kind kind : {Kind::write, Kind::send, Kind::read}) {
+        Config config = sim_config(2, gigabits(100));
+        for (unsigned id = 0; id < 2; ++id) {
+            FaultSettings& faults = port_of(config, id).fault;
+            faults.drop_chance = faults.corrupt_chance = faults.duplicate_chance =
+                Chance{Chance::always / 50};
+        }
+        HostSwitch sim(config, faulty(kind, roce::unlimited_retries));
+        sim.drain(Time{} + seconds(2));
+        const roce::QpStatistics all = sim.sum();
+        LONGS_EQUAL(400, all.completed);
+        LONGS_EQUAL(400, all.delivered);
+        LONGS_EQUAL(0, all.failed);
+        LONGS_EQUAL(all.completed_bytes, all.delivered_bytes);
+        CHECK_TRUE(sim.qp(0, 0).requester()->counters().retransmissions > 0);
+        CHECK_TRUE(sim.host(1).nic().statistics().refused > 0);
+    }
+}
+
+TEST(Host, withRetriesExhaustedMessagesFailAndAreCounted) {
+    Config config = sim_config(2, gigabits(100));
+    port_of(config, 1).fault.drop_every = 1;  // every answer
+    HostSwitch sim(config, faulty(Kind::write, 3));
+    sim.drain(Time{} + milliseconds(100));
+    const roce::QpStatistics all = sim.sum();
+    LONGS_EQUAL(0, all.completed);
+    LONGS_EQUAL(8, all.failed);  // those that were posted
+    CHECK_TRUE(all.delivered >= 2);
+    for (unsigned qp = 0; qp < 2; ++qp) {
+        CHECK_TRUE(sim.qp(0, qp).requester()->state() == roce::Requester::State::failed);
+        LONGS_EQUAL(4, sim.qp(0, qp).requester()->counters().timeouts);
+    }
+}
+
+TEST(Host, sendsWithoutAReceiveBufferComeAgain) {
+    HostSetup setup = faulty(Kind::send, 7);
+    setup.each = [](unsigned, HostPortSpec& spec) { spec.nic.rnr_chance = 1ULL << 30; };
+    HostSwitch sim(sim_config(2, gigabits(100)), setup);
+    sim.drain(Time{} + milliseconds(100));
+    LONGS_EQUAL(400, sim.sum().completed);
+    LONGS_EQUAL(400, sim.sum().delivered);
+    CHECK_TRUE(sim.qp(0, 0).requester()->counters().rnr_naks > 20);
+}
+
+namespace {
+
+// Four senders for 3 ms; `change` misconfigures the hosts.
+struct Symptom {
+    double queue_bytes = 0;
+    roce::QpStatistics sum;
+    std::uint64_t cnp_class_packets = 0;  // into the switch from the receiver
+};
+Symptom symptom_of(const std::function<void(HostPortSpec&)>& change) {
+    HostSetup setup = incast(4, CongestionControl::dcqcn);
+    const auto each = setup.each;
+    setup.each = [&](unsigned id, HostPortSpec& spec) {
+        each(id, spec);
+        change(spec);
+    };
+    Config config = marked_config(4, 1);
+    config.maps["default"].cnp_tc.reset();  // CNPs by their DSCP
+    HostSwitch sim(config, setup, "", incast_packets);
+    const Settled settled = settle(sim, 4, milliseconds(1), milliseconds(2));
+    LONGS_EQUAL(0, sim.dropped());
+    return {settled.queue_bytes, sim.sum(), sim.device().port(4).counters.group_rx[6].packets.get()};
+}
+
+}  // namespace
+
+TEST(Host, eachMisconfigurationHasItsSymptom) {
+    const Symptom right = symptom_of([](HostPortSpec&) {});
+    CHECK_TRUE(right.queue_bytes < 200'000);
+    CHECK_TRUE(right.sum.cnps_received > 0 && right.cnp_class_packets > 0);
+
+    const Symptom deaf = symptom_of([](HostPortSpec& spec) { spec.nic.ignore_cnp = true; });
+    CHECK_TRUE(deaf.queue_bytes > 5'000'000);
+    CHECK_TRUE(deaf.sum.cnps_received > 0);
+
+    const Symptom mute = symptom_of([](HostPortSpec& spec) { spec.nic.echo_ce = false; });
+    CHECK_TRUE(mute.queue_bytes > 5'000'000);
+    CHECK_TRUE(mute.sum.ce_received > 0);
+    LONGS_EQUAL(0, mute.sum.cnps_sent);
+
+    const Symptom elsewhere = symptom_of([](HostPortSpec& spec) { spec.nic.cnp.dscp = 26; });
+    CHECK_TRUE(elsewhere.sum.cnps_received > 0);
+    LONGS_EQUAL(0, elsewhere.cnp_class_packets);
+}
+
+TEST(Host, aSlowHostSendsPfcAndLosesNothing) {
+    const Config config = sim_config(2, gigabits(100));
+    HostSetup setup = pair(messages_of(1'000'000, 20));
+    setup.each = [](unsigned id, HostPortSpec& spec) {
+        if (id == 1) spec.drain = gigabits(50);
+    };
+    HostSwitch sim(config, setup);
+    sim.drain(Time{} + milliseconds(20));
+    LONGS_EQUAL(20, sim.sum().completed);
+    LONGS_EQUAL(0, sim.dropped());
+    LONGS_EQUAL(0, sim.qp(0, 0).requester()->counters().retransmissions);
+    CHECK_TRUE(sim.host(1).pauses_sent() > 10);
+    CHECK_TRUE(sim.device().port(1).honor.counters(lossless).rx_xoff.get() > 5);
+    // 21.6 MB at half of 100G.
+    CHECK_TRUE(sim.now() > Time{} + microseconds(3'300));
+}
+
+TEST(Host, aSenderObeysPfcOnlyIfItIsToldTo) {
+    Config config = sim_config(3, gigabits(100));
+    config.buffer_size_bytes = 2'000'000;
+    roce::FlowSettings flow = messages_of(1'000'000, 10);
+    for (const bool obeys : {true, false}) {
+        HostSetup setup{{{{0, 1}, 2, 1, flow}}};
+        setup.each = [&](unsigned, HostPortSpec& spec) {
+            if (!obeys) spec.obeys.reset();
+        };
+        HostSwitch sim(config, setup, "", 0, obeys);
+        sim.run_until(Time{} + milliseconds(1));
+        CHECK_TRUE((sim.dropped() == 0) == obeys);
+        CHECK_TRUE((sim.host(0).paused_time(lossless, sim.now()) > Duration{}) == obeys);
+    }
+}
+
+TEST(Host, congestionControlChangesLive) {
+    HostSwitch sim(marked_config(2, 1), incast(2, CongestionControl::none), "", incast_packets);
+    sim.run_until(Time{} + milliseconds(1));
+    const auto queue = [&] { return sim.device().port(2).queue[lossless].use.used_cells() * 256; };
+    CHECK_TRUE(queue() > 2'000'000);
+    for (unsigned id = 0; id < 3; ++id) sim.host(id).set_reaction(ReactionParameters::paper(gigabits(40)));
+    sim.run_until(Time{} + milliseconds(6));
+    CHECK_TRUE(queue() < 200'000);
+}
+
+TEST(Host, tenThousandQueuePairsShareOneHost) {
+    roce::FlowSettings flow = messages_of(2'000, 2, 1);
+    flow.requester.messages = 2;
+    flow.requester.most_reads = flow.responder.most_reads = 1;
+    flow.requester.timeout = milliseconds(50);
+    HostSwitch sim(sim_config(2, gigabits(100)), pair(flow, 10'000));
+    sim.drain(Time{} + milliseconds(100));
+    LONGS_EQUAL(20'000, sim.sum().completed);
+    LONGS_EQUAL(0, sim.dropped());
+    // Round robin: nobody is done before everybody has sent once, so the fastest took half of the run.
+    const roce::FlowStatistics& figures = sim.host(0).nic().flow_statistics(0);
+    CHECK_TRUE(figures.completion_time.quantile(1) * 4 > figures.completion_time.quantile(500));
+}
