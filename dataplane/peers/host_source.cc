@@ -1,5 +1,7 @@
 #include "dataplane/peers/host_source.hh"
 
+#include <algorithm>
+
 #include "lib/class_mask.hh"
 #include "lib/endian.hh"
 #include "lib/headers.hh"
@@ -39,9 +41,8 @@ std::optional<HostSource::Next> HostSource::next_start(const PauseSender& wire) 
     if (const auto fill = wire.is_anything_paused() ? nic_.next_fill() : std::nullopt)
         consider(*fill, Step::timer);
     if (const auto pause = buffer_.next()) consider(max(*pause, wire.free_at()), Step::pause);
-    for_each_class(nic_.classes_in_use(), [&](ClassId n) {
-        if (const auto ready = nic_.ready(n)) consider(max(*ready, wire.earliest_start(n)), Step::frame);
-    });
+    for (const auto& ready : nic_.ready())
+        consider(max(ready.at, wire.earliest_start(ready.priority)), Step::frame);
     return best;
 }
 
@@ -63,10 +64,8 @@ Started HostSource::start(const Next& next, PauseSender& wire) {
 
 bool HostSource::expects_frames(const PauseSender& wire) const {
     if (!waiting_.empty() || nic_.next_timer()) return true;
-    bool may_start = false;
-    for_each_class(nic_.classes_in_use(),
-                   [&](ClassId n) { may_start = may_start || (nic_.ready(n) && wire.may_start(n)); });
-    return may_start;
+    return std::ranges::any_of(nic_.ready(),
+                               [&](const auto& ready) { return wire.may_start(ready.priority); });
 }
 
 bool HostSource::deliver(Packet*& packet, Time departure) {
@@ -115,9 +114,8 @@ Started HostSource::send_pause(Time now, PauseSender& wire) {
 
 Started HostSource::send_frame(Time now, PauseSender& wire) {
     unsigned allowed = 0;
-    for_each_class(nic_.classes_in_use(), [&](ClassId n) {
-        if (wire.may_start(n)) allowed |= 1U << n;
-    });
+    for (const auto& ready : nic_.ready())
+        if (wire.may_start(ready.priority)) allowed |= 1U << ready.priority;
     const auto frame = nic_.take(now, allowed);
     if (!frame) return {};
     wire.started(frame->priority, wire_bytes(frame->bytes));

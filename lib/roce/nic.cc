@@ -71,29 +71,51 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
         note_others(n);
     }
     in_use_ |= room_;
+    settle(Time{});
 }
 
 // Those whose time has come since the event before, each at its time.
 void Nic::fill_rings(Time now) {
-    while (const auto at = schedule_.next_time(room_)) {
-        if (*at > now) break;
-        const Time moment = max(*at, moment_);
-        const QpIndex index = *schedule_.next(moment, room_);
-        QueuePair& qp = queue_pairs_[index];
+    for (auto turn = schedule_.first(room_); turn.qp != SendSchedule::nobody && turn.at <= now;
+         turn = schedule_.first(room_)) {
+        const Time moment = max(turn.at, moment_);
+        QueuePair& qp = queue_pairs_[turn.qp];
         const ClassId priority = qp.flow().data.priority;
         Ring& ring = rings_[priority];
         const std::uint32_t place = ring.first + ring.count++;
         const auto size = static_cast<std::uint32_t>(ring.frames.size());
-        ring.frames[place < size ? place : place - size] = {index, qp.next_data(moment), pushed_++};
+        ring.frames[place < size ? place : place - size] = {turn.qp, qp.next_data(moment), pushed_++};
         if (ring.count == size) room_ &= ~(1U << priority);
         if (qp.has_data())
-            schedule_.set_ready(index, qp.paced_until());
+            schedule_.set_ready(turn.qp, qp.paced_until());
         else
-            schedule_.set_idle(index);
-        note_others(index);
+            schedule_.set_idle(turn.qp);
+        note_others(turn.qp);
     }
     moment_ = max(moment_, now);
-    note_waiting();
+}
+
+// Before an event.
+void Nic::catch_up(Time now) {
+    if (next_fill_ && *next_fill_ <= now) fill_rings(now);
+    moment_ = max(moment_, now);
+}
+
+// After it.
+void Nic::settle(Time now) {
+    fill_rings(now);
+    unsigned waiting = 0;
+    if (cnps_.count != 0) waiting |= 1U << settings_.cnp.priority;
+    if (replies_.count != 0) waiting |= 1U << settings_.ack.priority;
+    ready_count_ = 0;
+    for_each_class(in_use_, [&](ClassId n) {
+        if ((waiting >> n & 1U) != 0 || rings_[n].count != 0)
+            ready_[ready_count_++] = {n, moment_};
+        else if (const auto at = schedule_.next_time(1U << n))
+            ready_[ready_count_++] = {n, *at};
+    });
+    next_timer_ = timers_.next_time(1);
+    next_fill_ = schedule_.next_time(room_);
 }
 
 // An event of the queue pair has passed: when it is to be asked again.
@@ -120,15 +142,6 @@ void Nic::note_others(QpIndex index) {
     }
 }
 
-void Nic::note_waiting() {
-    waiting_ = 0;
-    if (cnps_.count != 0) waiting_ |= 1U << settings_.cnp.priority;
-    if (replies_.count != 0) waiting_ |= 1U << settings_.ack.priority;
-    for_each_class(in_use_, [&](ClassId n) {
-        if (rings_[n].count != 0) waiting_ |= 1U << n;
-    });
-}
-
 NicFrame Nic::frame_of(QpIndex index, FrameKind kind, ClassId priority, const Outgoing& packet) {
     ++statistics_.frames_sent;
     return {index, kind, priority, queue_pairs_[index].writer(kind).frame_bytes(packet), packet};
@@ -145,7 +158,7 @@ Nic::Ring* Nic::oldest(unsigned allowed) {
 }
 
 std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
-    fill_rings(now);
+    catch_up(now);
     std::optional<NicFrame> frame;
     if (cnps_.count != 0 && (allowed >> settings_.cnp.priority & 1U) != 0) {
         const QpIndex index = cnps_.take();
@@ -172,37 +185,35 @@ std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
             room_ |= 1U << priority;
         }
     }
-    fill_rings(now);
+    settle(now);
     return frame;
 }
 
 void Nic::expire(Time now) {
-    fill_rings(now);
+    catch_up(now);
     while (const auto index = timers_.next(now, 1)) {
         queue_pairs_[*index].expire(now);
         timers_.set_idle(*index);
         note(*index, now);
     }
-    fill_rings(now);
+    settle(now);
 }
 
 void Nic::receive(std::span<const std::uint8_t> frame, Time now) {
-    fill_rings(now);
+    catch_up(now);
     ++statistics_.frames_received;
     const Incoming packet = read_packet(frame);
+    const std::uint32_t index = packet.qp - settings_.first_qp;  // wraps beyond all
     if (packet.refusal != Incoming::Refusal::none) {
         ++statistics_.refused;
-        return;
-    }
-    const std::uint32_t index = packet.qp - settings_.first_qp;  // wraps beyond all
-    if (index >= queue_pairs_.size() || packet.destination != settings_.address ||
-        packet.source != queue_pairs_[index].settings().peer) {
+    } else if (index >= queue_pairs_.size() || packet.destination != settings_.address ||
+               packet.source != queue_pairs_[index].settings().peer) {
         ++statistics_.strangers;
-        return;
+    } else {
+        receive_of(index, packet, now);
+        note(index, now);
     }
-    receive_of(index, packet, now);
-    note(index, now);
-    fill_rings(now);
+    settle(now);
 }
 
 void Nic::receive_of(QpIndex index, const Incoming& packet, Time now) {

@@ -38,21 +38,21 @@ class Nic {
     Nic(const Nic&) = delete;
     Nic& operator=(const Nic&) = delete;
 
-    // From when on a class has a frame, if nothing happens until then; may lie in the past.
-    std::optional<Time> ready(ClassId n) const {
-        const unsigned bit = 1U << n;
-        return (waiting_ & bit) != 0 ? std::optional(moment_) : schedule_.next_time(bit);
-    }
-    unsigned classes_in_use() const { return in_use_; }  // mask
+    // The classes that have a frame, each from when on, if nothing happens until then; may lie in the past.
+    struct Ready {
+        ClassId priority;
+        Time at;
+    };
+    std::span<const Ready> ready() const { return std::span(ready_).first(ready_count_); }
     std::optional<NicFrame> take(Time now, unsigned allowed);
     // frame.bytes of it; `out` has as many.
     void write(const NicFrame& frame, std::span<std::uint8_t> out) {
         queue_pairs_[frame.qp].writer(frame.kind).write(frame.packet, out);
     }
 
-    std::optional<Time> next_timer() const { return timers_.next_time(1); }
+    std::optional<Time> next_timer() const { return next_timer_; }
     // When data next goes into a ring by itself.
-    std::optional<Time> next_fill() const { return schedule_.next_time(room_); }
+    std::optional<Time> next_fill() const { return next_fill_; }
     void expire(Time now);  // timers, and rings
     void receive(std::span<const std::uint8_t> frame, Time now);
 
@@ -88,10 +88,11 @@ class Nic {
         QpIndex take();
     };
 
+    void catch_up(Time now);
     void fill_rings(Time now);
+    void settle(Time now);
     void note(QpIndex qp, Time now);
     void note_others(QpIndex qp);
-    void note_waiting();
     NicFrame frame_of(QpIndex qp, FrameKind kind, ClassId priority, const Outgoing& packet);
     Ring* oldest(unsigned allowed);
     void receive_of(QpIndex index, const Incoming& packet, Time now);
@@ -110,9 +111,13 @@ class Nic {
     Turns cnps_;
     std::vector<std::uint32_t> cnps_of_;  // to be sent, of each queue pair
     unsigned in_use_ = 0;
-    unsigned waiting_ = 0;  // classes that have a frame now
-    unsigned room_ = 0;     // classes whose ring is not full
-    Time moment_{};         // the last event
+    unsigned room_ = 0;  // classes whose ring is not full
+    Time moment_{};      // the last event
+    // As of it:
+    std::array<Ready, classes> ready_{};
+    unsigned ready_count_ = 0;
+    std::optional<Time> next_timer_;
+    std::optional<Time> next_fill_;
     std::uint64_t pushed_ = 0;
     std::uint64_t sends_seen_ = 0;
     NicStatistics statistics_;

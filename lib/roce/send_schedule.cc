@@ -2,8 +2,6 @@
 
 #include <cassert>
 
-#include "lib/class_mask.hh"
-
 namespace sluice::roce {
 
 SendSchedule::SendSchedule(std::span<const ClassId> class_of_queue_pair)
@@ -25,19 +23,6 @@ SendSchedule::SendSchedule(std::span<const ClassId> class_of_queue_pair)
         place_[qp] = next[class_of_queue_pair[qp]];
         ++next[class_of_queue_pair[qp]].leaf;
     }
-}
-
-// Without a branch: which one is earlier cannot be foretold.
-SendSchedule::Turn SendSchedule::earlier(const Turn& a, const Turn& b) {
-    const unsigned before = unsigned{b.at < a.at} | (unsigned{b.at == a.at} & unsigned{b.qp < a.qp});
-    const unsigned takes_b = unsigned{b.qp != nobody} & (unsigned{a.qp == nobody} | before);
-    return {{takes_b != 0 ? b.at.ps : a.at.ps}, takes_b != 0 ? b.qp : a.qp};
-}
-
-SendSchedule::Turn SendSchedule::first(unsigned allowed) const {
-    Turn best;
-    for_each_class(allowed & present_, [&](ClassId id) { best = earlier(best, nodes_[root_[id]]); });
-    return best;
 }
 
 void SendSchedule::set(QpIndex qp, Turn turn) {

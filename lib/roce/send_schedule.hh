@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/class_mask.hh"
 #include "lib/ids.hh"
 #include "lib/units.hh"
 
@@ -38,6 +39,17 @@ class SendSchedule {
     void set_idle(QpIndex qp) { set(qp, {}); }
     bool is_ready(QpIndex qp) const { return nodes_[place_[qp].tree + place_[qp].leaf].qp != nobody; }
 
+    static constexpr QpIndex nobody = ~QpIndex{0};
+    struct Turn {
+        Time at{};
+        QpIndex qp = nobody;
+    };
+    // The one that waits longest of the classes of the mask `allowed`, and from when on it may send.
+    Turn first(unsigned allowed) const {
+        Turn best;
+        for_each_class(allowed & present_, [&](ClassId id) { best = earlier(best, nodes_[root_[id]]); });
+        return best;
+    }
     // Of the classes of the mask `allowed`: the queue pair to send at `now`, if any. Changes nothing.
     std::optional<QpIndex> next(Time now, unsigned allowed) const {
         const Turn turn = first(allowed);
@@ -50,18 +62,17 @@ class SendSchedule {
     }
 
   private:
-    static constexpr QpIndex nobody = ~QpIndex{0};
-    struct Turn {
-        Time at{};
-        QpIndex qp = nobody;
-    };
     // A tree of n leaves: nodes 1..2n-1, the root first; n..2n-1 are the leaves.
     struct Place {
         std::uint32_t tree;  // its node 0 in nodes_
         std::uint32_t leaf;  // the node of the queue pair
     };
-    Turn first(unsigned allowed) const;
-    static Turn earlier(const Turn& a, const Turn& b);
+    // Without a branch: which one is earlier cannot be foretold.
+    static Turn earlier(const Turn& a, const Turn& b) {
+        const unsigned before = unsigned{b.at < a.at} | (unsigned{b.at == a.at} & unsigned{b.qp < a.qp});
+        const unsigned takes_b = unsigned{b.qp != nobody} & (unsigned{a.qp == nobody} | before);
+        return {{takes_b != 0 ? b.at.ps : a.at.ps}, takes_b != 0 ? b.qp : a.qp};
+    }
     void set(QpIndex qp, Turn turn);
 
     std::vector<Place> place_;                   // of each queue pair

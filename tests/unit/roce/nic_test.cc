@@ -1,0 +1,356 @@
+// The NIC of a host by itself, and two of them with a wire between that loses nothing.
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "lib/roce/nic.hh"
+#include "tests/unit/ip_addresses.hh"
+
+#include "CppUTest/TestHarness.h"
+// Not complete without it.
+#include "CppUTest/MemoryLeakDetector.h"
+#include "CppUTest/MemoryLeakWarningPlugin.h"
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::roce;
+using Kind = Requester::Kind;
+
+constexpr Rate line = gigabits(100);
+constexpr std::uint32_t first_qp = 0x100;
+constexpr ClassId data_class = 3;
+constexpr ClassId ack_class = 4;
+constexpr ClassId cnp_class = 6;
+constexpr Duration cable = microseconds(1);
+
+struct Sent {
+    Time at;
+    ClassId priority;
+    Incoming packet;  // without its payload
+    std::uint32_t bytes;
+};
+
+// Host 1 requests, host 2 responds; queue pair n of one is connected with n of the other.
+class NicPair {
+  public:
+    std::vector<FlowSettings> flows{1};
+    std::vector<std::uint32_t> flow_of_qp{0};
+    std::array<NicSettings, 2> settings;
+    std::array<unsigned, 2> allowed{0xFF, 0xFF};
+    std::array<std::vector<Sent>, 2> sent;
+    bool traces = true;
+    bool marks = false;  // CE for all data
+
+    NicPair() {
+        for (unsigned end = 0; end < 2; ++end) {
+            settings[end].address = address(end);
+            settings[end].first_qp = first_qp;
+            settings[end].reaction = ReactionParameters::none(line);
+            settings[end].ack = {26, ack_class, Ecn::ect0, {}};
+            settings[end].cnp = {48, cnp_class, Ecn::not_ect, {}};
+        }
+        flows[0].sizes = MessageSizes::fixed(10'000);
+        flows[0].messages = 4;
+        flows[0].path_rate = line;
+    }
+
+    Nic& nic(unsigned end) {
+        if (!ends_[end].nic) {
+            std::vector<QpSettings> qps;
+            for (std::uint32_t n = 0; n < flow_of_qp.size(); ++n)
+                qps.push_back({flow_of_qp[n], end == 0, address(1 - end), first_qp + n, n});
+            ends_[end].nic = std::make_unique<Nic>(settings[end], flows, qps);
+        }
+        return *ends_[end].nic;
+    }
+
+    void run(Time until) {
+        for (auto next = earliest(); next && next->at <= until; next = earliest()) step(*next);
+        now = max(now, until);
+    }
+    Time now{};
+
+    static IpAddress address(unsigned end) { return v4(0x0A000001U + end); }
+
+  private:
+    enum class What : std::uint8_t { receive, timer, frame };
+    struct Next {
+        Time at;
+        unsigned end;
+        What what;
+    };
+    struct Flight {
+        Time at;
+        std::vector<std::uint8_t> frame;
+    };
+    struct End {
+        std::unique_ptr<Nic> nic;
+        Time wire_free{};
+        std::deque<Flight> arriving;
+    };
+
+    std::optional<Next> earliest() {
+        std::optional<Next> best;
+        for (unsigned end = 0; end < 2; ++end) {
+            const auto consider = [&](Time at, What what) {
+                if (!best || at < best->at) best = Next{at, end, what};
+            };
+            if (!ends_[end].arriving.empty()) consider(ends_[end].arriving.front().at, What::receive);
+            if (const auto timer = nic(end).next_timer()) consider(*timer, What::timer);
+            for (const auto& ready : nic(end).ready())
+                if ((allowed[end] >> ready.priority & 1U) != 0)
+                    consider(max(max(ready.at, now), ends_[end].wire_free), What::frame);
+        }
+        return best;
+    }
+
+    void step(const Next& next) {
+        End& end = ends_[next.end];
+        now = next.at;
+        if (next.what == What::timer) return end.nic->expire(now);
+        if (next.what == What::receive) {
+            end.nic->receive(end.arriving.front().frame, now);
+            end.arriving.pop_front();
+            return;
+        }
+        const auto frame = end.nic->take(now, allowed[next.end]);
+        if (!frame) return;
+        CHECK_TRUE((allowed[next.end] >> frame->priority & 1U) != 0);
+        std::vector<std::uint8_t> bytes(frame->bytes);
+        end.nic->write(*frame, bytes);
+        if (marks && frame->kind == FrameKind::data) mark(bytes);
+        Incoming packet = read_packet(bytes);
+        CHECK_TRUE(packet.refusal == Incoming::Refusal::none);
+        packet.payload = {};
+        if (traces) sent[next.end].push_back({now, frame->priority, packet, frame->bytes});
+        end.wire_free = now + line.byte_time() * wire_bytes(frame->bytes);
+        ends_[1 - next.end].arriving.push_back({end.wire_free + cable, std::move(bytes)});
+    }
+
+    // CE, and the header's checksum of it (RFC 1624).
+    static void mark(std::vector<std::uint8_t>& bytes) {
+        bytes[15] |= 3U;
+        std::uint32_t sum = load_be<std::uint16_t>(&bytes[24]);
+        sum = sum != 0 ? sum - 1 : 0xFFFE;  // ECT(0) to CE adds 1
+        store_be<std::uint16_t>(&bytes[24], static_cast<std::uint16_t>(sum));
+    }
+
+    std::array<End, 2> ends_;
+};
+
+Time us(std::int64_t n) { return Time{} + microseconds(n); }
+
+}  // namespace
+
+TEST_GROUP(Nic){};
+
+TEST(Nic, framesForOthersAreCountedAndDoNothing) {
+    NicPair pair;
+    const auto receive = [&](const Route& route, std::uint32_t qp, bool corrupt) {
+        PacketWriter writer(route, qp);
+        Outgoing packet;
+        packet.payload_bytes = 100;
+        std::vector<std::uint8_t> bytes(writer.frame_bytes(packet));
+        writer.write(packet, bytes);
+        if (corrupt) bytes[80] ^= 1;
+        pair.nic(1).receive(bytes, us(1));
+    };
+    Route route;
+    route.source = NicPair::address(0);
+    route.destination = NicPair::address(1);
+    receive(route, first_qp, true);
+    receive(route, first_qp + 1, false);
+    receive(route, first_qp - 1, false);
+    Route from_another = route;
+    from_another.source = NicPair::address(2);
+    receive(from_another, first_qp, false);
+    Route to_another = route;
+    to_another.destination = NicPair::address(3);
+    receive(to_another, first_qp, false);
+    LONGS_EQUAL(1, pair.nic(1).statistics().refused);
+    LONGS_EQUAL(4, pair.nic(1).statistics().strangers);
+    CHECK_TRUE(pair.nic(1).ready().empty());
+    LONGS_EQUAL(0, pair.nic(1).queue_pairs()[0].statistics.delivered);
+    receive(route, first_qp, false);
+    LONGS_EQUAL(1, pair.nic(1).queue_pairs()[0].statistics.delivered);
+}
+
+TEST(Nic, noMessageComesAfterItsCountOrItsStop) {
+    NicPair pair;
+    pair.run(us(1000));
+    LONGS_EQUAL(4, pair.nic(0).queue_pairs()[0].statistics.completed);
+
+    NicPair stopped;
+    stopped.flows[0].messages = UINT64_MAX;
+    stopped.flows[0].stop = us(20);
+    stopped.run(us(1000));
+    // One message takes 0.9 us of the wire and a round trip of 2.1 us.
+    const std::uint64_t completed = stopped.nic(0).queue_pairs()[0].statistics.completed;
+    CHECK_TRUE(completed >= 6 && completed <= 7);
+    CHECK_TRUE(stopped.sent[0].back().at < us(24));
+}
+
+TEST(Nic, aPausedClassFillsItsRingAndStopsNobodyElse) {
+    NicPair pair;
+    pair.flows.push_back(pair.flows[0]);
+    pair.flows[1].data.priority = 2;
+    pair.flow_of_qp = {0, 0, 1};
+    for (FlowSettings& flow : pair.flows) flow.requester.timeout = seconds(1);
+    pair.allowed[0] = ~(1U << data_class);
+    pair.run(us(100));
+    const auto qps = pair.nic(0).queue_pairs();
+    LONGS_EQUAL(pair.settings[0].ring_frames,
+                qps[0].statistics.data_packets + qps[1].statistics.data_packets);
+    LONGS_EQUAL(2, qps[0].statistics.data_packets);
+    LONGS_EQUAL(4, qps[2].statistics.completed);
+    CHECK_TRUE(qps[0].paced_until() < us(1));  // at its time, though no frame started
+    pair.allowed[0] = 0xFF;
+    pair.run(us(200));
+    LONGS_EQUAL(8, qps[0].statistics.completed + qps[1].statistics.completed);
+}
+
+TEST(Nic, cnpsGoBeforeAcksAndThoseBeforeData) {
+    NicPair pair;
+    pair.flows[0].kind = Kind::write;
+    pair.flows[0].messages = 1;
+    pair.flows.push_back(pair.flows[0]);
+    pair.flows[1].kind = Kind::read;
+    pair.flow_of_qp = {0, 1};
+    pair.marks = true;
+    pair.allowed[1] = 0;
+    pair.run(us(50));
+    pair.allowed[1] = 0xFF;
+    pair.run(us(100));
+    CHECK_TRUE(pair.sent[1].size() > 4);
+    for (std::size_t n = 0; n < 2; ++n) {  // of each queue pair
+        CHECK_TRUE(pair.sent[1][n].packet.opcode == Opcode::cnp);
+        LONGS_EQUAL(cnp_class, pair.sent[1][n].priority);
+        LONGS_EQUAL(48, pair.sent[1][n].packet.dscp);
+    }
+    CHECK_TRUE(pair.sent[1][2].packet.opcode == Opcode::acknowledge);
+    LONGS_EQUAL(ack_class, pair.sent[1][2].priority);
+    CHECK_TRUE(pair.sent[1][3].packet.opcode == Opcode::read_response_first);
+    LONGS_EQUAL(data_class, pair.sent[1][3].priority);
+}
+
+TEST(Nic, dataKeepsTheRateOfItsQueuePair) {
+    NicPair pair;
+    pair.settings[0].reaction = ReactionParameters::paper(line);
+    pair.flows[0].sizes = MessageSizes::fixed(1'000'000);
+    pair.flows[0].messages = 1;
+    pair.marks = true;
+    pair.run(us(40));
+    // One CNP has come: from then on half of the rate.
+    const QueuePair& qp = pair.nic(0).queue_pairs()[0];
+    LONGS_EQUAL(1, qp.statistics.cnps_received);
+    LONGS_EQUAL(line.bits_per_second / 2, qp.reaction().rate().bits_per_second);
+    const auto& sent = pair.sent[0];
+    const Sent& last = sent.back();
+    CHECK_TRUE(last.at - sent[sent.size() - 2].at == pace(wire_bytes(last.bytes), qp.reaction().rate()));
+    CHECK_TRUE(sent[2].at - sent[1].at == line.byte_time() * wire_bytes(sent[1].bytes));
+}
+
+TEST(Nic, aNewMessageWaitsForTheRate) {
+    NicPair pair;
+    pair.settings[0].reaction = ReactionParameters::paper(line);
+    pair.settings[1].cnp_interval = {};
+    pair.flows[0].sizes = MessageSizes::fixed(1000);
+    pair.flows[0].messages = UINT64_MAX;
+    pair.marks = true;
+    pair.run(us(2000));
+    // 1098 bytes at 100 Mb/s; a round trip takes 2 us.
+    const auto& sent = pair.sent[0];
+    const Duration gap = sent.back().at - sent[sent.size() - 2].at;
+    CHECK_TRUE(gap >= pace(wire_bytes(sent.back().bytes), {200'000'000}));
+}
+
+TEST(Nic, readResponsesKeepTheRateOfTheResponder) {
+    NicPair pair;
+    pair.settings[1].reaction = ReactionParameters::paper(line);
+    pair.flows[0].kind = Kind::read;
+    pair.flows[0].sizes = MessageSizes::fixed(1'000'000);
+    pair.flows[0].messages = 1;
+    pair.marks = true;
+    pair.run(us(40));
+    LONGS_EQUAL(line.bits_per_second / 2,
+                pair.nic(1).queue_pairs()[0].reaction().rate().bits_per_second);
+    const auto& sent = pair.sent[1];
+    CHECK_TRUE(sent.back().at - sent[sent.size() - 2].at ==
+               pace(wire_bytes(sent.back().bytes), {line.bits_per_second / 2}));
+    LONGS_EQUAL(1, pair.nic(0).queue_pairs()[0].statistics.cnps_sent);
+}
+
+TEST(Nic, cnpsFollowIntervalScopeAndMisconfiguration) {
+    const auto cnps = [](auto change) {
+        NicPair pair;
+        pair.flows[0].sizes = MessageSizes::fixed(100'000);
+        pair.flow_of_qp = {0, 0, 0};
+        pair.flows[0].messages = 1;
+        pair.marks = true;
+        for (NicSettings& each : pair.settings) {
+            each.reaction = ReactionParameters::paper(line);
+            change(each);
+        }
+        pair.run(us(50'000));  // at 100 Mb/s a packet takes 88 us
+        std::uint64_t sum = 0;
+        for (const QueuePair& qp : pair.nic(0).queue_pairs()) sum += qp.statistics.cnps_received;
+        return std::pair(sum, pair.nic(0).queue_pairs()[0].reaction().rate() < line);
+    };
+    constexpr std::uint64_t packets = 3 * 98;
+    CHECK_TRUE(cnps([](NicSettings& nic) { nic.cnp_interval = {}; }).first == packets);
+    CHECK_TRUE(cnps([](NicSettings& nic) { nic.cnp_interval = seconds(1); }) == std::pair(std::uint64_t{3}, true));
+    CHECK_TRUE(cnps([](NicSettings& nic) {
+                   nic.cnp_interval = seconds(1);
+                   nic.cnp_scope = CnpScope::peer;
+               }).first == 1);
+    CHECK_TRUE(cnps([](NicSettings& nic) { nic.echo_ce = false; }) == std::pair(std::uint64_t{0}, false));
+    const auto deaf = cnps([](NicSettings& nic) { nic.ignore_cnp = true; });
+    CHECK_TRUE(deaf.first > 0 && !deaf.second);
+}
+
+TEST(Nic, aMessageThatWaitsForRoomHasTakenAllTheWhile) {
+    NicPair pair;
+    pair.flows[0].arrivals.kind = ArrivalKind::at_time;
+    pair.flows[0].arrivals.start = us(10);
+    pair.flows[0].arrivals.depth = 4;
+    pair.flows[0].requester.messages = 1;
+    pair.flows[0].path_delay = cable * 2;
+    pair.run(us(1000));
+    const FlowStatistics& flow = pair.nic(0).flow_statistics(0);
+    LONGS_EQUAL(4, flow.completion_time.count());
+    // One after the other, each with its own round trip: 10 836 bytes, an ACK of 98 and two cables, 2.87 us.
+    CHECK_TRUE(flow.completion_time.max() > nanoseconds(11'480) &&
+               flow.completion_time.max() < nanoseconds(11'510));
+    CHECK_TRUE(flow.slowdown.quantile(1).ps >= 1'000 && flow.slowdown.quantile(1).ps < 1'130);
+    CHECK_TRUE(flow.slowdown.max().ps > 3'800 && flow.slowdown.max().ps < 4'300);
+}
+
+TEST(Nic, queuePairsTakeTurns) {
+    NicPair pair;
+    pair.flow_of_qp = {0, 0, 0, 0};
+    pair.flows[0].messages = 1;
+    pair.run(us(2));
+    for (std::size_t n = 0; n < 16; ++n) LONGS_EQUAL(first_qp + n % 4, pair.sent[0][n].packet.qp);
+}
+
+TEST(Nic, nothingIsAllocatedPerPacket) {
+    NicPair pair;
+    pair.flow_of_qp.resize(100);
+    pair.flows[0].messages = UINT64_MAX;
+    pair.settings[0].reaction = ReactionParameters::paper(line);
+    Nic& nic = pair.nic(0);
+    std::vector<std::uint8_t> bytes(greatest_packet_bytes);
+    MemoryLeakDetector* detector = MemoryLeakWarningPlugin::getGlobalDetector();
+    const unsigned before = detector->getCurrentAllocationNumber();
+    nic.expire(us(1));
+    for (unsigned n = 0; n < 900; ++n) {
+        const auto frame = nic.take(us(2 + n), 0xFF);
+        CHECK_TRUE(frame.has_value());
+        nic.write(*frame, bytes);
+        nic.receive(std::span(bytes).first(frame->bytes), us(2 + n));
+    }
+    LONGS_EQUAL(before, detector->getCurrentAllocationNumber());
+    const auto proof = std::make_unique<int>(0);
+    CHECK_TRUE(before < detector->getCurrentAllocationNumber());
+}
