@@ -108,6 +108,11 @@ void HostSwitch::fail(const std::string& what) {
     FAIL(fmt::format("{}{}at {:.6f} us: {}", label_, label_.empty() ? "" : ", ", us, what).c_str());
 }
 
+void HostSwitch::set_port(PortId port, bool up) {
+    const std::string error = running_->set_port(running_->port_names()[port], up);
+    if (!error.empty()) fail(error);
+}
+
 bool HostSwitch::step(Time end) {
     if (loop_->step(end) != VirtualLoop::Step::instant) return false;
     if (checks_) {

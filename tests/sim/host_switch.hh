@@ -52,6 +52,7 @@ class HostSwitch {
     Time now() const { return loop_->now(); }
 
     std::function<void()> on_instant;
+    void set_port(PortId port, bool up);  // as an operator
     void run_until(Time end);
     // Until nothing is left to do; then nothing may be left anywhere.
     void drain(Time end);

@@ -44,6 +44,17 @@ HostSetup pair(const roce::FlowSettings& flow, unsigned qps = 1) { return {{{{0}
 
 TEST_GROUP(Host){};
 
+TEST(Host, anAnswerTakesFourCables) {
+    for (const std::uint32_t meters : {0U, one_us}) {
+        HostSwitch sim(sim_config(2, gigabits(100), meters), pair(messages_of(1000, 1)));
+        sim.drain(Time{} + milliseconds(1));
+        const Duration took = sim.host(0).nic().flow_statistics(0).completion_time.max();
+        // A frame is with the switch when it starts; 1098 bytes there, 86 back.
+        const Duration cables = microseconds(meters == 0 ? 0 : 4);
+        CHECK_TRUE(took == cables + gigabits(100).byte_time() * (1098 + 86));
+    }
+}
+
 TEST(Host, oneFlowTakesTheWholeLink) {
     const Config config = sim_config(2, gigabits(100));
     for (const Kind kind : {Kind::write, Kind::send, Kind::read}) {
@@ -259,6 +270,27 @@ TEST(Host, underFaultsEveryMessageCompletesOnce) {
     }
 }
 
+TEST(Host, aFrameOfSeveralBuffersIsWholeAndALinkThatFlapsLosesNoMessage) {
+    roce::FlowSettings flow = messages_of(1'000'001, 40);
+    flow.requester.mtu = flow.responder.mtu = roce::greatest_mtu;
+    for (const Kind kind : {Kind::write, Kind::read}) {
+        flow.kind = kind;
+        HostSwitch sim(sim_config(2, gigabits(100)), pair(flow));
+        for (const PortId port : {PortId{0}, PortId{1}}) {
+            sim.run_until(sim.now() + microseconds(500));
+            sim.set_port(port, false);
+            sim.run_until(sim.now() + microseconds(100));
+            sim.set_port(port, true);
+        }
+        CHECK_TRUE(sim.sum().completed < 40);
+        sim.drain(Time{} + milliseconds(100));
+        LONGS_EQUAL(40, sim.sum().completed);
+        LONGS_EQUAL(40, sim.sum().delivered);
+        LONGS_EQUAL(40 * 1'000'001, sim.sum().delivered_bytes);
+        CHECK_TRUE(sim.qp(0, 0).requester()->counters().retransmissions > 0);
+    }
+}
+
 TEST(Host, withRetriesExhaustedMessagesFailAndAreCounted) {
     Config config = sim_config(2, gigabits(100));
     port_of(config, 1).fault.drop_every = 1;  // every answer
@@ -341,8 +373,10 @@ TEST(Host, aSlowHostSendsPfcAndLosesNothing) {
     LONGS_EQUAL(0, sim.qp(0, 0).requester()->counters().retransmissions);
     CHECK_TRUE(sim.host(1).pauses_sent() > 10);
     CHECK_TRUE(sim.device().port(1).honor.counters(lossless).rx_xoff.get() > 5);
-    // 21.6 MB at half of 100G.
-    CHECK_TRUE(sim.now() > Time{} + microseconds(3'300));
+    // 21.6 MB on the wire at half of 100G.
+    const Duration longest = sim.host(0).nic().flow_statistics(0).completion_time.max();
+    CHECK_TRUE(longest > microseconds(680) && longest < microseconds(720));  // four outstanding
+    CHECK_TRUE(sim.now() > Time{} + microseconds(3'450) && sim.now() < Time{} + microseconds(3'700));
 }
 
 TEST(Host, aSenderObeysPfcOnlyIfItIsToldTo) {
