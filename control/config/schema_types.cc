@@ -9,8 +9,6 @@
 namespace sluice::schema {
 namespace {
 
-constexpr std::size_t max_text_shown = 60;
-
 // A type whose values stand in the file as strings.
 template <class T>
 Type<T> from_string(std::string name, std::string allowed, std::string example,
@@ -83,92 +81,7 @@ ParsedValue<std::string> named(std::string_view text) {
     return std::string(text);
 }
 
-// One next hop of a route: a string, or {address = ..., weight = ...}.
-bool read_next_hop(const toml::node& node, Context& context, NextHopConfig& hop) {
-    static const Type<IpAddress> address_type = address();
-    static const Type<std::uint32_t> weight_type = integer<std::uint32_t>(min_hop_weight, max_hop_weight);
-    const toml::table* table = node.as_table();
-    if (table == nullptr) return address_type.read(node, context, hop.address);
-    bool good = true, has_address = false;
-    for (const auto& [key, value] : *table) {
-        const Context::Inside inside(context, key.str());
-        if (key.str() == "address") {
-            has_address = true;
-            good &= address_type.read(value, context, hop.address);
-        } else if (key.str() == "weight") {
-            good &= weight_type.read(value, context, hop.weight);
-        } else {
-            context.refuse(key.source(), in_quotes(key.str()) + " is not a key of a next hop",
-                           "address, weight", "correct its name or leave it out");
-            good = false;
-        }
-    }
-    if (!has_address) {
-        context.refuse(node.source(), "a next hop without an address", "address, weight",
-                       R"(write for example {address = "10.0.1.2", weight = 2})");
-        good = false;
-    }
-    return good;
-}
-
 }  // namespace
-
-void Context::refuse(const toml::source_region& at, std::string wrong, std::string allowed,
-                     std::string remedy) {
-    if (full()) {
-        left_out_ = true;
-        return;
-    }
-    if (!alternative_.empty()) allowed += fmt::format(", or {}", toml_string(alternative_));
-    errors_.push_back({file_, place_of(at), path(), std::move(wrong), std::move(allowed), std::move(remedy)});
-}
-
-void Context::note_place(const toml::node& node) {
-    for (const Segment& segment : path_)
-        if (segment.name.data() == nullptr) return;
-    source_.places.emplace(path(), place_of(node.source()));
-}
-
-std::string Context::path() const {
-    std::string out;
-    for (const auto& [name, index] : path_) {
-        if (name.data() == nullptr)
-            out += fmt::format("[{}]", index);
-        else
-            append_item(out, ".",
-                        name.size() > max_text_shown ? in_quotes(name, max_text_shown) : toml_key(name));
-    }
-    return out;
-}
-
-std::vector<ConfigError> Context::take_errors() {
-    std::stable_sort(errors_.begin(), errors_.end(), [](const ConfigError& a, const ConfigError& b) {
-        return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
-    });
-    if (left_out_)
-        errors_.push_back(
-            {file_, {}, {}, "more is wrong than is shown here", {}, "correct the above and try again"});
-    return std::move(errors_);
-}
-
-std::string show(const toml::node& node) {
-    if (const auto* string = node.as_string()) return in_quotes(string->get(), max_text_shown);
-    if (const auto* integer = node.as_integer()) return fmt::format("{}", integer->get());
-    if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
-    if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-    if (node.is_array()) return "the list";
-    if (node.is_table()) return "the table";
-    return "the date or time";
-}
-
-std::string toml_key(std::string_view text) {
-    const bool bare = !text.empty() && text.find_first_not_of(
-                                           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                           "0123456789_-") == text.npos;
-    return bare ? std::string(text) : toml_string(text);
-}
-
-SourcePlace place_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
 
 bool valid_name(std::string_view name) {
     return !name.empty() && name.size() <= 32 &&
@@ -400,45 +313,6 @@ Type<std::string> choice(std::vector<std::string> words) {
         return true;
     };
     type.print = [](const std::string& value, const std::string*) { return toml_string(value); };
-    return type;
-}
-
-Type<NextHops> next_hops() {
-    Type<NextHops> type;
-    type.name = "next hops";
-    type.allowed = fmt::format(
-        "\"blackhole\", one address, or a list of 1 to {}, each an address or {{address, weight}}",
-        max_route_hops);
-    type.example = R"(["10.0.1.2"])";
-    type.read = [self = type](const toml::node& node, Context& context, NextHops& out) {
-        out.clear();
-        if (const auto* string = node.as_string(); string != nullptr && string->get() == "blackhole")
-            return true;
-        if (node.is_string() || node.is_table()) return read_next_hop(node, context, out.emplace_back());
-        const toml::array* array = node.as_array();
-        if (array == nullptr) return self.refuse(node, context, "is not a list of next hops");
-        if (array->empty())
-            return self.refuse(node, context, "is empty", "write via = \"blackhole\" to drop what matches");
-        if (array->size() > max_route_hops)
-            return self.refuse(node, context, fmt::format("has {} next hops", array->size()));
-        bool good = true;
-        for (std::size_t i = 0; i < array->size(); ++i) {
-            const Context::Inside inside(context, i);
-            good &= read_next_hop((*array)[i], context, out.emplace_back());
-        }
-        std::sort(out.begin(), out.end());
-        return good;
-    };
-    type.print = [](const NextHops& hops, const NextHops*) -> std::string {
-        if (hops.empty()) return "\"blackhole\"";
-        std::string out;
-        for (const NextHopConfig& hop : hops) {
-            const std::string at = toml_string(print_address(hop.address));
-            append_item(out, ", ",
-                        hop.weight == 1 ? at : fmt::format("{{address = {}, weight = {}}}", at, hop.weight));
-        }
-        return fmt::format("[{}]", out);
-    };
     return type;
 }
 

@@ -1,0 +1,26 @@
+// What `qos = NAME` of a port stands for, until its own keys say otherwise.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "control/config/config.hh"
+#include "lib/pfc_mode.hh"
+
+namespace sluice {
+
+struct Preset {
+    std::uint8_t lossless;
+    std::uint8_t roce;  // traffic classes
+    PfcMode mode;
+    std::array<std::uint8_t, classes> weight;  // 0: strict
+    bool one_ingress_pool;
+    std::string_view wred;  // of the queues of RoCE
+};
+
+// A name that is no preset's is `lossless`.
+Preset preset_of(const std::string& name);
+
+}  // namespace sluice
