@@ -1,0 +1,234 @@
+// Routes as a switch has them, and a model that answers for an address by looking at every prefix length.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "control/config/values.hh"
+#include "control/routes/routes.hh"
+
+#include "CppUTest/TestHarness.h"
+
+namespace sluice::routes_model {
+
+inline IpAddress address(std::string_view text) { return *parse_address(text); }
+inline IpPrefix prefix(std::string_view text) { return *parse_network(text); }
+inline MacAddress mac(std::uint8_t last) { return {{2, 0, 0, 0, 1, last}}; }
+
+inline const Routes::Ports ports{
+    {"p0", {0, mac(100)}}, {"p1", {1, mac(101)}}, {"p2", {2, mac(102)}}, {"p3", {3, mac(103)}}};
+
+inline NeighborConfig neighbor(std::string_view at, const std::string& port, std::uint8_t last_of_mac) {
+    return {address(at), port, mac(last_of_mac), {}, {}};
+}
+
+// What becomes of an address: the reason to drop it, or headers and ports of next hops with their shares.
+struct Answer {
+    DropReason drop = DropReason::none;
+    std::map<std::pair<PortId, std::string>, double> shares;
+    bool operator==(const Answer&) const = default;
+};
+
+inline std::string header_of(const MacAddress& to) { return {to.bytes.begin(), to.bytes.end()}; }
+
+inline std::uint32_t group_of(const Policy& policy, const IpAddress& asked) {
+    return policy.fib->lookup(asked);
+}
+
+inline std::span<const std::uint32_t> buckets_of(const Policy& policy, const IpAddress& asked) {
+    const Group& group = policy.groups[group_of(policy, asked)];
+    return policy.buckets.subspan(group.first_bucket, std::size_t{1} << group.log2_buckets);
+}
+
+// As a worker finds it.
+inline Answer answer_of(const Policy& policy, const IpAddress& asked) {
+    Answer answer;
+    answer.drop = policy.groups[group_of(policy, asked)].drop;
+    if (answer.drop != DropReason::none) return answer;
+    const auto buckets = buckets_of(policy, asked);
+    std::vector<std::pair<std::uint32_t, unsigned>> counts;  // of hops; there are few
+    for (const std::uint32_t hop : buckets) {
+        auto count =
+            std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == hop; });
+        if (count == counts.end()) count = counts.insert(count, {hop, 0});
+        ++count->second;
+    }
+    for (const auto& [hop, count] : counts) {
+        const NextHop& next = policy.next_hops[hop];
+        answer.shares[{next.port, std::string(next.header.begin(), next.header.begin() + 6)}] +=
+            count / static_cast<double>(buckets.size());
+    }
+    return answer;
+}
+
+// What there is, each by what it is for, and what becomes of an address by looking at every length.
+struct Model {
+    struct Route {
+        NextHops via;
+        bool elsewhere;
+    };
+    struct Said {
+        std::map<IpPrefix, Route> routes;
+        std::map<IpAddress, NeighborConfig> neighbors;
+        std::map<IpPrefix, bool> addresses, subnets;
+    };
+    std::array<Said, route_origins> said;  // the configuration first
+
+    void apply(const RouteChanges& changes) {
+        Said& by = said[static_cast<unsigned>(changes.origin)];
+        for (const auto& change : changes.addresses) put(by.addresses, change.prefix, change.there);
+        for (const auto& change : changes.subnets) put(by.subnets, change.prefix, change.there);
+        for (const auto& change : changes.neighbors) {
+            by.neighbors.erase(change.address);
+            if (change.now) by.neighbors[change.address] = *change.now;
+        }
+        for (const auto& change : changes.routes) {
+            by.routes.erase(change.prefix);
+            if (change.now) by.routes[change.prefix] = {change.now->via, change.elsewhere};
+        }
+    }
+    const NeighborConfig* neighbor(const IpAddress& asked) const {
+        for (const Said& by : said)
+            if (const auto found = by.neighbors.find(asked); found != by.neighbors.end())
+                return &found->second;
+        return nullptr;
+    }
+    // What takes it back: addresses and subnets, and of routes and neighbours those that `goes` says.
+    RouteChanges without(RouteOrigin origin, const std::function<bool()>& goes) const {
+        const Said& by = said[static_cast<unsigned>(origin)];
+        RouteChanges less;
+        less.origin = origin;
+        for (const auto& [key, there] : by.routes)
+            if (goes()) less.routes.push_back({key, {}});
+        for (const auto& [key, there] : by.neighbors)
+            if (goes()) less.neighbors.push_back({key, {}});
+        for (const auto& [key, there] : by.addresses) less.addresses.push_back({key, false});
+        for (const auto& [key, there] : by.subnets) less.subnets.push_back({key, false});
+        return less;
+    }
+    static void put(std::map<IpPrefix, bool>& map, const IpPrefix& key, bool there) {
+        map.erase(key);
+        if (there) map[key] = true;
+    }
+    Answer by(const NextHops& via) const {
+        Answer answer;
+        double sum = 0;
+        for (const NextHopConfig& hop : via) sum += neighbor(hop.address) != nullptr ? hop.weight : 0;
+        for (const NextHopConfig& hop : via)
+            if (const NeighborConfig* found = neighbor(hop.address))
+                answer.shares[{ports.at(found->port).id, header_of(found->mac)}] += hop.weight / sum;
+        if (via.empty())
+            answer.drop = DropReason::blackhole;
+        else if (answer.shares.empty())
+            answer.drop = DropReason::unresolved_next_hop;
+        return answer;
+    }
+    std::pair<std::optional<IpPrefix>, Answer> look_up(const IpAddress& asked) const {
+        for (int bits = asked.is_v6 ? 128 : 32; bits >= 0; --bits) {
+            const IpPrefix at = network_of({asked, static_cast<std::uint8_t>(bits)});
+            for (const Said& says : said) {
+                if (says.addresses.contains(at)) return {at, {DropReason::local_address, {}}};
+                if (at == host_prefix(asked) && says.neighbors.contains(asked)) return {at, by({{asked, 1}})};
+                if (const auto found = says.routes.find(at); found != says.routes.end())
+                    return {at, found->second.elsewhere ? Answer{DropReason::no_route, {}}
+                                                        : by(found->second.via)};
+                if (says.subnets.contains(at)) return {at, {DropReason::unresolved_next_hop, {}}};
+            }
+        }
+        return {std::nullopt, {DropReason::no_route, {}}};
+    }
+};
+
+inline std::string text_of(const Answer& answer) {
+    std::string text(to_string(answer.drop));
+    for (const auto& [hop, share] : answer.shares)
+        text += fmt::format(" p{}/{:x}:{:.3f}", hop.first, static_cast<unsigned char>(hop.second[5]), share);
+    return text;
+}
+
+// Shares of buckets differ from the weights by less than a bucket.
+inline bool agree(const Answer& wanted, const Answer& found) {
+    if (wanted.drop != found.drop) return false;
+    for (const auto& [hop, share] : wanted.shares) {
+        const auto there = found.shares.find(hop);
+        const double has = there != found.shares.end() ? there->second : 0;
+        if (std::abs(has - share) > 4.0 / 256) return false;  // several hops may have one header
+    }
+    return found.shares.size() <= wanted.shares.size();
+}
+
+// Routes as a switch has them, and the policy that workers run.
+struct Tables {
+    explicit Tables(Fib::Sizes sizes = {}) : routes(Routes::create(sizes)) {
+        CHECK_TRUE(routes != nullptr);
+        routes->name_in(running);
+    }
+    // Checks that what workers run stays as it is while the change is made.
+    std::string change(const RouteChanges& changes) {
+        std::vector<Answer> before;
+        for (const IpAddress& asked : watched) before.push_back(answer_of(running, asked));
+        std::string error = routes->change(changes, ports);
+        for (std::size_t i = 0; i < watched.size(); ++i)
+            CHECK_TRUE(before[i] == answer_of(running, watched[i]));
+        if (!error.empty()) return error;
+        routes->name_in(running);
+        routes->published();
+        return {};
+    }
+    void must(const RouteChanges& changes) { STRCMP_EQUAL("", change(changes).c_str()); }
+
+    std::unique_ptr<Routes> routes;
+    Policy running;
+    std::vector<IpAddress> watched;
+};
+
+inline RouteChanges neighbors(std::vector<NeighborConfig> list) {
+    RouteChanges changes;
+    for (NeighborConfig& each : list) changes.neighbors.push_back({each.address, each});
+    return changes;
+}
+
+inline RouteChanges gone(std::string_view at) {
+    RouteChanges changes;
+    changes.neighbors.push_back({address(at), {}});
+    return changes;
+}
+
+inline RouteChanges route(std::string_view to, const std::vector<std::string_view>& via) {
+    RouteChanges changes;
+    RouteConfig made{prefix(to), {}, {}};
+    for (const std::string_view hop : via) made.via.push_back({address(hop), 1});
+    changes.routes.push_back({made.prefix, made});
+    return changes;
+}
+
+inline RouteChanges no_route(std::string_view to) {
+    RouteChanges changes;
+    changes.routes.push_back({prefix(to), {}});
+    return changes;
+}
+
+inline const std::vector<NeighborConfig> four{neighbor("10.0.0.2", "p0", 1), neighbor("10.0.1.2", "p1", 2),
+                                              neighbor("10.0.2.2", "p2", 3), neighbor("10.0.3.2", "p3", 4)};
+
+// Members of an address's buckets, by the last byte of their MAC.
+inline std::vector<unsigned> members(const Policy& policy, std::string_view asked) {
+    std::vector<unsigned> list;
+    for (const std::uint32_t hop : buckets_of(policy, address(asked)))
+        list.push_back(policy.next_hops[hop].header[5]);
+    return list;
+}
+
+}  // namespace sluice::routes_model
