@@ -1,15 +1,15 @@
-// A whole switch on two fake cards, its turns and rounds of control by the test's own hand: nothing happens
-// by itself, and no time passes but what the test says.
+// A whole switch on two fake cards: what it refuses, shows and says, and how it forwards.
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "control/server/api.hh"
 #include "lib/pfc_frame.hh"
 
-#include "tests/unit/nic/on_cards.hh"
+#include "tests/unit/nic/one_worker.hh"
 
 // Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
@@ -19,33 +19,6 @@ namespace {
 using namespace sluice;
 
 const std::string lossy = "qos = \"lossy\"\n";
-
-class OneWorker : public SwitchOnCards {
-  public:
-    void starts(bool force = false, const std::string& p0_keys = {}, const std::string& p1_keys = {}) {
-        STRCMP_EQUAL("", start({{}, p0_keys, p1_keys}, force).c_str());
-    }
-    void round(Duration passes = milliseconds(16)) {
-        now = now + passes;
-        worker_turn(0);
-        running->watch();
-        alone->devices()->poll_links(now);
-    }
-    static void arrive(fake::Card& card, unsigned frames, std::uint8_t ttl = 64) {
-        for (unsigned n = 0; n < frames; ++n) SwitchOnCards::arrive(card, {.ttl = ttl});
-    }
-    std::vector<std::string> events(const std::string& kind) const {
-        std::vector<std::string> texts;
-        for (const SwitchEvent& event : running->event_log())
-            if (event.kind == kind) texts.push_back(event.text);
-        return texts;
-    }
-    std::string promises() const {
-        std::string all;
-        for (const std::string& promise : running->broken_promises()) all += promise + "\n";
-        return all;
-    }
-};
 
 }  // namespace
 
@@ -309,121 +282,6 @@ TEST(NicSwitch, pausesEveryLosslessClassThenWhetherItHasPacketsOrNot) {
     worker_turn(0);
     LONGS_EQUAL(1, p0.sent.size());
     LONGS_EQUAL(1 << 3 | 1 << 4, rte_pktmbuf_mtod(p0.sent[0], std::uint8_t*)[17]);  // class-enable vector
-}
-
-// Cards that go.
-
-TEST(NicSwitch, goesOnWhenACardIsPulledAndTakesItAgain) {
-    starts();
-    p1.takes = 0;  // what p1 is to send stays in its queue
-    arrive(p0, 50);
-    for (unsigned n = 0; n < 3; ++n) worker_turn(0);
-    p1.pull();
-    arrive(p0, 5);
-    for (unsigned n = 0; n < 3; ++n) alone->devices()->poll_links(now);  // its owner has not seen it yet
-    LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
-    LONGS_EQUAL(1, events("device_gone").size());
-    STRCMP_EQUAL("port p1: its card is gone; it is taken again when it is back",
-                 events("device_gone")[0].c_str());
-    worker_turn(0);
-    CHECK_TRUE(running->device().ledger().balanced());
-    LONGS_EQUAL(0, running->device().ledger().queued);
-    LONGS_EQUAL(0, report("p0")["priority_groups"][3]["reserved_bytes"].get<int>());
-    for (unsigned n = 0; n < 5; ++n) round();
-    LONGS_EQUAL(1, p1.count("rte_eth_dev_close"));
-    LONGS_EQUAL(0, p1.polls_when_gone.load());
-    LONGS_EQUAL(1, report("p1")["flaps"].get<int>());
-    CHECK_FALSE(report("p1")["link_up"].get<bool>());
-    const auto drops = report("p0")["drops"];
-    LONGS_EQUAL(55,
-                drops["link_down"].get<int>() + drops.value("no_route", 0) + drops.value("no_next_hop", 0));
-
-    // The other port goes on: what comes in on it is received and accounted for.
-    arrive(p0, 5);
-    round();
-    LONGS_EQUAL(60, report("p0")["rx"]["packets"].get<int>());
-
-    const auto probes = p1.count("rte_dev_probe");
-    for (unsigned n = 0; n < 100; ++n) round();
-    LONGS_EQUAL(probes, p1.count("rte_dev_probe"));  // nothing is asked of an empty slot
-    machine.replug("0000:04:00.0");
-    p1.takes = 0xFFFF;
-    for (unsigned n = 0; n < 70; ++n) round();
-    LONGS_EQUAL(probes + 1, p1.count("rte_dev_probe"));
-    LONGS_EQUAL(1, events("device_back").size());
-    CHECK_TRUE(report("p1")["link_up"].get<bool>());
-    arrive(p0, 7);
-    round();
-    LONGS_EQUAL(7, p1.sent.size());
-    p1.pull();  // and once more
-    for (unsigned n = 0; n < 3; ++n) round();
-    LONGS_EQUAL(2, events("device_gone").size());
-    LONGS_EQUAL(0, p1.polls_when_gone.load());
-}
-
-TEST(NicSwitch, letsGoOfACardAtTheSecondLookAtTheEarliest) {
-    starts();
-    worker_turn(0);
-    p1.pull();
-    worker_turn(0);  // its owner has seen it
-    alone->devices()->poll_links(now);
-    LONGS_EQUAL(0, p1.count("rte_eth_dev_close"));
-    alone->devices()->poll_links(now);
-    LONGS_EQUAL(1, p1.count("rte_eth_dev_close"));
-}
-
-TEST(NicSwitch, asksNothingOfACardThatIsPulledWhileItFallsBehind) {
-    starts();
-    arrive(p0, 1000);
-    worker_turn(0);
-    LONGS_EQUAL(1, report("p0")["fell_behind"].get<int>());
-    p0.pull();
-    for (unsigned n = 0; n < 3; ++n) worker_turn(0);
-    LONGS_EQUAL(0, p0.polls_when_gone.load());
-    CHECK_FALSE(report("p0")["priority_groups"][3]["xoff"].get<bool>());
-}
-
-TEST(NicSwitch, saysOnceWhyACardThatIsBackIsNotTaken) {
-    starts();
-    round();
-    p1.pull();
-    for (unsigned n = 0; n < 3; ++n) round();
-    machine.replug("0000:04:00.0");
-    machine.bind("0000:04:00.0", "ixgbe");  // not ours, yet
-    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
-    LONGS_EQUAL(0, events("device_refused").size());
-    machine.bind("0000:04:00.0", "vfio-pci");
-    p1.fails = {{"rte_eth_dev_start", -EIO}};
-    const auto starts_before = p1.count("rte_eth_dev_start");
-    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
-    LONGS_EQUAL(starts_before + 3, p1.count("rte_eth_dev_start"));
-    for (unsigned n = 0; n < 30; ++n) round();  // half a second
-    LONGS_EQUAL(starts_before + 3, p1.count("rte_eth_dev_start"));
-    LONGS_EQUAL(1, events("device_refused").size());
-    STRCMP_CONTAINS("port p1: device \"0000:04:00.0\": it does not start: Input/output error",
-                    events("device_refused")[0].c_str());
-    p1.fails.clear();
-    p1.forwarding = fake::Forwarding::refuses;
-    for (unsigned n = 0; n < 3; ++n) round(seconds(1));
-    LONGS_EQUAL(2, events("device_refused").size());
-    STRCMP_CONTAINS("another card is there: the driver net_ixgbe does not hand MAC control frames over",
-                    events("device_refused")[1].c_str());
-    CHECK_FALSE(running->device().link_up(1));
-    p1.forwarding = fake::Forwarding::reads_back;
-    round(seconds(1));
-    round();
-    CHECK_TRUE(running->device().link_up(1));
-    LONGS_EQUAL(1, events("device_back").size());
-}
-
-TEST(NicSwitch, endsWithACardMissing) {
-    starts();
-    arrive(p0, 3);
-    round();
-    p0.pull();
-    round();
-    round();
-    p1.pull();  // which nobody has looked at yet
 }
 
 // Two ports are answered twice as much in a turn as their worker takes of control's frames.
