@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 
+#include "control/config/hosts.hh"
 #include "control/config/schema_rows.hh"
 #include "control/config/toml_text.hh"
 
@@ -71,6 +72,7 @@ ConfigResult parse_into_config(std::string_view text, std::string_view file) {
         return tl::unexpected<std::vector<ConfigError>>(context.take_errors());
     config.source = context.take_source();
     choose_mtus(config);
+    add_host_neighbors(config);
     sort_config(config);
     return config;
 }

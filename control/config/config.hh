@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "control/config/copy_on_write.hh"
+#include "control/config/host_config.hh"
+#include "control/config/source_place.hh"
 #include "lib/classify.hh"
 #include "lib/decision.hh"
 #include "lib/faults.hh"
@@ -36,23 +38,6 @@ enum class PeerKind : std::uint8_t { obey, ignore };
 struct NaturalOrder {
     bool operator()(std::string_view a, std::string_view b) const;
     using is_transparent = void;
-};
-
-// Where a value stands in the file, for messages that come after parsing. Line 0: not from a file.
-struct SourcePlace {
-    unsigned line = 0;
-    unsigned column = 0;
-    bool operator==(const SourcePlace&) const { return true; }  // never part of a configuration's identity
-};
-
-// Where the keys of the file stand, by path ("port.p1.speed"); keys inside lists of tables are not kept.
-struct SourceMap {
-    std::map<std::string, SourcePlace, std::less<>> places;
-    SourcePlace find(std::string_view path) const {
-        const auto found = places.find(path);
-        return found == places.end() ? SourcePlace{} : found->second;
-    }
-    bool operator==(const SourceMap&) const { return true; }  // like SourcePlace
 };
 
 // The preset `lossless`: DSCP 26 and 3 are RoCE, 48 is CNP, 56 is network control.
@@ -226,13 +211,13 @@ using NeighborSet = std::multiset<NeighborConfig, ByAddress>;
 enum class RecordMode : std::uint8_t { off, ready, on };
 
 // Of the packets to be recorded; what is absent matches all.
-struct FlowConfig {
+struct FlowFilterConfig {
     std::optional<IpPrefix> source;
     std::optional<IpPrefix> destination;
     std::optional<std::uint16_t> source_port;
     std::optional<std::uint16_t> destination_port;
     std::optional<std::uint32_t> qp;  // destination QP of RoCEv2, 24 bits
-    bool operator==(const FlowConfig&) const = default;
+    bool operator==(const FlowFilterConfig&) const = default;
 };
 
 // Decision records: which packets, and where to. Empty lists choose all.
@@ -244,7 +229,7 @@ struct DecisionsConfig {
     std::vector<std::string> egress;
     std::vector<ClassId> classes;  // traffic classes
     std::vector<Verdict> verdicts;
-    FlowConfig flow;
+    FlowFilterConfig flow;
     bool operator==(const DecisionsConfig&) const = default;
 };
 
@@ -319,6 +304,9 @@ struct Config {
     WatchdogConfig watchdog;
     PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
     std::map<std::string, PortConfig, NaturalOrder> ports;
+    HostConfig host_defaults;  // [host.default]: likewise of the hosts
+    std::map<std::string, HostConfig, NaturalOrder> hosts;
+    std::vector<FlowConfig> flows;
     std::map<std::string, PoolConfig> pools;  // none: the preset's
     std::map<std::string, WredConfig> wred;
     std::map<std::string, MapConfig> maps{{"default", {}}};  // "default" is always there

@@ -207,8 +207,9 @@ std::optional<std::string> with_missing_values(std::string_view text, const Conf
     std::map<std::string, std::vector<const ConfigValue*>, NaturalOrder> missing;  // by path of the section
     const EditValues needed = edit_values(wanted, false);
     for (const auto& [path, value] : needed) {
-        const bool starts_from_another =
-            path.starts_with("port.") || (path.starts_with("map.") && !path.starts_with("map.default."));
+        const bool starts_from_another = path.starts_with("port.") ||
+                                         (path.starts_with("host.") && !path.starts_with("host.default.")) ||
+                                         (path.starts_with("map.") && !path.starts_with("map.default."));
         if ((bases_only && starts_from_another) || same_value(before, after, path)) continue;
         missing[path.substr(0, path.rfind('.') == path.npos ? 0 : path.rfind('.'))].push_back(&value);
     }

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "control/config/hosts.hh"
 #include "control/config/route_changes.hh"
 #include "control/config/schema.hh"
 #include "control/config/schema_types.hh"
@@ -27,6 +28,7 @@ Config without_lists(const Config& config) {
     small.routes = {};
     small.neighbors = {};
     small.events.clear();
+    small.flows.clear();
     return small;
 }
 
@@ -63,6 +65,17 @@ std::string neighbor_text(const NeighborConfig& neighbor) {
     return text;
 }
 
+// Its keys, as a file has them.
+std::string flow_text(const FlowConfig& flow) {
+    Config one;
+    one.flows = {flow};
+    std::string text = to_toml(one);
+    text.erase(0, text.find('\n') + 1);  // the heading
+    if (text.ends_with('\n')) text.pop_back();
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
 std::string event_text(const EventConfig& event) { return print_time(event.at) + " " + event.command; }
 
 // What a file would say, the entries of tables one by one.
@@ -76,6 +89,8 @@ Values values_of(const Config& config) {
     std::size_t number = 0;
     for (const EventConfig& event : config.events)
         values[fmt::format("event.{}", number++)] = event_text(event);
+    number = 0;
+    for (const FlowConfig& flow : config.flows) values[fmt::format("flow.{}", number++)] = flow_text(flow);
     return values;
 }
 
@@ -234,7 +249,7 @@ tl::expected<toml::table, ConfigError> parse_value(std::string_view path, std::s
 }
 
 std::optional<std::string> list_item_at(const Config& config, std::string_view path) {
-    constexpr std::string_view route = "route.", neighbor = "neighbor.", event = "event.";
+    constexpr std::string_view route = "route.", neighbor = "neighbor.", event = "event.", flow = "flow.";
     if (path.starts_with(route)) {
         const auto prefix = parse_network(path.substr(route.size()));
         const auto found = prefix ? config.routes->find(*prefix) : config.routes->end();
@@ -246,6 +261,9 @@ std::optional<std::string> list_item_at(const Config& config, std::string_view p
     } else if (path.starts_with(event)) {
         const auto number = parse_integer(path.substr(event.size()));
         if (number && *number < config.events.size()) return event_text(config.events[*number]);
+    } else if (path.starts_with(flow)) {
+        const auto number = parse_integer(path.substr(flow.size()));
+        if (number && *number < config.flows.size()) return flow_text(config.flows[*number]);
     }
     return std::nullopt;
 }
@@ -265,8 +283,9 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     std::vector<ConfigChange> changes;
     const auto add = [&](const std::string& path, const std::string& old, const std::string& fresh) {
         const KeyInfo* key = key_at(path);
-        // Timed events are taken up when the run begins.
-        const bool restart = key != nullptr ? key->restart : path.starts_with("event.");
+        // Timed events and flows are taken up when the run begins.
+        const bool restart =
+            key != nullptr ? key->restart : path.starts_with("event.") || path.starts_with("flow.");
         changes.push_back({path, old, fresh, restart});
     };
     for (const auto& [path, value] : before) {
@@ -287,10 +306,14 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
         changes.push_back({"neighbor." + print_address(change.address),
                            text_at(from.neighbors, change.address, neighbor_text),
                            text_at(to.neighbors, change.address, neighbor_text), false});
-    for (const auto& [name, port] : from.ports)
-        if (!to.ports.contains(name)) changes.push_back({"port." + name, "a port", {}, true});
-    for (const auto& [name, port] : to.ports)
-        if (!from.ports.contains(name)) changes.push_back({"port." + name, {}, "a port", true});
+    const auto add_named = [&](const auto& old, const auto& now, const std::string& kind) {
+        for (const auto& [name, value] : old)
+            if (!now.contains(name)) changes.push_back({kind + "." + name, "a " + kind, {}, true});
+        for (const auto& [name, value] : now)
+            if (!old.contains(name)) changes.push_back({kind + "." + name, {}, "a " + kind, true});
+    };
+    add_named(from.ports, to.ports, "port");
+    add_named(from.hosts, to.hosts, "host");
     std::sort(changes.begin(), changes.end(),
               [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
     return changes;
@@ -319,6 +342,8 @@ tl::expected<Config, ConfigError> with_value(const Config& config, std::string_v
     changed->routes = config.routes;
     changed->neighbors = config.neighbors;
     changed->events = config.events;
+    changed->flows = config.flows;
+    renew_host_neighbors(*changed, config);
     return std::move(*changed);
 }
 

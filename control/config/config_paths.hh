@@ -1,9 +1,9 @@
 // A configuration key by key: what two configurations differ in, one value, and a value set.
 //
 // Paths are those of the TOML file: "port.p0.queue.3.wred"; a route is "route.10.9.0.0/16", a neighbour
-// "neighbor.10.0.1.2". A value is as the file has it; what a file would not say has its default. Every path
-// of a change is one that `value_at` takes, and `with_value` but for routes, neighbours, events and whole
-// ports.
+// "neighbor.10.0.1.2", a flow "flow.0". A value is as the file has it; what a file would not say has its
+// default. Every path of a change is one that `value_at` takes, and `with_value` but for routes, neighbours,
+// events, flows, whole ports and hosts.
 #pragma once
 
 #include <string>

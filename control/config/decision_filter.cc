@@ -59,7 +59,7 @@ std::string read_prefix(std::optional<IpPrefix>& out, const std::string& key, co
 
 // One pair of words; an error's text.
 std::string read_pair(DecisionsConfig& out, const std::string& key, const std::string& word) {
-    FlowConfig& flow = out.flow;
+    FlowFilterConfig& flow = out.flow;
     if (key == "source") return read_prefix(flow.source, key, word);
     if (key == "destination") return read_prefix(flow.destination, key, word);
     if (key == "source_port") return read_number<std::uint16_t>(flow.source_port, key, word, 65535);
@@ -121,7 +121,7 @@ DecisionFilter decision_filter(const Config& config, const DecisionsConfig& want
     if (!wanted.verdicts.empty()) filter.verdicts = 0;
     for (const Verdict verdict : wanted.verdicts)
         filter.verdicts = static_cast<std::uint8_t>(filter.verdicts | bit_of(verdict));
-    filter.any_flow = wanted.flow == FlowConfig{};
+    filter.any_flow = wanted.flow == FlowFilterConfig{};
     filter.flow = {prefix(wanted.flow.source), prefix(wanted.flow.destination), wanted.flow.source_port,
                    wanted.flow.destination_port, wanted.flow.qp};
     return filter;

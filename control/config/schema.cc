@@ -2,6 +2,7 @@
 // table. A new key is a member in config.hh and a row.
 #include "control/config/schema.hh"
 
+#include "control/config/hosts.hh"
 #include "control/config/schema_sections.hh"
 #include "control/config/toml_text.hh"
 
@@ -153,6 +154,8 @@ Rows<Config> make_config_rows() {
                "speed.");
     rows.named("map", &C::maps, map_rows(), map_base, 256, "Maps of a port; start from the map \"default\".");
     rows.named("port", &C::ports, port_rows(), port_base, max_ports, "A port of the switch.");
+    add_host_section(rows);
+    rows.list("flow", &C::flows, flow_rows(), max_flows, "Messages between simulated hosts.");
     rows.list("neighbor", &C::neighbors, neighbor_rows(), max_routes, "A host or router behind a port.");
     rows.list("route", &C::routes, route_rows(), max_routes, "A route.");
     rows.list("event", &C::events, event_rows(), max_events, "A command at a moment.");
@@ -180,7 +183,8 @@ const std::vector<KeyInfo>& schema_keys() {
 std::string schema_reference() {
     std::string out =
         "# Configuration keys\n\nKeys of [port.NAME] may stand under [default] for all ports; "
-        "[default.map] is the map \"default\".\n";
+        "[default.map] is the map \"default\". "
+        "Those of [host.NAME] may stand under [host.default], but port, address and mac.\n";
     std::string section = "none yet";
     for (const KeyInfo& key : schema_keys()) {
         if (key.section != section) {
@@ -235,7 +239,13 @@ std::string config_key(std::string_view name) { return schema::toml_key(name); }
 std::string to_toml(const Config& config) {
     static const Config base;
     std::string out;
-    schema::config_rows().save(config, base, {}, out);
+    if (config.hosts.empty()) {
+        schema::config_rows().save(config, base, {}, out);
+    } else {
+        Config said = config;
+        remove_host_neighbors(said);
+        schema::config_rows().save(said, base, {}, out);
+    }
     return out;
 }
 

@@ -9,10 +9,10 @@ Type<std::optional<T>> or_any(Type<T> type) {
     return optional_or(std::move(type), "any");
 }
 
-Rows<FlowConfig> flow_rows() {
-    using F = FlowConfig;
+Rows<FlowFilterConfig> flow_filter_rows() {
+    using F = FlowFilterConfig;
     const auto port = integer<std::uint16_t>(0, 65535);
-    Rows<FlowConfig> rows;
+    Rows<FlowFilterConfig> rows;
     rows.key("source", &F::source, or_any(network()), "Source addresses.");
     rows.key("destination", &F::destination, or_any(network()), "Destination addresses.");
     rows.key("source_port", &F::source_port, or_any(port), "TCP or UDP source port.");
@@ -56,7 +56,7 @@ Rows<DecisionsConfig> decision_rows() {
     rows.key("class", &D::classes, list_of(class_id(), classes), "Traffic classes to record; empty: all.");
     rows.key("verdict", &D::verdicts, list_of(verdict(), verdict_names.size()),
              "Keep records of these outcomes; empty: all.");
-    rows.nested("flow", &D::flow, flow_rows(), "Packets to record.");
+    rows.nested("flow", &D::flow, flow_filter_rows(), "Packets to record.");
     return rows;
 }
 

@@ -177,8 +177,10 @@ class Rows : public AnyRows {
         return add_key(name, &object, &(object.*outer.*member), any_type(type), sentence, {});
     }
     template <class Base, class T>
-    void required(std::string_view name, T Base::*member, const Type<T>& type, std::string_view sentence) {
-        key(name, member, type, sentence, type.example).required = true;
+    Row& required(std::string_view name, T Base::*member, const Type<T>& type, std::string_view sentence) {
+        Row& row = key(name, member, type, sentence, type.example);
+        row.required = true;
+        return row;
     }
 
     void group(std::string_view name, Rows rows, std::string_view sentence) {

@@ -17,6 +17,9 @@ Rows<PoolConfig> pool_rows();
 Rows<WredConfig> wred_rows();
 Rows<WatchdogConfig> watchdog_rows();
 Rows<PortWatchdogConfig> port_watchdog_rows();
+// hosts
+void add_host_section(Rows<Config>& rows);
+Rows<FlowConfig> flow_rows();
 // network
 Rows<FibConfig> fib_rows();
 Rows<PuntConfig> punt_rows();

@@ -2,6 +2,7 @@
 // by which that queue is paused must agree, or it is lossless in one place and not in the next.
 #include <fmt/format.h>
 
+#include "control/config/values.hh"
 #include "control/lint/lint_qos_parts.hh"
 #include "lib/class_mask.hh"
 
@@ -86,30 +87,33 @@ void check_priority(const std::string& name, const EffectivePort& port, unsigned
                       "map a class to it, or take the priority out of pfc");
 }
 
-// CNPs carry the news of congestion: nothing may hold them up.
 void check_cnp(const std::string& name, const EffectivePort& port, PortFindings& findings) {
-    constexpr unsigned cnp_dscp = 48;
     const bool rule = port.map.cnp_tc.has_value();
-    const ClassId tc = rule ? *port.map.cnp_tc : port.map.dscp_to_tc[cnp_dscp];
+    const ClassId tc = rule ? *port.map.cnp_tc : port.map.dscp_to_tc[usual_cnp_dscp];
     const unsigned queue = port.map.tc_to_queue[tc];
-    std::string wrong;
-    if (port.queue[queue].lossless) wrong = "may be paused";
-    if (port.wred_profile[queue])
-        wrong += fmt::format("{}is marked by {}", wrong.empty() ? "" : ", ", port.wred[queue]);
-    const bool paused_or_marked = !wrong.empty();
-    if (!port.schedule.queue[queue].strict)
-        wrong += fmt::format("{}shares by weight {}", wrong.empty() ? "" : ", ",
-                             port.schedule.queue[queue].weight);
-    if (wrong.empty()) return;
-    findings.add(rule || paused_or_marked ? Severity::warning : Severity::note, "cnp-queue", name,
+    const CnpDelay delay = cnp_delay(port, tc);
+    if (delay.words.empty()) return;
+    findings.add(rule || delay.paused_or_marked ? Severity::warning : Severity::note, "cnp-queue", name,
                  fmt::format("queue.{}", queue),
                  fmt::format("CNPs (class {}) leave by queue {}, which {}: congestion is told of late", tc,
-                             queue, wrong),
-                 paused_or_marked ? "write cnp_tc = 6 in its map: a class of its own"
-                                  : fmt::format("write scheduler = \"strict\" for queue {}", queue));
+                             queue, delay.words),
+                 delay.paused_or_marked ? "write cnp_tc = 6 in its map: a class of its own"
+                                        : fmt::format("write scheduler = \"strict\" for queue {}", queue));
 }
 
 }  // namespace
+
+CnpDelay cnp_delay(const EffectivePort& port, ClassId tc) {
+    const unsigned queue = port.map.tc_to_queue[tc];
+    CnpDelay delay;
+    if (port.queue[queue].lossless) delay.words = "may be paused";
+    if (port.wred_profile[queue])
+        append_item(delay.words, ", ", fmt::format("is marked by {}", port.wred[queue]));
+    delay.paused_or_marked = !delay.words.empty();
+    if (!port.schedule.queue[queue].strict)
+        append_item(delay.words, ", ", fmt::format("shares by weight {}", port.schedule.queue[queue].weight));
+    return delay;
+}
 
 void check_class_ways(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
     const auto from = origins(config, qos);

@@ -5,8 +5,12 @@
 
 namespace sluice::lint {
 
-void check_decisions(const Config& config, Findings& findings);       // lint_decisions.cc
-void check_devices(const Config& config, Findings& findings);         // lint_devices.cc
+void check_decisions(const Config& config, Findings& findings);  // lint_decisions.cc
+void check_devices(const Config& config, Findings& findings);    // lint_devices.cc
+void check_hosts(const Config& config, Findings& findings);      // lint_hosts.cc
+// "host.h1.mtu", quoted as the file would have it.
+std::string host_path(std::string_view host, std::string_view key);
+void check_flows(const Config& config, Findings& findings);           // lint_flows.cc
 void check_receive_queues(const Config& config, Findings& findings);  // lint_receive_queues.cc
 void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);

@@ -192,7 +192,9 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     }
     check_marking(config, qos, findings);
     check_class_ways(config, qos, findings);
-    return findings.take();
+    std::vector<Finding> found = findings.take();
+    for (Finding& finding : check_host_classes(config, qos)) found.push_back(std::move(finding));
+    return found;
 }
 
 }  // namespace sluice

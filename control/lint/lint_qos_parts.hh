@@ -56,4 +56,15 @@ void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& 
 void check_class_ways(const Config& config, const EffectiveQos& qos,
                       PortFindings& findings);  // lint_class_ways.cc
 
+std::vector<Finding> check_host_classes(const Config& config,
+                                        const EffectiveQos& qos);  // lint_host_classes.cc
+
+// CNPs carry the news of congestion: what may hold them up where they leave in a class. No words: nothing.
+struct CnpDelay {
+    std::string words;
+    bool paused_or_marked = false;
+};
+CnpDelay cnp_delay(const EffectivePort& port, ClassId tc);  // lint_class_ways.cc
+constexpr unsigned usual_cnp_dscp = 48;
+
 }  // namespace sluice::lint

@@ -112,7 +112,8 @@ bool is_about_qos(std::string_view path) {
 
 Json configured_json(const Config& config) {
     Json list = Json::array();
-    for (const ConfigChange& change : config_changes(Config{}, config))
+    static const Config defaults;
+    for (const ConfigChange& change : config_changes(defaults, config))
         if (is_about_qos(change.path) && !change.to.empty())
             list.push_back({{"path", change.path}, {"value", change.to}});
     return list;

@@ -47,7 +47,8 @@ std::string RunningSwitch::open() {
     state_.forced = options_.forced;
     if (error = surroundings_.join(*this); !error.empty()) return error;
     if (const QosProblem* problem = unusable(qos_, state_)) return problem->path() + ": " + problem->wrong;
-    if (error = routes_->change(route_changes({}, config_), port_info_); !error.empty()) return error;
+    static const Config nothing;
+    if (error = routes_->change(route_changes(nothing, config_), port_info_); !error.empty()) return error;
     auto policy = compile(config_, qos_, state_);
     routes_->published();
     auto observation =

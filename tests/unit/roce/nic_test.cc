@@ -273,8 +273,7 @@ TEST(Nic, readResponsesKeepTheRateOfTheResponder) {
     pair.flows[0].messages = 1;
     pair.marks = true;
     pair.run(us(40));
-    LONGS_EQUAL(line.bits_per_second / 2,
-                pair.nic(1).queue_pairs()[0].reaction().rate().bits_per_second);
+    LONGS_EQUAL(line.bits_per_second / 2, pair.nic(1).queue_pairs()[0].reaction().rate().bits_per_second);
     const auto& sent = pair.sent[1];
     CHECK_TRUE(sent.back().at - sent[sent.size() - 2].at ==
                pace(wire_bytes(sent.back().bytes), {line.bits_per_second / 2}));
@@ -299,7 +298,8 @@ TEST(Nic, cnpsFollowIntervalScopeAndMisconfiguration) {
     };
     constexpr std::uint64_t packets = 3 * 98;
     CHECK_TRUE(cnps([](NicSettings& nic) { nic.cnp_interval = {}; }).first == packets);
-    CHECK_TRUE(cnps([](NicSettings& nic) { nic.cnp_interval = seconds(1); }) == std::pair(std::uint64_t{3}, true));
+    CHECK_TRUE(cnps([](NicSettings& nic) { nic.cnp_interval = seconds(1); }) ==
+               std::pair(std::uint64_t{3}, true));
     CHECK_TRUE(cnps([](NicSettings& nic) {
                    nic.cnp_interval = seconds(1);
                    nic.cnp_scope = CnpScope::peer;

@@ -1,0 +1,124 @@
+// Flows of simulated hosts: between hosts that are there, with one way to begin messages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "control/config/hosts.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+#include "control/lint/lint_parts.hh"
+
+namespace sluice::lint {
+namespace {
+
+class FlowChecks {
+  public:
+    FlowChecks(const Config& config, const FlowConfig& flow, std::string path, Findings& findings)
+        : config_(config), flow_(flow), path_(std::move(path)), findings_(findings) {}
+
+    void ends() {
+        bool known = true;
+        for (const auto* names : {&flow_.from, &flow_.to})
+            for (const std::string& name : *names) known &= is_host(name);
+        for (const std::string& name : flow_.from)
+            if (std::find(flow_.to.begin(), flow_.to.end(), name) != flow_.to.end())
+                error("flow-self", fmt::format("host {} would send to itself", name),
+                      "leave it out of from, or of to");
+        if (known) one_family();
+    }
+
+    void arrivals() {
+        if (flow_.depth && flow_.load)
+            error("flow-load", "depth is of a closed loop, load of messages that come by Poisson",
+                  "leave depth or load out");
+        if (flow_.load && flow_.load->parts_per_billion == 0)
+            error("flow-load", "a load of 0 sends nothing", "write load = 1 or more, or leave the flow out");
+        if ((flow_.on || flow_.off) && !flow_.load)
+            error("flow-load", "on and off are bursts of a load, and there is none",
+                  "write load = 50, or leave on and off out");
+        if (flow_.on.has_value() != flow_.off.has_value())
+            error("flow-load", "of on and off one is missing", "write both, or leave both out");
+        if (flow_.stop && *flow_.stop <= flow_.start)
+            error("flow-stop",
+                  fmt::format("it stops at {}, and does not start before {}", print_time(*flow_.stop),
+                              print_time(flow_.start)),
+                  "write stop after start, or leave it out");
+    }
+
+    // The data of a READ goes the other way.
+    void congestion_control() {
+        const bool reads = flow_.kind == FlowKind::read;
+        const auto& senders = reads ? flow_.to : flow_.from;
+        const auto& receivers = reads ? flow_.from : flow_.to;
+        for (const std::string& name : senders) {
+            const auto host = config_.hosts.find(name);
+            if (host == config_.hosts.end() || host->second.cc == roce::CongestionControl::none) continue;
+            if (host->second.ignore_cnp)
+                return warn(fmt::format("host {} ignores CNPs: its cc has no effect", name),
+                            fmt::format("write ignore_cnp = false for {}, or cc = \"none\"", name));
+            for (const std::string& receiver : receivers)
+                if (const auto peer = config_.hosts.find(receiver);
+                    peer != config_.hosts.end() && !peer->second.echo_ce)
+                    return warn(
+                        fmt::format("host {} never echoes CE: the cc of {} hears no CNP", receiver, name),
+                        fmt::format("write echo_ce = true for {}", receiver));
+        }
+    }
+
+  private:
+    void error(FindingId id, std::string wrong, std::string fix) {
+        findings_.error(id, path_, std::move(wrong), std::move(fix), flow_.place);
+    }
+    void warn(std::string wrong, std::string fix) {
+        findings_.warn("flow-unanswered", path_, std::move(wrong), std::move(fix), flow_.place);
+    }
+
+    bool is_host(const std::string& name) {
+        if (config_.hosts.contains(name)) return true;
+        std::vector<std::string> hosts;
+        for (const auto& [host, said] : config_.hosts) hosts.push_back(host);
+        const std::string near = nearest_name(name, hosts);
+        error("flow-host", fmt::format("there is no host {}", in_quotes(name)),
+              near.empty() ? fmt::format("add [host.{}]", config_key(name)) : fmt::format("write {}", near));
+        return false;
+    }
+
+    void one_family() {
+        const auto is_v6 = [&](const std::string& name) { return config_.hosts.at(name).address.is_v6; };
+        const std::string& first = flow_.from.front();
+        for (const auto* names : {&flow_.from, &flow_.to})
+            for (const std::string& name : *names)
+                if (is_v6(name) != is_v6(first))
+                    return error(
+                        "flow-family",
+                        fmt::format("host {} has an {} address, and {} an {} address", first,
+                                    is_v6(first) ? "IPv6" : "IPv4", name, is_v6(name) ? "IPv6" : "IPv4"),
+                        "write a flow for each family");
+    }
+
+    const Config& config_;
+    const FlowConfig& flow_;
+    std::string path_;
+    Findings& findings_;
+};
+
+}  // namespace
+
+void check_flows(const Config& config, Findings& findings) {
+    const std::vector<std::string> names = flow_names(config);
+    std::set<std::string_view> said;
+    for (std::size_t n = 0; n < names.size(); ++n) {
+        const FlowConfig& flow = config.flows[n];
+        const std::string path = fmt::format("flow {}", names[n]);
+        if (!flow.name.empty() && !said.insert(flow.name).second)
+            findings.error("flow-name", path, "another flow has the same name",
+                           "give each its own, or leave name out", flow.place);
+        FlowChecks checks(config, flow, path, findings);
+        checks.ends();
+        checks.arrivals();
+        checks.congestion_control();
+    }
+}
+
+}  // namespace sluice::lint

@@ -1,0 +1,76 @@
+// Classes in which packets of simulated hosts arrive: data in a lossless one, CNPs in one that nothing
+// delays.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "control/compile/compile.hh"
+#include "control/lint/lint_parts.hh"
+#include "control/lint/lint_qos_parts.hh"
+#include "lib/classify.hh"
+
+namespace sluice::lint {
+namespace {
+
+ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp) {
+    Parsed parsed;
+    parsed.roce = true;
+    parsed.cnp = cnp;
+    parsed.tos = static_cast<std::uint8_t>(dscp << 2);
+    return traffic_class(parsed, class_map(port.map, said));
+}
+
+void check_cnps(const std::string& name, const HostConfig& host, const PortConfig& said,
+                const EffectivePort& port, Findings& findings) {
+    const ClassId tc = class_at(said, port, host.cnp_dscp, true);
+    if (tc == class_at(said, port, usual_cnp_dscp, true)) return;  // `cnp-queue` judges it
+    const CnpDelay delay = cnp_delay(port, tc);
+    if (delay.words.empty()) return;
+    findings.warn(
+        "host-cnp-class", host_path(name, "cnp_dscp"),
+        fmt::format("{}'s CNPs arrive in class {}, whose queue {} {}: congestion is told of late", name, tc,
+                    port.map.tc_to_queue[tc], delay.words),
+        fmt::format("write cnp_dscp = {}, or cnp_tc = 6 in the map of port {}", usual_cnp_dscp, host.port),
+        host.place);
+}
+
+void check_data(const std::string& name, const HostConfig& host, const std::set<unsigned>& dscps,
+                const PortConfig& said, const EffectivePort& port, Findings& findings) {
+    if (port.lossless == 0) return;
+    for (const unsigned dscp : dscps) {
+        const ClassId tc = class_at(said, port, dscp, false);
+        if (port.group[port.map.tc_to_priority_group[tc]].lossless) continue;
+        findings.warn(
+            "host-data-class", host_path(name, "dscp"),
+            fmt::format("{}'s RoCE packets of DSCP {} arrive in class {}, which is lossy at port {}: "
+                        "no PFC protects them",
+                        name, dscp, tc, host.port),
+            fmt::format("write a dscp of a lossless class, or roce_tc in the map of port {}", host.port),
+            host.place);
+    }
+}
+
+// The DSCPs of its data; of a READ's, the host that is read from sends them.
+std::set<unsigned> dscps_of(const Config& config, const std::string& name, const HostConfig& host) {
+    std::set<unsigned> dscps;
+    for (const FlowConfig& flow : config.flows)
+        for (const std::string& sender : flow.kind == FlowKind::read ? flow.to : flow.from)
+            if (sender == name) dscps.insert(flow.dscp.value_or(host.dscp));
+    return dscps;
+}
+
+}  // namespace
+
+std::vector<Finding> check_host_classes(const Config& config, const EffectiveQos& qos) {
+    Findings findings(config);
+    for (const auto& [name, host] : config.hosts) {
+        const auto port = qos.ports.find(host.port);
+        if (port == qos.ports.end()) continue;
+        const PortConfig& said = config.ports.at(host.port);
+        check_cnps(name, host, said, port->second, findings);
+        check_data(name, host, dscps_of(config, name, host), said, port->second, findings);
+    }
+    return findings.take();
+}
+
+}  // namespace sluice::lint
