@@ -20,6 +20,11 @@ class Histogram {
         if (value > max_.get()) max_.set(value);
     }
 
+    void add(const Histogram& other) {
+        for (unsigned i = 0; i < buckets; ++i) bucket_[i].add(other.bucket_[i].get());
+        if (other.max_.get() > max_.get()) max_.set(other.max_.get());
+    }
+
     std::uint64_t count() const {
         std::uint64_t sum = 0;
         for (const Counter& bucket : bucket_) sum += bucket.get();

@@ -1,11 +1,20 @@
 #include "control/compile/hosts.hh"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "control/compile/compile.hh"
+#include "control/config/hosts.hh"
+#include "lib/classify.hh"
+#include "lib/rng.hh"
 
 namespace sluice {
 namespace {
 
 constexpr std::uint32_t billionths_of_a_millionth = 1000;
+constexpr std::uint32_t first_qp = 0x100;
+constexpr std::uint32_t open_loop_messages = 64;  // that a queue pair has posted; more wait for room
 
 roce::ReactionParameters constants_of(roce::CongestionControl cc, Rate line) {
     switch (cc) {
@@ -18,6 +27,148 @@ roce::ReactionParameters constants_of(roce::CongestionControl cc, Rate line) {
     }
     return roce::ReactionParameters::none(line);
 }
+
+std::uint64_t scrambled(std::uint64_t sum, const IpAddress& address) {
+    for (const std::uint8_t byte : address.bytes) sum = scramble(sum ^ byte);
+    return sum;
+}
+
+// By the classification of the port, as the switch tells the class of what the host sends.
+roce::Marking marking(const Config& config, const PortConfig& port, std::uint8_t dscp, Ecn ecn, bool cnp) {
+    const ClassMap map = class_map(map_of(config, port), port);
+    Parsed parsed;
+    parsed.roce = true;
+    parsed.cnp = cnp;
+    parsed.tos = static_cast<std::uint8_t>(dscp << 2);
+    return {dscp, map.tc_to_priority_group[traffic_class(parsed, map)], ecn, {}};
+}
+
+class HostSpecs {
+  public:
+    HostSpecs(const Config& config, const EffectiveQos& qos) : config_(config) {
+        for (const auto& [name, host] : config.hosts) specs_.emplace(host.port, spec_of(name, host, qos));
+        for (std::uint32_t id = 0; id < config.flows.size(); ++id)
+            for (const std::string& from : config.flows[id].from)
+                for (const std::string& to : config.flows[id].to) add_pair(id, from, to);
+    }
+    std::map<std::string, HostPortSpec> take() { return std::move(specs_); }
+
+  private:
+    const PortConfig& port_of(const HostConfig& host) const { return config_.ports.at(host.port); }
+
+    HostPortSpec spec_of(const std::string& name, const HostConfig& host, const EffectiveQos& qos) const {
+        const auto at = config_.ports.find(host.port);
+        const PortConfig& port = at->second;
+        const EffectivePort& effective = qos.ports.at(host.port);
+        HostPortSpec spec;
+        spec.speed = port.speed;
+        spec.cable = cable_delay(port);
+        spec.obeys = peer_delay(port);
+        spec.ring_frames = config_.virtual_ring_frames;
+        spec.drain = host.drain;
+        spec.receive_buffer_bytes = host.receive_buffer_bytes;
+        spec.receive_headroom_bytes = effective.headroom.xoff_bytes;
+        spec.drain_classes = effective.lossless;
+        spec.nic.mac = host_mac(config_, name);
+        const auto index = static_cast<std::size_t>(std::distance(config_.ports.begin(), at));
+        spec.nic.gateway_mac = configured_mac(config_, port, index).value_or(MacAddress{});
+        spec.nic.address = host.address;
+        spec.nic.first_qp = first_qp;
+        spec.nic.seed = config_.seed;
+        spec.nic.ring_frames = host.ring_frames;
+        spec.nic.reaction = reaction_parameters(host, port.speed);
+        spec.nic.ack = marking(config_, port, host.ack_dscp.value_or(host.dscp), host.ecn, false);
+        spec.nic.cnp = marking(config_, port, host.cnp_dscp, Ecn::not_ect, true);
+        spec.nic.cnp_interval = host.cnp_interval;
+        spec.nic.cnp_scope = host.cnp_scope;
+        spec.nic.echo_ce = host.echo_ce;
+        spec.nic.ignore_cnp = host.ignore_cnp;
+        return spec;
+    }
+
+    // `flow`, whose data `self` sends or answers, as its end sees it.
+    roce::FlowSettings end_of(std::uint32_t id, const HostConfig& from, const HostConfig& to,
+                              const HostConfig& self) const {
+        const FlowConfig& flow = config_.flows[id];
+        const HostConfig& sender = flow.kind == FlowKind::read ? to : from;
+        roce::FlowSettings end;
+        end.id = id;
+        end.kind = requester_kind(flow.kind);
+        end.sizes = message_sizes(flow.message);
+        end.arrivals = arrival_parameters(flow, port_of(sender).speed);
+        if (flow.stop) end.stop = Time{} + *flow.stop;
+        if (flow.messages != 0) end.messages = flow.messages;
+        end.data = marking(config_, port_of(self), flow.dscp.value_or(sender.dscp), self.ecn, false);
+        end.requester.mtu = end.responder.mtu = path_mtu(from, to);
+        end.requester.window_bytes = from.window_bytes;
+        end.requester.ack_every = from.ack_every;
+        end.requester.most_reads = end.responder.most_reads = from.reads;
+        end.requester.messages = flow.load ? open_loop_messages : end.arrivals.depth;
+        end.requester.timeout = from.timeout;
+        end.requester.retry_count = from.retry_count.value_or(roce::unlimited_retries);
+        end.requester.rnr_retry = from.rnr_retry.value_or(roce::unlimited_retries);
+        set_empty_path(end, port_of(from), port_of(to), from.address.is_v6);
+        return end;
+    }
+
+    // A message's frames pass its slowest link one after the other; its last one passes the other link alone,
+    // an acknowledgement or a READ request both, and cables are passed there and back.
+    static void set_empty_path(roce::FlowSettings& end, const PortConfig& a, const PortConfig& b, bool v6) {
+        const auto [slow, fast] = std::minmax(a.speed, b.speed);
+        const std::uint32_t headers = v6 ? 78 : 58;  // of RoCEv2 with ICRC, untagged
+        const std::uint32_t last = wire_bytes(std::min(end.requester.mtu, end.sizes.most_bytes()) + headers);
+        const std::uint32_t answer = wire_bytes(headers + 4);
+        end.path_rate = slow;
+        end.path_delay = fast.byte_time() * (last + answer) + slow.byte_time() * answer +
+                         (cable_delay(a) + cable_delay(b)) * 2;
+    }
+
+    void add_pair(std::uint32_t id, const std::string& from_name, const std::string& to_name) {
+        const HostConfig& from = config_.hosts.at(from_name);
+        const HostConfig& to = config_.hosts.at(to_name);
+        HostPortSpec& sender = specs_.at(from.port);
+        HostPortSpec& receiver = specs_.at(to.port);
+        const std::uint32_t at_sender = local_flow(sender, end_of(id, from, to, from));
+        const std::uint32_t at_receiver = local_flow(receiver, end_of(id, from, to, to));
+        std::uint32_t& pairs = pairs_[{from.address, to.address}];
+        for (std::uint32_t n = 0; n < config_.flows[id].qps; ++n, ++pairs) {
+            const auto sender_qp = first_qp + static_cast<std::uint32_t>(sender.queue_pairs.size());
+            const auto receiver_qp = first_qp + static_cast<std::uint32_t>(receiver.queue_pairs.size());
+            const std::uint64_t identity =
+                scramble(scrambled(scrambled(0, from.address), to.address) ^ pairs);
+            sender.queue_pairs.push_back({at_sender, true, to.address, receiver_qp, identity});
+            receiver.queue_pairs.push_back({at_receiver, false, from.address, sender_qp, identity});
+        }
+    }
+
+    // Peers of one flow that are alike share its settings, and its figures.
+    static std::uint32_t local_flow(HostPortSpec& host, roce::FlowSettings&& end) {
+        const auto alike = [&](const roce::FlowSettings& other) {
+            return other.id == end.id && other.requester.mtu == end.requester.mtu &&
+                   other.path_rate == end.path_rate && other.path_delay == end.path_delay;
+        };
+        const auto found = std::find_if(host.flows.begin(), host.flows.end(), alike);
+        const auto index = static_cast<std::uint32_t>(found - host.flows.begin());
+        if (found == host.flows.end()) host.flows.push_back(std::move(end));
+        return index;
+    }
+
+    static roce::Requester::Kind requester_kind(FlowKind kind) {
+        switch (kind) {
+            case FlowKind::send:
+                return roce::Requester::Kind::send;
+            case FlowKind::read:
+                return roce::Requester::Kind::read;
+            case FlowKind::write:
+                break;
+        }
+        return roce::Requester::Kind::write;
+    }
+
+    const Config& config_;
+    std::map<std::string, HostPortSpec> specs_;
+    std::map<std::pair<IpAddress, IpAddress>, std::uint32_t> pairs_;  // queue pairs so far
+};
 
 }  // namespace
 
@@ -70,6 +221,10 @@ roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
         std::max<std::uint32_t>(1, flow.load->parts_per_billion / billionths_of_a_millionth);
     arrivals.mean_gap = roce::mean_gap(message_sizes(flow.message).mean_millibytes() * shares, line, ppm);
     return arrivals;
+}
+
+std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos) {
+    return HostSpecs(config, qos).take();
 }
 
 std::uint32_t path_mtu(const HostConfig& a, const HostConfig& b) { return std::min(a.mtu, b.mtu); }

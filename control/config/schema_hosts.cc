@@ -212,6 +212,9 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
              "DSCP of its acknowledgements; \"auto\": its dscp.")
         .at_start();
     rows.key("cnp_dscp", &H::cnp_dscp, dscp(), "DSCP of its congestion notification packets.").at_start();
+    rows.key("ecn", &H::ecn, word<Ecn>({{"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"not-ect", Ecn::not_ect}}),
+             "ECN field of its data and acknowledgements; \"not-ect\": switches drop it instead of marking.")
+        .at_start();
     rows.key("cnp_interval", &H::cnp_interval, time({}, seconds(1), "50us"),
              "Least time between two CNPs of one scope; 0: one for each packet with CE.")
         .at_start();

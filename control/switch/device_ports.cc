@@ -10,8 +10,8 @@
 #include "control/config/force.hh"
 #include "control/config/values.hh"
 #include "control/lint/lint_nic.hh"
-#include "control/switch/capture_ports.hh"
 #include "control/switch/running_switch.hh"
+#include "control/switch/virtual_ports.hh"
 #include "dataplane/peers/obeying_port.hh"
 #include "dataplane/ports/device.hh"
 

@@ -116,8 +116,9 @@ class RunningSwitch {
     void watch();
     // What the ports' cards make of a configuration.
     std::vector<Finding> nic_findings(const Config& config) const { return surroundings_.findings(config); }
-    // Null: the port is none of a device; the kernel has no part in this switch.
+    // Null: the port is none of a device; there is no such simulated host; the kernel has no part.
     const EthdevPort* ethdev(PortId id) const { return surroundings_.ethdev(id); }
+    const HostPort* host(const std::string& name) const { return surroundings_.host(name); }
     const KernelControl* kernel() const { return surroundings_.kernel(); }
     // Control, once a round, and under the virtual clock after each instant: takes what ports have punted.
     // True when frames wait to be sent for it: under the virtual clock the instant is then to be run again.

@@ -8,7 +8,7 @@
 
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
-#include "control/switch/capture_ports.hh"
+#include "control/switch/virtual_ports.hh"
 #include "dataplane/ports/device.hh"
 
 namespace sluice {
@@ -40,7 +40,7 @@ StandaloneSwitch::~StandaloneSwitch() {
 std::string StandaloneSwitch::open(const Config& config, const StandaloneOptions& options) {
     const bool is_virtual = config.clock == ClockKind::virtual_time;
     if (is_virtual) {
-        auto captures = CapturePorts::create(config);
+        auto captures = VirtualPorts::create(config);
         if (!captures) return captures.error();
         surroundings_ = std::move(*captures);
     } else {

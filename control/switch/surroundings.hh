@@ -1,7 +1,7 @@
 // What a switch stands in: where its ports come from, and what is beside them. Ports that are captures
-// (capture_ports.hh), devices of this machine with the kernel behind them (device_ports.hh), links to other
-// switches, or what a test wants. The switch owns the ports, and asks this for everything that is not the
-// same behind all of them.
+// and simulated hosts (virtual_ports.hh), devices of this machine with the kernel behind them
+// (device_ports.hh), links to other switches, or what a test wants. The switch owns the ports, and asks this
+// for everything that is not the same behind all of them.
 #pragma once
 
 #include <memory>
@@ -20,6 +20,7 @@
 namespace sluice {
 
 class EthdevPort;
+class HostPort;
 class KernelControl;
 class RunningSwitch;
 
@@ -42,6 +43,8 @@ class Surroundings {
     virtual LinkCause link_cause(PortId) const { return LinkCause::none; }
     // Null: the port is none of a device.
     virtual const EthdevPort* ethdev(PortId) const { return nullptr; }
+    // Null: there is no simulated host of that name.
+    virtual const HostPort* host(const std::string&) const { return nullptr; }
     // Null: the kernel has no part in this switch.
     virtual const KernelControl* kernel() const { return nullptr; }
     // Of captures that are read, on the switch's clock.

@@ -24,9 +24,9 @@ std::string CaptureSource::open(const CapturePortSpec& spec) {
         read_next();
     }
     if (!spec.output.empty()) {
-        auto writer = CaptureWriter::create(spec.output);
-        if (!writer) return writer.error();
-        writer_ = std::move(*writer);
+        auto output = CaptureOutput::create(spec.output, *spec.timeline);
+        if (!output) return output.error();
+        output_ = std::move(*output);
     }
     return {};
 }
@@ -105,14 +105,6 @@ Started CaptureSource::start(const Next& next, PauseSender& wire) {
     return started;
 }
 
-void CaptureSource::write(Packet* packet, Time departure) {
-    std::array<std::span<const std::uint8_t>, 64> pieces;
-    std::size_t count = 0;
-    for (Packet* segment = packet; segment != nullptr && count < pieces.size(); segment = segment->next)
-        pieces[count++] = {frame_bytes(segment), segment->data_len};
-    writer_->write(output_time_.stamp_of(departure), std::span(pieces).first(count));
-}
-
 void CaptureSource::add_to(PortAccount& account) const {
     account.moved = moved_;
     account.held = held_count_;
@@ -121,8 +113,8 @@ void CaptureSource::add_to(PortAccount& account) const {
 
 std::string CaptureSource::close() {
     std::string error = reader_ ? reader_->error() : std::string{};
-    if (writer_) {
-        const std::string failed = writer_->close();
+    if (output_) {
+        const std::string failed = output_->close();
         if (error.empty()) error = failed;
     }
     return error;

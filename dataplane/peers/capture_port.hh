@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dataplane/peers/capture_file.hh"
+#include "dataplane/peers/capture_output.hh"
 #include "dataplane/peers/peer_port.hh"
 #include "lib/capture_timeline.hh"
 #include "lib/classify.hh"
@@ -42,7 +43,7 @@ class CaptureSource : public NothingUnderWay {
     };
 
     explicit CaptureSource(const CapturePortSpec& spec)
-        : pool_(spec.pool), map_(spec.map), input_time_(*spec.timeline), output_time_(*spec.timeline) {}
+        : pool_(spec.pool), map_(spec.map), input_time_(*spec.timeline) {}
     // An error's text, or empty.
     std::string open(const CapturePortSpec& spec);
 
@@ -54,7 +55,7 @@ class CaptureSource : public NothingUnderWay {
     Started start(const Next& next, PauseSender& wire);
     bool expects_frames(const PauseSender& wire) const;
     bool deliver(Packet* packet, Time departure) {
-        if (writer_) write(packet, departure);
+        if (output_) output_->write(packet, departure);
         return false;
     }
     void add_to(PortAccount& account) const;
@@ -79,14 +80,12 @@ class CaptureSource : public NothingUnderWay {
     void hold_next(ClassId n);
     Started start_held(ClassId n, Time at, PauseSender& wire);
     Started start_frame(const CaptureReader::Frame& frame, ClassId n, Time at, PauseSender& wire);
-    void write(Packet* packet, Time departure);
 
     rte_mempool* pool_;
     ClassMap map_;
     std::optional<CaptureReader> reader_;
-    std::optional<CaptureWriter> writer_;
+    std::optional<CaptureOutput> output_;
     TimelineCursor input_time_;
-    TimelineCursor output_time_;
     CaptureReader::Frame next_;
     bool has_next_ = false;
     std::uint8_t held_classes_ = 0;  // bit n: held_[n] is not empty

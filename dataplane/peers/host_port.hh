@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "dataplane/peers/host_source.hh"
 #include "dataplane/peers/peer_port.hh"
@@ -21,9 +23,19 @@ class HostPort final : public PeerPort<HostSource> {
     // How long our pauses have held a class of the host's; `now` is the clock's.
     Duration paused_time(ClassId n, Time now) const { return wire_.paused_time(n, now); }
 
+    std::uint64_t overrun() const { return source_.overrun(); }  // frames that a slow host had no room for
+    void write_to(CaptureOutput output) { source_.write_to(std::move(output)); }
+
     // Control, between turns.
     void set_reaction(const roce::ReactionParameters& parameters) {
         source_.nic().set_reaction(parameters);
+        forget_arrival();
+    }
+    void set_notification(bool echo_ce, bool ignore_cnp) {
+        source_.nic().set_notification(echo_ce, ignore_cnp);
+    }
+    void set_drain(std::optional<Rate> drain, Time now) {
+        source_.set_drain(drain, now);
         forget_arrival();
     }
 };

@@ -18,12 +18,18 @@ HostSource::HostSource(const HostPortSpec& spec)
     : pool_(spec.pool),
       byte_time_(spec.speed.byte_time()),
       there_and_back_(spec.cable * 2),
-      drain_byte_time_(spec.drain ? spec.drain->byte_time() : Duration{}),
+      buffer_bytes_(spec.receive_buffer_bytes),
+      room_bytes_(spec.receive_buffer_bytes + spec.receive_headroom_bytes),
       drain_classes_(spec.drain_classes),
       nic_(spec.nic, spec.flows, spec.queue_pairs),
       waiting_(64) {
+    set_drain(spec.drain, Time{});
+}
+
+void HostSource::set_drain(std::optional<Rate> drain, Time now) {
     const Duration refresh = byte_time_ * (std::int64_t{pause_quanta} * quantum_bytes / 2);
-    buffer_.configure(spec.drain, spec.receive_buffer_bytes, refresh, Time{});
+    drain_byte_time_ = drain ? drain->byte_time() : Duration{};
+    buffer_.configure(drain_classes_ != 0 ? drain : std::nullopt, buffer_bytes_, refresh, now);
 }
 
 HostSource::~HostSource() {
@@ -69,14 +75,20 @@ bool HostSource::expects_frames(const PauseSender& wire) const {
 }
 
 bool HostSource::deliver(Packet*& packet, Time departure) {
+    if (output_) output_->write(packet, departure);
     if (load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control) return false;
     const Time end = departure + byte_time_ * wire_bytes(packet->pkt_len) + there_and_back_;
     const bool was_empty = waiting_.empty();
     Time at = end;
     if (drain_byte_time_.ps != 0) {
+        if (drained_ - end > drain_byte_time_ * static_cast<std::int64_t>(room_bytes_)) {
+            ++overrun_;
+            return false;
+        }
         at = drained_ = max(drained_, end) + drain_byte_time_ * wire_bytes(packet->pkt_len);
         buffer_.receive(end, wire_bytes(packet->pkt_len));
     }
+    at = waiting_.empty() ? at : max(at, waiting_.back().at);  // in order when a drain ends
     if (waiting_.full()) waiting_.set_capacity(2 * waiting_.capacity());
     waiting_.push_back({at, packet});
     packet = nullptr;

@@ -2,8 +2,8 @@
 //
 // A frame that the switch delivers reaches the NIC after the wire, the cable and, where the host is slow, its
 // receive buffer; what the NIC answers takes the cable again, so both are added at once. A slow host drains
-// its buffer at `drain`, sends XOFF above `receive_buffer_bytes` and XON below half (lib/slow_receiver.hh),
-// and loses nothing. Frames that wait keep their mbufs.
+// its buffer at `drain`, sends XOFF above `receive_buffer_bytes` and XON below half (lib/slow_receiver.hh).
+// Frames beyond its headroom are lost at the host. Frames that wait keep their mbufs.
 #pragma once
 
 #include <array>
@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "dataplane/peers/capture_output.hh"
 #include "dataplane/peers/peer_source.hh"
 #include "lib/roce/nic.hh"
 #include "lib/slow_receiver.hh"
@@ -27,7 +29,8 @@ struct HostPortSpec {
     rte_mempool* pool = nullptr;
     std::optional<Rate> drain;  // of its receive buffer, wire bytes; nothing: as fast as the link
     std::uint64_t receive_buffer_bytes = 64'000;
-    std::uint8_t drain_classes = 1U << 3;  // those that it pauses
+    std::uint64_t receive_headroom_bytes = 1'000'000;  // above it
+    std::uint8_t drain_classes = 1U << 3;              // those that it pauses
     roce::NicSettings nic;
     std::vector<roce::FlowSettings> flows;
     std::vector<roce::QpSettings> queue_pairs;  // at least one
@@ -49,13 +52,17 @@ class HostSource : public NothingUnderWay {
     roce::Nic& nic() { return nic_; }
     const roce::Nic& nic() const { return nic_; }
     std::uint64_t pauses_sent() const { return pauses_sent_; }
+    std::uint64_t overrun() const { return overrun_; }  // frames that its receive buffer had no room for
+    void write_to(CaptureOutput output) { output_ = std::move(output); }
+    // From now on; frames that wait keep their times. An XOFF that stands is taken back.
+    void set_drain(std::optional<Rate> drain, Time now);
 
     std::optional<Next> next_start(const PauseSender& wire) const;
     Started start(const Next& next, PauseSender& wire);
     bool expects_frames(const PauseSender& wire) const;
     bool deliver(Packet*& packet, Time departure);
     void add_to(PortAccount&) const {}
-    std::string close() { return {}; }
+    std::string close() { return output_ ? output_->close() : std::string{}; }
 
   private:
     struct Waiting {
@@ -72,12 +79,16 @@ class HostSource : public NothingUnderWay {
     Duration byte_time_;
     Duration there_and_back_;     // twice the cable
     Duration drain_byte_time_{};  // 0: it keeps up
+    std::uint64_t buffer_bytes_;
+    std::uint64_t room_bytes_;  // with headroom
     std::uint8_t drain_classes_;
     roce::Nic nic_;
     boost::circular_buffer<Waiting> waiting_;
     Time drained_{};  // the frame before
     SlowReceiver buffer_;
     std::uint64_t pauses_sent_ = 0;
+    std::uint64_t overrun_ = 0;
+    std::optional<CaptureOutput> output_;
     std::array<std::uint8_t, roce::greatest_packet_bytes> bytes_{};  // of a frame in several mbufs
 };
 

@@ -58,6 +58,10 @@ class Nic {
 
     // From now on; rates start anew. The line rate stays.
     void set_reaction(const ReactionParameters& parameters);
+    void set_notification(bool echo_ce, bool ignore_cnp) {
+        settings_.echo_ce = echo_ce;
+        settings_.ignore_cnp = ignore_cnp;
+    }
 
     const NicSettings& settings() const { return settings_; }
     const NicStatistics& statistics() const { return statistics_; }

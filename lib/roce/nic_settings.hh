@@ -50,6 +50,7 @@ struct NicSettings {
 };
 
 struct FlowSettings {
+    std::uint32_t id = 0;  // the same at all hosts that take part
     Requester::Kind kind = Requester::Kind::write;
     MessageSizes sizes = MessageSizes::fixed(1'000'000);
     ArrivalParameters arrivals;

@@ -1,0 +1,198 @@
+#include "control/report/report_hosts.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "control/config/hosts.hh"
+#include "control/config/values.hh"
+#include "control/report/quantiles.hh"
+#include "dataplane/peers/host_port.hh"
+#include "lib/class_mask.hh"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of any number of queue pairs.
+struct Sum {
+    roce::QpStatistics qp;
+    roce::Requester::Counters requester;
+    std::uint64_t duplicates = 0;
+    std::uint64_t early = 0;
+    std::uint64_t senders = 0;  // of data
+    std::uint64_t rate = 0;     // of those, bits/s
+    std::uint64_t target = 0;
+    std::uint64_t alpha_ppm = 0;
+
+    void add(const roce::QueuePair& pair, Time now) {
+        const roce::QpStatistics& from = pair.statistics;
+        qp.completed += from.completed;
+        qp.failed += from.failed;
+        qp.completed_bytes += from.completed_bytes;
+        qp.delivered += from.delivered;
+        qp.delivered_bytes += from.delivered_bytes;
+        qp.last_delivered = max(qp.last_delivered, from.last_delivered);
+        qp.wrong_payload += from.wrong_payload;
+        qp.data_packets += from.data_packets;
+        qp.data_wire_bytes += from.data_wire_bytes;
+        qp.ce_received += from.ce_received;
+        qp.cnps_sent += from.cnps_sent;
+        qp.cnps_received += from.cnps_received;
+        if (const roce::Requester* end = pair.requester()) {
+            const roce::Requester::Counters& counters = end->counters();
+            requester.retransmissions += counters.retransmissions;
+            requester.timeouts += counters.timeouts;
+            requester.sequence_errors += counters.sequence_errors;
+            requester.rnr_naks += counters.rnr_naks;
+        }
+        if (const roce::RcResponder* end = pair.responder()) {
+            duplicates += end->counters().duplicates;
+            early += end->counters().early;
+        }
+        if (!pair.sends_data()) return;
+        constexpr std::uint64_t million = 1'000'000;
+        ++senders;
+        rate += pair.reaction().rate().bits_per_second;
+        target += pair.reaction().target_rate().bits_per_second;
+        alpha_ppm += pair.reaction().alpha(now) / (roce::fraction_one / million);
+    }
+
+    Json json() const {
+        return {{"messages", qp.completed},
+                {"failed_messages", qp.failed},
+                {"message_bytes", qp.completed_bytes},
+                {"delivered_bytes", qp.delivered_bytes},
+                {"wrong_payload_packets", qp.wrong_payload},
+                {"data_packets", qp.data_packets},
+                {"data_wire_bytes", qp.data_wire_bytes},
+                {"retransmitted_packets", requester.retransmissions},
+                {"timeouts", requester.timeouts},
+                {"sequence_errors", requester.sequence_errors},
+                {"rnr_naks", requester.rnr_naks},
+                {"duplicate_packets", duplicates},
+                {"early_packets", early},
+                {"ce_packets", qp.ce_received},
+                {"cnp_sent_packets", qp.cnps_sent},
+                {"cnp_received_packets", qp.cnps_received},
+                {"rate_bps", rate},
+                {"target_rate_bps", target},
+                {"alpha_ppm", senders == 0 ? 0 : alpha_ppm / senders}};
+    }
+};
+
+// Misconfigurations that its figures show.
+Json symptoms(const HostConfig& host, const Sum& sum) {
+    Json list = Json::array();
+    const roce::QpStatistics& qp = sum.qp;
+    if (qp.ce_received != 0 && qp.cnps_sent == 0)
+        list.push_back(fmt::format("{} packets came with CE and no CNP was sent: its notification point is off; "
+                                   "do: write echo_ce = true",
+                                   qp.ce_received));
+    if (qp.cnps_received != 0 && host.ignore_cnp && host.cc != roce::CongestionControl::none)
+        list.push_back(fmt::format("{} CNPs came and its rate did not fall: its reaction point is off; do: write "
+                                   "ignore_cnp = false",
+                                   qp.cnps_received));
+    if (qp.cnps_received != 0 && host.cc == roce::CongestionControl::none)
+        list.push_back(fmt::format("{} CNPs came and its rate did not fall: it has no congestion control; do: "
+                                   "write cc = \"dcqcn\"",
+                                   qp.cnps_received));
+    return list;
+}
+
+std::uint64_t per_second(std::uint64_t bytes, Duration in) {
+    return in.ps <= 0 ? 0
+                      : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 /
+                                                   static_cast<double>(in.ps));
+}
+
+Json host_json(const RunningSwitch& running, const HostConfig& host, const HostPort& port) {
+    const roce::Nic& nic = port.nic();
+    const Time now = running.now();
+    Sum sum;
+    for (const roce::QueuePair& pair : nic.queue_pairs()) sum.add(pair, now);
+    Json json = {{"port", host.port},
+                 {"address", print_address(host.address)},
+                 {"cc", print_word(host.cc)},
+                 {"queue_pairs", nic.queue_pairs().size()},
+                 {"sent_packets", nic.statistics().frames_sent},
+                 {"received_packets", nic.statistics().frames_received},
+                 {"refused_packets", nic.statistics().refused},
+                 {"stranger_packets", nic.statistics().strangers},
+                 {"overrun_packets", port.overrun()},
+                 {"pauses_sent", port.pauses_sent()}};
+    json.update(sum.json());
+    json["paused_ns"] = Json::object();
+    for (ClassId n = 0; n < classes; ++n)
+        if (const Duration paused = port.paused_time(n, now); paused.ps != 0)
+            json["paused_ns"][std::to_string(n)] = paused.ps / 1000;
+    json["symptoms"] = symptoms(host, sum);
+    return json;
+}
+
+Json milli_quantiles(const Histogram& histogram) {
+    const auto value = [](Duration duration) { return duration.ps; };
+    return {{"p50", value(histogram.quantile(500))},
+            {"p99", value(histogram.quantile(990))},
+            {"p999", value(histogram.quantile(999))},
+            {"max", value(histogram.max())}};
+}
+
+}  // namespace
+
+Json hosts_json(const RunningSwitch& running) {
+    Json json = Json::object();
+    for (const auto& [name, host] : running.config().hosts)
+        json[name] = host_json(running, host, *running.host(name));
+    return json;
+}
+
+Json flows_json(const RunningSwitch& running) {
+    const Config& config = running.config();
+    struct Total {
+        Sum sum;
+        Histogram completion_time, slowdown;
+        std::uint64_t queue_pairs = 0;
+        Duration paused;  // of its hosts that send data, in its class
+    };
+    std::vector<Total> totals(config.flows.size());
+    const Time now = running.now();
+    for (const auto& [name, host] : config.hosts) {
+        const HostPort& port = *running.host(name);
+        const roce::Nic& nic = port.nic();
+        for (std::size_t n = 0; n < nic.flows().size(); ++n) {
+            Total& total = totals[nic.flows()[n].id];
+            total.completion_time.add(nic.flow_statistics(n).completion_time);
+            total.slowdown.add(nic.flow_statistics(n).slowdown);
+        }
+        std::vector<bool> sends(config.flows.size());
+        for (const roce::QueuePair& pair : nic.queue_pairs()) {
+            Total& total = totals[pair.flow().id];
+            total.sum.add(pair, now);
+            total.queue_pairs += pair.requester() != nullptr ? 1 : 0;
+            if (!pair.sends_data() || sends[pair.flow().id]) continue;
+            sends[pair.flow().id] = true;
+            total.paused = total.paused + port.paused_time(pair.flow().data.priority, now);
+        }
+    }
+    Json json = Json::object();
+    const std::vector<std::string> names = flow_names(config);
+    for (std::size_t n = 0; n < names.size(); ++n) {
+        const Total& total = totals[n];
+        const roce::QpStatistics& qp = total.sum.qp;
+        Json flow = {{"queue_pairs", total.queue_pairs}};
+        flow.update(total.sum.json());
+        flow["throughput_bps"] = per_second(
+            qp.delivered_bytes, qp.last_delivered - (Time{} + config.flows[n].start));
+        flow["paused_ns"] = total.paused.ps / 1000;
+        flow["completion_ns"] = quantiles_json(total.completion_time);
+        flow["slowdown_permille"] = milli_quantiles(total.slowdown);
+        json[names[n]] = std::move(flow);
+    }
+    return json;
+}
+
+}  // namespace sluice

@@ -1,0 +1,106 @@
+#include "control/switch/virtual_ports.hh"
+
+#include <utility>
+
+#include "control/compile/compile.hh"
+#include "control/switch/running_switch.hh"
+#include "dataplane/peers/capture_port.hh"
+#include "dataplane/ports/device.hh"
+
+namespace sluice {
+
+tl::expected<ScannedCaptures, std::string> scan_captures(const Config& config) {
+    ScannedCaptures scanned;
+    for (const auto& [name, port] : config.ports) {
+        const DeviceText device = parse_device(port.device);
+        for (const std::string& file : device.rx_pcaps) {
+            const auto capture = CaptureReader::scan(file);
+            if (!capture) return tl::unexpected("port " + name + ": " + capture.error());
+            if (capture->packets == 0)
+                scanned.empty.push_back("port " + name + ": " + file + " holds no frames");
+            else
+                scanned.span.add(file, capture->stamps);
+        }
+    }
+    return scanned;
+}
+
+tl::expected<std::unique_ptr<VirtualPorts>, std::string> VirtualPorts::create(const Config& config) {
+    auto scanned = scan_captures(config);
+    if (!scanned) return tl::unexpected(scanned.error());
+    if (std::string error = scanned->span.too_long(); !error.empty()) return tl::unexpected(std::move(error));
+    return std::unique_ptr<VirtualPorts>(new VirtualPorts(config, std::move(*scanned)));
+}
+
+VirtualPorts::VirtualPorts(const Config& config, ScannedCaptures scanned)
+    : empty_captures_(std::move(scanned.empty)),
+      timeline_(scanned.span.timeline()),
+      specs_(host_port_specs(config, effective_qos(config))),
+      hosts_(config.hosts) {}
+
+tl::expected<std::unique_ptr<Port>, std::string> VirtualPorts::open_host(const HostPortSpec& spec,
+                                                                         const PortConfig& port) {
+    auto opened = std::make_unique<HostPort>(spec);
+    if (const std::string file = parse_device(port.device).tx_pcap; !file.empty()) {
+        auto output = CaptureOutput::create(file, timeline_);
+        if (!output) return tl::unexpected(output.error());
+        opened->write_to(std::move(*output));
+    }
+    return opened;
+}
+
+tl::expected<std::unique_ptr<Port>, std::string> VirtualPorts::open(const std::string& name,
+                                                                    const PortConfig& port,
+                                                                    const Config& config, rte_mempool* pool) {
+    const auto failed = [&](const std::string& error) {
+        return tl::unexpected("port " + name + ": " + error);
+    };
+    if (const auto found = specs_.find(name); found != specs_.end()) {
+        found->second.pool = pool;
+        auto opened = open_host(found->second, port);
+        if (!opened) return failed(opened.error());
+        host_ports_[name] = static_cast<HostPort*>(opened->get());
+        return opened;
+    }
+    const DeviceText device = parse_device(port.device);
+    CapturePortSpec spec{device.rx_pcaps.empty() ? std::string{} : device.rx_pcaps.back(),
+                         device.tx_pcap,
+                         &timeline_,
+                         port.speed,
+                         pool,
+                         config.virtual_ring_frames,
+                         peer_delay(port),
+                         class_map(map_of(config, port), port)};
+    auto opened = CapturePort::open(spec);
+    if (!opened) return failed(opened.error());
+    return std::move(*opened);
+}
+
+std::string VirtualPorts::join(RunningSwitch& running) {
+    running_ = &running;
+    for (const std::string& text : empty_captures_) running.note("empty_capture", text);
+    if (std::string text = shortened_text(timeline_); !text.empty())
+        running.note("capture_gaps", std::move(text));
+    return {};
+}
+
+void VirtualPorts::configured() {
+    const Config& config = running_->config();
+    for (auto& [name, was] : hosts_) {
+        const HostConfig& host = config.hosts.at(name);
+        HostPort& port = *host_ports_.at(host.port);
+        const Rate line = config.ports.at(host.port).speed;
+        const auto reaction = reaction_parameters(host, line);
+        if (reaction != reaction_parameters(was, line)) port.set_reaction(reaction);
+        port.set_notification(host.echo_ce, host.ignore_cnp);
+        if (host.drain != was.drain) port.set_drain(host.drain, running_->now());
+        was = host;
+    }
+}
+
+const HostPort* VirtualPorts::host(const std::string& name) const {
+    const auto found = hosts_.find(name);
+    return found == hosts_.end() ? nullptr : host_ports_.at(found->second.port);
+}
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+// Ports under the virtual clock: captures in and out, all on one timeline, or a simulated host.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "control/compile/hosts.hh"
+#include "control/switch/capture_span.hh"
+#include "control/switch/surroundings.hh"
+
+namespace sluice {
+
+// What reading every input whole has found: a damaged one is refused before anything starts.
+struct ScannedCaptures {
+    CaptureSpan span;
+    std::vector<std::string> empty;  // "port h0: in.pcap holds no frames"
+};
+tl::expected<ScannedCaptures, std::string> scan_captures(const Config& config);
+
+class VirtualPorts final : public Surroundings {
+  public:
+    // An error's text when the captures are too far apart for one clock.
+    static tl::expected<std::unique_ptr<VirtualPorts>, std::string> create(const Config& config);
+
+    tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
+                                                          const Config& config, rte_mempool* pool) override;
+    std::string join(RunningSwitch& running) override;
+    // Hosts take up what may change while they run.
+    void configured() override;
+    const CaptureTimeline& timeline() const override { return timeline_; }
+    const HostPort* host(const std::string& name) const override;
+
+  private:
+    VirtualPorts(const Config& config, ScannedCaptures scanned);
+
+    tl::expected<std::unique_ptr<Port>, std::string> open_host(const HostPortSpec& spec,
+                                                               const PortConfig& port);
+
+    std::vector<std::string> empty_captures_;
+    CaptureTimeline timeline_;
+    std::map<std::string, HostPortSpec> specs_;              // by port
+    std::map<std::string, HostPort*> host_ports_;            // likewise; the switch owns them
+    std::map<std::string, HostConfig, NaturalOrder> hosts_;  // as they are
+    RunningSwitch* running_ = nullptr;                       // from `join` on
+};
+
+}  // namespace sluice
