@@ -19,6 +19,7 @@
 #include "control/lint/judge.hh"
 #include "control/lint/machine.hh"
 #include "control/lint/memory.hh"
+#include "control/report/depth_trace.hh"
 #include "control/report/report.hh"
 #include "control/report/summary.hh"
 #include "control/server/boundary.hh"

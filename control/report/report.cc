@@ -1,36 +1,16 @@
 #include "control/report/report.hh"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "control/compile/compile.hh"
-#include "control/config/values.hh"
 #include "control/kernel/kernel_control.hh"
-#include "control/report/port_warnings.hh"
-#include "control/report/quantiles.hh"
-#include "control/report/report_nic.hh"
 #include "control/report/report_observation.hh"
+#include "control/report/report_port.hh"
 #include "control/report/verdict.hh"
 #include "control/report/workers.hh"
-#include "dataplane/ports/ethdev_port.hh"
 
 namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json traffic(const Traffic& counters) {
-    return {{"packets", counters.packets.get()}, {"bytes", counters.bytes.get()}};
-}
-
-// What the report may promise of the peer's end of the cable.
-std::string peer_text(const Config& config, const PortConfig& port) {
-    // Under the real clock it obeys when it is told to, under the virtual one unless it is not.
-    if (!has_our_sender(config, port) || (config.clock == ClockKind::real_time && !port.peer))
-        return "unknown";
-    return port.peer == PeerKind::ignore ? "ignores" : "obeys";
-}
 
 Json ledger_json(const Ledger& ledger) {
     return {{"rx", ledger.rx},
@@ -42,252 +22,6 @@ Json ledger_json(const Ledger& ledger) {
             {"consumed", ledger.consumed},
             {"queued", ledger.queued},
             {"balanced", ledger.balanced()}};
-}
-
-// By reason, those that are not zero.
-Json drops_json(auto counted) {
-    Json drops = Json::object();
-    for (std::size_t i = 1; i < drop_reason_count; ++i) {
-        const auto reason = static_cast<DropReason>(i);
-        if (const std::uint64_t count = counted(reason); count != 0) drops[to_string(reason)] = count;
-    }
-    return drops;
-}
-
-// Cells as bytes.
-struct Cells {
-    std::uint64_t bytes_each;
-    std::uint64_t operator()(std::uint64_t cells) const { return cells * bytes_each; }
-};
-
-// What WRED and ECN did, by colour.
-Json colours_json(const QueueCounters& counters) {
-    Json json = Json::object();
-    constexpr std::array<const char*, colours> names{"green", "yellow", "red"};
-    for (unsigned n = 0; n < colours; ++n) {
-        const auto colour = static_cast<Colour>(n);
-        const auto taken = counters.taken_if([&](EcnBits bits) { return bits.colour() == colour; });
-        const auto marked = counters.marked[n].get();
-        json[names[n]] = {{"passed_packets", taken - marked},
-                          {"marked_packets", marked},
-                          {"dropped_packets", counters.wred_dropped[n].get()},
-                          {"ce_arrived_packets", counters.taken_if([&](EcnBits bits) {
-                               return bits.colour() == colour && bits.ecn() == Ecn::ce;
-                           })}};
-    }
-    return json;
-}
-
-std::uint64_t sum(const std::array<Counter, colours>& counters) {
-    std::uint64_t all = 0;
-    for (const Counter& counter : counters) all += counter.get();
-    return all;
-}
-
-Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
-    const QueueCounters& counters = port.counters.queue[n];
-    const EgressQueueUse& use = port.queue[n].use;
-    return {{"tx_packets", counters.tx.packets.get()},
-            {"tx_bytes", counters.tx.bytes.get()},
-            {"dropped_packets", counters.dropped.get()},
-            {"wred_dropped_packets", sum(counters.wred_dropped)},
-            {"ecn_marked_packets", sum(counters.marked)},
-            {"ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() != Ecn::not_ect; })},
-            {"non_ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; })},
-            {"colours", colours_json(counters)},
-            {"occupancy_packets", port.queue[n].packets.packets()},
-            {"occupancy_bytes", bytes(use.used_cells())},
-            {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
-            {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
-            {"latency_ns", quantiles_json(counters.latency)}};
-}
-
-Json group_json(const RunningSwitch& running, const PortContext& port, unsigned n, Cells bytes) {
-    const GroupLimits& limits = running.device().policy().ports[port.id].group[n];
-    const GroupCounters& counters = port.counters.group[n];
-    const PriorityGroup& group = port.group[n];
-    Json json = {
-        {"packets", port.received([n](const auto& queue) { return queue.group_rx[n].packets.get(); })},
-        {"bytes", port.received([n](const auto& queue) { return queue.group_rx[n].bytes.get(); })},
-        {"dropped_packets", counters.dropped.get()},
-        {"headroom_overruns", counters.headroom_overruns.get()},
-        {"xoff", group.in_xoff()},
-        {"xoff_transitions", counters.xoff.get()},
-        {"lossless", running.qos().ports.at(running.port_names()[port.id]).group[n].lossless},
-        {"state", class_state(limits)},
-        {"reserved_bytes", bytes(group.reserved_cells())},
-        {"shared_bytes", bytes(group.shared_cells())},
-        {"headroom_bytes", bytes(group.headroom_cells())},
-        {"headroom_size_bytes", bytes(limits.headroom_cells)},
-        {"shared_watermark_bytes", bytes(group.shared_watermark.persistent.get())},
-        {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())}};
-    add_class_wait(json, running, port.id, static_cast<ClassId>(n));
-    return json;
-}
-
-// `now`: the owner's view, pauses that run included; nothing while workers run: as they settled last.
-Json pfc_json(const PortContext& port, std::optional<Time> now) {
-    Json json;
-    const auto list = [&](const char* key, auto figure) {
-        Json values = Json::array();
-        for (unsigned n = 0; n < classes; ++n) values.push_back(figure(static_cast<ClassId>(n)));
-        json[key] = std::move(values);
-    };
-    const PfcHonor& honor = port.honor;
-    const PfcGenerator& generator = port.generator;
-    list("rx_xoff", [&](ClassId n) { return honor.counters(n).rx_xoff.get(); });
-    list("rx_xon", [&](ClassId n) { return honor.counters(n).rx_xon.get(); });
-    list("tx_xoff", [&](ClassId n) { return generator.counters(n).tx_xoff.get(); });
-    list("tx_xon", [&](ClassId n) { return generator.counters(n).tx_xon.get(); });
-    list("tx_refresh", [&](ClassId n) { return generator.counters(n).tx_refresh.get(); });
-    list("rx_unexpected", [&](ClassId n) { return honor.counters(n).rx_unexpected.get(); });
-    list("expired", [&](ClassId n) { return honor.counters(n).expired.get(); });
-    list("rx_paused_ns", [&](ClassId n) {
-        return now ? honor.paused_time(n, *now).ps / 1000
-                   : static_cast<std::int64_t>(honor.counters(n).held_ps.get() / 1000);
-    });
-    list("tx_paused_ns", [&](ClassId n) {
-        return now ? generator.asserted_time(n, *now).ps / 1000
-                   : static_cast<std::int64_t>(generator.counters(n).asserted_ps.get() / 1000);
-    });
-    json["rx_pause_global"] = port.counters.pfc.rx_pause_global.get();
-    json["rx_unknown"] = port.counters.pfc.rx_unknown.get();
-    return json;
-}
-
-Json faults_json(const FaultPort& port) {
-    const FaultCounters& faults = port.faults();
-    return {{"dropped", faults.dropped},
-            {"corrupted", faults.corrupted},
-            {"duplicated", faults.duplicated},
-            {"delayed", faults.delayed},
-            {"pfc_lost", faults.pfc_lost},
-            {"pfc_duplicated", faults.pfc_duplicated},
-            {"pfc_delayed", faults.pfc_delayed},
-            {"pfc_changed", faults.pfc_changed},
-            {"storm_xoff", faults.storm_xoff},
-            {"stuck_xoff", faults.stuck_xoff},
-            {"slow_xoff", faults.slow_xoff},
-            {"slow_xon", faults.slow_xon},
-            {"overshot_bytes", port.account().overshot_bytes}};
-}
-
-// Averaged over the run; whole packets.
-std::uint64_t per_second(std::uint64_t packets, Time run) {
-    constexpr std::uint64_t ns_per_s = 1'000'000'000;
-    const std::uint64_t ns = run.ps / 1000;
-    return ns == 0 ? 0
-                   : static_cast<std::uint64_t>(static_cast<double>(packets) * ns_per_s /
-                                                static_cast<double>(ns));
-}
-
-// Frames by what the steering program of an XDP port decided.
-Json steering_json(const Steering& steering) {
-    Json json = Json::object();
-    const auto counters = steering.counters();
-    for (std::size_t n = 0; n < counters.size(); ++n) json[steer_catalogue[n].name] = counters[n];
-    return json;
-}
-
-// Who sends the port's PFC frames.
-std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
-    if (const EthdevPort* device = running.ethdev(id);
-        device != nullptr && device->capabilities().pfc.tx != PfcTx::software)
-        return to_string(device->capabilities().pfc.tx);
-    return running.qos().ports.at(running.port_names()[id]).masks.may_send != 0 ? "software" : "none";
-}
-
-// What control got of a port and sent by it; only where it does.
-void add_slow_path(Json& json, const PortCounters& counters, bool punts, const SlowPath& slow_path,
-                   PortId id) {
-    Json punted = Json::object();
-    for (std::size_t n = 0; n < punt_class_count; ++n) {
-        const std::uint64_t count = counters.punted[n].get();
-        punts |= count != 0;
-        punted[std::string(punt_class_texts[n].name)] = count;
-    }
-    if (!punts && counters.injected.get() + counters.returned.get() == 0) return;
-    json["punted"] = std::move(punted);
-    json["injected_packets"] = counters.injected.get();
-    json["replied_packets"] = counters.replied.get();
-    json["returned_packets"] = counters.returned.get();
-    json["unresolved_waiting_packets"] = slow_path.waiting(id);
-    json["inject_lost_packets"] = slow_path.account(id).lost;
-    if (slow_path.tap(id) != nullptr) json["tap_refused_packets"] = slow_path.account(id).refused;
-}
-
-// By receive queue, where there are several; the port's worker polls the first.
-Json receive_queues_json(const PortContext& port, WorkerId owner) {
-    Json list = Json::array();
-    list.push_back({{"worker", owner},
-                    {"packets", port.counters.rx.packets.get()},
-                    {"bytes", port.counters.rx.bytes.get()}});
-    for (const auto& queue : port.more_receive_queues)
-        list.push_back({{"worker", queue->poller},
-                        {"packets", queue->counters.rx.packets.get()},
-                        {"bytes", queue->counters.rx.bytes.get()},
-                        {"fell_behind", queue->behind.get()}});
-    return list;
-}
-
-Json port_json(RunningSwitch& running, PortId id) {
-    Switch& device = running.device();
-    const PortContext& port = device.port(id);
-    const PortCounters& counters = port.counters;
-    const std::string& name = running.port_names()[id];
-    const Cells bytes{running.config().cell_bytes};
-    Json json;
-    json["mac"] = print_mac(running.macs()[id]);
-    json["rx"] = {{"packets", port.received([](const auto& queue) { return queue.rx.packets.get(); })},
-                  {"bytes", port.received([](const auto& queue) { return queue.rx.bytes.get(); })}};
-    json["tx"] = traffic(counters.tx);
-    json["drops"] = drops_json([&](DropReason reason) { return device.dropped(id, reason); });
-    json["lossless_drops"] =
-        drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
-    add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path(), id);
-    const PortAccount account = port.io->account();
-    json["moved_packets"] = account.moved;
-    json["held_packets"] = account.held;
-    json["waiting_packets"] = account.waiting;
-    if (!running.is_virtual()) json["held_ns"] = account.held_time.ps / 1000;
-    json["lost_on_wire_packets"] = counters.lost_on_wire.get();
-    const std::uint64_t cnps = port.received([](const auto& queue) { return queue.cnp.get(); });
-    const std::uint64_t ce = port.received([](const auto& queue) { return queue.ce_arrived.get(); });
-    json["roce_packets"] = port.received([](const auto& queue) { return queue.roce.get(); });
-    json["lossy_roce_packets"] = port.received([](const auto& queue) { return queue.lossy_roce.get(); });
-    json["cnp_packets"] = cnps;
-    json["cnp_per_s"] = per_second(cnps, running.now());
-    json["cnp_sent_packets"] = counters.cnp_latency.count();
-    json["cnp_latency_ns"] = quantiles_json(counters.cnp_latency);
-    json["ce_arrived_packets"] = ce;
-    json["ce_arrived_per_s"] = per_second(ce, running.now());
-    json["imissed"] = account.missed;
-    json["fell_behind"] = counters.behind.get();
-    json["warnings"] = port_warnings(running, id);
-    if (!port.more_receive_queues.empty())
-        json["rx_queues"] = receive_queues_json(port, device.shared().owner[id]);
-    json["flaps"] = counters.flaps.get();
-    json["link_up"] = device.link_up(id);
-    json["link_since_ns"] = running.links().since(id).ps / 1000;
-    if (const LinkCause cause = running.links().cause(id); cause != LinkCause::none)
-        json["link_down_cause"] = to_string(cause);
-    json["pfc_tx"] = pfc_tx_text(running, id);
-    json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
-    if (const EthdevPort* device_of = running.ethdev(id)) {
-        json["link_speed_bps"] = std::uint64_t{device_of->link_mbps()} * 1'000'000;
-        json["capabilities"] = capabilities_json(device_of->capabilities());
-        if (!device_of->physical().empty()) json["physical"] = physical_json(device_of->physical());
-        if (const Steering* steering = device_of->steering()) json["steering"] = steering_json(*steering);
-    }
-    if (const FaultPort* faults = running.fault_port(id)) json["faults"] = faults_json(*faults);
-    json["pfc"] = pfc_json(port, running.is_live() ? std::nullopt : std::optional(running.now()));
-    json["queues"] = Json::array();
-    json["priority_groups"] = Json::array();
-    for (unsigned n = 0; n < classes; ++n) {
-        json["queues"].push_back(queue_json(port, n, bytes));
-        json["priority_groups"].push_back(group_json(running, port, n, bytes));
-    }
-    return json;
 }
 
 // What the switch has of the kernel.
@@ -308,20 +42,21 @@ Json kernel_json(const KernelControl& kernel, Switch& device) {
 
 Json pools_json(RunningSwitch& running) {
     Json json = Json::object();
-    const Cells bytes{running.config().cell_bytes};
+    const auto bytes = [cell = running.config().cell_bytes](auto cells) {
+        return static_cast<std::uint64_t>(cells) * cell;
+    };
     for (const EffectivePool& pool : running.qos().pools) {
         const bool ingress = pool.direction == PoolDirection::ingress;
         const Shared& shared = running.device().shared();
         const PoolUse& use = ingress ? shared.ingress_use[pool.index] : shared.egress_use[pool.index];
-        const auto cells = [&](std::int64_t n) { return bytes(static_cast<std::uint64_t>(n)); };
         json[pool.name] = {{"direction", ingress ? "ingress" : "egress"},
                            {"size_bytes", bytes(pool.size_cells)},
-                           {"shared_bytes", cells(pool.shared_cells)},
-                           {"used_bytes", cells(use.shared.get())},
-                           {"watermark_bytes", cells(use.shared_watermark.persistent())},
+                           {"shared_bytes", bytes(pool.shared_cells)},
+                           {"used_bytes", bytes(use.shared.get())},
+                           {"watermark_bytes", bytes(use.shared_watermark.persistent())},
                            {"headroom_size_bytes", bytes(pool.headroom_cells)},
-                           {"headroom_used_bytes", cells(use.headroom.get())},
-                           {"headroom_watermark_bytes", cells(use.headroom_watermark.persistent())}};
+                           {"headroom_used_bytes", bytes(use.headroom.get())},
+                           {"headroom_watermark_bytes", bytes(use.headroom_watermark.persistent())}};
     }
     return json;
 }
@@ -357,16 +92,6 @@ Json ecmp_json(RunningSwitch& running) {
 }
 
 }  // namespace
-
-void add_class_wait(Json& json, const RunningSwitch& running, PortId port, ClassId priority) {
-    const auto since = running.class_changes().since(port, priority);
-    if (!since) return;
-    json["changing_since_ns"] = since->ps / 1000;
-    json["waiting_cells"] = running.pending_cells();
-    json["waiting_queue"] = nullptr;
-    if (const auto queue = running.awaited_queue())
-        json["waiting_queue"] = fmt::format("{}.{}", running.port_names()[queue->port], queue->queue);
-}
 
 Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
     Json json = {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}};
@@ -417,45 +142,6 @@ Json make_report(RunningSwitch& running) {
         report["events"].push_back(event_json(running, event));
     report["events_lost"] = running.event_log().lost();
     return report;
-}
-
-Json make_depth_trace(const RunningSwitch& running) {
-    Json ports = Json::object();
-    const Switch& device = running.device();
-    const std::uint64_t cell = running.config().cell_bytes;
-    const auto series = [&](const DepthTrace& trace) {
-        Json slots = Json::array();
-        for (const auto& slot : trace.slots())
-            slots.push_back({slot.start_ps, slot.peak * cell, slot.last * cell});
-        return slots;
-    };
-    for (PortId id = 0; id < device.port_count(); ++id) {
-        const PortContext& port = device.port(id);
-        if (!port.trace) continue;
-        Json json = {{"queues", Json::object()},
-                     {"groups", Json::object()},
-                     {"pauses", Json::array()},
-                     {"holds", Json::array()}};
-        for (unsigned n = 0; n < classes; ++n) {
-            const std::string key = std::to_string(n);
-            if (!port.trace->queue[n].slots().empty()) json["queues"][key] = series(port.trace->queue[n]);
-            if (port.group[n].shared_watermark.persistent.get() == 0 ||
-                !device.policy().ports[id].group[n].lossless)
-                continue;
-            json["groups"][key] = {{"used", series(port.trace->group[n])},
-                                   {"limit", series(port.trace->limit[n])}};
-        }
-        for (const auto& pause : port.trace->pauses)
-            json["pauses"].push_back({pause.at.ps, pause.priorities});
-        for (const auto& hold : port.trace->holds) json["holds"].push_back({hold.at.ps, hold.priorities});
-        ports[running.port_names()[id]] = std::move(json);
-    }
-    Json watchdog = Json::array();
-    for (const SwitchEvent& event : running.event_log())
-        if (event.watchdog)
-            watchdog.push_back({event.at.ps, running.port_names()[event.watchdog->port],
-                                event.watchdog->queue, event.watchdog->detected});
-    return {{"end_ps", running.now().ps}, {"ports", std::move(ports)}, {"watchdog", std::move(watchdog)}};
 }
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "control/config/values.hh"
-#include "control/report/report.hh"
+#include "control/report/report_port.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
 
