@@ -20,6 +20,7 @@
 #include "control/lint/machine.hh"
 #include "control/lint/memory.hh"
 #include "control/report/depth_trace.hh"
+#include "control/report/figures.hh"
 #include "control/report/report.hh"
 #include "control/report/summary.hh"
 #include "control/server/boundary.hh"
@@ -46,6 +47,7 @@ int usage_error(const std::string& what) {
 
 int print(const std::string& what) {
     if (what == "reference") say("{}", schema_reference());
+    if (what == "figures") say("{}", figures_reference());
     if (what == "metrics") say("{}", metrics_reference());
     if (what == "man") say("{}", man_page());
     if (what == "help") say("{}", usage_text());

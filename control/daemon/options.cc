@@ -62,7 +62,7 @@ std::string flag(Arguments& out, std::string_view) {
     out.*member = true;
     return {};
 }
-constexpr std::array<std::string_view, 4> printed{"help", "reference", "metrics", "man"};
+constexpr std::array<std::string_view, 5> printed{"help", "reference", "figures", "metrics", "man"};
 template <std::size_t which>
 std::string print(Arguments& out, std::string_view) {
     out.print = printed[which];
@@ -114,8 +114,10 @@ constexpr std::array options{
            "serve Prometheus metrics over HTTP, on 127.0.0.1 unless an address is given",
            text<&Arguments::metrics>},
     Option{"reference", nullptr, "print every configuration key and end", print<1>},
-    Option{"metrics-reference", nullptr, "print every metric and end", print<2>},
-    Option{"man", nullptr, "print the man page in troff and end", print<3>},
+    Option{"figures", nullptr, "print every figure of the report: path, kind, unit, metric, meaning; and end",
+           print<2>},
+    Option{"metrics-reference", nullptr, "print every metric and end", print<3>},
+    Option{"man", nullptr, "print the man page in troff and end", print<4>},
     Option{"help", nullptr, "print this and end", print<0>},
 };
 

@@ -1,9 +1,7 @@
-// Prometheus metrics: the report in the text format (version 0.0.4), from one table of names, kinds and help
-// texts.
+// Prometheus metrics: the report in the text format (version 0.0.4), by the catalogue of figures.
 //
-// A metric's name is `sluice_`, its path in the report without what becomes a label, and `_total` for what
-// only grows; base units: bytes, packets, seconds. Labels: port, queue, priority, reason, pool, direction,
-// group, quantile: as many values as the configuration has.
+// Every number and flag of the report is a metric, but for entries of lists that grow. metric_name gives its
+// name (control/report/figures.hh). Base units: bytes, packets, seconds.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools" / "topology"))
 
 from client import connect  # noqa: E402
+from figures import catalogue  # noqa: E402
 from waiting import PATIENCE_S  # noqa: E402
 
 LONG = os.environ.get("SLUICE_LONG") == "1"
@@ -251,9 +252,10 @@ class Switch:
         return outcome
 
     def check_accounts(self, outcome):
-        """Every frame is somewhere: in the ledger as a whole, and at every port."""
+        """Every frame is somewhere: in the ledger as a whole, and at every port; and every figure is in the catalogue."""
         check = self.test.assertEqual
         report = outcome.report
+        check(catalogue(Programs.sluiced).unknown(report), [], "no row in control/report/figures.def")
         ledger, ports = report["ledger"], report["ports"]
         check(ledger["rx"] + ledger["injected"] + ledger["generated"],
               sum(ledger[key] for key in ("tx", "dropped", "punted", "consumed", "queued")), ledger)

@@ -170,7 +170,8 @@ class Manager(loopback.Case):
 
 class References(loopback.Case):
     def test_are_printed(self):
-        for option, words in (("--reference", ["queue.N", "`wred`"]), ("--metrics-reference", ["`sluice_ports_pfc_tx_xoff_total`"]),
+        for option, words in (("--reference", ["queue.N", "`wred`"]), ("--figures", ["| `ports.{port}.pfc.tx_xoff.{priority}` | counter | packets |"]),
+                              ("--metrics-reference", ["`sluice_ports_pfc_tx_xoff_total`"]),
                               ("--man", [".TH SLUICED 8", r"\-\-socket"]), ("--help", ["--interactive"])):
             done = run([Programs.sluiced, option])
             self.assertEqual((done.returncode, done.stderr), (0, ""))

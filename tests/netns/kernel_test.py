@@ -7,6 +7,7 @@ import struct
 import subprocess
 
 import netns
+from figures import catalogue
 from frames import plain, raw_mac, routed
 from loopback import Programs, mac
 from netns import KernelHost, sh
@@ -212,7 +213,10 @@ class Routes(KernelCase):
             ip("route add 10.9.7.0/24 dev other0")
             self.wait_for_route(run, "10.9.7.0/24", "elsewhere")
             self.assertEqual(self.arrived(cables, flows("10.9.1.1", 4) + flows("10.9.7.7", 3)), {1: 4})
-            self.assertEqual(run.call("stats.show")["kernel"]["routes_elsewhere"], 1)
+            told = run.call("stats.show")["kernel"]
+            self.assertEqual(told["routes_elsewhere"], 1)
+            rows = [figure.path for figure in catalogue(Programs.sluiced).figures if figure.path.startswith("kernel.")]
+            self.assertEqual([f"kernel.{name}" for name in told], rows)
         self.assertEqual(run.outcome.drops(), {"no_route": 3})
 
     def test_lost_news_are_asked_for_anew(self):

@@ -54,7 +54,7 @@ TEST(Options, rightOnesAreTaken) {
 }
 
 TEST(Options, helpAndTheManPageHaveThemAll) {
-    for (const char* word : {"--help", "--reference", "--metrics-reference", "--man"})
+    for (const char* word : {"--help", "--reference", "--figures", "--metrics-reference", "--man"})
         CHECK(!parsed({word})->print.empty());
     CHECK(parsed({"--man"})->print == "man" && parsed({"--metrics-reference"})->print == "metrics");
     for (const char* name :

@@ -1,0 +1,155 @@
+#include "control/report/figures.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array catalogue{
+#define FIGURE(path, kind, unit, sentence) Figure{path, FigureKind::kind, FigureUnit::unit, sentence},
+#include "control/report/figures.def"
+#undef FIGURE
+};
+
+constexpr std::array<std::string_view, 5> kind_texts{"counter", "gauge", "flag", "text", "number"};
+constexpr std::array<std::string_view, 9> unit_texts{
+    "", "packets", "bytes", "ns", "cells", "cycles", "1/s", "bit/s", "1/1000 Celsius"};
+
+// Takes the first part off `path`, up to `separator`.
+std::string_view take_first(std::string_view& path, char separator) {
+    const std::size_t end = std::min(path.find(separator), path.size());
+    const std::string_view first = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    return first;
+}
+
+// Of the catalogue's paths as a tree, a segment each.
+struct Node {
+    std::string_view segment;
+    const Figure* figure = nullptr;
+    std::vector<Node> children;
+
+    Node& child(std::string_view name) {
+        for (Node& known : children)
+            if (known.segment == name) return known;
+        return children.emplace_back(Node{name, nullptr, {}});
+    }
+    // A member by its name, or the segment that stands for any.
+    const Node* find(std::string_view key) const {
+        const Node* any = nullptr;
+        for (const Node& known : children) {
+            if (known.segment == key) return &known;
+            if (known.segment.front() == '{' || known.segment.front() == '[') any = &known;
+        }
+        return any;
+    }
+};
+
+const Node& tree() {
+    static const Node root = [] {
+        Node all;
+        for (const Figure& figure : catalogue) {
+            Node* node = &all;
+            for (std::string_view path = figure.path; !path.empty();)
+                node = &node->child(take_first(path, '.'));
+            node->figure = &figure;
+        }
+        return all;
+    }();
+    return root;
+}
+
+class Walk {
+  public:
+    explicit Walk(const std::function<void(const FigureLeaf&)>& each) : each_(each) {}
+
+    // `node`: nullptr where the catalogue does not go.
+    void visit(const Node* node, const Json& value) {
+        if (value.is_object())
+            for (const auto& [key, child] : value.items()) enter(node, key, child);
+        else if (value.is_array())
+            for (std::size_t i = 0; i < value.size(); ++i) enter(node, std::to_string(i), value[i]);
+        else
+            each_({node == nullptr ? nullptr : node->figure, labels_, value});
+    }
+
+  private:
+    void enter(const Node* within, const std::string& key, const Json& value) {
+        const Node* node = within == nullptr ? nullptr : within->find(key);
+        const std::size_t before = labels_.size();
+        if (node != nullptr && node->segment.front() == '{') label(node->segment, key, value);
+        visit(node, value);
+        labels_.erase(labels_.begin() + static_cast<std::ptrdiff_t>(before), labels_.end());
+    }
+
+    void label(std::string_view segment, const std::string& key, const Json& value) {
+        std::string_view names = segment.substr(1, segment.size() - 2);
+        if (names.find(',') == std::string_view::npos) {
+            labels_.push_back({names, key});
+            return;
+        }
+        while (!names.empty()) {
+            const std::string_view name = take_first(names, ',');
+            const auto own = value.is_object() ? value.find(std::string(name)) : value.end();
+            if (own != value.end())
+                labels_.push_back({name, own->is_string() ? own->get<std::string>() : own->dump()});
+        }
+    }
+
+    const std::function<void(const FigureLeaf&)>& each_;
+    std::vector<FigureLabel> labels_;
+};
+
+// `name` with the base unit in place of the report's.
+void to_base_unit(std::string& name, std::string_view unit, std::string_view base) {
+    name.replace(name.rfind(unit), unit.size(), base);
+}
+
+}  // namespace
+
+std::span<const Figure> figures() { return catalogue; }
+
+const Figure* find_figure(std::string_view path) {
+    const Node* node = &tree();
+    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
+    return node == nullptr ? nullptr : node->figure;
+}
+
+void for_each_leaf(const Json& report, const std::function<void(const FigureLeaf&)>& each) {
+    Walk(each).visit(&tree(), report);
+}
+
+std::string metric_name(const Figure& figure) {
+    if (figure.kind == FigureKind::text || figure.kind == FigureKind::number ||
+        figure.path.find('[') != std::string_view::npos)
+        return {};
+    std::string name = "sluice";
+    for (std::string_view path = figure.path; !path.empty();)
+        if (const std::string_view segment = take_first(path, '.'); segment.front() != '{')
+            name.append("_").append(segment);
+    if (figure.unit == FigureUnit::ns) to_base_unit(name, "_ns", "_seconds");
+    if (figure.unit == FigureUnit::mc) to_base_unit(name, "_mc", "_celsius");
+    if (figure.kind == FigureKind::counter) name += "_total";
+    return name;
+}
+
+std::string figures_reference() {
+    std::string out =
+        "# Figures of the report\n\n| path | kind | unit | metric | meaning |\n|---|---|---|---|---|\n";
+    for (const Figure& figure : catalogue) {
+        const std::string metric = metric_name(figure);
+        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", figure.path,
+                           kind_texts.at(static_cast<std::size_t>(figure.kind)),
+                           unit_texts.at(static_cast<std::size_t>(figure.unit)),
+                           metric.empty() ? metric : "`" + metric + "`", figure.sentence);
+    }
+    return out;
+}
+
+}  // namespace sluice

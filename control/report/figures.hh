@@ -1,0 +1,53 @@
+// The catalogue of figures (figures.def): every leaf of a report, with its kind, unit and a sentence.
+//
+// A path in the catalogue names members with dots. {port} stands for any key or index, which becomes the
+// label `port`; {port,queue} for any entry of a list that tells them itself; [] for any entry of a list that
+// grows: its figures are of one moment or one thing, so they are no metrics.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+// counter: only grows; flag: true or false; number: names a thing, or is of an entry of a list that grows.
+enum class FigureKind : std::uint8_t { counter, gauge, flag, text, number };
+// mc: thousandths of a degree Celsius. Packets are frames, too.
+enum class FigureUnit : std::uint8_t { none, packets, bytes, ns, cells, cycles, per_s, bps, mc };
+
+struct Figure {
+    std::string_view path;
+    FigureKind kind;
+    FigureUnit unit;
+    std::string_view sentence;
+};
+
+std::span<const Figure> figures();
+// By the path of a leaf, in which {port} and the like may stand for themselves; nullptr: no row.
+const Figure* find_figure(std::string_view path);
+
+struct FigureLabel {
+    std::string_view name;
+    std::string value;
+};
+
+struct FigureLeaf {
+    const Figure* figure;  // nullptr: the catalogue has no row for it
+    const std::vector<FigureLabel>& labels;
+    const nlohmann::ordered_json& value;  // null where the report says that there is none
+};
+
+// In the report's order. Empty lists and objects have no leaf.
+void for_each_leaf(const nlohmann::ordered_json& report, const std::function<void(const FigureLeaf&)>& each);
+
+// Of Prometheus: `sluice_`, the path without labels, the base unit, and `_total` for a counter. Empty: none.
+std::string metric_name(const Figure& figure);
+// All figures, as Markdown.
+std::string figures_reference();
+
+}  // namespace sluice
