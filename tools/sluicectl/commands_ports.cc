@@ -62,9 +62,10 @@ std::uint64_t sum_of(const Json& object) {
 }
 
 // What the steering program of an XDP port decided.
-std::string steering_table(const Json& steering) {
+std::string steering_table(const Json& port) {
+    const Figures steering("ports.{port}.steering", port["steering"]);
     Table table({"<steering", "frames"});
-    for (const auto& [verdict, frames] : steering.items()) table.row({verdict, count_text(frames)});
+    for (const auto& [verdict, frames] : port["steering"].items()) table.row({verdict, steering(verdict)});
     return table.text();
 }
 
@@ -72,20 +73,21 @@ std::string steering_table(const Json& steering) {
 std::string capabilities_table(const Json& port) {
     Table table({"<device", "<"});
     for (const auto& [what, value] : port["capabilities"].items()) table.row({what, word_text(value)});
-    if (const Json& speed = port["link_speed_bps"]; speed != 0)
-        table.row({"link_speed", fmt::format("{:g} Gb/s", speed.get<double>() / 1e9)});
+    if (port["link_speed_bps"] != 0)
+        table.row({"link_speed", Figures("ports.{port}", port)("link_speed_bps")});
     return table.text();
 }
 
 // What its MAC counted, but for zeros, and its module's temperature.
 std::string physical_table(const Json& physical) {
+    const Figures figure("ports.{port}.physical", physical);
     Table table({"<physical", "<"});
     const auto row = [&](const std::string& name, const Json& count) {
-        if (count.is_number() && count != 0) table.row({name, count_text(count)});
+        if (count.is_number() && count != 0) table.row({name, figure(name)});
     };
     for (const auto& [name, value] : physical.items()) {
         if (name == "module_temperature_mc")
-            table.row({"module_temperature", fmt::format("{:.1f} C", value.get<double>() / 1000)});
+            table.row({"module_temperature", figure(name)});
         else if (value.is_array())
             for (std::size_t n = 0; n < value.size(); ++n) row(fmt::format("{}.{}", name, n), value[n]);
         else
@@ -96,19 +98,21 @@ std::string physical_table(const Json& physical) {
 
 // What control got of the port, and sent by it.
 std::string slow_path_table(const Json& port) {
+    const Figures figure("ports.{port}", port);
     Table table({"<punted", "frames"});
-    for (const auto& [punt, frames] : port["punted"].items()) table.row({punt, count_text(frames)});
-    return table.text() + "\ninjected " + count_text(port["injected_packets"]) + ", replied " +
-           count_text(port["replied_packets"]) + ", returned " + count_text(port["returned_packets"]) + "\n";
+    for (const auto& [punt, frames] : port["punted"].items()) table.row({punt, figure("punted." + punt)});
+    return fmt::format("{}\ninjected {}, replied {}, returned {}\n", table.text(), figure("injected_packets"),
+                       figure("replied_packets"), figure("returned_packets"));
 }
 
 // By receive queue, of a port with several.
 std::string receive_queues_table(const Json& queues) {
     Table table({"rx queue", "worker", "in", "in bytes", "fell behind"});
-    for (std::size_t n = 0; n < queues.size(); ++n)
-        table.row({std::to_string(n), json_text(queues[n]["worker"]), count_text(queues[n]["packets"]),
-                   count_text(queues[n]["bytes"]),
-                   queues[n].contains("fell_behind") ? count_text(queues[n]["fell_behind"]) : "-"});
+    for (std::size_t n = 0; n < queues.size(); ++n) {
+        const Figures queue("ports.{port}.rx_queues.{queue}", queues[n]);
+        table.row(
+            {std::to_string(n), queue("worker"), queue("packets"), queue("bytes"), queue("fell_behind")});
+    }
     return table.text();
 }
 
@@ -122,11 +126,10 @@ Answer port_show(Context& context, const Said& said) {
                  "dropped", "<why"});
     std::string warnings;
     for (const auto& [name, port] : ports.items()) {
-        table.row({name, word_text(port["mac"]), port["link_up"] == true ? "up" : "down", age(port),
-                   count_text(port["flaps"]), count_text(port["rx"]["packets"]),
-                   count_text(port["rx"]["bytes"]), count_text(port["tx"]["packets"]),
-                   count_text(port["tx"]["bytes"]), count_text(port["imissed"]),
-                   count_text(sum_of(port["drops"])), drops_text(port["drops"])});
+        const Figures figure("ports.{port}", port);
+        table.row({name, figure("mac"), port["link_up"] == true ? "up" : "down", age(port), figure("flaps"),
+                   figure("rx.packets"), figure("rx.bytes"), figure("tx.packets"), figure("tx.bytes"),
+                   figure("imissed"), count_text(sum_of(port["drops"])), drops_text(port["drops"])});
         for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
     }
     std::string text = table.text() + warnings;
@@ -136,7 +139,7 @@ Answer port_show(Context& context, const Said& said) {
     if (port.contains("rx_queues")) text += "\n" + receive_queues_table(port["rx_queues"]);
     if (port.contains("capabilities")) text += "\n" + capabilities_table(port);
     if (port.contains("physical")) text += "\n" + physical_table(port["physical"]);
-    if (port.contains("steering")) text += "\n" + steering_table(port["steering"]);
+    if (port.contains("steering")) text += "\n" + steering_table(port);
     if (port.contains("punted")) text += "\n" + slow_path_table(port);
     return {port, std::move(text)};
 }
@@ -160,12 +163,11 @@ Answer queue_show(Context& context, const Said& said) {
                 queue["tx_packets"] != 0 || queue["dropped_packets"] != 0 || queue["occupancy_packets"] != 0;
             json[fmt::format("{}.{}", name, n)] = queue;
             if (!used && !wanted.queue) continue;
-            const Json& wait = queue["latency_ns"];
-            table.row({fmt::format("{}.{}", name, n), count_text(queue["tx_packets"]),
-                       count_text(queue["tx_bytes"]), count_text(queue["dropped_packets"]),
-                       count_text(queue["wred_dropped_packets"]), count_text(queue["ecn_marked_packets"]),
-                       bytes_text(queue["occupancy_bytes"]), bytes_text(queue["watermark_bytes"]),
-                       ns_text(wait["p50"]), ns_text(wait["p99"]), ns_text(wait["max"])});
+            const Figures figure("ports.{port}.queues.{queue}", queue);
+            table.row({fmt::format("{}.{}", name, n), figure("tx_packets"), figure("tx_bytes"),
+                       figure("dropped_packets"), figure("wred_dropped_packets"),
+                       figure("ecn_marked_packets"), figure("occupancy_bytes"), figure("watermark_bytes"),
+                       figure("latency_ns.p50"), figure("latency_ns.p99"), figure("latency_ns.max")});
         }
     return {std::move(json), table.empty() ? "no queue has been used\n" : table.text()};
 }
@@ -188,10 +190,12 @@ Answer pfc_show(Context& context, const Said& said) {
         for (std::size_t n = 0; n < pfc["rx_xoff"].size(); ++n) {
             const bool lossless = port["priority_groups"][n]["lossless"] == true;
             if (!lossless && pfc["rx_xoff"][n] == 0 && pfc["rx_unexpected"][n] == 0) continue;
-            table.row({name, fmt::format("{}", n), count_text(pfc["rx_xoff"][n]),
-                       count_text(pfc["rx_xon"][n]), ns_text(pfc["rx_paused_ns"][n]),
-                       count_text(pfc["tx_xoff"][n]), count_text(pfc["tx_xon"][n]),
-                       count_text(pfc["tx_refresh"][n]), ns_text(pfc["tx_paused_ns"][n])});
+            const auto figure = [&](std::string_view of) {
+                return Figures("ports.{port}.pfc", pfc)(fmt::format("{}.{}", of, n));
+            };
+            table.row({name, fmt::format("{}", n), figure("rx_xoff"), figure("rx_xon"),
+                       figure("rx_paused_ns"), figure("tx_xoff"), figure("tx_xon"), figure("tx_refresh"),
+                       figure("tx_paused_ns")});
         }
     }
     return {said.has("PORT") ? json[said.value("PORT")] : json,
@@ -207,12 +211,12 @@ std::string needed_text(const Json& of) {
 Answer buffer_show(Context& context, const Said&) {
     const Json report = context.stats("");
     Table pools({"<pool", "<", "size", "shared", "used", "peak", "headroom", "peak", "of", "needed"});
-    for (const auto& [name, pool] : report["pools"].items())
-        pools.row({name, word_text(pool["direction"]), bytes_text(pool["size_bytes"]),
-                   bytes_text(pool["shared_bytes"]), bytes_text(pool["used_bytes"]),
-                   bytes_text(pool["watermark_bytes"]), bytes_text(pool["headroom_used_bytes"]),
-                   bytes_text(pool["headroom_watermark_bytes"]), bytes_text(pool["headroom_size_bytes"]),
-                   needed_text(pool)});
+    for (const auto& [name, pool] : report["pools"].items()) {
+        const Figures figure("pools.{pool}", pool);
+        pools.row({name, figure("direction"), figure("size_bytes"), figure("shared_bytes"),
+                   figure("used_bytes"), figure("watermark_bytes"), figure("headroom_used_bytes"),
+                   figure("headroom_watermark_bytes"), figure("headroom_size_bytes"), needed_text(pool)});
+    }
     Table groups({"<group", "<configured", "<state", "packets", "dropped", "reserved", "shared", "peak",
                   "headroom", "peak", "of", "needed", "XOFF"});
     std::string waits;
@@ -224,13 +228,12 @@ Answer buffer_show(Context& context, const Said&) {
             json["priority_groups"][group_name] = group;
             if (group["lossless"] != true && group["packets"] == 0) continue;
             waits += wait_text(group_name, group);
-            groups.row({group_name, configured_text(group), word_text(group["state"]),
-                        count_text(group["packets"]), count_text(group["dropped_packets"]),
-                        bytes_text(group["reserved_bytes"]), bytes_text(group["shared_bytes"]),
-                        bytes_text(group["shared_watermark_bytes"]), bytes_text(group["headroom_bytes"]),
-                        bytes_text(group["headroom_watermark_bytes"]),
-                        bytes_text(group["headroom_size_bytes"]), needed_text(group),
-                        count_text(group["xoff_transitions"])});
+            const Figures figure("ports.{port}.priority_groups.{priority}", group);
+            groups.row({group_name, configured_text(group), figure("state"), figure("packets"),
+                        figure("dropped_packets"), figure("reserved_bytes"), figure("shared_bytes"),
+                        figure("shared_watermark_bytes"), figure("headroom_bytes"),
+                        figure("headroom_watermark_bytes"), figure("headroom_size_bytes"), needed_text(group),
+                        figure("xoff_transitions")});
         }
     return {std::move(json), pools.text() + "\n" + groups.text() + waits};
 }
@@ -243,13 +246,13 @@ Answer watchdog_show(Context& context, const Said&) {
     Json json = context.stats("watchdog");
     Table table({"<queue", "<state", "<action", "detection", "restoration", "storms", "restored", "passed",
                  "dropped", "passed in all", "dropped in all"});
-    for (const Json& queue : json)
-        table.row({fmt::format("{}.{}", word_text(queue["port"]), json_text(queue["queue"])),
-                   word_text(queue["state"]), word_text(queue["action"]), ns_text(queue["detection_ns"]),
-                   ns_text(queue["restoration_ns"]), count_text(queue["detected"]),
-                   count_text(queue["restored"]), count_text(queue["storm_passed"]),
-                   count_text(queue["storm_dropped"]), count_text(queue["total_passed"]),
-                   count_text(queue["total_dropped"])});
+    for (const Json& queue : json) {
+        const Figures figure("watchdog.{port,queue}", queue);
+        table.row({figure("port") + "." + figure("queue"), figure("state"), figure("action"),
+                   figure("detection_ns"), figure("restoration_ns"), figure("detected"), figure("restored"),
+                   figure("storm_passed"), figure("storm_dropped"), figure("total_passed"),
+                   figure("total_dropped")});
+    }
     return {std::move(json), table.empty() ? "no queue is watched\n" : table.text()};
 }
 

@@ -44,9 +44,10 @@ std::string reactions_table(const Json& workers) {
         const auto line = [&](const char* what, const char* times, const char* took) {
             if (workers[n][times] == 0) return;
             any = true;
-            const Json& quantiles = workers[n][took];
-            table.row({fmt::format("{}", n), what, count_text(workers[n][times]), ns_text(quantiles["p50"]),
-                       ns_text(quantiles["p99"]), ns_text(quantiles["max"])});
+            const Figures worker("workers.{worker}", workers[n]);
+            const auto quantile = [&](const char* of) { return worker(fmt::format("{}.{}", took, of)); };
+            table.row({fmt::format("{}", n), what, worker(times), quantile("p50"), quantile("p99"),
+                       quantile("max")});
         };
         line("pause obeyed", "pauses_obeyed", "pause_obeyed_ns");
         line("XOFF sent", "xoffs_sent", "xoff_sent_ns");
@@ -64,14 +65,11 @@ Answer worker_show(Context& context, const Said&) {
         const Json& worker = json["workers"][n];
         std::string ports;
         for (const Json& port : worker["ports"]) append_item(ports, " ", port.get<std::string>());
-        const auto figure = [&](auto text) { return turns ? text() : std::string("-"); };
-        table.row({fmt::format("{}", n), ports, count_text(worker["rx_packets"]),
-                   count_text(worker["tx_packets"]), figure([&] { return count_text(worker["turns"]); }),
-                   figure([&] { return count_text(worker["busy_turns"]); }),
-                   figure([&] { return percent(ratio(worker["busy_ns"], worker["time_ns"])); }),
-                   figure([&] { return ns_text(worker["busy_turn_ns"]["p50"]); }),
-                   figure([&] { return ns_text(worker["busy_turn_ns"]["p99"]); }),
-                   figure([&] { return ns_text(worker["longest_turn_ns"]); })});
+        const Figures figure("workers.{worker}", worker);
+        table.row({fmt::format("{}", n), ports, figure("rx_packets"), figure("tx_packets"), figure("turns"),
+                   figure("busy_turns"),
+                   turns ? percent(ratio(worker["busy_ns"], worker["time_ns"])) : std::string("-"),
+                   figure("busy_turn_ns.p50"), figure("busy_turn_ns.p99"), figure("longest_turn_ns")});
         if (worker.contains("meter"))
             stages += fmt::format("\nworker {}: ", n) + stages_table(worker["meter"], json["tsc_hz"]);
     }

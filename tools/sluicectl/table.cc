@@ -3,11 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "control/report/figures.hh"
+#include "control/report/report_path.hh"
 
 namespace sluice::ctl {
 namespace {
 
 double figure(const Json& number) { return number.is_number() ? number.get<double>() : 0; }
+
+std::string figure_text(const Figure& figure, const Json& value) {
+    if (value.is_null()) return word_text(value);
+    switch (figure.unit) {
+        case FigureUnit::ns:
+            return ns_text(value);
+        case FigureUnit::bytes:  // an account to the byte, or about how much memory
+            return figure.kind == FigureKind::counter ? count_text(value) : bytes_text(value);
+        case FigureUnit::bps:
+            return fmt::format("{:g} Gb/s", value.get<double>() / 1e9);
+        case FigureUnit::mc:
+            return fmt::format("{:.1f} C", value.get<double>() / 1000);
+        default:
+            return value.is_number() ? count_text(value) : word_text(value);
+    }
+}
 
 }  // namespace
 
@@ -60,6 +80,14 @@ std::string ns_text(const Json& number) {
 std::string word_text(const Json& value) {
     if (value.is_null()) return "-";
     return value.is_string() ? value.get<std::string>() : json_text(value);
+}
+
+std::string Figures::operator()(std::string_view name) const {
+    const std::string path = fmt::format("{}.{}", path_, name);
+    const Figure* figure = find_figure(path);
+    if (figure == nullptr) throw std::logic_error("no figure " + path);
+    const Json* value = find_part(*part_, name).value;
+    return value == nullptr ? "-" : figure_text(*figure, *value);
 }
 
 }  // namespace sluice::ctl

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/sluicectl/client.hh"
@@ -26,5 +27,18 @@ std::string count_text(const Json& number);  // "1 234 567"
 std::string bytes_text(const Json& number);  // "322.0 KB"
 std::string ns_text(const Json& number);     // "207.0 us"
 std::string word_text(const Json& value);    // text as it is, anything else as JSON
+
+// The figures of a part of the report, each written as the catalogue (control/report/figures.def) has it.
+class Figures {
+  public:
+    // `path`: the part's in the catalogue, such as "ports.{port}.queues.{queue}"; `part` outlives this.
+    Figures(std::string path, const Json& part) : path_(std::move(path)), part_(&part) {}
+    // "-" where the part lacks `name`, such as "latency_ns.p50". Throws std::logic_error: no such figure.
+    std::string operator()(std::string_view name) const;
+
+  private:
+    std::string path_;
+    const Json* part_;
+};
 
 }  // namespace sluice::ctl

@@ -1,9 +1,11 @@
 #include <array>
+#include <stdexcept>
 
 #include "control/config/config.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/hops.hh"
 #include "tools/sluicectl/shell.hh"
+#include "tools/sluicectl/table.hh"
 
 // Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
@@ -141,4 +143,27 @@ TEST(Sluicectl, ALineIsWords) {
     STRCMP_EQUAL("", words("a \"\"")[1].c_str());
     STRCMP_EQUAL("d#e", words("d#e # f")[0].c_str());
     CHECK_TRUE(!refusal([] { words("a \"b"); }).empty());
+}
+
+TEST(Sluicectl, FiguresAreWrittenAsTheCatalogueHasThem) {
+    const Json port = Json::parse(R"({"mac": "02:00:00:00:00:01", "flaps": 1234, "link_up": false,
+        "link_speed_bps": 25000000000, "rx": {"bytes": 1234567}, "pfc": {"rx_paused_ns": [0, 12345]},
+        "physical": {"module_temperature_mc": 41250, "crc_errors": null},
+        "queues": [{"occupancy_bytes": 1234567, "latency_ns": {"p50": 1000}}]})");
+    const Figures figure("ports.{port}", port);
+    CHECK_THROWS(std::logic_error, figure("flap"));
+    CHECK_THROWS(std::logic_error, figure("rx"));
+    CHECK_THROWS(std::logic_error, Figures("ports", port)("flaps"));
+    for (const auto& [name, text] : {std::pair{"mac", "02:00:00:00:00:01"},
+                                     {"flaps", "1 234"},
+                                     {"link_up", "false"},
+                                     {"link_speed_bps", "25 Gb/s"},
+                                     {"rx.bytes", "1 234 567"},
+                                     {"pfc.rx_paused_ns.1", "12.3 us"},
+                                     {"physical.module_temperature_mc", "41.2 C"},
+                                     {"physical.crc_errors", "-"},
+                                     {"imissed", "-"},
+                                     {"queues.0.occupancy_bytes", "1234.6 KB"},
+                                     {"queues.0.latency_ns.p50", "1000 ns"}})
+        STRCMP_EQUAL(text, figure(name).c_str());
 }
