@@ -197,13 +197,19 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
         .at_start();
 }
 
+std::vector<std::pair<std::string, roce::CongestionControl>> named(
+    std::initializer_list<roce::CongestionControl> kinds) {
+    std::vector<std::pair<std::string, roce::CongestionControl>> words;
+    for (const auto kind : kinds) words.emplace_back(to_string(kind), kind);
+    return words;
+}
+
 // What [host.default] may say, too, behind the rows of one host.
 Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     using H = HostConfig;
     using Cc = roce::CongestionControl;
     using Scope = roce::CnpScope;
-    rows.key("cc", &H::cc,
-             word<Cc>({{"dcqcn", Cc::dcqcn}, {"dcqcn-timer", Cc::dcqcn_timer}, {"none", Cc::none}}),
+    rows.key("cc", &H::cc, word<Cc>(named({Cc::dcqcn, Cc::dcqcn_timer, Cc::none})),
              "Congestion control: DCQCN of the paper, of NICs (timers only), or none.");
     rows.key("mtu", &H::mtu, path_mtu(), "Payload of a packet; between two hosts the smaller one counts.")
         .at_start();

@@ -69,7 +69,7 @@ std::string print(Arguments& out, std::string_view) {
     return {};
 }
 
-constexpr std::array options{
+constexpr std::array all_options{
     Option{"config", "FILE", "the switch: ports, routes, classes (TOML; see --reference and conf/)",
            text<&Arguments::config>},
     Option{"check", nullptr, "say what is wrong with the configuration, or that nothing is, and end",
@@ -150,7 +150,7 @@ std::string wrapped(std::string_view sentence, std::size_t indent, std::size_t w
 
 tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
     std::vector<option> known;
-    for (const Option& option : options)
+    for (const Option& option : all_options)
         known.push_back({option.name, option.argument == nullptr ? no_argument : required_argument, nullptr,
                          static_cast<int>(known.size()) + 1});
     known.push_back({nullptr, 0, nullptr, 0});
@@ -160,7 +160,7 @@ tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
         if (index == '?' || index == ':')
             return tl::unexpected(fmt::format("{} {}", in_quotes(argv[optind - 1]),
                                               index == '?' ? "is no option" : "wants an argument"));
-        const Option& option = options[static_cast<std::size_t>(index) - 1];
+        const Option& option = all_options[static_cast<std::size_t>(index) - 1];
         const std::string_view value = optarg == nullptr ? "" : optarg;
         const std::string wrong = option.take(out, value);
         if (!wrong.empty())
@@ -178,7 +178,7 @@ std::string usage_text() {
     constexpr std::size_t indent = 27;
     constexpr std::size_t width = 100;
     std::string out = "usage: sluiced --config FILE [OPTION...]\n\n";
-    for (const Option& option : options)
+    for (const Option& option : all_options)
         out += fmt::format("  {:<{}}{}\n", with_argument(option), indent - 2,
                            wrapped(option.sentence, indent, width));
     return out + fmt::format("\nexit status: {}\n", wrapped(exit_statuses, 13, width));
@@ -188,7 +188,7 @@ std::string man_page() {
     std::string out = ".TH SLUICED 8 \"\" \"sluice " SLUICE_VERSION
                       "\"\n.SH NAME\nsluiced \\- a lossless Ethernet switch\n"
                       ".SH SYNOPSIS\n.B sluiced \\-\\-config\n.I FILE\n[OPTION...]\n.SH OPTIONS\n";
-    for (const Option& option : options)
+    for (const Option& option : all_options)
         out += fmt::format(".TP\n.B {}\n{}\n", troff(with_argument(option)), troff(option.sentence));
     out +=
         fmt::format(".SH EXIT STATUS\n{}\n", troff(exit_statuses)) +

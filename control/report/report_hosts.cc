@@ -89,24 +89,27 @@ Json symptoms(const HostConfig& host, const Sum& sum) {
     Json list = Json::array();
     const roce::QpStatistics& qp = sum.qp;
     if (qp.ce_received != 0 && qp.cnps_sent == 0)
-        list.push_back(fmt::format("{} packets came with CE and no CNP was sent: its notification point is off; "
-                                   "do: write echo_ce = true",
-                                   qp.ce_received));
+        list.push_back(
+            fmt::format("{} packets came with CE and no CNP was sent: its notification point is off; "
+                        "do: write echo_ce = true",
+                        qp.ce_received));
     if (qp.cnps_received != 0 && host.ignore_cnp && host.cc != roce::CongestionControl::none)
-        list.push_back(fmt::format("{} CNPs came and its rate did not fall: its reaction point is off; do: write "
-                                   "ignore_cnp = false",
-                                   qp.cnps_received));
+        list.push_back(
+            fmt::format("{} CNPs came and its rate did not fall: its reaction point is off; do: write "
+                        "ignore_cnp = false",
+                        qp.cnps_received));
     if (qp.cnps_received != 0 && host.cc == roce::CongestionControl::none)
-        list.push_back(fmt::format("{} CNPs came and its rate did not fall: it has no congestion control; do: "
-                                   "write cc = \"dcqcn\"",
-                                   qp.cnps_received));
+        list.push_back(
+            fmt::format("{} CNPs came and its rate did not fall: it has no congestion control; do: "
+                        "write cc = \"dcqcn\"",
+                        qp.cnps_received));
     return list;
 }
 
 std::uint64_t per_second(std::uint64_t bytes, Duration in) {
-    return in.ps <= 0 ? 0
-                      : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 /
-                                                   static_cast<double>(in.ps));
+    return in.ps <= 0
+               ? 0
+               : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / static_cast<double>(in.ps));
 }
 
 Json host_json(const RunningSwitch& running, const HostConfig& host, const HostPort& port) {
@@ -116,7 +119,7 @@ Json host_json(const RunningSwitch& running, const HostConfig& host, const HostP
     for (const roce::QueuePair& pair : nic.queue_pairs()) sum.add(pair, now);
     Json json = {{"port", host.port},
                  {"address", print_address(host.address)},
-                 {"cc", print_word(host.cc)},
+                 {"cc", to_string(host.cc)},
                  {"queue_pairs", nic.queue_pairs().size()},
                  {"sent_packets", nic.statistics().frames_sent},
                  {"received_packets", nic.statistics().frames_received},
@@ -185,8 +188,8 @@ Json flows_json(const RunningSwitch& running) {
         const roce::QpStatistics& qp = total.sum.qp;
         Json flow = {{"queue_pairs", total.queue_pairs}};
         flow.update(total.sum.json());
-        flow["throughput_bps"] = per_second(
-            qp.delivered_bytes, qp.last_delivered - (Time{} + config.flows[n].start));
+        flow["throughput_bps"] =
+            per_second(qp.delivered_bytes, qp.last_delivered - (Time{} + config.flows[n].start));
         flow["paused_ns"] = total.paused.ps / 1000;
         flow["completion_ns"] = quantiles_json(total.completion_time);
         flow["slowdown_permille"] = milli_quantiles(total.slowdown);

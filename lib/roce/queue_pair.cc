@@ -109,8 +109,9 @@ Outgoing QueuePair::next_data(Time now) {
     return packet;
 }
 
-void QueuePair::check(const Incoming& packet, std::uint64_t offset) {
+void QueuePair::check(const Incoming& packet, std::uint64_t offset, Time now) {
     statistics.delivered_bytes += packet.payload.size();
+    statistics.last_delivered = now;
     if (nic_->checks_payload && first_wrong(packet.payload, stream_, offset)) ++statistics.wrong_payload;
 }
 
@@ -118,7 +119,7 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
     if (responder_) {
         const RcResponder::Delivery delivery = responder_->receive(packet, rnr);
         if (delivery.kind == RcResponder::Delivery::Kind::none) return;
-        if (delivery.kind == RcResponder::Delivery::Kind::payload) check(packet, delivery.offset);
+        if (delivery.kind == RcResponder::Delivery::Kind::payload) check(packet, delivery.offset, now);
         if (delivery.ends_message) ++statistics.delivered;
         return;
     }
@@ -127,7 +128,7 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
     } else if (packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only) {
         const auto data =
             requester_->receive_response(packet.psn, static_cast<std::uint32_t>(packet.payload.size()), now);
-        if (data.bytes != 0) check(packet, data.offset);
+        if (data.bytes != 0) check(packet, data.offset, now);
     }
     complete(now);
 }

@@ -26,6 +26,8 @@ class QueuePair {
     std::optional<Time> next_timer() const;
     void expire(Time now);
 
+    // Its data is what a message carries, not what asks for a READ.
+    bool sends_data() const { return settings_.requests != (flow_->kind == Requester::Kind::read); }
     bool has_data() const { return requester_ ? requester_->has_next() : responder_->has_response(); }
     // The next packet of data; the queue pair has one. `paced_until` is when the one after it may follow.
     Outgoing next_data(Time now);
@@ -55,7 +57,7 @@ class QueuePair {
     bool has_room() const;
     void post_due(Time now);
     void complete(Time now);
-    void check(const Incoming& packet, std::uint64_t offset);
+    void check(const Incoming& packet, std::uint64_t offset, Time now);
     Duration time_on_empty_path(const Requester::Completion& message) const;
 
     const NicSettings* nic_;

@@ -11,14 +11,21 @@
 // Alpha and g are parts of 2^60; a decay over any number of ticks errs by less than 2^-56 at g = 1/256.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "lib/units.hh"
 
 namespace sluice::roce {
 
 enum class CongestionControl : std::uint8_t { none, dcqcn, dcqcn_timer };
+constexpr std::string_view to_string(CongestionControl kind) {
+    constexpr std::array<std::string_view, 3> names{"none", "dcqcn", "dcqcn-timer"};
+    return names[static_cast<std::size_t>(kind)];
+}
 
 constexpr std::uint64_t fraction_one = 1ULL << 60;  // of alpha and g
 
