@@ -1,28 +1,17 @@
 // sluice-peer: a RoCEv2 host on an interface of the kernel, in real time. It sends flows, obeys PFC, and
 // keeps account of the flows that come to it. Exit codes: 0 done, 1 failed, 2 usage.
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <getopt.h>
-#include <linux/if_packet.h>
-#include <net/ethernet.h>
-#include <net/if.h>
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <optional>
 #include <string>
 
 #include "control/text/say.hh"
-#include "dataplane/base/file_descriptor.hh"
 #include "tools/traffic/failure.hh"
+#include "tools/traffic/interface.hh"
 #include "tools/traffic/peer_flows.hh"
 #include "tools/traffic/text.hh"
 
@@ -58,84 +47,6 @@ struct Options {
     bool wait = false;
 };
 
-[[noreturn]] void fail(const std::string& what) {
-    throw Failure(fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
-std::uint64_t now_ns() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
-           static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-class Interface {
-  public:
-    explicit Interface(const std::string& name) : socket_(socket(AF_PACKET, SOCK_RAW, 0)) {
-        if (!socket_) fail("no packet socket");
-        ifreq request{};
-        name.copy(request.ifr_name, sizeof request.ifr_name - 1);
-        if (ioctl(socket_.get(), SIOCGIFHWADDR, &request) != 0) fail(name);
-        std::copy_n(reinterpret_cast<const std::uint8_t*>(request.ifr_hwaddr.sa_data), mac_.bytes.size(),
-                    mac_.bytes.begin());
-        sockaddr_ll address{};
-        address.sll_family = AF_PACKET;
-        address.sll_protocol = htons(ETH_P_ALL);
-        address.sll_ifindex = static_cast<int>(if_nametoindex(name.c_str()));
-        const int yes = 1;
-        const int room = 1 << 26;  // what arrives while this process has to wait for a CPU
-        setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
-        if (setsockopt(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes) != 0 ||
-            bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-            fail(name);
-    }
-
-    int descriptor() const { return socket_.get(); }
-    const MacAddress& mac() const { return mac_; }
-
-    // False where the interface has no room for it now.
-    bool send(std::span<const std::uint8_t> frame) {
-        if (::send(socket_.get(), frame.data(), frame.size(), MSG_DONTWAIT) >= 0) return true;
-        if (errno != ENOBUFS && errno != EAGAIN && errno != ENETDOWN) fail("a frame is not sent");
-        return false;
-    }
-
-    // An empty one when there is none.
-    std::span<const std::uint8_t> receive() {
-        const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-        if (got < 0 && errno != EAGAIN && errno != ENETDOWN) fail("nothing can be received");
-        return std::span{buffer_}.first(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    }
-
-    // Frames for which the socket had no room.
-    std::uint64_t missed() {
-        tpacket_stats counted{};
-        socklen_t length = sizeof counted;
-        getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &counted, &length);
-        return missed_ += counted.tp_drops;  // reading them sets them to zero
-    }
-
-  private:
-    FileDescriptor socket_;
-    MacAddress mac_;
-    std::array<std::uint8_t, 16384> buffer_{};
-    std::uint64_t missed_ = 0;
-};
-
-// The kernel would answer that nobody listens.
-FileDescriptor occupy_roce_port() {
-    FileDescriptor made(socket(AF_INET6, SOCK_DGRAM, 0));
-    sockaddr_in6 address{};
-    address.sin6_family = AF_INET6;
-    address.sin6_port = htons(4791);
-    const int least = 1;
-    setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least);
-    setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &least, sizeof least);
-    if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        fail("UDP port 4791");
-    return made;
-}
-
 class Peer {
   public:
     Peer(const Options& options, Interface& interface)
@@ -157,33 +68,14 @@ class Peer {
   private:
     // Waits for whatever comes first; false when the input has ended.
     bool listen() {
-        std::array<pollfd, 2> wait{{{interface_.descriptor(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
-        const std::uint64_t now = now_ns();
-        const bool held = pause_.held(now) && !options_.deaf;
+        const bool held = pause_.held(now_ns()) && !options_.deaf;
         const std::uint64_t next = held ? std::max(due_ns_, pause_.until_ns()) : due_ns_;
-        const std::uint64_t left = next > now ? next - now : 0;
-        const timespec time{static_cast<time_t>(left / 1'000'000'000U),
-                            static_cast<long>(left % 1'000'000'000U)};
-        if (ppoll(wait.data(), wait.size(), sending_ ? &time : nullptr, nullptr) < 0 && errno != EINTR)
-            fail("nothing to wait for");
-        return wait[1].revents == 0 || command();
-    }
-
-    bool command() {
-        std::array<char, 256> line{};
-        const ssize_t got = read(STDIN_FILENO, line.data(), line.size());
-        if (got <= 0) return false;
-        for (const char letter : std::string_view(line.data(), static_cast<std::size_t>(got))) {
-            if (letter != '\n') {
-                word_ += letter;
-                continue;
-            }
-            if (word_ == "start") sending_ = options_.to.has_value();
-            if (word_ == "stop") sending_ = false;
-            if (word_ == "show") show();
-            word_.clear();
-        }
-        return true;
+        if (!wait_for_frame_or_input(interface_, sending_ ? &next : nullptr)) return true;
+        return input_.read([this](std::string_view word) {
+            if (word == "start") sending_ = options_.to.has_value();
+            if (word == "stop") sending_ = false;
+            if (word == "show") show();
+        });
     }
 
     bool receive_one() {
@@ -234,7 +126,7 @@ class Peer {
     bool sending_;
     std::uint64_t due_ns_ = 0;
     std::uint64_t refused_ = 0;
-    std::string word_;
+    InputLines input_;
 };
 
 std::uint64_t number(std::string_view text, std::uint64_t low, std::uint64_t high) {
