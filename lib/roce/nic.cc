@@ -235,6 +235,13 @@ void Nic::receive_of(QpIndex index, const Incoming& packet, Time now) {
     qp.receive(packet, rnr, now);
 }
 
+void Nic::stop(Time now) {
+    catch_up(now);
+    for (FlowSettings& flow : flows_) take_earlier(flow.stop, now);
+    for (QpIndex n = 0; n < queue_pairs_.size(); ++n) note_others(n);
+    settle(now);
+}
+
 void Nic::set_reaction(const ReactionParameters& parameters) {
     assert(parameters.valid() && parameters.line_rate == settings_.reaction.line_rate);
     settings_.reaction = parameters;

@@ -56,6 +56,8 @@ class Nic {
     void expire(Time now);  // timers, and rings
     void receive(std::span<const std::uint8_t> frame, Time now);
 
+    // No message comes from now on, as by FlowSettings::stop; those that came go on.
+    void stop(Time now);
     // From now on; rates start anew. The line rate stays.
     void set_reaction(const ReactionParameters& parameters);
     void set_notification(bool echo_ce, bool ignore_cnp) {

@@ -191,6 +191,25 @@ TEST(Nic, noMessageComesAfterItsCountOrItsStop) {
     CHECK_TRUE(stopped.sent[0].back().at < us(24));
 }
 
+TEST(Nic, aStopEndsWhatIsToComeAndNothingThatCame) {
+    NicPair pair;
+    pair.flows.push_back(pair.flows[0]);
+    pair.flows[0].messages = UINT64_MAX;
+    pair.flows[1].arrivals.start = us(100);
+    pair.flow_of_qp = {0, 1};
+    pair.run(us(20));
+    pair.nic(0).stop(us(20));
+    const std::uint64_t completed = pair.nic(0).queue_pairs()[0].statistics.completed;
+    LONGS_EQUAL(1, pair.nic(0).queue_pairs()[0].requester()->posted());
+    const auto timer = pair.nic(0).next_timer();
+    CHECK_TRUE(!timer || *timer > us(100));
+    pair.run(us(1000));
+    LONGS_EQUAL(completed + 1, pair.nic(0).queue_pairs()[0].statistics.completed);
+    LONGS_EQUAL(completed + 1, pair.nic(1).queue_pairs()[0].statistics.delivered);
+    LONGS_EQUAL(0, pair.nic(0).queue_pairs()[1].statistics.completed);
+    LONGS_EQUAL(0, pair.nic(0).queue_pairs()[0].requester()->posted());
+}
+
 TEST(Nic, aPausedClassFillsItsRingAndStopsNobodyElse) {
     NicPair pair;
     pair.flows.push_back(pair.flows[0]);
