@@ -163,12 +163,29 @@ class Lab:
 
     def peer(self, n, to=None, **options):
         """RoCEv2 of host n; to host `to`, or nothing but what comes to it."""
-        host = self.hosts[f"h{n}"]
         if to is not None:
-            switch = next(switch for switch in self.switches.values() if f"h{n}" in switch.ports)
-            gateway = next(link["address"] for link in switch.namespace.links() if link["ifname"] == f"h{n}")
-            options = {"from": f"10.0.{n}.2", "to": f"10.0.{to}.2", "gateway": gateway, **options}
-        return Peer(program(self.build, "sluice-peer"), host, **options)
+            options = {"from": f"10.0.{n}.2", "to": f"10.0.{to}.2", "gateway": self.gateway(n), **options}
+        return Peer(program(self.build, "sluice-peer"), self.hosts[f"h{n}"], **options)
+
+    def roce_host(self, n, to=None, **options):
+        """Host n as a RoCE host (sluice-peer host) among all of the lab; its events are in events(n)."""
+        if to is not None:
+            options["to"] = f"10.0.{to}.2"
+        hosts = ",".join(f"10.0.{name[1:]}.2" for name in sorted(self.hosts))
+        return Peer(program(self.build, "sluice-peer"), self.hosts[f"h{n}"], "host", hosts=hosts, address=f"10.0.{n}.2",
+                    gateway=self.gateway(n), events=self.events_file(n), **options)
+
+    def events_file(self, n):
+        return self.folder / f"h{n}.events.jsonl"
+
+    def events(self, n):
+        """Of a RoCE host, in order; the last line may not be whole yet."""
+        return [json.loads(line) for line in self.events_file(n).read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+    def gateway(self, n):
+        """The address of the switch's port where host n is."""
+        switch = next(switch for switch in self.switches.values() if f"h{n}" in switch.ports)
+        return next(link["address"] for link in switch.namespace.links() if link["ifname"] == f"h{n}")
 
     def down(self):
         """Ends and removes all of it, whatever state it is in; how many namespaces there were."""

@@ -1,16 +1,20 @@
 // sluice-peer: a RoCEv2 host on an interface of the kernel, in real time. It sends flows, obeys PFC, and
-// keeps account of the flows that come to it. Exit codes: 0 done, 1 failed, 2 usage.
+// keeps account of the flows that come to it; or it is a host with all of lib/roce (host_peer.hh). Exit
+// codes: 0 done, 1 failed, 2 usage.
 #include <fmt/format.h>
 #include <getopt.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "control/text/say.hh"
 #include "tools/traffic/failure.hh"
+#include "tools/traffic/host_options.hh"
+#include "tools/traffic/host_peer.hh"
 #include "tools/traffic/interface.hh"
 #include "tools/traffic/peer_flows.hh"
 #include "tools/traffic/text.hh"
@@ -19,6 +23,7 @@ namespace sluice::traffic {
 namespace {
 
 constexpr std::string_view usage = R"(usage: sluice-peer --interface NAME [OPTION...]
+       sluice-peer host --interface NAME --hosts IP,... --address IP --gateway MAC [OPTION...]
 
 Sends RoCEv2 when told where to, holds it while PFC says so, and counts what comes to the interface.
 
@@ -33,6 +38,15 @@ Sends RoCEv2 when told where to, holds it while PFC says so, and counts what com
   --wait             to be told `start` before it sends
 
 Standard input: `start`, `stop` (sending), `show` (prints an account as a line of JSON); its end ends all.
+
+With the word `host` it is a RoCE host: queue pairs with messages, retransmission, DCQCN and CNPs. Its times are
+scaled: a line of 100M, a thousand times slower, is one of 100G to the NIC, with the times of one. Lines of JSON say
+what happens; standard input takes `stop` and `show`, and prints the account once more when it ends.
+
+{}
+Queue pairs have numbers by one rule: with --qps Q, queue pair k for the host in place p of --hosts (both from 0) is
+0x100 + 2pQ + k where it requests, and 0x100 + (2p + 1)Q + k where it responds. So --hosts and --qps are the same at
+all hosts. The class of a DSCP is that of the switch's preset `lossless`: 26 and 3 have class 3, 48 has 6.
 )";
 
 struct Options {
@@ -236,7 +250,7 @@ Options parse(int argc, char** argv) {
     Options options;
     for (int found; (found = getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
         if (found == help) {
-            say("{}", usage);
+            say(usage, host_usage());
             std::exit(0);
         }
         take(options, found, optarg != nullptr ? optarg : "");
@@ -247,6 +261,19 @@ Options parse(int argc, char** argv) {
     return options;
 }
 
+struct CloseFile {
+    void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
+};
+
+void run_host(const HostOptions& options) {
+    std::unique_ptr<std::FILE, CloseFile> file;
+    if (!options.events.empty()) file.reset(std::fopen(options.events.c_str(), "w"));
+    if (!file && !options.events.empty()) fail(options.events);
+    Interface interface(options.interface);
+    const auto port = occupy_roce_port();
+    HostPeer(options, make_host_nic(options, interface.mac()), interface, file ? file.get() : stdout).run();
+}
+
 }  // namespace
 }  // namespace sluice::traffic
 
@@ -255,6 +282,13 @@ int main(int argc, char** argv) {
     using namespace sluice::traffic;
     bool running = false;
     try {
+        const std::span words(argv, static_cast<std::size_t>(argc));
+        if (argc > 2 && words[1] == std::string_view("host") && words[2] != std::string_view("--help")) {
+            const HostOptions options = parse_host_options(words.subspan(2));
+            running = true;
+            run_host(options);
+            return 0;
+        }
         Options options = parse(argc, argv);
         running = true;
         Interface interface(options.interface);

@@ -19,12 +19,16 @@ std::uint32_t read(std::span<const std::uint8_t> bytes, std::size_t at, std::siz
 
 }  // namespace
 
-bool PauseClock::receive(std::span<const std::uint8_t> frame, std::uint64_t now_ns) {
+bool PauseClock::is_pfc(std::span<const std::uint8_t> frame) {
     constexpr std::size_t type_at = 12;
+    return frame.size() >= pfc_bytes && read(frame, type_at, 4) == 0x8808'0101U;
+}
+
+bool PauseClock::receive(std::span<const std::uint8_t> frame, std::uint64_t now_ns) {
     constexpr std::size_t classes_at = 16;
     constexpr std::size_t quanta_at = 18;
     constexpr std::uint64_t quantum_bits = 512;
-    if (frame.size() < quanta_at + 16 || read(frame, type_at, 4) != 0x8808'0101U) return false;
+    if (!is_pfc(frame)) return false;
     if ((read(frame, classes_at, 2) >> priority_ & 1U) == 0) return true;
     const std::uint64_t quanta = read(frame, quanta_at + std::size_t{2} * priority_, 2);
     settle(now_ns);

@@ -23,6 +23,8 @@ class PauseClock {
     PauseClock(unsigned priority, std::uint64_t bits_per_second)
         : priority_(priority), bits_per_second_(bits_per_second) {}
 
+    static constexpr std::size_t pfc_bytes = 34;  // from the MAC address to the last quanta
+    static bool is_pfc(std::span<const std::uint8_t> frame);
     // True if the frame is PFC.
     bool receive(std::span<const std::uint8_t> frame, std::uint64_t now_ns);
     bool held(std::uint64_t now_ns);
