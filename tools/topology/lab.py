@@ -167,10 +167,10 @@ class Lab:
             options = {"from": f"10.0.{n}.2", "to": f"10.0.{to}.2", "gateway": self.gateway(n), **options}
         return Peer(program(self.build, "sluice-peer"), self.hosts[f"h{n}"], **options)
 
-    def roce_host(self, n, to=None, **options):
-        """Host n as a RoCE host (sluice-peer host) among all of the lab; its events are in events(n)."""
-        if to is not None:
-            options["to"] = f"10.0.{to}.2"
+    def roce_host(self, n, *to, **options):
+        """Host n as a RoCE host (sluice-peer host) among all of the lab, which sends to those of `to`; see events(n)."""
+        if to:
+            options["to"] = ",".join(f"10.0.{one}.2" for one in to)
         hosts = ",".join(f"10.0.{name[1:]}.2" for name in sorted(self.hosts))
         return Peer(program(self.build, "sluice-peer"), self.hosts[f"h{n}"], "host", hosts=hosts, address=f"10.0.{n}.2",
                     gateway=self.gateway(n), events=self.events_file(n), **options)

@@ -283,7 +283,8 @@ int main(int argc, char** argv) {
     bool running = false;
     try {
         const std::span words(argv, static_cast<std::size_t>(argc));
-        if (argc > 2 && words[1] == std::string_view("host") && words[2] != std::string_view("--help")) {
+        if (argc > 1 && words[1] == std::string_view("host") &&
+            !(argc > 2 && words[2] == std::string_view("--help"))) {
             const HostOptions options = parse_host_options(words.subspan(2));
             running = true;
             run_host(options);
