@@ -10,7 +10,7 @@ from lab_case import LabCase, inside
 from network import wait_for
 
 CLASS, LINE = 3, 10_000_000
-HOST = {"rate": LINE, "message": "50KB", "depth": 4}
+HOST = {"rate": LINE, "scale": 500, "message": "50KB", "depth": 4}
 # More than one host's line and less than two.
 SLOW_PORT = """shaper = "12M"
 
