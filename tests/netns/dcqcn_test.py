@@ -8,15 +8,10 @@ import netns
 from frames import ethernet, ipv4, pfc, udp
 from lab_case import LabCase, inside
 from network import wait_for
+from switch import CONGESTED_HOST_PORT
 
 CLASS, LINE = 3, 10_000_000
 HOST = {"rate": LINE, "scale": 500, "message": "50KB", "depth": 4}
-# More than one host's line and less than two.
-SLOW_PORT = """shaper = "12M"
-
-[port.h3.queue.3]
-wred = "cc"
-"""
 MORE = """
 [wred.cc]
 ect_min = "5KB"
@@ -39,7 +34,8 @@ class RoceHosts(LabCase):
         """Three hosts, of which the third has a slow port."""
         self.made = self.lab().one(hosts=3, start=False)
         self.s1 = self.made.switches["s1"]
-        self.s1.keys["h3"], self.s1.more = SLOW_PORT, more
+        # More than one host's line and less than two.
+        self.s1.keys["h3"], self.s1.more = CONGESTED_HOST_PORT.format(port="h3", shaper="12M"), more
         self.s1.detection = "5s"  # an honest pause may be long on a busy machine
         self.s1.start()
         for n in (1, 2):

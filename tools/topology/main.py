@@ -10,6 +10,8 @@
   tools/lab vtysh SWITCH [COMMAND]             FRR's shell of a switch of the fabric, or one command of it
   tools/lab roce HOST HOST [OPTION...]         RoCEv2 from one to another, 8 flows of 1000 frames a second in all, for 5 seconds:
                                                --seconds N --flows N --pps N --size BYTES --dscp N
+  tools/lab dcqcn [OPTION...]                  an incast of RoCE hosts, whose rates fall and recover; makes a lab and takes it away:
+                                               --senders N (2) --rate MBPS (10) --scale N (1000) --cc dcqcn|dcqcn-timer|none
   tools/lab restart SWITCH                     ends its sluiced by kill -9 and starts another
   tools/lab down                               ends and removes all of it
 
@@ -23,6 +25,7 @@ import pathlib
 import sys
 import time
 
+import dcqcn
 from lab import Lab
 from network import NAMESPACES, Failed
 from switch import program
@@ -39,7 +42,7 @@ def between(low, high):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="tools/lab", usage="tools/lab up|down|show|roce|exec|shell|ctl|vtysh|restart ...  (--help)", add_help=False)
+    parser = argparse.ArgumentParser(prog="tools/lab", usage="tools/lab up|down|show|roce|dcqcn|exec|shell|ctl|vtysh|restart ...  (--help)", add_help=False)
     parser.add_argument("--build", default=ROOT / "build", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--folder", default=ROOT / "out" / "lab", type=pathlib.Path, help=argparse.SUPPRESS)
     verbs = parser.add_subparsers(dest="verb", required=True, prog="tools/lab")
@@ -54,6 +57,11 @@ def arguments():
         roce.add_argument(end)
     for option, default in (("seconds", 5), ("flows", 8), ("pps", 1000), ("size", 1082), ("dscp", 26)):
         roce.add_argument(f"--{option}", type=int, default=default)
+    incast = verbs.add_parser("dcqcn")
+    incast.add_argument("--senders", type=between(2, 8), default=2)
+    incast.add_argument("--rate", type=between(1, 100), default=10)
+    incast.add_argument("--scale", type=between(1, 100_000), default=1000)
+    incast.add_argument("--cc", choices=("dcqcn", "dcqcn-timer", "none"), default="dcqcn")
     for verb in ("exec", "shell", "ctl", "vtysh", "restart"):
         one = verbs.add_parser(verb)
         one.add_argument("name")
@@ -102,6 +110,9 @@ def run(given):
         else:
             getattr(lab, given.shape)()
         print(*lab.show(), sep="\n")
+        return
+    if given.verb == "dcqcn":
+        dcqcn.act(lab, given)
         return
     if given.verb == "down":
         print(f"{lab.down()} namespaces removed")

@@ -34,6 +34,13 @@ speed = "1G"
 mtu = {mtu}
 """
 
+# A slow port, whose RoCEv2 is marked by the profile [wred.cc].
+CONGESTED_HOST_PORT = """shaper = "{shaper}"
+
+[port.{port}.queue.3]
+wred = "cc"
+"""
+
 
 def program(build, name):
     """Where Meson leaves it, or a link to it."""
