@@ -2,9 +2,11 @@
 // delays.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "control/compile/compile.hh"
+#include "control/config/values.hh"
 #include "control/lint/lint_parts.hh"
 #include "control/lint/lint_qos_parts.hh"
 #include "lib/classify.hh"
@@ -50,6 +52,33 @@ void check_data(const std::string& name, const HostConfig& host, const std::set<
     }
 }
 
+// A queue that marks tells a Not-ECT sender nothing: it drops its packets, or lets them stand.
+void check_ecn(const Config& config, const EffectiveQos& qos, const std::string& name, const HostConfig& host,
+               Findings& findings) {
+    if (host.ecn != Ecn::not_ect) return;
+    for (const FlowConfig& flow : config.flows) {
+        const bool reads = flow.kind == FlowKind::read;
+        const auto& senders = reads ? flow.to : flow.from;
+        if (std::find(senders.begin(), senders.end(), name) == senders.end()) continue;
+        for (const std::string& receiver : reads ? flow.from : flow.to) {
+            const auto to = config.hosts.find(receiver);
+            const auto out = to == config.hosts.end() ? qos.ports.end() : qos.ports.find(to->second.port);
+            const auto in = qos.ports.find(host.port);
+            if (out == qos.ports.end()) continue;
+            const ClassId tc =
+                class_at(config.ports.at(host.port), in->second, flow.dscp.value_or(host.dscp), false);
+            const unsigned queue = out->second.map.tc_to_queue[tc];
+            if (!out->second.wred_profile[queue]) continue;
+            return findings.warn(
+                "host-not-ect", host_path(name, "ecn"),
+                fmt::format("{} sends Not-ECT RoCEv2 into queue {} of port {}, which {} marks: "
+                            "it never hears of congestion",
+                            name, queue, to->second.port, in_quotes(out->second.wred[queue])),
+                "write ecn = \"ect0\"", host.place);
+        }
+    }
+}
+
 // The DSCPs of its data; of a READ's, the host that is read from sends them.
 std::set<unsigned> dscps_of(const Config& config, const std::string& name, const HostConfig& host) {
     std::set<unsigned> dscps;
@@ -68,6 +97,7 @@ std::vector<Finding> check_host_classes(const Config& config, const EffectiveQos
         if (port == qos.ports.end()) continue;
         const PortConfig& said = config.ports.at(host.port);
         check_cnps(name, host, said, port->second, findings);
+        check_ecn(config, qos, name, host, findings);
         check_data(name, host, dscps_of(config, name, host), said, port->second, findings);
     }
     return findings.take();

@@ -24,6 +24,10 @@ HOST = NEIGHBOR.format("10.0.1.2", "p1", "02:00:00:00:00:09")
 NULL = '[port.p1]\ndevice = "net_null0"\n'
 
 
+HOSTS = TWO + '[host.p1]\naddress = "10.0.1.2"\n[host.p2]\naddress = "10.0.2.2"\n'
+FLOW = '[[flow]]\nfrom = "p1"\nto = "p2"\n'
+
+
 def route(prefix, via):
     return f'[[route]]\nprefix = "{prefix}"\nvia = {via}\n'
 
@@ -61,8 +65,27 @@ FOUND = {
     "fib-tables": '[fib]\nipv4_tables = 256\n' + TWO + "".join(route(f"10.9.{n}.0/25", '"blackhole"') for n in range(255)),
     "file-read-and-written": '[port.p1]\ndevice = "net_pcap0,rx_pcap=a,tx_pcap=b"\n[port.p2]\ndevice = "net_pcap1,rx_pcap=b"\n',
     "file-written-twice": '[port.p1]\ndevice = "net_pcap0,tx_pcap=b"\n[port.p2]\ndevice = "net_pcap1,tx_pcap=b"\n',
+    "flow-family": TWO.replace("10.0.2.1/24", "2001:db8::1/64") + '[host.p1]\naddress = "10.0.1.2"\n[host.p2]\naddress = "2001:db8::2"\n' + FLOW,
+    "flow-host": HOSTS + '[[flow]]\nfrom = "p1"\nto = "p3"\n',
+    "flow-load": HOSTS + FLOW + 'load = 0\n',
+    "flow-name": HOSTS + (FLOW + 'name = "x"\n') * 2,
+    "flow-self": HOSTS + '[[flow]]\nfrom = ["p1", "p2"]\nto = "p2"\n',
+    "flow-stop": HOSTS + FLOW + 'stop = 0\n',
+    "flow-unanswered": HOSTS + FLOW + '[host.default]\necho_ce = false\n',
     "headroom-pool": '[pool.all]\ndirection = "ingress"\nsize = "12MB"\nshared_headroom = 438016\n[port.p1]\n[port.p2]\n',
     "headroom-small": '[port.p1.priority_group.3]\nxoff = 256\n',
+    "host-address": TWO + '[host.p1]\naddress = "10.0.2.2"\n',
+    "host-clock": REAL + NULL + 'address = ["10.0.1.1/24"]\n[host.p1]\naddress = "10.0.1.2"\n',
+    "host-cnp-class": HOSTS + FLOW + '[host.default]\ncnp_dscp = 26\n[default.map]\ncnp_tc = "dscp"\n',
+    "host-data-class": HOSTS + FLOW + '[host.default]\ndscp = 0\n',
+    "host-device": HOSTS + '[default]\ndevice = "x"\n',
+    "host-mtu": HOSTS + '[default]\nmtu = 1000\n',
+    "host-neighbor": TWO + HOST + '[host.p1]\naddress = "10.0.1.2"\n',
+    "host-not-ect": HOSTS + FLOW + '[host.default]\necn = "not-ect"\n',
+    "host-port": TWO + '[host.p3]\naddress = "10.0.1.2"\n',
+    "host-qps": HOSTS + (FLOW + 'qps = 1000\n') * 66,
+    "host-rate": HOSTS + '[host.default]\nrate_min = "200G"\n',
+    "host-twice": HOSTS + '[host.p3]\nport = "p1"\naddress = "10.0.1.3"\n',
     "idle-sleep": 'idle_sleep = "26us"\n' + PORT,
     "kernel-clock": '[kernel]\nroutes = true\n' + PORT,
     "kernel-interface": REAL + '[kernel]\nroutes = true\ntaps = false\n' + NULL,
@@ -112,7 +135,7 @@ FOUND = {
 
 
 def documented():
-    rows = re.findall(r"^\| ((?:`[a-z0-9-]+`,? ?)+) \| [a-z, ]+ \|", (ROOT / "control" / "README.md").read_text(), re.M)
+    rows = re.findall(r"^\| ((?:`[a-z0-9-]+`,? ?)+) \| [a-z, ]+ \|", (ROOT / "control" / "lint" / "README.md").read_text(), re.M)
     return [name for names in rows for name in re.findall(r"`([a-z0-9-]+)`", names)]
 
 
@@ -125,7 +148,7 @@ class Findings(unittest.TestCase):
         return set(re.findall(r"\[([a-z0-9-]+)\](?:;|$)", done.stderr, re.M)), done.stderr
 
     def test_the_table_the_program_and_these_configurations_name_the_same(self):
-        known = re.findall(r'^FINDING\("([a-z0-9-]+)", ', (ROOT / "control" / "findings.def").read_text(), re.M)
+        known = re.findall(r'^FINDING\("([a-z0-9-]+)", ', (ROOT / "control" / "config" / "findings.def").read_text(), re.M)
         self.assertEqual(len(set(known)), len(known))
         self.assertEqual(sorted(documented()), sorted(known))
         self.assertEqual(sorted(FOUND.keys() | OF_CARDS.keys()), sorted(known))

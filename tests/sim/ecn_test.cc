@@ -17,7 +17,7 @@ using namespace sluice::sim;
 
 namespace {
 
-constexpr ClassId roce = 3;
+constexpr ClassId roce_class = 3;
 constexpr ClassId best_effort = 0;
 constexpr std::uint64_t kb = 1024;  // of frame, which are four cells
 constexpr std::uint64_t min_kb = 100;
@@ -30,17 +30,17 @@ Config config_of(std::uint64_t min, std::uint64_t max, unsigned percent, unsigne
     wred.green.max_bytes = max;
     wred.green.probability = Chance{percent * 10'000'000};
     for (unsigned id = 0; id < ports; ++id) {
-        port_of(config, id).queue[roce].wred = "test";
+        port_of(config, id).queue[roce_class].wred = "test";
         port_of(config, id).queue[best_effort].wred = "test";
     }
     return config;
 }
 
-Flow flow_of(Ecn ecn, ClassId priority = roce) {
+Flow flow_of(Ecn ecn, ClassId priority = roce_class) {
     Flow flow;
     flow.ecn = ecn;
     flow.priority = priority;
-    flow.dscp = priority == roce ? 26 : 0;
+    flow.dscp = priority == roce_class ? 26 : 0;
     flow.size = [](Time) { return static_cast<std::uint32_t>(kb); };
     return flow;
 }
@@ -91,7 +91,7 @@ TEST(Ecn, marksFollowTheCurve) {
         for (std::size_t i = 0; i < n; ++i) seen[i] += marked[i] ? 1 : 0;
     }
     for (const unsigned count : seen) all += count;
-    LONGS_EQUAL(all, queue_counters(sim, roce).marked[0].get());
+    LONGS_EQUAL(all, queue_counters(sim, roce_class).marked[0].get());
     // Packet i leaves n - 1 - i KB behind.
     const auto behind = [&](std::size_t i) { return n - 1 - i; };
     constexpr std::size_t bin = 50;
@@ -122,11 +122,11 @@ TEST(Ecn, aStepMarksAlmostNothingBelowAndAlmostEverythingAbove) {
     for (const bool above : {false, true}) {
         SimSwitch sim(config_of(step_kb * kb, step_kb * kb, 100));
         const std::uint64_t standing = above ? step_kb * 3 / 2 : step_kb * 2 / 3;
-        sim.hold(1, roce, true);
+        sim.hold(1, roce_class, true);
         Flow flow = flow_of(Ecn::ect0);
         sim.port(0).inject(sim.now() + nanoseconds(1), flow, std::vector<std::uint32_t>(standing, kb));
         sim.run_until(sim.now() + microseconds(10));
-        sim.hold(1, roce, false);
+        sim.hold(1, roce_class, false);
         // From now on as much comes as goes.
         unsigned passed = 0, marked = 0;
         flow.start = sim.now();
@@ -179,7 +179,7 @@ TEST(Ecn, coloursHaveTheirOwnCurves) {
     Config config = config_of(200 * kb, 200 * kb, 100);
     config.wred["test"].yellow.min_bytes = config.wred["test"].yellow.max_bytes = 100 * kb;
     config.wred["test"].red.min_bytes = config.wred["test"].red.max_bytes = 50 * kb;
-    config.maps["default"].dscp_to_tc[28] = config.maps["default"].dscp_to_tc[30] = roce;  // AF32, AF33
+    config.maps["default"].dscp_to_tc[28] = config.maps["default"].dscp_to_tc[30] = roce_class;  // AF32, AF33
     SimSwitch sim(config);
     const std::array<std::uint8_t, 3> dscp{26, 28, 30};
     const std::array<unsigned, 3> step{200, 100, 50};
@@ -189,7 +189,7 @@ TEST(Ecn, coloursHaveTheirOwnCurves) {
         const auto marked = marks(sim, flow, 300);
         // Packet i leaves 299 - i KB behind.
         for (unsigned i = 0; i < 300; ++i) CHECK_TRUE(marked[i] == (299 - i >= step[n]));
-        LONGS_EQUAL(300 - step[n], queue_counters(sim, roce).marked[n].get());
+        LONGS_EQUAL(300 - step[n], queue_counters(sim, roce_class).marked[n].get());
     }
 }
 
@@ -214,9 +214,9 @@ TEST(Ecn, sojournMarksThoseThatStayedLong) {
     LONGS_EQUAL(200, count);
     CHECK_TRUE(marked > 60 && marked < 140);
     // The histogram of the queue agrees: the last one waited longest.
-    const Duration longest = queue_counters(sim, roce).latency.max();
+    const Duration longest = queue_counters(sim, roce_class).latency.max();
     CHECK_TRUE(longest == gigabits(100).byte_time() * (199 * static_cast<std::int64_t>(wire_bytes(kb))));
-    LONGS_EQUAL(200, queue_counters(sim, roce).latency.count());
+    LONGS_EQUAL(200, queue_counters(sim, roce_class).latency.count());
 }
 
 namespace {
@@ -275,7 +275,7 @@ TEST(Ecn, doesNotDependOnTheNumberOfWorkers) {
             sim.add(id, flow);
         }
         sim.drain(Time{} + milliseconds(5));
-        CHECK_TRUE(sim.device().port(4).counters.queue[roce].marked[0].get() > 50);
+        CHECK_TRUE(sim.device().port(4).counters.queue[roce_class].marked[0].get() > 50);
         if (workers == 1) digest = sim.digest();
         CHECK_TRUE(digest == sim.digest());
     }
@@ -284,7 +284,7 @@ TEST(Ecn, doesNotDependOnTheNumberOfWorkers) {
 // A lossless queue never limits, whatever threshold it is given (mechanisms: section 3, "Egress").
 TEST(Ecn, aLosslessQueueWithAThresholdStillRefusesNothing) {
     Config config = config_of(1ULL << 30, 1ULL << 30, 100);
-    port_of(config, 1).queue[roce].dynamic_th = -8;
+    port_of(config, 1).queue[roce_class].dynamic_th = -8;
     SimSwitch sim(config);
     LONGS_EQUAL(2000, marks(sim, flow_of(Ecn::ect0), 2000).size());
     LONGS_EQUAL(0, sim.dropped());

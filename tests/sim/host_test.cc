@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "tests/sim/host_switch.hh"
+#include "tests/sim/host_incast.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -19,23 +19,6 @@ using roce::ReactionParameters;
 using Kind = roce::Requester::Kind;
 
 namespace {
-
-constexpr ClassId lossless = 3;
-constexpr std::uint32_t one_us = 198;  // meters of cable
-
-std::vector<unsigned> first(unsigned n) {
-    std::vector<unsigned> hosts(n);
-    for (unsigned i = 0; i < n; ++i) hosts[i] = i;
-    return hosts;
-}
-
-roce::FlowSettings messages_of(std::uint32_t bytes, std::uint64_t count, std::uint32_t depth = 4) {
-    roce::FlowSettings flow;
-    flow.sizes = roce::MessageSizes::fixed(bytes);
-    flow.messages = count;
-    flow.arrivals.depth = depth;
-    return flow;
-}
 
 // One-way flow of two hosts.
 HostSetup pair(const roce::FlowSettings& flow, unsigned qps = 1) { return {{{{0}, 1, qps, flow}}}; }
@@ -84,132 +67,6 @@ TEST(Host, oneFlowTakesTheWholeLink) {
         // Four are outstanding, and each gets a quarter of the link.
         CHECK_TRUE(figures.slowdown.max().ps >= 3900 && figures.slowdown.max().ps <= 4200);
     }
-}
-
-namespace {
-
-constexpr std::uint32_t frame_1000 = 940;  // payload of 998 bytes, the nearest to 1000 that a pad leaves
-
-struct Settled {
-    double queue_bytes = 0;  // mean over time
-    double utilization = 0;
-    double jain = 0;
-};
-
-// N endless senders at 40G into one port, marked between 5 and 200 KB up to 1 %; PFC is far away.
-Config marked_config(unsigned senders, std::uint64_t seed) {
-    Config config = sim_config(senders + 1, gigabits(40), one_us);
-    config.seed = seed;
-    config.buffer_size_bytes = 64'000'000;
-    WredConfig& wred = config.wred["paper"];
-    wred.green.min_bytes = 5'000;
-    wred.green.max_bytes = 200'000;
-    wred.green.probability = Chance{Chance::always / 100};
-    port_of(config, senders).queue[lossless].wred = "paper";
-    return config;
-}
-
-HostSetup incast(unsigned senders, CongestionControl kind) {
-    roce::FlowSettings flow = messages_of(1'000'000, UINT64_MAX);
-    flow.arrivals.spread = microseconds(100);
-    flow.requester.mtu = flow.responder.mtu = frame_1000;
-    flow.requester.timeout = milliseconds(20);
-    HostSetup setup{{{first(senders), senders, 1, flow}}};
-    setup.each = [kind](unsigned, HostPortSpec& spec) {
-        spec.nic.reaction = kind == CongestionControl::none ? ReactionParameters::none(spec.speed)
-                                                            : ReactionParameters::paper(spec.speed);
-        spec.nic.checks_payload = false;
-    };
-    return setup;
-}
-
-constexpr unsigned incast_packets = 80'000;
-
-Settled settle(HostSwitch& sim, unsigned senders, Duration transient, Duration measured) {
-    const PortContext& port = sim.device().port(static_cast<PortId>(senders));
-    double area = 0, bytes = 0;
-    Time weighed = Time{} + transient;
-    const auto weigh = [&] {
-        if (sim.now() <= weighed) return;
-        area += bytes * static_cast<double>((sim.now() - weighed).ps);
-        weighed = sim.now();
-    };
-    sim.on_instant = [&] {
-        weigh();
-        bytes = port.queue[lossless].use.used_cells() * 256.0;
-    };
-    sim.run_until(Time{} + transient);
-    std::vector<double> before;
-    for (unsigned id = 0; id < senders; ++id)
-        before.push_back(static_cast<double>(sim.qp(senders, id).statistics.delivered_bytes));
-    const std::uint64_t tx_packets = port.counters.tx.packets.get();
-    const std::uint64_t tx_bytes = port.counters.tx.bytes.get();
-    sim.run_until(Time{} + transient + measured);
-    weigh();
-    double sum = 0, squares = 0;
-    for (unsigned id = 0; id < senders; ++id) {
-        const double got = static_cast<double>(sim.qp(senders, id).statistics.delivered_bytes) - before[id];
-        sum += got;
-        squares += got * got;
-    }
-    const std::uint64_t wire = port.counters.tx.bytes.get() - tx_bytes +
-                               (port.counters.tx.packets.get() - tx_packets) * wire_overhead_bytes;
-    const auto span = static_cast<double>(measured.ps);
-    return {area / span, static_cast<double>(wire) * static_cast<double>(gigabits(40).byte_time().ps) / span,
-            sum * sum / (squares * senders)};
-}
-
-}  // namespace
-
-// By default two cases of one seed; SLUICE_LONG=1: all, five seeds.
-TEST(Host, incastSettlesAtDcqcnsFixedPoint) {
-    struct Case {
-        unsigned senders;
-        double least_kb, most_kb;
-    };
-    constexpr std::array<Case, 5> cases{{{2, 20.2 * 0.75, 20.2 * 1.25},
-                                         {4, 41.8 * 0.75, 41.8 * 1.25},
-                                         {8, 93.8 * 0.75, 93.8 * 1.25},
-                                         {10, 122.6 * 0.75, 122.6 * 1.25},
-                                         {20, 175, 205}}};
-    const std::uint64_t seeds = is_long() ? 5 : 1;
-    for (const Case& each : cases) {
-        if (!is_long() && each.senders != 4 && each.senders != 20) continue;
-        double mean_kb = 0, mean_jain = 0;  // of two senders a single run of 40 ms may have 0.97
-        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-            HostSwitch sim(marked_config(each.senders, seed), incast(each.senders, CongestionControl::dcqcn),
-                           fmt::format("{} senders, seed {}", each.senders, seed), incast_packets, false);
-            const Settled settled = settle(sim, each.senders, milliseconds(20), milliseconds(40));
-            CHECK_TRUE(settled.utilization >= 0.995 && settled.utilization <= 1.0001);
-            LONGS_EQUAL(0, sim.dropped());
-            LONGS_EQUAL(0, sim.device().port(0).counters.group[lossless].xoff.get());
-            mean_kb += settled.queue_bytes / 1000 / static_cast<double>(seeds);
-            mean_jain += settled.jain / static_cast<double>(seeds);
-            if (is_long())
-                std::printf("\n%u senders, seed %u: %.1f KB, %.4f of the link, Jain %.4f", each.senders,
-                            static_cast<unsigned>(seed), settled.queue_bytes / 1000, settled.utilization,
-                            settled.jain);
-        }
-        CHECK_TRUE(mean_jain >= 0.98);
-        if (mean_kb < each.least_kb || mean_kb > each.most_kb)
-            FAIL(fmt::format("{} senders: {:.1f} KB", each.senders, mean_kb).c_str());
-    }
-}
-
-TEST(Host, losslessIncastWithoutCongestionControlIsFairAndLosesNothing) {
-    constexpr unsigned senders = 8;
-    Config config = sim_config(senders + 1, gigabits(40), one_us);
-    config.buffer_size_bytes = 4'000'000;
-    HostSwitch sim(config, incast(senders, CongestionControl::none), "", incast_packets);
-    const Settled settled = settle(sim, senders, milliseconds(2), milliseconds(5));
-    CHECK_TRUE(settled.utilization >= 0.9999);
-    CHECK_TRUE(settled.jain >= 0.999);
-    LONGS_EQUAL(0, sim.dropped());
-    CHECK_TRUE(sim.device().port(0).counters.group[lossless].xoff.get() > 0);
-    CHECK_TRUE(sim.host(0).paused_time(lossless, sim.now()) > milliseconds(4));
-    std::uint64_t again = 0;
-    for (unsigned id = 0; id < senders; ++id) again += sim.qp(id, 0).requester()->counters().retransmissions;
-    LONGS_EQUAL(0, again);
 }
 
 TEST(Host, aRunIsTheSameTwiceAndForAnyNumberOfWorkers) {
