@@ -12,7 +12,7 @@ from frames import plain
 
 CONFIGURATION = 2
 ROCE = 26
-TABLE = control.loopback.ROOT / "control" / "README.md"
+TABLE = control.loopback.ROOT / "control" / "lint" / "README.md"
 CPUS = os.cpu_count()
 
 # What has each error: keys of sections, beside three hosts under the virtual clock.

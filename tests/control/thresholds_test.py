@@ -3,7 +3,7 @@
 
 import control
 from control import Case, Running, Switch
-from frames import plain
+from frames import plain, routed
 
 US = 1000
 ECT0, CE = 2, 3
