@@ -83,6 +83,13 @@ std::vector<std::string> flow_names(const Config& config) {
     return names;
 }
 
+std::string endless_flow(const Config& config) {
+    const auto endless = [](const FlowConfig& flow) { return !flow.stop && flow.messages == 0; };
+    const auto found = std::find_if(config.flows.begin(), config.flows.end(), endless);
+    if (found == config.flows.end()) return {};
+    return flow_names(config)[static_cast<std::size_t>(found - config.flows.begin())];
+}
+
 std::size_t queue_pairs_of(const Config& config, std::string_view host) {
     const auto times = [&](const std::vector<std::string>& names) {
         return static_cast<std::size_t>(std::count(names.begin(), names.end(), host));

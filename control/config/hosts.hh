@@ -27,6 +27,9 @@ void renew_host_neighbors(Config& config, const Config& from);
 // Of each flow: the name that the file says, or "h1-h4", "h1..h3-h4", with "-2" for the second of that name.
 std::vector<std::string> flow_names(const Config& config);
 
+// The first flow that never ends by itself: neither `stop` nor `messages`. Empty: there is none.
+std::string endless_flow(const Config& config);
+
 // Queue pairs of a host, in all flows and both directions.
 std::size_t queue_pairs_of(const Config& config, std::string_view host);
 

@@ -12,6 +12,7 @@
 #include "control/compile/qos.hh"
 #include "control/config/config.hh"
 #include "control/config/force.hh"
+#include "control/config/hosts.hh"
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/daemon/options.hh"
@@ -156,6 +157,12 @@ int run_main(int argc, char** argv) {
             config.routes->size(), config.neighbors->size());
         say("{}{}{}", mac_table(config), qos_tables(effective_qos(config)), memory_table(config));
         return exit_done;
+    }
+    if (const std::string flow = endless_flow(config);
+        !flow.empty() && !arguments.duration && !arguments.interactive) {
+        complain("{}: flow {} never ends; do: write stop or messages for it, or run with --duration\n",
+                 arguments.config, flow);
+        return exit_configuration;
     }
     outlive_readers();
     if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);

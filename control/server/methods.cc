@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "control/config/hosts.hh"
 #include "control/config/values.hh"
 #include "control/report/report.hh"
 #include "control/report/report_path.hh"
@@ -147,6 +148,10 @@ Json clock_run(Api& api, RpcClient&, RpcParameters& parameters) {
                                    print_time(api.running().now() - Time{}),
                                    print_time(VirtualRunner::last_moment - Time{})),
                        {{"path", "for"}, {"do", "run it for at most " + print_time(left)}}};
+    if (const std::string flow = endless_flow(api.running().config()); !duration && !flow.empty())
+        throw RpcError{RpcCode::refused,
+                       fmt::format("flow {} never ends", flow),
+                       {{"path", "for"}, {"do", "say for how long, or write stop or messages for it"}}};
     if (!api.advance)
         throw RpcError{
             RpcCode::not_now, "the clock runs by itself", {{"do", "start sluiced with --interactive"}}};

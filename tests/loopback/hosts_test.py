@@ -1,0 +1,217 @@
+#!/usr/bin/python3
+"""Simulated hosts behind the ports of a switch: what they deliver, what their congestion control does, and what their figures tell of a
+host that is set up wrongly."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import loopback
+from loopback import Programs, run, table, verify
+
+GBPS = 10**9
+
+
+class Hosts(loopback.Case):
+    """A folder with a configuration of hosts h1, h2, ... at 10.0.N.2, each behind the port of its name."""
+
+    def setUp(self):
+        self.folder = loopback.Switch(self, hosts=0).folder
+
+    def text(self, flows, hosts=3, default=None, ports=None, each=None, more="", **top):
+        top = {"clock": "virtual", "buffer.size": loopback.BUFFER, **top}
+        parts = [table("", top), table("[default]", {"speed": "10G", "mtu": 1500})]
+        if default:
+            parts.append(table("[host.default]", default))
+        for n in range(1, hosts + 1):
+            name = f"h{n}"
+            parts.append(table(f"[port.{name}]", {"address": [f"10.0.{n}.1/24"], **(ports or {}).get(name, {})}))
+            parts.append(table(f"[host.{name}]", {"address": f"10.0.{n}.2", **(each or {}).get(name, {})}))
+        parts += [table("[[flow]]", flow) for flow in flows]
+        return "\n".join(parts) + more
+
+    def run_text(self, text, *arguments, status=0):
+        path = self.folder / "sluice.toml"
+        path.write_text(text)
+        report = self.folder / "report.json"
+        done = run([Programs.sluiced, "--config", path, "--report", report, *arguments])
+        self.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
+        return json.loads(report.read_bytes())
+
+    def run_hosts(self, *flows, arguments=(), **keys):
+        report = self.run_text(self.text(flows, **keys), *arguments)
+        self.assertEqual(report["ledger"]["queued"], 0)
+        self.assertTrue(report["ledger"]["balanced"])
+        for name, flow in report["flows"].items():
+            self.assertEqual(flow["wrong_payload_packets"], 0, name)
+            self.assertEqual(flow["delivered_bytes"], flow["message_bytes"], name)
+        return report
+
+    def output(self, name):
+        return {"device": f"net_pcap{name[1:]},tx_pcap={self.folder}/out/{name}.pcap"}
+
+
+INCAST = {"from": ["h1", "h2"], "to": "h3", "qps": 2, "message": "200KB", "depth": 2, "messages": 8}
+
+
+class Deliver(Hosts):
+    def test_every_kind_of_message_arrives_whole_and_once(self):
+        for kind in ("write", "send", "read"):
+            for mtu in (256, 4096):
+                with self.subTest(kind=kind, mtu=mtu):
+                    report = self.run_hosts({**INCAST, "kind": kind, "message": "1B..300KB"}, default={"mtu": mtu},
+                                            ports={f"h{n}": {"mtu": 4200} for n in (1, 2, 3)})
+                    flow = report["flows"]["h1..h2-h3"]
+                    self.assertEqual((flow["messages"], flow["failed_messages"]), (2 * 2 * 8, 0))
+                    self.assertEqual((flow["retransmitted_packets"], report["ledger"]["dropped"]), (0, 0))
+                    self.assertIs(report["verdict"]["lossless"], True)
+
+    def test_frames_are_right_for_the_independent_checkers(self):
+        self.run_hosts({**INCAST, "kind": "write"}, {"from": "h1", "to": "h3", "kind": "send", "messages": 3, "message": "5KB"},
+                       {"from": "h2", "to": "h1", "kind": "read", "messages": 3, "message": "5KB"},
+                       ports={name: self.output(name) for name in ("h1", "h2", "h3")})
+        captures = [self.folder / "out" / f"h{n}.pcap" for n in (1, 2, 3)]
+        said = verify(captures)
+        self.assertGreater(said["icrc_good"], 4000)
+        self.assertEqual((said["icrc_bad"], said["icrc_unchecked"]), (0, 0))
+        if shutil.which("tshark") is None:
+            self.skipTest("no tshark")
+        # Its dissector knows every frame as RoCE, finds its opcode, and nothing malformed.
+        done = subprocess.run(["tshark", "-r", captures[0], "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "_ws.malformed"],
+                              capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(self.folder)})
+        fields = [line.split("\t") for line in done.stdout.splitlines()]
+        self.assertEqual({malformed for _, malformed in fields}, {""})
+        self.assertEqual({int(opcode) for opcode, _ in fields} - {129}, {12, 17, 0x11})  # READ request, ACK
+
+    def test_the_same_bytes_with_any_number_of_workers_and_each_time(self):
+        wanted = None
+        for workers in (1, 1, 2, 3):
+            self.run_hosts(INCAST, {"from": "h3", "to": ["h1", "h2"], "load": 20, "message": "hadoop", "stop": "2ms"},
+                           {"from": "h1", "to": "h2", "load": 50, "on": "50us", "off": "100us", "message": "1KB..20KB", "stop": "2ms",
+                            "kind": "read"},
+                           ports={**{name: self.output(name) for name in ("h1", "h3")}}, workers=workers,
+                           more='\n[port.h2.fault]\ndrop_chance = "1%"\n')
+            got = [(self.folder / name).read_bytes() for name in ("report.json", "out/h1.pcap", "out/h3.pcap")]
+            wanted = wanted or got
+            self.assertTrue(got == wanted, f"{workers} workers")
+
+    def test_one_more_host_changes_nobody_elses_messages(self):
+        """What a queue pair draws is its own; only the wire is shared, and here it is not."""
+        quiet = {"from": "h1", "to": "h2", "load": 10, "message": "web-search", "stop": "5ms"}
+        alone = self.run_hosts(quiet)["flows"]["h1-h2"]
+        more = self.run_hosts({"from": "h3", "to": "h4", "message": "1KB", "messages": 50}, quiet, hosts=4)["flows"]["h1-h2"]
+        self.assertEqual(alone, more)
+
+    def test_faults_cost_time_and_never_a_message(self):
+        flap = "".join(table("\n[[event]]", {"at": f"{at}us", "do": f"port h1 {do}"}) for at, do in
+                       ((100, "down"), (130, "up"), (400, "down"), (430, "up")))
+        for fault, more in (({"drop_chance": "5%"}, ""), ({"corrupt_chance": "2%"}, ""), ({"duplicate_chance": "5%"}, flap)):
+            with self.subTest(fault=fault):
+                text = self.text([INCAST], default={"retry_count": "unlimited", "timeout": "200us"},
+                                 more=table("\n[port.h1.fault]", fault) + more)
+                flow = self.run_text(text)["flows"]["h1..h2-h3"]
+                self.assertEqual((flow["messages"], flow["failed_messages"], flow["wrong_payload_packets"]), (32, 0, 0))
+                self.assertGreater(flow["retransmitted_packets"], 0)
+
+    def test_messages_fail_when_retries_are_used_up_and_are_told_so(self):
+        text = self.text([{"from": "h1", "to": "h2", "message": "10KB", "messages": 5}], default={"retry_count": 2, "timeout": "50us"},
+                         more='\n[[event]]\nat = "12us"\ndo = "port h2 down"\n')
+        flow = self.run_text(text)["flows"]["h1-h2"]
+        self.assertGreater(flow["failed_messages"], 0)
+        self.assertEqual(flow["timeouts"] > 2, True)
+
+
+class Refused(Hosts):
+    def refused(self, text, *words):
+        path = self.folder / "sluice.toml"
+        path.write_text(text)
+        done = run([Programs.sluiced, "--config", path, "--report", self.folder / "report.json"])
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse((self.folder / "report.json").exists())
+
+    def test_with_place_and_remedy(self):
+        pair = {"from": "h1", "to": "h2", "messages": 1}
+        self.refused(self.text([{**pair, "to": "h9"}]), "flow h1-h9: there is no host", "[flow-host]; do: write h")
+        self.refused(self.text([{**pair, "to": "h1"}]), "host h1 would send to itself [flow-self]; do: ")
+        self.refused(self.text([{**pair, "message": 0}]), "message: 0 is too small")
+        self.refused(self.text([pair], each={"h2": {"address": "10.0.1.77"}}), "host.h2.address: 10.0.1.77 is outside the subnet", "; do: ")
+        self.refused(self.text([pair], clock="real"), "a simulated host needs the virtual clock", "sluice-peer")
+        self.refused(self.text([{"from": "h1", "to": "h2"}]), "flow h1-h2 never ends; do: write stop or messages")
+
+    def test_an_endless_flow_runs_for_as_long_as_is_said(self):
+        report = self.run_text(self.text([{"from": "h1", "to": "h2"}]), "--duration", "100us")
+        self.assertEqual(report["end_ns"], 100_000)
+        self.assertGreater(report["flows"]["h1-h2"]["delivered_bytes"], 10**10 / 8 * 80e-6)
+
+
+class CongestionControl(Hosts):
+    """Marks and what they do. The queue marks low, so that little traffic shows much."""
+    LOW = '\n[wred.low]\ngreen_min = "5KB"\ngreen_max = "50KB"\ngreen_probability = "1%"\n[default.queue.3]\nwred = "low"\n'
+    LONG = {"from": ["h1", "h2"], "to": "h3", "message": "1MB", "depth": 2, "stop": "3ms"}
+
+    def incast(self, *flows, **keys):
+        return self.run_hosts(*(flows or [self.LONG]), more=self.LOW, **{"buffer.size": "4MB", **keys})
+
+    def queue(self, report):
+        return report["ports"]["h3"]["queues"][3]["watermark_bytes"]
+
+    def test_marks_slow_the_senders_and_without_a_reaction_the_queue_fills(self):
+        reports = {cc: self.incast(default={"cc": cc}) for cc in ("dcqcn", "dcqcn-timer", "none")}
+        for cc in ("dcqcn", "dcqcn-timer"):
+            flow = reports[cc]["flows"]["h1..h2-h3"]
+            self.assertLess(flow["rate_bps"], 20 * GBPS)
+            self.assertGreater(flow["cnp_received_packets"], 5)
+            self.assertLess(self.queue(reports[cc]), self.queue(reports["none"]))
+        flow = reports["none"]["flows"]["h1..h2-h3"]
+        self.assertEqual((flow["rate_bps"], flow["alpha_ppm"]), (20 * GBPS, 10**6))
+        self.assertGreater(flow["paused_ns"], 0)
+        self.assertGreater(flow["throughput_bps"], 9 * GBPS)
+        self.assertEqual(reports["none"]["hosts"]["h1"]["paused_ns"].keys(), {"3"})
+
+    def test_each_misconfiguration_has_its_symptom(self):
+        right = self.incast()
+        self.assertEqual([host["symptoms"] for host in right["hosts"].values()], [[], [], []])
+        mute = self.incast(each={"h3": {"echo_ce": False}})
+        self.assertIn("no CNP was sent: its notification point is off; do: write echo_ce = true", mute["hosts"]["h3"]["symptoms"][0])
+        self.assertEqual(mute["flows"]["h1..h2-h3"]["cnp_sent_packets"], 0)
+        deaf = self.incast(each={"h1": {"ignore_cnp": True}})
+        self.assertIn("its reaction point is off", deaf["hosts"]["h1"]["symptoms"][0])
+        self.assertEqual((deaf["hosts"]["h1"]["rate_bps"], deaf["hosts"]["h2"]["symptoms"]), (10 * GBPS, []))
+        none = self.incast(each={"h1": {"cc": "none"}})
+        self.assertIn("it has no congestion control", none["hosts"]["h1"]["symptoms"][0])
+        unmarked = self.incast(default={"ecn": "not-ect"})
+        self.assertEqual(unmarked["flows"]["h1..h2-h3"]["ce_packets"], 0)
+        self.assertGreater(self.queue(unmarked), self.queue(right))
+        astray = self.incast(default={"cnp_dscp": 26}, ports={f"h{n}": {"map": "trusting"} for n in (1, 2, 3)},
+                             **{"map.trusting": {"cnp_tc": "dscp"}})
+        self.assertEqual(astray["ports"]["h1"]["queues"][6]["tx_packets"], 0)
+        self.assertGreater(astray["flows"]["h1..h2-h3"]["cnp_received_packets"], 0)
+
+    def test_a_slow_host_pauses_the_switch_and_nothing_is_lost(self):
+        report = self.run_hosts(INCAST, each={"h3": {"drain": "5G", "receive_buffer": "64KB"}})
+        slow = report["hosts"]["h3"]
+        self.assertGreater(slow["pauses_sent"], 5)
+        self.assertEqual((slow["overrun_packets"], report["ledger"]["dropped"]), (0, 0))
+        self.assertGreater(report["ports"]["h3"]["pfc"]["rx_xoff"][3], 0)
+        self.assertLess(report["flows"]["h1..h2-h3"]["throughput_bps"], 5 * GBPS)
+
+    def test_a_slow_host_whose_pauses_nobody_honors_loses_and_counts(self):
+        text = self.text([INCAST], default={"timeout": "1ms"}, each={"h3": {"drain": "2G", "receive_buffer": "16KB"}},
+                         ports={"h3": {"pfc": []}})
+        report = self.run_text(text)
+        self.assertGreater(report["hosts"]["h3"]["overrun_packets"], 0)
+        flow = report["flows"]["h1..h2-h3"]
+        self.assertGreater(flow["retransmitted_packets"], 0)
+        self.assertEqual(flow["wrong_payload_packets"], 0)
+
+    def test_a_window_bounds_what_is_outstanding(self):
+        report = self.incast(default={"cc": "none", "window": "20KB"})
+        self.assertLess(self.queue(report), 4 * 20_000 * 1.2)
+        self.assertEqual(report["flows"]["h1..h2-h3"]["paused_ns"], 0)
+
+
+if __name__ == "__main__":
+    loopback.main()
