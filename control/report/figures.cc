@@ -18,8 +18,8 @@ constexpr std::array catalogue{
 };
 
 constexpr std::array<std::string_view, 5> kind_texts{"counter", "gauge", "flag", "text", "number"};
-constexpr std::array<std::string_view, 9> unit_texts{
-    "", "packets", "bytes", "ns", "cells", "cycles", "1/s", "bit/s", "1/1000 Celsius"};
+constexpr std::array<std::string_view, 11> unit_texts{
+    "", "packets", "bytes", "ns", "cells", "cycles", "1/s", "bit/s", "1/1000 Celsius", "1/1000000", "1/1000"};
 
 // Takes the first part off `path`, up to `separator`.
 std::string_view take_first(std::string_view& path, char separator) {

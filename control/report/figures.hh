@@ -17,8 +17,20 @@ namespace sluice {
 
 // counter: only grows; flag: true or false; number: names a thing, or is of an entry of a list that grows.
 enum class FigureKind : std::uint8_t { counter, gauge, flag, text, number };
-// mc: thousandths of a degree Celsius. Packets are frames, too.
-enum class FigureUnit : std::uint8_t { none, packets, bytes, ns, cells, cycles, per_s, bps, mc };
+// mc: thousandths of a degree Celsius; ppm and permille: of one. Packets are frames, too.
+enum class FigureUnit : std::uint8_t {
+    none,
+    packets,
+    bytes,
+    ns,
+    cells,
+    cycles,
+    per_s,
+    bps,
+    mc,
+    ppm,
+    permille
+};
 
 struct Figure {
     std::string_view path;

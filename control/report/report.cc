@@ -128,10 +128,8 @@ Json make_report(RunningSwitch& running) {
     report["ports"] = Json::object();
     for (PortId id = 0; id < device.port_count(); ++id)
         report["ports"][running.port_names()[id]] = port_json(running, id);
-    if (!running.config().hosts.empty()) {
-        report["hosts"] = hosts_json(running);
-        report["flows"] = flows_json(running);
-    }
+    report["hosts"] = hosts_json(running);
+    report["flows"] = flows_json(running);
     report["pools"] = pools_json(running);
     // Under the virtual clock a report says nothing that depends on the number of workers.
     if (running.is_virtual()) report["captures"] = captures_json(running.timeline());

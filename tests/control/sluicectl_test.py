@@ -59,6 +59,8 @@ COMMANDS = [
     ("watchdog big-red-switch on|off", "watchdog big on", ""),
     ("watchdog big-red-switch on|off", "watchdog big off", ""),
     ("watchdog show", "watchd", "operational"),
+    ("host show [HOST]", "host", "write [host.h1]"),
+    ("flow show [FLOW]", "flow", "write [[flow]]"),
     ("decisions on [WORDS...]", "decisions on verdict dropped", ""),
     ("decisions show", "dec", "recording: on"),
     ("why", "why", "no_route"),
@@ -239,6 +241,11 @@ class Ctl(Case):
         self.assertEqual(complete("neigh", "add", "10.0.2.9", ""), ["lladdr", "dev", "vlan"])
         self.assertEqual(complete("neigh", "add", "10.0.2.9", "dev", ""), ["h0", "h1", "h2"])
         self.assertEqual(complete("config", "get", "watchdog.d"), ["watchdog.detection"])
+        self.assertEqual(complete("set", "port.h1.qo"), ["port.h1.qos"])
+        self.assertEqual(complete("set", "port.h1.qos", "l"), ["lossless", "lossy"])
+        self.assertEqual(complete("set", "port.h1.promiscuous", "t"), ["true"])
+        self.assertEqual(complete("set", "port.h9.qos", "l"), [])
+        self.assertEqual(complete("set", "port.h1.mtu", "9"), [])
         self.assertEqual(complete("nonsense", ""), [])
         self.assertIn("port", complete(""))
         script = running.folder / "completion"

@@ -24,7 +24,7 @@ ELSEWHERE = {
 }
 # What a path ends with, but for labels, and the unit that it says.
 SUFFIXES = {"ns": "ns", "packets": "packets", "bytes": "bytes", "cells": "cells", "cycles": "cycles", "per_s": "1/s", "bps": "bit/s",
-            "mc": "1/1000 Celsius"}
+            "mc": "1/1000 Celsius", "ppm": "1/1000000", "permille": "1/1000"}
 BASE_UNITS = {"ns": "seconds", "1/1000 Celsius": "celsius"}
 TYPES = {"counter": int, "gauge": int, "number": int, "flag": bool, "text": str}
 QUANTILES = {"p50": "0.5", "p99": "0.99", "p999": "0.999", "max": "1"}

@@ -65,6 +65,7 @@ std::span<const Command> look_commands();
 std::span<const Command> config_commands();
 std::span<const Command> route_commands();
 std::span<const Command> port_commands();
+std::span<const Command> host_commands();
 std::span<const Command> record_commands();
 std::span<const Command> worker_commands();
 std::span<const Command> script_commands();

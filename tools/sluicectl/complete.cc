@@ -71,12 +71,54 @@ Words objects() {
     return words;
 }
 
-// What may stand for a place.
-Words names_for(Context& context, const std::string& place) {
+// Keys by their paths: those of a port and of a host for each that is there.
+std::vector<std::pair<std::string, Json>> keys_of(Context& context) {
+    constexpr std::array<std::string_view, 2> sections{"port", "host"};
+    const Json report = context.stats("");
+    std::vector<std::pair<std::string, Json>> keys;
+    for (Json& key : context.call("config.keys")) {
+        const std::string path = key["path"].get<std::string>();
+        const auto* section = std::find_if(sections.begin(), sections.end(), [&](std::string_view name) {
+            return path.starts_with(fmt::format("{}.NAME.", name));
+        });
+        if (section == sections.end()) {
+            keys.emplace_back(path, std::move(key));
+            continue;
+        }
+        const std::string_view rest = std::string_view(path).substr(section->size() + 6);
+        for (const auto& [name, there] : report[fmt::format("{}s", *section)].items())
+            keys.emplace_back(fmt::format("{}.{}.{}", *section, name, rest), key);
+    }
+    return keys;
+}
+
+// The values of a key that takes words.
+Words values_of(Context& context, const std::string& path) {
+    for (const auto& [name, key] : keys_of(context)) {
+        if (name != path) continue;
+        if (key["type"] == "boolean") return {"true", "false"};
+        Words words;
+        if (key["type"] != "word") return words;
+        // Allowed: "one", "other"
+        const auto& allowed = key["allowed"].get_ref<const std::string&>();
+        for (std::size_t from = 0, end = 0; (from = allowed.find('"', end)) != allowed.npos; ++end) {
+            end = std::min(allowed.find('"', from + 1), allowed.size());
+            words.push_back(allowed.substr(from + 1, end - from - 1));
+        }
+        return words;
+    }
+    return {};
+}
+
+// What may stand for a place behind `words`.
+Words names_for(Context& context, std::span<const std::string> words, const std::string& place) {
     Words names;
     const auto add = [&](const Json& list, const char* member) {
         for (const Json& one : list)
             names.push_back(member == nullptr ? one.get<std::string>() : one[member].get<std::string>());
+    };
+    const auto add_keys = [&](const Json& part) {
+        for (const auto& [key, value] : part.items()) names.push_back(key);
     };
     if (place == "PORT" || place == "QUEUE") add(context.call("hello")["ports"], nullptr);
     if (place == "QUEUE") {
@@ -84,13 +126,18 @@ Words names_for(Context& context, const std::string& place) {
         for (const std::string& port : ports)
             for (unsigned n = 0; n < 8; ++n) names.push_back(fmt::format("{}.{}", port, n));
     }
-    if (place == "KEY") add(context.call("config.keys"), "path");
+    if (place == "KEY")
+        for (auto& [path, key] : keys_of(context)) names.push_back(std::move(path));
+    if (place == "VALUE") {
+        Words line(words.begin(), words.end());
+        line.emplace_back("any");
+        names = values_of(context, grammar().match(line).value("KEY"));
+    }
+    if (place == "HOST") add_keys(context.stats("hosts"));
+    if (place == "FLOW") add_keys(context.stats("flows"));
     if (place == "PREFIX") add(context.call("route.list"), "prefix");
     if (place == "ADDRESS") add(context.call("neighbor.list"), "address");
-    if (place == "PATH") {
-        const Json report = context.stats("");
-        for (const auto& [key, value] : report.items()) names.push_back(key);
-    }
+    if (place == "PATH") add_keys(context.stats(""));
     if (place == "HOPS") names = {"via", "weight", "nexthop", "dev", "blackhole"};
     if (place == "CONDITION") names = {"port", "queue", "group", "pool", "ledger", "stats"};
     if (place == "OBJECT") names = objects();
@@ -128,7 +175,7 @@ Words complete(Context& context, std::span<const std::string> words, std::string
         Grammar::Next next = grammar().next(words);
         found = std::move(next.words);
         for (const std::string& place : next.places) {
-            Words names = names_for(context, place);
+            Words names = names_for(context, words, place);
             found.insert(found.end(), names.begin(), names.end());
         }
     } catch (const Failure&) {  // nothing can be said of it

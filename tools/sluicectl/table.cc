@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "control/report/figures.hh"
@@ -21,9 +22,13 @@ std::string figure_text(const Figure& figure, const Json& value) {
         case FigureUnit::bytes:  // an account to the byte, or about how much memory
             return figure.kind == FigureKind::counter ? count_text(value) : bytes_text(value);
         case FigureUnit::bps:
-            return fmt::format("{:g} Gb/s", value.get<double>() / 1e9);
+            return fmt::format("{:g} Gb/s", std::round(value.get<double>() / 1e6) / 1e3);
         case FigureUnit::mc:
             return fmt::format("{:.1f} C", value.get<double>() / 1000);
+        case FigureUnit::ppm:
+            return fmt::format("{:.3f}", value.get<double>() / 1e6);
+        case FigureUnit::permille:
+            return fmt::format("{:.2f}", value.get<double>() / 1e3);
         default:
             return value.is_number() ? count_text(value) : word_text(value);
     }

@@ -166,4 +166,9 @@ TEST(Sluicectl, FiguresAreWrittenAsTheCatalogueHasThem) {
                                      {"queues.0.occupancy_bytes", "1234.6 KB"},
                                      {"queues.0.latency_ns.p50", "1000 ns"}})
         STRCMP_EQUAL(text, figure(name).c_str());
+    const Json flow = Json::parse(R"({"rate_bps": 33954924716, "alpha_ppm": 518600,
+        "slowdown_permille": {"p50": 1234}})");
+    for (const auto& [name, text] :
+         {std::pair{"rate_bps", "33.955 Gb/s"}, {"alpha_ppm", "0.519"}, {"slowdown_permille.p50", "1.23"}})
+        STRCMP_EQUAL(text, Figures("flows.{flow}", flow)(name).c_str());
 }
