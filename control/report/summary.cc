@@ -54,6 +54,9 @@ std::string verdict_text(const Json& report) {
     for (const Json& reason : verdict["reasons"]) text += "  " + reason.get<std::string>() + "\n";
     for (const Json& port : report["ports"])
         for (const Json& warning : port["warnings"]) text += "WARNING: " + warning.get<std::string>() + "\n";
+    for (const auto& [name, host] : report["hosts"].items())
+        for (const Json& symptom : host["symptoms"])
+            text += fmt::format("SYMPTOM: host {}: {}\n", name, symptom.get<std::string>());
     return text;
 }
 
@@ -174,6 +177,28 @@ std::string lossless_table(const Json& ports) {
                        "sent off/on", "paused it", "got off/on", "paused us", "peak shared",
                        "peak headroom") +
            rows;
+}
+
+// What flows of simulated hosts reached.
+std::string flow_table(const Json& flows) {
+    std::string text;
+    if (!flows.empty())
+        text = fmt::format("\n{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", "flow",
+                           "messages", "throughput", "median", "99 %", "longest", "slowdown, 99 %", "CNPs",
+                           "retransmitted", "paused");
+    for (const auto& [name, flow] : flows.items()) {
+        const auto took = [&](const char* which) {
+            return number(flow["messages"]) == 0 ? "-" : time_text(number(flow["completion_ns"][which]));
+        };
+        text += fmt::format(
+            "{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", name,
+            grouped(number(flow["messages"])),
+            fmt::format("{:.3f} Gb/s", flow["throughput_bps"].get<double>() / 1e9), took("p50"), took("p99"),
+            took("max"), fmt::format("{:.2f}", flow["slowdown_permille"]["p99"].get<double>() / 1e3),
+            grouped(number(flow["cnp_received_packets"])), grouped(number(flow["retransmitted_packets"])),
+            time_text(number(flow["paused_ns"])));
+    }
+    return text;
 }
 
 // Queues in which there was a storm, or which were cut.
@@ -364,10 +389,10 @@ std::string microburst_table(const Json& report) {
 std::string summarise(const Json& report) {
     return verdict_text(report) + port_table(report["ports"]) + slow_path_table(report["ports"]) +
            class_table(report["ports"]) + congestion_table(report["ports"]) +
-           lossless_table(report["ports"]) + watchdog_table(report["watchdog"]) +
-           storm_list(report["events"]) + storm_cost(report) + pool_table(report["pools"]) +
-           ecmp_table(report["ecmp"]) + microburst_table(report) + why_table(report["decisions"]) +
-           event_list(report["events"]) + ledger_line(report["ledger"]);
+           lossless_table(report["ports"]) + flow_table(report["flows"]) +
+           watchdog_table(report["watchdog"]) + storm_list(report["events"]) + storm_cost(report) +
+           pool_table(report["pools"]) + ecmp_table(report["ecmp"]) + microburst_table(report) +
+           why_table(report["decisions"]) + event_list(report["events"]) + ledger_line(report["ledger"]);
 }
 
 }  // namespace sluice
