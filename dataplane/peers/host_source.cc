@@ -32,8 +32,16 @@ void HostSource::set_drain(std::optional<Rate> drain, Time now) {
     buffer_.configure(drain_classes_ != 0 ? drain : std::nullopt, buffer_bytes_, refresh, now);
 }
 
-HostSource::~HostSource() {
+HostSource::~HostSource() { forget_frames(); }
+
+std::string HostSource::close() {
+    forget_frames();
+    return output_ ? output_->close() : std::string{};
+}
+
+void HostSource::forget_frames() {
     for (const Waiting& each : waiting_) rte_pktmbuf_free(each.packet);
+    waiting_.clear();
 }
 
 std::optional<HostSource::Next> HostSource::next_start(const PauseSender& wire) const {

@@ -62,7 +62,7 @@ class HostSource : public NothingUnderWay {
     bool expects_frames(const PauseSender& wire) const;
     bool deliver(Packet*& packet, Time departure);
     void add_to(PortAccount&) const {}
-    std::string close() { return output_ ? output_->close() : std::string{}; }
+    std::string close();  // frames that wait are forgotten
 
   private:
     struct Waiting {
@@ -70,6 +70,7 @@ class HostSource : public NothingUnderWay {
         Packet* packet;
     };
 
+    void forget_frames();
     void receive(Time now);
     Started send_pause(Time now, PauseSender& wire);
     Started send_frame(Time now, PauseSender& wire);
