@@ -24,6 +24,7 @@
 #include "control/report/figures.hh"
 #include "control/report/report.hh"
 #include "control/report/summary.hh"
+#include "control/report/trace_samples.hh"
 #include "control/server/boundary.hh"
 #include "control/server/commands.hh"
 #include "control/server/metrics.hh"
@@ -118,7 +119,8 @@ bool holds(const Assertions& assertions, const nlohmann::ordered_json& report) {
     return failures.empty();
 }
 
-int finish(const Arguments& arguments, RunningSwitch& running, const std::string& gave_up) {
+int finish(const Arguments& arguments, RunningSwitch& running, const TraceSamples& samples,
+           const std::string& gave_up) {
     bool good = gave_up.empty();
     if (!good) complain("sluiced: {}\n", gave_up);
     for (const std::string& error : running.close()) {
@@ -127,7 +129,11 @@ int finish(const Arguments& arguments, RunningSwitch& running, const std::string
     }
     const auto report = make_report(running);
     if (!arguments.report.empty()) good &= write_file(arguments.report, json_text(report, 2));
-    if (!arguments.trace.empty()) good &= write_file(arguments.trace, json_text(make_depth_trace(running)));
+    if (!arguments.trace.empty()) {
+        auto trace = make_depth_trace(running);
+        samples.add_to(trace);
+        good &= write_file(arguments.trace, json_text(trace));
+    }
     say("{}", summarise(report));
     running.device().empty();
     const unsigned missing = running.packets_missing();
@@ -192,6 +198,9 @@ int run_main(int argc, char** argv) {
         alone->reset();
         return exit_configuration;
     }
+    TraceSamples samples((*alone)->running());
+    if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
+        loop->on_instant([&samples] { samples.look(); });
     const RunEnd end =
         run(**alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                       arguments.interactive, arguments.metrics, arguments.events, arguments.log,
@@ -201,7 +210,7 @@ int run_main(int argc, char** argv) {
         alone->reset();
         return exit_failed;
     }
-    const int status = finish(arguments, (*alone)->running(), end.gave_up);
+    const int status = finish(arguments, (*alone)->running(), samples, end.gave_up);
     alone->reset();  // before EAL ends
     return status;
 }

@@ -83,7 +83,9 @@ constexpr std::array all_options{
            "exit with 4 if this is false of the report at the end, and say what it has: verdict.lossless, "
            "\"ports.p0.drops.no_route lt 3\", \"queue p1.3 dropped eq 0\"; may be said several times",
            add_assertion},
-    Option{"trace", "FILE", "write the depth of every queue over time, as JSON, at the end",
+    Option{"trace", "FILE",
+           "write the depth of every queue over time, and of hosts the rates, CNPs and marks, as JSON, at "
+           "the end",
            text<&Arguments::trace>},
     Option{"decisions", "FILE",
            "write what was decided of every packet, one JSON object a line, as [decisions] chooses",

@@ -62,6 +62,7 @@ void VirtualLoop::settle() {
 
 void VirtualLoop::watch() {
     for (const std::uint32_t number : runner_.ran()) switches_[number]->watch();
+    look_();
 }
 
 VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/switch/running_switch.hh"
@@ -38,6 +39,9 @@ class VirtualLoop {
     bool run(
         std::optional<Time> end, const std::function<bool()>& goes_on = [] { return true; });
 
+    // After each instant, to look at the switches and change nothing.
+    void on_instant(std::function<void()> look) { look_ = std::move(look); }
+
     // Why `step` gave up although there was something left to do; empty: it did not. Once.
     std::string gave_up() { return std::exchange(gave_up_, {}); }
 
@@ -51,6 +55,7 @@ class VirtualLoop {
     std::vector<RunningSwitch*> switches_;
     VirtualRunner runner_;
     TimedActions actions_;
+    std::function<void()> look_ = [] {};
     Duration patience_;
     std::uint64_t most_idle_frames_;
     bool ended_ = false;  // by the clock's last moment

@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""What `--trace` samples of simulated hosts: bounded, the same whatever the workers, and the run does not notice."""
+
+import json
+
+import loopback
+from loopback import Switch, flow, table
+
+MOST_SAMPLES = 1024  # and the end
+MOST_THRESHOLDS = 64
+CHANGE_US = 200
+
+
+def incast(test, stop="300us", events=((CHANGE_US, "wred.mine.green_min", "20KB"),), **keys):
+    """h0 and h1 write to h2; its queue's profile changes while they do."""
+    switch = Switch(test, hosts=0, **{"buffer.size": "2MB"})
+    text = switch.text(**keys)
+    text += table("[wred.mine]", {"green_min": "100KB", "green_max": "400KB", "green_probability": 20})
+    for n in range(3):
+        text += table(f"[port.h{n}]", {"address": [f"10.0.{n}.1/24"]}) + table(f"[host.h{n}]", {"address": f"10.0.{n}.2"})
+    text += table("[port.h2.queue.3]", {"wred": "mine"})
+    text += table("[[flow]]", {"name": "many", "from": ["h0", "h1"], "to": "h2", "qps": 2, "depth": 2, "message": "100KB", "stop": stop})
+    text += table("[[flow]]", {"name": "back", "from": ["h2"], "to": "h0", "kind": "read", "message": "10KB", "messages": 5})
+    for at_us, key, value in events:
+        text += table("[[event]]", {"at": f"{at_us}us", "do": f"set {key} {value}"})
+    return switch, text
+
+
+def traced(switch, text, *arguments):
+    path = switch.folder / "trace.json"
+    out = switch.run("--trace", path, *arguments, config=text, balanced=False)
+    return out, path.read_bytes()
+
+
+class Trace(loopback.Case):
+    def test_the_run_does_not_notice_it(self):
+        switch, text = incast(self)
+        for arguments in ((), ("--duration", "150us"), ("--duration", "9ms")):
+            without = switch.run(*arguments, config=text, balanced=False)
+            out, _ = traced(switch, text, *arguments)
+            self.assertEqual((out.raw, out.stdout), (without.raw, without.stdout), arguments)
+
+    def test_it_is_the_same_with_any_number_of_workers(self):
+        switch, text = incast(self)
+        _, first = traced(switch, text)
+        self.assertEqual(traced(switch, text)[1], first, "a second run")
+        for workers in (2, 3):
+            self.assertEqual(traced(switch, incast(self, workers=workers)[1])[1], first, f"{workers} workers")
+
+    def test_without_hosts_there_are_no_samples(self):
+        switch = Switch(self, hosts=2)
+        switch.recipe(flow("roce", size=1000, count=10))
+        switch.run("--trace", switch.folder / "trace.json")
+        trace = json.loads((switch.folder / "trace.json").read_text())
+        self.assertNotIn("samples", trace)
+        self.assertEqual(trace["ports"]["h1"]["thresholds"], {"3": [[0, 400_000, 1_600_000]]})
+
+    def test_its_totals_are_the_reports(self):
+        switch, text = incast(self)
+        out, raw = traced(switch, text)
+        samples = json.loads(raw)["samples"]
+        queues = [queue for port in out.report["ports"].values() for queue in port["queues"]]
+        groups = [group for port in out.report["ports"].values() for group in port["priority_groups"]]
+        totals = {"ecn_marked_packets": sum(queue["ecn_marked_packets"] for queue in queues),
+                  "cnp_sent_packets": sum(host["cnp_sent_packets"] for host in out.report["hosts"].values()),
+                  "xoff_transitions": sum(group["xoff_transitions"] for group in groups)}
+        for name, total in totals.items():
+            self.assertGreater(total, 0, name)
+            self.assertEqual(samples[name][-1], total, name)
+            self.assertEqual(samples[name], sorted(samples[name]), name)
+        self.assertEqual(list(samples["flows"]), ["many", "back"])
+        for name, columns in samples["flows"].items():
+            for column in columns:
+                self.assertEqual(columns[column][-1], out.report["flows"][name][column], (name, column))
+            self.assertEqual({len(column) for column in columns.values()}, {len(samples["at_ps"])})
+        line = 100_000_000_000
+        self.assertEqual(samples["flows"]["many"]["rate_bps"][0], 4 * line, "four queue pairs start at line rate")
+        self.assertLess(min(samples["flows"]["many"]["rate_bps"]), 2 * line, "and are cut")
+        self.assertEqual(samples["flows"]["back"]["rate_bps"][0], line, "of READs, who answers has the rate")
+
+    def test_there_is_one_for_each_microsecond_until_there_would_be_too_many(self):
+        switch, text = incast(self)
+        at = json.loads(traced(switch, text)[1])["samples"]["at_ps"]
+        self.assertLess(at[-1], MOST_SAMPLES * 10**6)
+        slots = [moment // 10**6 for moment in at[:-1]]
+        self.assertEqual(len(slots), len(set(slots)))
+        self.assertEqual(slots[:200], list(range(200)), "something happens in every microsecond of an incast")
+        switch, text = incast(self, stop="5ms")
+        out, raw = traced(switch, text)
+        at = json.loads(raw)["samples"]["at_ps"]
+        self.assertGreater(out.report["end_ns"], 5_000_000)
+        self.assertTrue(MOST_SAMPLES / 4 < len(at) <= MOST_SAMPLES + 1, len(at))
+        self.assertEqual(at, sorted(at))
+        self.assertEqual(at[-1] // 1000, out.report["end_ns"])
+
+    def test_thresholds_are_those_of_their_time(self):
+        switch, text = incast(self)
+        ports = json.loads(traced(switch, text)[1])["ports"]
+        self.assertEqual(ports["h2"]["thresholds"]["3"], [[0, 100_000, 400_000], [CHANGE_US * 10**6, 20_000, 400_000]])
+        self.assertEqual(ports["h0"]["thresholds"]["3"], [[0, 400_000, 1_600_000]])
+        self.assertEqual(ports["h0"]["thresholds"]["6"], [[0, None, None]], "of CNPs")
+        switch, text = incast(self, events=[(n, "wred.mine.green_min", f"{n}KB") for n in range(1, 100)])
+        changes = json.loads(traced(switch, text)[1])["ports"]["h2"]["thresholds"]["3"]
+        self.assertEqual(len(changes), MOST_THRESHOLDS)
+        self.assertEqual(changes[-1][:2], [99 * 10**6, 99_000])
+
+
+if __name__ == "__main__":
+    loopback.main()
