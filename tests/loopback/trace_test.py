@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""What `--trace` samples of simulated hosts: bounded, the same whatever the workers, and the run does not notice."""
+"""What `--trace` samples of simulated hosts: bounded, the same whatever the workers, and the run does not notice; and its picture."""
 
 import json
+import re
+import xml.etree.ElementTree
 
 import loopback
 from loopback import Switch, flow, table
@@ -103,6 +105,64 @@ class Trace(loopback.Case):
         changes = json.loads(traced(switch, text)[1])["ports"]["h2"]["thresholds"]["3"]
         self.assertEqual(len(changes), MOST_THRESHOLDS)
         self.assertEqual(changes[-1][:2], [99 * 10**6, 99_000])
+
+
+class Picture(loopback.Case):
+    def draw(self, switch, path="trace.json"):
+        """Its texts as (x from, x to, y, text), and the picture; nothing is outside, nothing over another."""
+        file = switch.folder / "picture.svg"
+        done = loopback.run([loopback.ROOT / "tools" / "picture", switch.folder / path, file])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        root = xml.etree.ElementTree.parse(file).getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        texts = []
+        for each in root.iter(space + "text"):
+            size = float(each.get("font-size"))
+            width = len(each.text) * size * (0.6 if each.get("font-weight") == "bold" else 0.53)
+            x = float(each.get("x")) - width * {"start": 0, "middle": 0.5, "end": 1}[each.get("text-anchor", "start")]
+            texts.append((x, x + width, float(each.get("y")), each.text))
+        _, _, right, bottom = map(float, root.get("viewBox").split())
+        for n, (left, end, y, text) in enumerate(texts):
+            self.assertTrue(0 <= left and end <= right and 0 < y < bottom, text)
+            for other in texts[:n]:
+                apart = other[1] <= left or end <= other[0] or abs(other[2] - y) >= 9
+                self.assertTrue(apart, (text, other[3]))
+        return [text for *_, text in texts], root.findall(space + "polyline")
+
+    def test_what_it_refuses(self):
+        switch = Switch(self, hosts=0)
+        (switch.folder / "trace.json").write_text('{"end_ps": 0, "ports": {}, "watchdog": []}')
+        tool = loopback.ROOT / "tools" / "picture"
+        self.assertIn("TRACE.json OUT.svg", loopback.run([tool, switch.folder / "trace.json"]).stderr)
+        done = loopback.run([tool, switch.folder / "trace.json", switch.folder / "none" / "p.svg"])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot be written", done.stderr)
+        self.draw(switch)  # nothing happened: no error
+
+    def test_rates_queue_signals_and_pauses_on_one_axis(self):
+        switch, text = incast(self)
+        traced(switch, text)
+        samples = json.loads((switch.folder / "trace.json").read_text())["samples"]
+        texts, lines = self.draw(switch)
+        titles = ["rate of flows: payload delivered; dashed: may be sent", "depth of egress queues",
+                  f"CE marks, in each 5 us; {samples['ecn_marked_packets'][-1]} in all",
+                  f"CNPs sent, in each 5 us; {samples['cnp_sent_packets'][-1]} in all",
+                  "priority groups, against their limit", "PFC: when we held a peer paused"]
+        self.assertEqual([title for title in texts if title in titles], titles)
+        for label in ("many", "back", "h2.3", "WRED min of h2.3: 20 KB", "WRED max of h2.3: 400 KB", "100 Gb/s"):
+            self.assertIn(label, texts)
+        self.assertFalse([label for label in texts if re.match(r"\d{4,} [GM]?b/s", label)], "rates have their unit")
+        self.assertEqual(sum(line.get("stroke-dasharray") is not None for line in lines), 2 + 4 + 1,
+                         "two flows, two thresholds before and after the change, one limit")
+
+    def test_without_hosts(self):
+        switch = Switch(self, hosts=3)
+        switch.recipe(*(flow("roce", f"h{n}", "h2", size=1000, count=500, rate="100G") for n in (0, 1)))
+        switch.run("--trace", switch.folder / "trace.json")
+        texts, _ = self.draw(switch)
+        self.assertIn("depth of egress queues", texts)
+        self.assertIn("WRED min of h2.3: 400 KB", texts)
+        self.assertFalse([text for text in texts if text.startswith(("rate", "CE", "CNPs", "WRED max"))], "far above, or not there")
 
 
 if __name__ == "__main__":
