@@ -33,14 +33,24 @@ std::uint64_t scrambled(std::uint64_t sum, const IpAddress& address) {
     return sum;
 }
 
+struct Label {
+    std::uint8_t dscp;
+    std::optional<std::uint8_t> pcp{};
+    Ecn ecn = Ecn::not_ect;
+    bool cnp = false;
+};
 // By the classification of the port, as the switch tells the class of what the host sends.
-roce::Marking marking(const Config& config, const PortConfig& port, std::uint8_t dscp, Ecn ecn, bool cnp) {
+roce::Marking marking(const Config& config, const PortConfig& port, const Label& label) {
     const ClassMap map = class_map(map_of(config, port), port);
     Parsed parsed;
     parsed.roce = true;
-    parsed.cnp = cnp;
-    parsed.tos = static_cast<std::uint8_t>(dscp << 2);
-    return {dscp, map.tc_to_priority_group[traffic_class(parsed, map)], ecn, {}};
+    parsed.cnp = label.cnp;
+    parsed.tos = static_cast<std::uint8_t>(label.dscp << 2);
+    parsed.tags = label.pcp ? 1 : 0;
+    parsed.pcp = label.pcp.value_or(0);
+    roce::Marking made{label.dscp, map.tc_to_priority_group[traffic_class(parsed, map)], label.ecn, {}};
+    if (label.pcp) made.vlan_tci = static_cast<std::uint16_t>(*label.pcp << 13);
+    return made;
 }
 
 class HostSpecs {
@@ -77,8 +87,8 @@ class HostSpecs {
         spec.nic.seed = config_.seed;
         spec.nic.ring_frames = host.ring_frames;
         spec.nic.reaction = reaction_parameters(host, port.speed);
-        spec.nic.ack = marking(config_, port, host.ack_dscp.value_or(host.dscp), host.ecn, false);
-        spec.nic.cnp = marking(config_, port, host.cnp_dscp, Ecn::not_ect, true);
+        spec.nic.ack = marking(config_, port, {host.ack_dscp.value_or(host.dscp), host.pcp, host.ecn});
+        spec.nic.cnp = marking(config_, port, {host.cnp_dscp, {}, Ecn::not_ect, true});
         spec.nic.cnp_interval = host.cnp_interval;
         spec.nic.cnp_scope = host.cnp_scope;
         spec.nic.echo_ce = host.echo_ce;
@@ -98,7 +108,7 @@ class HostSpecs {
         end.arrivals = arrival_parameters(flow, port_of(sender).speed);
         if (flow.stop) end.stop = Time{} + *flow.stop;
         if (flow.messages != 0) end.messages = flow.messages;
-        end.data = marking(config_, port_of(self), flow.dscp.value_or(sender.dscp), self.ecn, false);
+        end.data = marking(config_, port_of(self), {flow.dscp.value_or(sender.dscp), self.pcp, self.ecn});
         end.requester.mtu = end.responder.mtu = path_mtu(from, to);
         end.requester.window_bytes = from.window_bytes;
         end.requester.ack_every = from.ack_every;

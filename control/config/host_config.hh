@@ -45,6 +45,7 @@ struct HostConfig : ReactionConfig {
     std::uint8_t dscp = 26;    // of requests and READ responses
     std::uint8_t cnp_dscp = 48;
     std::optional<std::uint8_t> ack_dscp;  // absent: dscp
+    std::optional<std::uint8_t> pcp;       // of the same, in a priority tag; absent: untagged
     Ecn ecn = Ecn::ect0;                   // of requests, READ responses and acknowledgements
     Duration cnp_interval = microseconds(50);
     roce::CnpScope cnp_scope = roce::CnpScope::queue_pair;

@@ -218,6 +218,9 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
              "DSCP of its acknowledgements; \"auto\": its dscp.")
         .at_start();
     rows.key("cnp_dscp", &H::cnp_dscp, dscp(), "DSCP of its congestion notification packets.").at_start();
+    rows.key("pcp", &H::pcp, optional_or(integer<std::uint8_t>(0, 7), "none"),
+             "PCP of its data and acknowledgements, in a tag of VLAN 0 (802.1Q 6.9.3); \"none\": untagged.")
+        .at_start();
     rows.key("ecn", &H::ecn, word<Ecn>({{"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"not-ect", Ecn::not_ect}}),
              "ECN field of its data and acknowledgements; \"not-ect\": switches drop it instead of marking.")
         .at_start();

@@ -14,11 +14,14 @@
 namespace sluice::lint {
 namespace {
 
-ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp) {
+ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp,
+                 std::optional<std::uint8_t> pcp = {}) {
     Parsed parsed;
     parsed.roce = true;
     parsed.cnp = cnp;
     parsed.tos = static_cast<std::uint8_t>(dscp << 2);
+    parsed.tags = pcp ? 1 : 0;
+    parsed.pcp = pcp.value_or(0);
     return traffic_class(parsed, class_map(port.map, said));
 }
 
@@ -40,7 +43,7 @@ void check_data(const std::string& name, const HostConfig& host, const std::set<
                 const PortConfig& said, const EffectivePort& port, Findings& findings) {
     if (port.lossless == 0) return;
     for (const unsigned dscp : dscps) {
-        const ClassId tc = class_at(said, port, dscp, false);
+        const ClassId tc = class_at(said, port, dscp, false, host.pcp);
         if (port.group[port.map.tc_to_priority_group[tc]].lossless) continue;
         findings.warn(
             "host-data-class", host_path(name, "dscp"),
@@ -65,8 +68,8 @@ void check_ecn(const Config& config, const EffectiveQos& qos, const std::string&
             const auto out = to == config.hosts.end() ? qos.ports.end() : qos.ports.find(to->second.port);
             const auto in = qos.ports.find(host.port);
             if (out == qos.ports.end()) continue;
-            const ClassId tc =
-                class_at(config.ports.at(host.port), in->second, flow.dscp.value_or(host.dscp), false);
+            const ClassId tc = class_at(config.ports.at(host.port), in->second, flow.dscp.value_or(host.dscp),
+                                        false, host.pcp);
             const unsigned queue = out->second.map.tc_to_queue[tc];
             if (!out->second.wred_profile[queue]) continue;
             return findings.warn(

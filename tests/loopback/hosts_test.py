@@ -67,6 +67,12 @@ class Deliver(Hosts):
                     self.assertEqual((flow["retransmitted_packets"], report["ledger"]["dropped"]), (0, 0))
                     self.assertIs(report["verdict"]["lossless"], True)
 
+    def test_a_tag_says_the_class_where_the_port_trusts_it(self):
+        report = self.run_hosts(INCAST, default={"pcp": 3, "dscp": 0}, ports={f"h{n}": {"trust": "pcp"} for n in (1, 2, 3)})
+        self.assertGreater(report["ports"]["h3"]["queues"][3]["tx_packets"], 6000)
+        self.assertIs(report["verdict"]["lossless"], True)
+        self.assertGreater(report["verdict"]["lossless_packets"], 6000)
+
     def test_frames_are_right_for_the_independent_checkers(self):
         self.run_hosts({**INCAST, "kind": "write"}, {"from": "h1", "to": "h3", "kind": "send", "messages": 3, "message": "5KB"},
                        {"from": "h2", "to": "h1", "kind": "read", "messages": 3, "message": "5KB"},

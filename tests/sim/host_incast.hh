@@ -57,8 +57,8 @@ inline HostSetup incast(unsigned senders, roce::CongestionControl kind) {
     HostSetup setup{{{first(senders), senders, 1, flow}}};
     setup.each = [kind](unsigned, HostPortSpec& spec) {
         spec.nic.reaction = kind == roce::CongestionControl::none
-                                  ? roce::ReactionParameters::none(spec.speed)
-                                                            : roce::ReactionParameters::paper(spec.speed);
+                                ? roce::ReactionParameters::none(spec.speed)
+                                : roce::ReactionParameters::paper(spec.speed);
         spec.nic.checks_payload = false;
     };
     return setup;

@@ -1,5 +1,5 @@
-// Published results of an incast, with hosts behind the ports of a switch: 40G, packets of 1000 bytes, links of
-// 1 us, marks between 5 and 200 KB up to 1 %. SLUICE_LONG=1: all cases, five seeds, and the figures.
+// Published results of an incast, with hosts behind the ports of a switch: 40G, packets of 1000 bytes, links
+// of 1 us, marks between 5 and 200 KB up to 1 %. SLUICE_LONG=1: all cases, five seeds, and the figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,11 +105,12 @@ TEST(HostIncast, withoutCongestionControlGroupsShareTheBufferByTheirAlpha) {
             LONGS_EQUAL(0, sim.dropped());
             const double share = senders * std::pow(2.0, exponent);
             const double wanted = share * shared_bytes / (1 + share);
-            const Duration round_trip = (cable_delay(port_of(config, 0)) + peer_delay(port_of(config, 0))->reaction) * 2;
+            const Duration round_trip =
+                (cable_delay(port_of(config, 0)) + peer_delay(port_of(config, 0))->reaction) * 2;
             const double slack = senders * (static_cast<double>(round_trip.ps) / 200 + 2 * 1024);
             if (most > wanted + slack || least < wanted - slack)
-                FAIL(fmt::format("{} senders, alpha 2^{}: {:.1f} to {:.1f} KB, wanted {:.1f} +- {:.1f} KB", senders,
-                                 exponent, least / 1000, most / 1000, wanted / 1000, slack / 1000)
+                FAIL(fmt::format("{} senders, alpha 2^{}: {:.1f} to {:.1f} KB, wanted {:.1f} +- {:.1f} KB",
+                                 senders, exponent, least / 1000, most / 1000, wanted / 1000, slack / 1000)
                          .c_str());
         }
     }
@@ -130,4 +131,3 @@ TEST(HostIncast, losslessIncastWithoutCongestionControlIsFairAndLosesNothing) {
     for (unsigned id = 0; id < senders; ++id) again += sim.qp(id, 0).requester()->counters().retransmissions;
     LONGS_EQUAL(0, again);
 }
-
