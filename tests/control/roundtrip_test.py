@@ -44,6 +44,7 @@ class RoundTrip(Case):
         switch = Switch(self, hosts=3)
         switch.section("wred.mine", green_min="10KB", green_max="20KB")
         switch.give("h0", [(100000 * n, plain(200, dscp=26)) for n in range(2 * ROUNDS)])
+        switch.roce_host("h2")
         running = Running(switch)
         keys = running.call("config.keys")
         done = refused = 0
@@ -84,11 +85,11 @@ class RoundTrip(Case):
         switch.section("map.mine", dscp_to_tc={"46": 5})
         switch.section('map."dotted.name"', roce_tc=3)
         switch.section("wred.mine", green_min="10KB", green_max="20KB")
-        switch.section("host.x", port="h0", address="10.0.0.9")
+        switch.roce_host("h0", g="1/16", drain="40G")
         switch.event("1s", "port h1 down")
         switch.route("10.7.0.0/16", "10.0.1.2")
         running = Running(switch)
-        names = {"host": ["x"], "port": ["h0", "h1"], "map": ["default", "mine", "dotted.name"], "wred": ["mine"], "pool": []}
+        names = {"port": ["h0", "h1"], "map": ["default", "mine", "dotted.name"], "wred": ["mine"], "pool": [], "host": ["h0"]}
         paths = []
         for key in running.call("config.keys"):
             if "[]" in key["path"]:
@@ -98,6 +99,8 @@ class RoundTrip(Case):
                 for number in range(8 if ".N." in key["path"] else 1):
                     paths.append(key["path"].replace("NAME", name).replace(".N.", f".{number}."))
         paths += [path.replace("port.h0.", "default.", 1) for path in paths if path.startswith("port.h0.")]
+        paths += [path.replace("host.h0.", "host.default.", 1) for path in paths
+                  if path.startswith("host.h0.") and path[8:] not in ("port", "address", "mac")]
         paths += ["default.map.cnp_tc", "default.port.mtu", "map.default.dscp_to_tc.8", "map.mine.pcp_to_tc.3", "default.map.dscp_to_tc.9"]
         self.assertGreater(len(paths), 600)
         toml = running.call("config.get")["toml"]

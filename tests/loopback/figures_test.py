@@ -145,13 +145,13 @@ class Reports(loopback.Case):
         self.assertEqual(shown.help, {name: figure.sentence for name, figure in rows.items()})
         self.assertEqual(shown.type, {name: "counter" if figure.kind == "counter" else "gauge" for name, figure in rows.items()})
 
-    def run_with_metrics(self, switch, script, *arguments, **keys):
+    def run_with_metrics(self, switch, script, *arguments, balanced=False, **keys):
         at = free_port()
 
         def whole(client):
             script(client)
             self.scrape(client, at)
-        self.check(switch.run("--metrics", str(at), *arguments, script=whole, balanced=False, **keys).report)
+        self.check(switch.run("--metrics", str(at), *arguments, script=whole, balanced=balanced, **keys).report)
 
     def everything(self):
         """Traffic of all kinds, faults, a storm, microbursts, decisions, replies, and links that come and go."""
@@ -190,6 +190,24 @@ class Reports(loopback.Case):
             client.call("clock.run")
         self.run_with_metrics(switch, script, "--interactive")
 
+    def hosts_and_flows(self):
+        """An incast whose receiver echoes no CE: it is paused for, marked, and tells its symptom."""
+        switch = Switch(self, hosts=0, **{"buffer.size": "1MB"})
+        for name, keys in (("h0", {}), ("h1", {}), ("h2", {"echo_ce": False})):
+            switch.roce_host(name, **keys)
+        switch.section("wred.low", green_min=5_000, green_max=20_000)
+        switch.section("port.h2.queue.3", wred="low")
+        switch.flow_of_hosts(["h0", "h1"], "h2", qps=2, message="100KB", depth=2, stop="200us")
+
+        def script(client):
+            client.call("clock.run", **{"for": "100us"})
+            before = client.call("stats.show")
+            client.call("clock.run")
+            after = client.call("stats.show")
+            self.check(after, before)
+            self.assertEqual([bool(host["symptoms"]) for host in after["hosts"].values()], [False, False, True])
+        self.run_with_metrics(switch, script, "--interactive", balanced=True)
+
     def the_real_clock(self):
         switch = Switch(self, hosts=1, device="net_null{n}", clock="real")
         switch.port("h0", rx_queues=3)
@@ -200,7 +218,7 @@ class Reports(loopback.Case):
         self.run_with_metrics(switch, script)
 
     def test_a_row_for_every_leaf_and_a_leaf_for_every_row(self):
-        for part in (self.everything, self.a_long_gap, self.a_class_that_waits, self.the_real_clock):
+        for part in (self.everything, self.a_long_gap, self.a_class_that_waits, self.hosts_and_flows, self.the_real_clock):
             with self.subTest(part.__name__):
                 part()
         unmet = [figure.path for figure in self.catalogue.figures if figure not in self.met]

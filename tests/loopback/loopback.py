@@ -6,7 +6,7 @@ A test file defines unittest cases and ends with `loopback.main()`. It is run as
 
 and its last line is `N passed, N failed[, N skipped]`, N being test methods. `Switch` is the standard set-up: hosts h0,
 h1, ... each on a port of its own name, host n with 10.0.n.2 and 2001:db8:n::2, the switch with 10.0.n.1 and
-2001:db8:n::1. Every run is checked against the ledger, port by port, before a test looks at anything else.
+2001:db8:n::1. `roce_host` puts a simulated host behind a port, `flow_of_hosts` has them send. Every run is checked against the ledger, port by port, before a test looks at anything else.
 """
 
 import collections
@@ -157,6 +157,18 @@ class Switch:
             self.neighbor(address, name, mac(n))
         return name
 
+    def roce_host(self, name, **keys):
+        """A simulated host behind port `name` (h0, h1, ...), with the addresses of host n; its port takes no input."""
+        n = int(name[1:])
+        if name not in self.ports:
+            self.host(n)
+        self.section(f"host.{name}", **{"address": f"10.0.{n}.2", "mac": mac(n), **keys})
+        return name
+
+    def flow_of_hosts(self, senders, to, **keys):
+        """A [[flow]] of simulated hosts, by their names."""
+        self.rest.append(table("[[flow]]", {"from": senders, "to": to, **keys}))
+
     def port(self, name, **keys):
         self.ports.setdefault(name, {}).update(keys)
 
@@ -276,13 +288,17 @@ class Switch:
         if report["clock"] != "virtual":
             return
         check(sum(ours.values()), ledger["generated"] - replied)
+        simulated = {host["port"]: host for host in report["hosts"].values()}
         for name, port in ports.items():
             sent = self.sent(name)
             elsewhere = port["lost_on_wire_packets"] + port["imissed"] + port["waiting_packets"]
-            check(port["rx"]["packets"] + elsewhere, len(sent), name)
-            if elsewhere == 0:
+            host = simulated.get(name)
+            check(port["rx"]["packets"] + elsewhere, host["sent_packets"] + host["pauses_sent"] if host else len(sent), name)
+            if host is None and elsewhere == 0:
                 check(port["rx"]["bytes"], sum(len(frame.bytes) for frame in sent), name)
-            if ledger["queued"] == 0:  # after a drain the buffer is empty
+            if ledger["queued"] == 0:  # after a drain the buffer is empty, and hosts have what was sent to them
+                if host:
+                    check(host["received_packets"] + host["overrun_packets"], port["tx"]["packets"] - ours[name], name)
                 used = [group[part] for group in port["priority_groups"] for part in ("reserved_bytes", "shared_bytes", "headroom_bytes")]
                 used += [queue["occupancy_bytes"] for queue in port["queues"]]
                 check(max(used), 0, name)
