@@ -129,6 +129,15 @@ std::string explain_pause(const DecisionRecord& record, const PortNames& ports) 
         paused.pool_size, paused.headroom, paused.headroom_size, fillers_text(paused, ports));
 }
 
+// A fragment has no queue pair that we know.
+bool names_queue_pair(const DecisionRecord& record) {
+    return record.arrived && record.arrived->flow.roce && !record.arrived->fragment;
+}
+
+std::string queue_pair_text(const FlowKey& flow) {
+    return fmt::format("queue pair {} of {}", flow.destination_qp, address(flow, flow.destination));
+}
+
 std::string explain_draw(const DecisionRecord& record, const PortNames& ports) {
     const Drawn& drawn = *record.drawn;
     const auto place = record.place();
@@ -137,9 +146,18 @@ std::string explain_draw(const DecisionRecord& record, const PortNames& ports) {
     const std::string what = drawn.place == MarkPlace::sojourn
                                  ? fmt::format("a packet had waited {} ns in", drawn.sojourn.ps / 1000)
                                  : fmt::format("{} bytes{} in", drawn.length_bytes, averaged);
-    return fmt::format("{} queue {}.{}: probability {:.2f} %, drawn {:.2f} %", what, ports[place.port],
-                       place.number, static_cast<double>(drawn.probability) / 42'949'672.96,
-                       static_cast<double>(drawn.drawn) / 42'949'672.96);
+    return fmt::format(
+        "{} queue {}.{}: probability {:.2f} %, drawn {:.2f} %{}", what, ports[place.port], place.number,
+        static_cast<double>(drawn.probability) / 42'949'672.96,
+        static_cast<double>(drawn.drawn) / 42'949'672.96,
+        names_queue_pair(record) ? "; a packet to " + queue_pair_text(record.arrived->flow) : std::string());
+}
+
+// Of a packet that passed: only a CNP has a meaning of its own.
+std::string explain_passage(const DecisionRecord& record, const PortNames& ports) {
+    if (!names_queue_pair(record) || !record.routed || record.arrived->opcode != cnp_opcode) return {};
+    return fmt::format("a CNP: {}, behind port {}, is to lower its rate",
+                       queue_pair_text(record.arrived->flow), ports[record.routed->egress_port]);
 }
 
 std::string explain_drop(const DecisionRecord& record, const PortNames& ports, const GroupPaused* pause) {
@@ -283,6 +301,7 @@ std::string explain(const DecisionRecord& record, const PortNames& ports, const 
     if (record.paused) return explain_pause(record, ports);
     if (record.dropped) return explain_drop(record, ports, pause);
     if (record.verdict() == Verdict::marked) return explain_draw(record, ports);
+    if (record.verdict() == Verdict::sent) return explain_passage(record, ports);
     return {};
 }
 

@@ -191,6 +191,31 @@ class Hosts(Case):
         bare = Switch(self, hosts=2)
         self.assertNotIn("flow", bare.run().stdout)
 
+    def test_decisions_name_queue_pairs_and_tell_of_cnps(self):
+        switch = self.switch()
+        switch.section("decisions", record="ready")
+        running = Running(switch)
+        running.ctl("decisions on")
+        self.run_for(running, "60us")
+        records = running.call("decisions.list", last=1000)["records"]
+        told = {}
+        for record in records:
+            arrival = record.get("arrival", {})
+            if record["verdict"] == "marked":
+                self.assertTrue(record["sentence"].endswith(f"; a packet to queue pair {arrival['qp']} of 10.0.2.2"), record)
+                told["marked"] = True
+            elif arrival.get("opcode") == 0x81:
+                port = record["route"]["egress"]
+                self.assertEqual(record["sentence"], f"a CNP: queue pair {arrival['qp']} of 10.0.{port[1]}.2, behind port {port}, is to lower its rate")
+                told[port] = True
+            elif record["verdict"] == "sent":
+                self.assertEqual(record["sentence"], "")
+                told["sent"] = True
+        self.assertEqual(set(told), {"marked", "h0", "h1", "sent"})
+        self.assertRegex(running.ctl("decisions list last 1000"), "sent h2#[0-9]+: a CNP: queue pair ")
+        self.assertRegex(running.ctl("why"), "a packet to queue pair [0-9]+ of 10.0.2.2")
+        running.stop()
+
     def test_completion(self):
         running = self.running()
 
