@@ -163,6 +163,35 @@ class Demonstration(loopback.Case):
         # A pause after the restoration is obeyed again.
         self.assertGreater(report["ports"]["h4"]["queues"][3]["latency_ns"]["max"], 300_000)
 
+    def test_the_third_act_of_tools_run(self):
+        """conf/incast.toml: with DCQCN a flow beside the incast keeps its throughput, without it pauses take it; nothing is lost."""
+        switch = Switch(self, hosts=0)
+        text = (loopback.ROOT / "conf" / "incast.toml").read_text()
+        self.assertIn('\ncc = "dcqcn"', text)
+        reports = {}
+        for name in ("dcqcn", "none"):
+            report = switch.run(config=text.replace('\ncc = "dcqcn"', f'\ncc = "{name}"'), balanced=False).report
+            self.assertEqual((report["lossless"], report["verdict"]["lost_packets"], report["ledger"]["queued"]), (True, 0, 0))
+            self.assertGreater(report["flows"]["incast"]["throughput_bps"], 90e9)
+            (switch.folder / f"{name}.json").write_text(loopback.json.dumps(report))
+            reports[name] = report
+        beside = {name: report["flows"]["beside"] for name, report in reports.items()}
+        self.assertGreater(beside["dcqcn"]["throughput_bps"], 1.5 * beside["none"]["throughput_bps"])
+        self.assertLess(2 * beside["dcqcn"]["completion_ns"]["p99"], beside["none"]["completion_ns"]["p99"])
+        pauses = {name: sum(group["xoff_transitions"] for port in report["ports"].values() for group in port["priority_groups"])
+                  for name, report in reports.items()}
+        self.assertTrue(0 < 10 * pauses["dcqcn"] < pauses["none"], pauses)
+        compare = loopback.ROOT / "tools" / "compare"
+        done = run([compare, *(f"{name}={switch.folder / name}.json" for name in reports)])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, rf"(?m)^pauses +{pauses['dcqcn']} +{pauses['none']}$")
+        self.assertRegex(done.stdout, r"(?m)^beside: throughput +[\d.]+ Gb/s +[\d.]+ Gb/s$")
+        for arguments, words in (([], "NAME=REPORT"), ([switch.folder / "none.json"], "NAME=REPORT"), (["a=no.json"], "no.json"),
+                                 (["a=" + str(loopback.ROOT / "conf" / "README.md")], "Expecting value")):
+            done = run([compare, *arguments])
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(words, done.stderr)
+
 
 if __name__ == "__main__":
     loopback.main()

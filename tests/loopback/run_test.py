@@ -102,6 +102,8 @@ class Run(loopback.Case):
         self.run_tool()
         self.assertEqual((self.out / "sluice.toml").read_text(), edited)
         self.assertTrue((self.out / "storm" / "storm.svg").exists())
+        self.assertEqual({path.name for path in (self.out / "incast").iterdir()},
+                         {f"{name}{end}" for name in ("dcqcn", "none") for end in (".toml", ".txt", ".json", ".trace.json", ".svg")})
         self.assertFalse((self.out / "in" / "sluice.toml.made").exists())
 
     def test_a_full_disk_leaves_the_run_before(self):
