@@ -45,6 +45,19 @@ FlowKey flow_key(const Parsed& parsed, std::span<const std::uint8_t> view) {
     return key;
 }
 
+std::optional<std::uint32_t> packet_sequence(const Parsed& parsed, std::span<const std::uint8_t> view) {
+    if (!parsed.roce) return std::nullopt;
+    const std::uint8_t* ip = view.data() + parsed.l3_offset;
+    std::size_t ip_header = sizeof(Ipv6Header);
+    if (parsed.kind == FrameKind::ipv4)
+        ip_header = (ip[0] & 0xFU) * std::size_t{4};
+    else if (ip[offsetof(Ipv6Header, next_header)] != ip_protocol::udp)
+        return std::nullopt;
+    const std::size_t at = parsed.l3_offset + ip_header + sizeof(UdpHeader) + offsetof(Bth, psn);
+    if (at + 3 > view.size()) return std::nullopt;
+    return std::uint32_t{view[at]} << 16 | std::uint32_t{view[at + 1]} << 8 | view[at + 2];
+}
+
 bool FlowFilter::matches(const FlowKey& flow) const {
     return covers(source, flow.kind, flow.source) && covers(destination, flow.kind, flow.destination) &&
            (!source_port || *source_port == flow.source_port) &&

@@ -46,6 +46,8 @@ struct FlowKey {
 };
 // `view` is what was parsed. Addresses stay zero where it does not hold a whole IP header.
 FlowKey flow_key(const Parsed& parsed, std::span<const std::uint8_t> view);
+// PSN of a RoCEv2 packet, 24 bits; nothing of others, and behind extension headers of IPv6.
+std::optional<std::uint32_t> packet_sequence(const Parsed& parsed, std::span<const std::uint8_t> view);
 
 // What is left open matches everything.
 struct FlowFilter {
@@ -101,7 +103,8 @@ struct Arrived {
     std::uint8_t tags = 0;
     std::uint8_t dscp = 0;
     Ecn ecn = Ecn::not_ect;
-    std::uint8_t opcode = 0;  // BTH, of RoCEv2
+    std::uint8_t opcode = 0;           // BTH, of RoCEv2
+    std::optional<std::uint32_t> psn;  // likewise
     bool fragment = false;
     bool lossless = false;
     ClassId traffic_class = 0;

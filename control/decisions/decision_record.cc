@@ -59,6 +59,7 @@ void add_arrival(Line& line, const Arrived& arrived, Time at, const CaptureTimel
                  flow.protocol, address(flow, flow.source), address(flow, flow.destination), flow.source_port,
                  flow.destination_port);
     if (flow.roce) line.add(R"(,"opcode":{},"qp":{})", arrived.opcode, flow.destination_qp);
+    if (arrived.psn) line.add(R"(,"psn":{})", *arrived.psn);
     line.add(R"(}},"class":{{"tc":{},"group":{},"lossless":{}}})", arrived.traffic_class,
              arrived.priority_group, arrived.lossless);
 }

@@ -45,6 +45,7 @@ void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed)
     arrived.dscp = parsed.dscp();
     arrived.ecn = parsed.ecn();
     arrived.opcode = parsed.opcode;
+    arrived.psn = packet_sequence(parsed, view);
     arrived.fragment = parsed.fragment;
     arrived.lossless = info.lossless;
     arrived.traffic_class = info.treatment.traffic_class;

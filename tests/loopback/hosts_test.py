@@ -73,6 +73,14 @@ class Deliver(Hosts):
         self.assertIs(report["verdict"]["lossless"], True)
         self.assertGreater(report["verdict"]["lossless_packets"], 6000)
 
+    def test_records_of_decisions_name_queue_pair_and_psn(self):
+        path = self.folder / "decisions.jsonl"
+        self.run_text(self.text([{"from": "h1", "to": "h2", "message": 5000, "messages": 1}], more='\n[decisions]\nrecord = "on"\n'),
+                      "--decisions", path)
+        packets = [json.loads(line)["arrival"] for line in path.read_text().splitlines() if '"arrival"' in line]
+        self.assertEqual([(packet["qp"], packet["psn"]) for packet in packets if packet["opcode"] != 17], [(256, n) for n in range(5)])
+        self.assertEqual([(packet["qp"], packet["psn"]) for packet in packets if packet["opcode"] == 17], [(256, 4)])
+
     def test_frames_are_right_for_the_independent_checkers(self):
         self.run_hosts({**INCAST, "kind": "write"}, {"from": "h1", "to": "h3", "kind": "send", "messages": 3, "message": "5KB"},
                        {"from": "h2", "to": "h1", "kind": "read", "messages": 3, "message": "5KB"},

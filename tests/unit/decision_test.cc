@@ -35,6 +35,34 @@ FlowFilter::Prefix prefix(std::array<std::uint8_t, 4> address, std::uint8_t leng
 
 TEST_GROUP(Decision){};
 
+TEST(Decision, aPacketSequenceIsThatOfItsBth) {
+    std::array<std::uint8_t, 14 + 40 + 8 + 12> frame{};
+    Parsed parsed;
+    parsed.l3_offset = 14;
+    const auto psn_at = [&](std::size_t ip_bytes) {
+        const std::size_t at = 14 + ip_bytes + 8 + 9;
+        frame[at] = 0xAB;
+        frame[at + 1] = 0xCD;
+        frame[at + 2] = 0xEF;
+        const auto psn = packet_sequence(parsed, frame);
+        frame[at] = frame[at + 1] = frame[at + 2] = 0;
+        return psn;
+    };
+    parsed.kind = FrameKind::ipv4;
+    frame[14] = 0x45;
+    CHECK_FALSE(psn_at(20).has_value());  // no RoCE
+    parsed.roce = true;
+    LONGS_EQUAL(0xABCDEF, psn_at(20).value_or(0));
+    frame[14] = 0x48;  // options
+    LONGS_EQUAL(0xABCDEF, psn_at(32).value_or(0));
+    CHECK_FALSE(packet_sequence(parsed, std::span(frame).first(14 + 32 + 8 + 11)).has_value());
+    parsed.kind = FrameKind::ipv6;
+    frame[14 + 6] = ip_protocol::udp;
+    LONGS_EQUAL(0xABCDEF, psn_at(40).value_or(0));
+    frame[14 + 6] = 0;  // extension headers
+    CHECK_FALSE(psn_at(40).has_value());
+}
+
 TEST(Decision, anOpenFilterMatchesEverything) {
     CHECK_TRUE(FlowFilter{}.matches(v4_flow()));
     CHECK_TRUE(FlowFilter{}.matches(FlowKey{}));
