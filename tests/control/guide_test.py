@@ -25,16 +25,12 @@ def session():
 class Guide(Case):
     def test_its_session(self):
         switch = Switch(self, hosts=0)
-        recipe = ROOT / "conf" / "demo-traffic.toml"
-        subprocess.run([Programs.traffic, "generate", recipe, "--out", switch.folder / "in"], check=True, capture_output=True,
-                       timeout=control.PATIENCE_S)
-        demo = (ROOT / "conf" / "demo.toml").read_text()
-        self.assertIn("=out/", demo)
-        running = Running(switch, config=demo.replace("=out/", f"={switch.folder}/").replace('"out/', f'"{switch.folder}/'))
+        running = Running(switch, config=(ROOT / "conf" / "incast.toml").read_text())
         steps = session()
-        self.assertEqual([command.split()[0] for command, _ in steps[:3]], ["tools/run", "build/sluiced", "export"])
+        self.assertEqual([command.split()[0] for command, _ in steps[:2]], ["build/sluiced", "export"])
+        self.assertIn("--config conf/incast.toml", steps[0][0])
         environment = {**os.environ, "SLUICE_SOCKET": str(running.path), "PATH": f"{Programs.sluicectl.parent}:{os.environ['PATH']}"}
-        for command, wanted in steps[3:]:
+        for command, wanted in steps[2:]:
             done = subprocess.run(["bash", "-c", command], text=True, capture_output=True, env=environment, timeout=control.PATIENCE_S)
             self.assertEqual((done.stdout, done.stderr), (wanted, ""), command)
         self.assertGreater(len(steps), 15)
