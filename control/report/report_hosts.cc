@@ -95,12 +95,12 @@ Json symptoms(const HostConfig& host, const Sum& sum) {
                         qp.ce_received));
     if (qp.cnps_received != 0 && host.ignore_cnp && host.cc != roce::CongestionControl::none)
         list.push_back(
-            fmt::format("{} CNPs came and its rate did not fall: its reaction point is off; do: write "
+            fmt::format("{} CNPs came, and it ignores them: its reaction point is off; do: write "
                         "ignore_cnp = false",
                         qp.cnps_received));
     if (qp.cnps_received != 0 && host.cc == roce::CongestionControl::none)
         list.push_back(
-            fmt::format("{} CNPs came and its rate did not fall: it has no congestion control; do: "
+            fmt::format("{} CNPs came, and it does not react: it has no congestion control; do: "
                         "write cc = \"dcqcn\"",
                         qp.cnps_received));
     return list;
