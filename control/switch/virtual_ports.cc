@@ -89,6 +89,7 @@ void VirtualPorts::configured() {
     for (auto& [name, was] : hosts_) {
         const HostConfig& host = config.hosts.at(name);
         HostPort& port = *host_ports_.at(host.port);
+        port.catch_up_before(running_->now());
         const Rate line = config.ports.at(host.port).speed;
         const auto reaction = reaction_parameters(host, line);
         if (reaction != reaction_parameters(was, line)) port.set_reaction(reaction);
@@ -100,7 +101,10 @@ void VirtualPorts::configured() {
 
 const HostPort* VirtualPorts::host(const std::string& name) const {
     const auto found = hosts_.find(name);
-    return found == hosts_.end() ? nullptr : host_ports_.at(found->second.port);
+    if (found == hosts_.end()) return nullptr;
+    HostPort* port = host_ports_.at(found->second.port);
+    port->catch_up(running_->now());
+    return port;
 }
 
 }  // namespace sluice

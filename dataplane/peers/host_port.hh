@@ -18,6 +18,7 @@ class HostPort final : public PeerPort<HostSource> {
     explicit HostPort(const HostPortSpec& spec)
         : PeerPort({spec.speed, spec.obeys, spec.ring_frames}, spec) {}
 
+    // Of the figures: `catch_up` comes first.
     const roce::Nic& nic() const { return source_.nic(); }
     std::uint64_t pauses_sent() const { return source_.pauses_sent(); }  // PFC frames of a slow host
     // How long our pauses have held a class of the host's; `now` is the clock's.
@@ -26,7 +27,7 @@ class HostPort final : public PeerPort<HostSource> {
     std::uint64_t overrun() const { return source_.overrun(); }  // frames that a slow host had no room for
     void write_to(CaptureOutput output) { source_.write_to(std::move(output)); }
 
-    // Control, between turns.
+    // Control, between turns, and after `catch_up_before`.
     void set_reaction(const roce::ReactionParameters& parameters) {
         source_.nic().set_reaction(parameters);
         forget_arrival();

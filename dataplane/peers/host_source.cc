@@ -98,6 +98,7 @@ bool HostSource::deliver(Packet*& packet, Time departure) {
     }
     at = waiting_.empty() ? at : max(at, waiting_.back().at);  // in order when a drain ends
     if (waiting_.full()) waiting_.set_capacity(2 * waiting_.capacity());
+    nic_.foretell({frame_bytes(packet), packet->data_len});
     waiting_.push_back({at, packet});
     packet = nullptr;
     return was_empty || drain_byte_time_.ps != 0;

@@ -5,6 +5,9 @@
 // the others go past them. Between turns frames wait in a bounded receive ring; those that do not fit are
 // missed. The source (peer_source.hh) decides what to send and takes what the switch delivers. It is a
 // template parameter, so that no frame costs a virtual call more than the port's own.
+// The switch sees nothing of a step before the wire is free for a frame, so the clock does not stop for it:
+// the steps of a frame's time are taken, each at its own time, before the next frame. Who looks at the source
+// in between, or changes it, says `catch_up` first.
 #pragma once
 
 #include <optional>
@@ -79,8 +82,18 @@ class PeerPort : public Port {
 
     bool expects_frames() const override { return source_.expects_frames(wire_); }
 
+    // Takes the steps until `now` that the wire still hides. Control acts before the steps of its instant, so
+    // what it changes is preceded by those before it.
+    void catch_up(Time now) {
+        Started started;
+        while (wire_.free_at() > now && step(now, started)) {
+        }
+    }
+    void catch_up_before(Time now) { catch_up(now - picoseconds(1)); }
+
     // The peer forgets our pauses, and goes on sending.
     std::uint64_t lose_until(Time now) override {
+        catch_up_before(now);
         wire_.forget();
         forget_arrival();
         std::uint64_t frames = 0;
@@ -110,7 +123,8 @@ class PeerPort : public Port {
   protected:
     std::optional<Time> find_next_arrival() const override {
         std::optional<Time> best = source_.next_under_way();
-        if (const auto next = source_.next_start(wire_)) take_earlier(best, wire_.next_step(next->at));
+        if (const auto next = source_.next_start(wire_))
+            take_earlier(best, wire_.next_step(max(next->at, wire_.free_at())));
         return best;
     }
 

@@ -53,6 +53,8 @@ class Nic {
     std::optional<Time> next_timer() const { return next_timer_; }
     // When data next goes into a ring by itself.
     std::optional<Time> next_fill() const { return next_fill_; }
+    // A frame that comes soon: fetches what `receive` reads of its queue pair. `frame` may be any.
+    void foretell(std::span<const std::uint8_t> frame) const;
     void expire(Time now);  // timers, and rings
     void receive(std::span<const std::uint8_t> frame, Time now);
 

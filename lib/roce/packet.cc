@@ -266,4 +266,13 @@ Incoming read_packet(std::span<const std::uint8_t> frame) {
     return in;
 }
 
+std::uint32_t guess_destination_qp(std::span<const std::uint8_t> frame) {
+    constexpr std::size_t type = offsetof(EthernetHeader, type);
+    if (frame.size() < sizeof(EthernetHeader)) return 0;
+    const bool is_v6 = load_be<std::uint16_t>(&frame[type]) == ether_type::ipv6;
+    const std::size_t bth =
+        sizeof(EthernetHeader) + (is_v6 ? sizeof(Ipv6Header) : sizeof(Ipv4Header)) + sizeof(UdpHeader);
+    return frame.size() < bth + sizeof(Bth) ? 0 : header_at<Bth>(&frame[bth]).destination_qp();
+}
+
 }  // namespace sluice::roce

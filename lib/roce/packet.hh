@@ -117,4 +117,7 @@ struct Incoming {
 // and the QP are for the caller to judge, lengths against the MTU for the end point.
 Incoming read_packet(std::span<const std::uint8_t> frame);
 
+// A guess, for what is fetched ahead: 24 bits of any frame, the QP of an untagged packet without IP options.
+std::uint32_t guess_destination_qp(std::span<const std::uint8_t> frame);
+
 }  // namespace sluice::roce

@@ -43,7 +43,10 @@ class HostSwitch {
                bool checks = true);
     ~HostSwitch();
 
-    HostPort& host(unsigned id) { return *surroundings_.ports[id]; }
+    HostPort& host(unsigned id) {
+        surroundings_.ports[id]->catch_up(now());
+        return *surroundings_.ports[id];
+    }
     const roce::QueuePair& qp(unsigned host, std::size_t index) {
         return this->host(host).nic().queue_pairs()[index];
     }

@@ -32,7 +32,7 @@ class Host {
 
     std::optional<Next> next_start(const PauseSender& wire) const {
         std::optional<Next> best;
-        if (timer) best = Next{max(*timer, wire.free_at()), -1};
+        if (timer) best = Next{*timer, -1};
         for (const int n : {0, int{lossless}}) {
             const auto& queue = ready[static_cast<std::size_t>(n)];
             if (queue.empty()) continue;
@@ -95,6 +95,7 @@ class Host {
 class HostPort final : public PeerPort<Host> {
   public:
     HostPort(const PeerSpec& spec, rte_mempool* pool) : PeerPort(spec, pool) {}
+    Duration paused(Time now) const { return wire_.paused_time(lossless, now); }
     Host& host() {
         forget_arrival();
         return source_;
@@ -180,6 +181,34 @@ TEST(PeerPort, aDeliveryMayBringAFrame) {
     next_at(600);
     gives(600, {600});
     UNSIGNED_LONGS_EQUAL(1, port->host().delivered);
+}
+
+// The switch sees nothing before the wire is free, so the clock goes on to then; a reader sees the step.
+TEST(PeerPort, theClockDoesNotStopForAStepDuringAFrame) {
+    sends(0, {10});
+    gives(10, {10});
+    port->host().timer = at(60);
+    next_at(110);
+    port->catch_up_before(at(60));
+    CHECK_TRUE(port->host().rang == Time{});
+    port->catch_up(at(60));
+    CHECK_TRUE(port->host().rang == at(60));
+    sends(0, {70});
+    port->catch_up(at(109));
+    next_at(110);
+    gives(110, {110});
+}
+
+// The link forgets a pause as of the last step before it went down.
+TEST(PeerPort, aStepDuringAFrameComesBeforeTheLossOfTheLink) {
+    pauses(0, 100);  // from 50 to 532
+    sends(0, {10});
+    gives(10, {10});
+    gives(50, {});
+    port->host().timer = at(60);
+    UNSIGNED_LONGS_EQUAL(0, port->lose_until(at(80)));
+    CHECK_TRUE(port->host().rang == at(60));
+    CHECK_TRUE(port->paused(at(80)) == nanoseconds(10));
 }
 
 TEST(PeerPort, aPausedClassWaitsAndAnotherGoesPastIt) {
