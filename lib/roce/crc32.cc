@@ -1,7 +1,6 @@
 #include "lib/roce/crc32.hh"
 
-#include <smmintrin.h>
-#include <wmmintrin.h>
+#include <immintrin.h>
 
 #include <array>
 #include <cstddef>
@@ -57,31 +56,79 @@ SLUICE_FOLDS __m128i fold(__m128i state, __m128i powers, __m128i next) {
     return _mm_xor_si128(_mm_xor_si128(low, high), next);
 }
 
-SLUICE_FOLDS std::uint32_t fold_all(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
-    const std::uint8_t* at = bytes.data();
-    std::size_t left = bytes.size();
-    const __m128i by_block = _mm_set_epi64x(power(8 * block - 32), power(8 * block + 32));
-    __m128i state = _mm_xor_si128(load(at), _mm_cvtsi32_si128(static_cast<int>(crc)));
-    if (left >= 2 * stride) {
-        const __m128i by_stride = _mm_set_epi64x(power(8 * stride - 32), power(8 * stride + 32));
-        __m128i second = load(at + block), third = load(at + 2 * block), fourth = load(at + 3 * block);
-        for (at += stride, left -= stride; left >= stride; at += stride, left -= stride) {
-            state = fold(state, by_stride, load(at));
-            second = fold(second, by_stride, load(at + block));
-            third = fold(third, by_stride, load(at + 2 * block));
-            fourth = fold(fourth, by_stride, load(at + 3 * block));
-        }
-        state = fold(fold(fold(state, by_block, second), by_block, third), by_block, fourth);
-    } else {
-        at += block;
-        left -= block;
-    }
-    for (; left >= block; at += block, left -= block) state = fold(state, by_block, load(at));
+template <unsigned distance>
+SLUICE_FOLDS __m128i powers() {
+    constexpr std::int64_t low = power(8 * distance + 32), high = power(8 * distance - 32);
+    return _mm_set_epi64x(high, low);
+}
+
+SLUICE_FOLDS std::uint32_t end_fold(__m128i state, const std::uint8_t* at, std::size_t left) {
+    for (; left >= block; at += block, left -= block) state = fold(state, powers<block>(), load(at));
     std::array<std::uint8_t, block> rest;
     _mm_storeu_si128(reinterpret_cast<__m128i*>(rest.data()), state);
     return crc32_by_tables(crc32_by_tables(0, rest), {at, left});
 }
 
+SLUICE_FOLDS std::uint32_t fold_all(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    const std::uint8_t* at = bytes.data();
+    std::size_t left = bytes.size() - block;
+    __m128i state = _mm_xor_si128(load(at), _mm_cvtsi32_si128(static_cast<int>(crc)));
+    if (bytes.size() < 2 * stride) return end_fold(state, at + block, left);
+    __m128i second = load(at + block), third = load(at + 2 * block), fourth = load(at + 3 * block);
+    for (at += stride, left -= 3 * block; left >= stride; at += stride, left -= stride) {
+        state = fold(state, powers<stride>(), load(at));
+        second = fold(second, powers<stride>(), load(at + block));
+        third = fold(third, powers<stride>(), load(at + 2 * block));
+        fourth = fold(fourth, powers<stride>(), load(at + 3 * block));
+    }
+    state = fold(fold(fold(state, powers<block>(), second), powers<block>(), third), powers<block>(), fourth);
+    return end_fold(state, at, left);
+}
+
+// The same with four blocks in a register.
+#define SLUICE_WIDE_FOLDS [[gnu::target("pclmul,sse4.1,avx512f,vpclmulqdq")]] inline
+
+constexpr std::size_t wide_block = sizeof(__m512i);
+constexpr std::size_t wide_stride = 4 * wide_block;
+
+SLUICE_WIDE_FOLDS __m512i load_wide(const std::uint8_t* at) { return _mm512_loadu_si512(at); }
+
+template <unsigned distance>
+SLUICE_WIDE_FOLDS __m512i fold_wide(__m512i state, __m512i next) {
+    constexpr std::int64_t l = power(8 * distance + 32), h = power(8 * distance - 32);
+    const __m512i by = _mm512_set_epi64(h, l, h, l, h, l, h, l);
+    const __m512i low = _mm512_clmulepi64_epi128(state, by, 0x00);
+    const __m512i high = _mm512_clmulepi64_epi128(state, by, 0x11);
+    return _mm512_xor_si512(_mm512_xor_si512(low, high), next);
+}
+
+SLUICE_WIDE_FOLDS std::uint32_t fold_all_wide(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    const std::uint8_t* at = bytes.data();
+    std::size_t left = bytes.size() - wide_stride;
+    const __m128i before = _mm_cvtsi32_si128(static_cast<int>(crc));
+    __m512i state = _mm512_xor_si512(load_wide(at), _mm512_zextsi128_si512(before));
+    __m512i second = load_wide(at + wide_block), third = load_wide(at + 2 * wide_block);
+    __m512i fourth = load_wide(at + 3 * wide_block);
+    for (at += wide_stride; left >= wide_stride; at += wide_stride, left -= wide_stride) {
+        state = fold_wide<wide_stride>(state, load_wide(at));
+        second = fold_wide<wide_stride>(second, load_wide(at + wide_block));
+        third = fold_wide<wide_stride>(third, load_wide(at + 2 * wide_block));
+        fourth = fold_wide<wide_stride>(fourth, load_wide(at + 3 * wide_block));
+    }
+    state = fold_wide<wide_block>(state, second);
+    state = fold_wide<wide_block>(state, third);
+    state = fold_wide<wide_block>(state, fourth);
+    for (; left >= wide_block; at += wide_block, left -= wide_block)
+        state = fold_wide<wide_block>(state, load_wide(at));
+    std::array<std::uint8_t, wide_block> blocks;
+    _mm512_storeu_si512(blocks.data(), state);
+    __m128i one = load(blocks.data());
+    for (std::size_t n = block; n < wide_block; n += block)
+        one = fold(one, powers<block>(), load(&blocks[n]));
+    return end_fold(one, at, left);
+}
+
+#undef SLUICE_WIDE_FOLDS
 #undef SLUICE_FOLDS
 
 }  // namespace
@@ -104,7 +151,16 @@ std::uint32_t crc32_by_folding(std::uint32_t crc, std::span<const std::uint8_t> 
     return bytes.size() < block ? crc32_by_tables(crc, bytes) : fold_all(crc, bytes);
 }
 
+std::uint32_t crc32_by_wide_folding(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    return bytes.size() < wide_stride ? crc32_by_folding(crc, bytes) : fold_all_wide(crc, bytes);
+}
+
+bool folds_wide() {
+    return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0;
+}
+
 std::uint32_t crc32(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    if (bytes.size() >= wide_stride && folds_wide()) return fold_all_wide(crc, bytes);
     return __builtin_cpu_supports("pclmul") != 0 ? crc32_by_folding(crc, bytes) : crc32_by_tables(crc, bytes);
 }
 

@@ -11,22 +11,20 @@ namespace {
 constexpr std::size_t word_bytes = 8;
 static_assert(std::endian::native == std::endian::little, "the first byte of a word is its lowest");
 
-// The 8 bytes from an offset on, then the next 8.
-class PayloadWords {
-  public:
+constexpr std::uint64_t step = 0x9E37'79B9'7F4A'7C15;
+
+// The 8 bytes from an offset on, in a loop whose `word` goes up by `step`: written so that it is vectorized.
+struct PayloadWords {
+    std::uint64_t first;
+    std::uint64_t shift;
+
     PayloadWords(PayloadStream stream, std::uint64_t offset)
-        : word_(stream.seed + offset / word_bytes * step), shift_(offset % word_bytes * 8) {}
+        : first(stream.seed + offset / word_bytes * step), shift(offset % word_bytes * 8) {}
 
-    std::uint64_t next() {
-        const std::uint64_t low = word_ >> shift_;
-        word_ += step;
-        return low | word_ << 1 << (63 - shift_);  // 64 - shift in two: a shift by 64 is none
+    std::uint64_t at(std::uint64_t word) const {
+        return word >> shift | (word + step)
+                                   << 1 << (63 - shift);  // 64 - shift in two: a shift by 64 is none
     }
-
-  private:
-    static constexpr std::uint64_t step = 0x9E37'79B9'7F4A'7C15;
-    std::uint64_t word_;
-    std::uint64_t shift_;
 };
 
 }  // namespace
@@ -39,38 +37,49 @@ PayloadStream payload_stream(const IpAddress& destination, std::uint32_t qp) {
 }
 
 void fill_payload(std::span<std::uint8_t> out, PayloadStream stream, std::uint64_t offset) {
-    PayloadWords words(stream, offset);
-    std::uint8_t* at = out.data();
-    std::size_t left = out.size();
-    for (; left >= word_bytes; left -= word_bytes, at += word_bytes) {
-        const std::uint64_t word = words.next();
-        std::memcpy(at, &word, word_bytes);
+    const PayloadWords words(stream, offset);
+    const std::size_t whole = out.size() / word_bytes;
+    std::uint8_t* to = out.data();
+    std::uint64_t word = words.first;
+    for (std::size_t n = 0; n < whole; ++n, word += step) {
+        const std::uint64_t made = words.at(word);
+        std::memcpy(to + n * word_bytes, &made, word_bytes);
     }
+    const std::size_t left = out.size() % word_bytes;
     if (left == 0) return;
-    const std::uint64_t word = words.next();
-    std::memcpy(at, &word, left);
+    const std::uint64_t made = words.at(word);
+    std::memcpy(to + whole * word_bytes, &made, left);
 }
 
 std::optional<std::size_t> first_wrong(std::span<const std::uint8_t> bytes, PayloadStream stream,
                                        std::uint64_t offset) {
-    PayloadWords words(stream, offset);
-    std::size_t at = 0;
-    const auto first_of = [&](std::uint64_t difference) {
-        return at + static_cast<std::size_t>(std::countr_zero(difference)) / 8;
+    const PayloadWords words(stream, offset);
+    const std::uint8_t* from = bytes.data();
+    const auto difference_at = [&](std::size_t n, std::uint64_t word) {
+        std::uint64_t came = 0;
+        std::memcpy(&came, from + n * word_bytes, word_bytes);
+        return came ^ words.at(word);
     };
-    for (; bytes.size() - at >= word_bytes; at += word_bytes) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, &bytes[at], word_bytes);
-        if (const std::uint64_t difference = word ^ words.next(); difference != 0)
-            return first_of(difference);
+    const std::size_t whole = bytes.size() / word_bytes;
+    std::uint64_t any = 0;
+    std::uint64_t word = words.first;
+    for (std::size_t n = 0; n < whole; ++n, word += step) any |= difference_at(n, word);
+    const auto first_of = [](std::size_t n, std::uint64_t difference) {
+        return n * word_bytes + static_cast<std::size_t>(std::countr_zero(difference)) / 8;
+    };
+    if (any != 0) [[unlikely]] {
+        word = words.first;
+        for (std::size_t n = 0;; ++n, word += step)
+            if (const std::uint64_t difference = difference_at(n, word); difference != 0)
+                return first_of(n, difference);
     }
-    const std::size_t left = bytes.size() - at;
+    const std::size_t left = bytes.size() % word_bytes;
     if (left == 0) return std::nullopt;
-    std::uint64_t word = 0;
-    std::memcpy(&word, &bytes[at], left);
+    std::uint64_t came = 0;
+    std::memcpy(&came, from + whole * word_bytes, left);
     const std::uint64_t mask = (std::uint64_t{1} << 8 * left) - 1;
-    if (const std::uint64_t difference = (word ^ words.next()) & mask; difference != 0)
-        return first_of(difference);
+    if (const std::uint64_t difference = (came ^ words.at(word)) & mask; difference != 0)
+        return first_of(whole, difference);
     return std::nullopt;
 }
 

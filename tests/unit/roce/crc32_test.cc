@@ -1,4 +1,4 @@
-// Both ways to CRC-32 equal the division of polynomials, bit by bit.
+// All ways to CRC-32 equal the division of polynomials, bit by bit.
 #include "lib/roce/crc32.hh"
 
 #include <algorithm>
@@ -33,6 +33,7 @@ void check_same(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
     const std::uint32_t wanted = bit_by_bit(crc, bytes);
     LONGS_EQUAL(wanted, crc32_by_tables(crc, bytes));
     if (__builtin_cpu_supports("pclmul") != 0) LONGS_EQUAL(wanted, crc32_by_folding(crc, bytes));
+    if (folds_wide()) LONGS_EQUAL(wanted, crc32_by_wide_folding(crc, bytes));
     LONGS_EQUAL(wanted, crc32(crc, bytes));
 }
 
@@ -49,6 +50,7 @@ TEST(Crc32, ofTheCataloguesNineDigits) {
 
 TEST(Crc32, sayThatFoldingIsTested) {
     if (__builtin_cpu_supports("pclmul") == 0) std::printf("no PCLMULQDQ: tables alone are tested. ");
+    if (!folds_wide()) std::printf("no VPCLMULQDQ with AVX-512: folding by 512 bits is not tested. ");
 }
 
 TEST(Crc32, ofEveryLengthAtEveryAlignment) {
