@@ -281,7 +281,7 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
 
 template <class Meter>
 void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
-    if (port.backlog == 0) return;
+    if (port.backlog == 0 || !port.link.can_start(now)) return;
     PickedFrames frames;
     const std::span picked = std::span(frames.frame).first(pick_frames(worker, port, frames.frame, now));
     release_stage(worker, port, picked, now);
@@ -394,18 +394,18 @@ bool has_ready_queue(const PortContext& port, const Policy& policy, Time now) {
 }
 
 std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now) {
-    std::optional<Time> best;
+    Duration wait{INT64_MAX};  // never, in one number: a std::optional waits for its stores
+    const auto consider = [&](Time at) { wait = std::min(wait, at - now); };
     const Time wire_free = max(port.link.next_start(), now);
-    if ((port.want_xoff | port.want_xon) != 0) take_earlier(best, port.link.has_ring() ? now : wire_free);
-    if (port.hold_peer)
-        take_earlier(best, now + Duration{1});  // whether it still falls behind, the next turn tells
-    if (const auto refresh = port.generator.next_refresh()) take_earlier(best, max(*refresh, wire_free));
-    if (port.backlog == 0) return best;
-    const PortPolicy& own = policy.ports[port.id];
-    if (const std::uint8_t ready = ready_queues(port, own, now); ready != 0)
-        take_earlier(best, max(port.scheduler.next_eligible(ready, now).value_or(now), wire_free));
-    if (const auto expiry = port.honor.next_expiry()) take_earlier(best, max(*expiry, wire_free));
-    return best;
+    if ((port.want_xoff | port.want_xon) != 0) consider(port.link.has_ring() ? now : wire_free);
+    if (port.hold_peer) consider(now + Duration{1});  // whether it still falls behind, the next turn tells
+    if (const auto refresh = port.generator.next_refresh()) consider(max(*refresh, wire_free));
+    if (port.backlog != 0) {
+        if (const std::uint8_t ready = ready_queues(port, policy.ports[port.id], now); ready != 0)
+            consider(max(port.scheduler.next_eligible(ready, now).value_or(now), wire_free));
+        if (const auto expiry = port.honor.next_expiry()) consider(max(*expiry, wire_free));
+    }
+    return wait.ps == INT64_MAX ? std::nullopt : std::optional(now + wait);
 }
 
 bool release_peer(WorkerContext& worker, PortContext& port, Time now) {
