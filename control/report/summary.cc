@@ -174,7 +174,7 @@ std::string lossless_table(const Json& ports) {
     }
     if (rows.empty()) return rows;
     return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", "lossless", "class",
-                       "sent off/on", "paused it", "got off/on", "paused us", "peak shared",
+                       "Tx XOFF/XON", "Tx paused", "Rx XOFF/XON", "Rx paused", "peak shared",
                        "peak headroom") +
            rows;
 }
