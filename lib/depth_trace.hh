@@ -1,7 +1,7 @@
 // A queue's depth over time, for pictures: bounded, sampled on change.
 //
 // Time is cut into slots of equal width; a slot keeps the highest and the last depth seen in it. When all
-// slots are full, neighbours are merged and the width doubles, so peaks survive at any length of run.
+// slots are full, neighbors are merged and the width doubles, so peaks survive at any length of run.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Frames that wait until the neighbour they go to is known, as a host keeps some while it asks (RFC 1122
+// Frames that wait until the neighbor they go to is known, as a host keeps some while it asks (RFC 1122
 // 2.3.2.2, RFC 4861 7.2.2). Bounded, for each next hop and in all; the newest is refused, so that they leave
 // in the order they came in. Who is known, and what becomes of a frame, is the caller's.
 #pragma once
@@ -42,7 +42,7 @@ class HeldFrames {
     bool hold(HeldFrame frame, Time now);
 
     enum class Fate : std::uint8_t { resolved, given_up };
-    // In the order in which they came: gives the frames whose neighbour is_known(frame), and those whose
+    // In the order in which they came: gives the frames whose neighbor is_known(frame), and those whose
     // time has come, as give(frame, fate); what is not taken (false) stays, and with it whatever came by its
     // port later.
     template <class IsKnown, class Give>

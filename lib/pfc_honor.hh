@@ -35,7 +35,7 @@ class PfcHonor {
         Counter held_ps;        // up to the last `settle`, or the end of the last pause
     };
 
-    // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honours.
+    // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honors.
     void receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled);
 
     // Mask of the priorities that may not start a frame at `now`.

@@ -15,7 +15,7 @@ enum class PfcMode : std::uint8_t {
 
 struct PfcMasks {
     std::uint8_t may_send = 0;
-    std::uint8_t honours = 0;
+    std::uint8_t honors = 0;
     bool operator==(const PfcMasks&) const = default;
 };
 

@@ -5,7 +5,9 @@ namespace {
 
 constexpr std::int64_t hundred = 100;
 
-bool is_paused(const QueueSight& sight, Time now) { return sight.paused_until && now < *sight.paused_until; }
+bool is_paused(const QueueSample& sample, Time now) {
+    return sample.paused_until && now < *sample.paused_until;
+}
 
 // Time from `from` to `to` in which a queue that is paused until `until` is not.
 Duration unpaused_time(std::optional<Time> until, Time from, Time to) {
@@ -91,37 +93,37 @@ void PfcWatchdog::open_window(Queue& queue, Time now) const {
     queue.next_poll = now + settings_.poll;
 }
 
-WatchdogChange PfcWatchdog::look(ClassId number, const QueueSight& sight, Time now) {
+WatchdogChange PfcWatchdog::look(ClassId number, const QueueSample& sample, Time now) {
     SLUICE_INVARIANT(is_awake_right(number));
     Queue& queue = queues_[number];
     WatchdogChange change = WatchdogChange::none;
     switch (queue.state) {
         case WatchdogState::suspected:
-            change = watch_window(number, sight, now);
+            change = watch_window(number, sample, now);
             break;
         case WatchdogState::stormed:
-            change = watch_storm(number, sight, now);
+            change = watch_storm(number, sample, now);
             break;
         case WatchdogState::off:
         case WatchdogState::operational:
         case WatchdogState::cut:
             break;
     }
-    if (queue.state == WatchdogState::operational && sight.holds_packets && is_paused(sight, now))
+    if (queue.state == WatchdogState::operational && sample.holds_packets && is_paused(sample, now))
         step(number, WatchdogEvent::pause, now);
-    queue.paused_until = sight.paused_until;
-    queue.sent = sight.sent;
-    queue.xoffs = sight.xoffs;
+    queue.paused_until = sample.paused_until;
+    queue.sent = sample.sent;
+    queue.xoffs = sample.xoffs;
     return change;
 }
 
-WatchdogChange PfcWatchdog::watch_window(ClassId number, const QueueSight& sight, Time now) {
+WatchdogChange PfcWatchdog::watch_window(ClassId number, const QueueSample& sample, Time now) {
     Queue& queue = queues_[number];
     const bool was_paused = queue.paused_until && queue.counted_to < *queue.paused_until;
     if (settings_.poll == Duration{} || !was_paused)
         queue.unpaused = queue.unpaused + unpaused_time(queue.paused_until, queue.counted_to, now);
     queue.counted_to = now;
-    if (sight.sent != queue.sent || !sight.holds_packets ||
+    if (sample.sent != queue.sent || !sample.holds_packets ||
         too_long_unpaused(queue.unpaused, now - queue.start))
         return step(number, WatchdogEvent::progress, now);
     if (!poll(queue, now) || !full(queue, now)) return WatchdogChange::none;
@@ -133,9 +135,9 @@ bool PfcWatchdog::full(const Queue& queue, Time now) const {
     return window >= settings_.detection && paused_enough(queue.unpaused, window);
 }
 
-WatchdogChange PfcWatchdog::watch_storm(ClassId number, const QueueSight& sight, Time now) {
+WatchdogChange PfcWatchdog::watch_storm(ClassId number, const QueueSample& sample, Time now) {
     Queue& queue = queues_[number];
-    if (sight.xoffs != queue.xoffs) step(number, WatchdogEvent::xoff, now);
+    if (sample.xoffs != queue.xoffs) step(number, WatchdogEvent::xoff, now);
     if (!poll(queue, now) || now - queue.quiet_since < queue.restoration) return WatchdogChange::none;
     return step(number, WatchdogEvent::restoration, now);
 }

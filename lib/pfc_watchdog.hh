@@ -60,7 +60,7 @@ struct WatchdogSettings {
 };
 
 // What the owner sees of a queue.
-struct QueueSight {
+struct QueueSample {
     bool holds_packets = false;
     std::optional<Time> paused_until;  // not after now: not paused
     std::uint64_t sent = 0;            // packets so far
@@ -72,7 +72,7 @@ class PfcWatchdog {
     // Windows that run are judged by the new settings, storms keep those they began with.
     void configure(const WatchdogSettings& settings) { settings_ = settings; }
 
-    WatchdogChange look(ClassId queue, const QueueSight& sight, Time now);
+    WatchdogChange look(ClassId queue, const QueueSample& sample, Time now);
 
     // The state machine of one queue.
     WatchdogChange step(ClassId queue, WatchdogEvent event, Time now);
@@ -102,8 +102,8 @@ class PfcWatchdog {
         std::uint64_t xoffs = 0;
     };
 
-    WatchdogChange watch_window(ClassId queue, const QueueSight& sight, Time now);
-    WatchdogChange watch_storm(ClassId queue, const QueueSight& sight, Time now);
+    WatchdogChange watch_window(ClassId queue, const QueueSample& sample, Time now);
+    WatchdogChange watch_storm(ClassId queue, const QueueSample& sample, Time now);
     WatchdogChange begin(Queue& queue, WatchdogState state, Time now) const;
     void open_window(Queue& queue, Time now) const;
     bool full(const Queue& queue, Time now) const;

@@ -13,7 +13,7 @@ MacAddress destination(std::span<const std::uint8_t> view) {
     return mac;
 }
 
-// Router and neighbour solicitations, advertisements and redirects (RFC 4861 4).
+// Router and neighbor solicitations, advertisements and redirects (RFC 4861 4).
 bool is_neighbor_discovery(std::span<const std::uint8_t> packet) {
     return packet.size() > sizeof(Ipv6Header) &&
            packet[offsetof(Ipv6Header, next_header)] == ip_protocol::icmpv6 &&

@@ -1,7 +1,7 @@
 // Answers for a port of a switch that has no kernel to answer for it: a frame in, the reply's frame out, or
 // nothing. Pure: who calls it limits the rate.
 //
-// - ARP requests (RFC 826) and neighbour solicitations (RFC 4861) for the port's own addresses; for others'
+// - ARP requests (RFC 826) and neighbor solicitations (RFC 4861) for the port's own addresses; for others'
 // as
 //   a proxy (RFC 1027; RFC 4861 7.2.8), where `proxied` says that they lie behind another port. Nothing is
 //   learned from them.

@@ -43,7 +43,7 @@ WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, cons
     if (clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
     for (ClassId n = 0; n < classes; ++n) {
         policy.priorities[n] = static_cast<std::uint8_t>(
-            classes_that_map_to(port.map.pfc_priority_to_queue, n) & port.masks.honours);
+            classes_that_map_to(port.map.pfc_priority_to_queue, n) & port.masks.honors);
         if (port.queue[n].lossless && policy.priorities[n] != 0)
             policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
     }
@@ -116,13 +116,13 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.queue = effective.queue;
         out.schedule = effective.schedule;
         out.pfc_send = {effective.lossless, effective.masks.may_send, port.pfc_quanta, port.speed};
-        out.pfc_honours = effective.masks.honours;
+        out.pfc_honors = effective.masks.honors;
         const auto held = state.held.find(name);
         out.held = held != state.held.end() ? held->second : std::uint8_t{0};
         out.speed = port.speed;
         for (unsigned n = 0; n < classes; ++n)
             if (effective.wred_profile[n]) out.wred[n] = number_of(policy.wred, *effective.wred_profile[n]);
-        out.calm_at_arrival = calm_at_arrival(policy.wred, out);
+        out.no_wred_at_enqueue = no_wred_at_enqueue(policy.wred, out);
         for (unsigned n = 0; n < classes; ++n)
             out.microburst_cells[n] = microburst_cells(microburst_bytes(port, port.queue[n]), qos.cell);
         out.watchdog = watchdog_policy(watchdog_of(config.watchdog, port), config.clock, effective,
@@ -186,7 +186,7 @@ PacketDemand packet_demand(const Config& config) {
 }
 
 Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets) {
-    // Of a worker: destinations whose neighbours are to be found out, between two rounds of control.
+    // Of a worker: destinations whose neighbors are to be found out, between two rounds of control.
     constexpr std::size_t unresolved_ring = 1024;
     // Of a port, on their way to control, and from it.
     constexpr std::uint16_t control_slots = 64;

@@ -211,7 +211,7 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
                                 "the port's pfc_mode never sends PFC", "set pfc_mode = \"symmetric\"",
                                 "lossless-without-pfc"});
     }
-    out.masks.honours = static_cast<std::uint8_t>(out.masks.honours & ~priorities_of_cnp(out));
+    out.masks.honors = static_cast<std::uint8_t>(out.masks.honors & ~priorities_of_cnp(out));
 }
 
 void check_headroom(const Config& config, EffectiveQos& qos) {

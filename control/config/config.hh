@@ -178,7 +178,7 @@ constexpr std::uint32_t min_hop_weight = 1;
 constexpr std::uint32_t max_hop_weight = 256;
 
 struct NextHopConfig {
-    IpAddress address;                      // of a neighbour
+    IpAddress address;                      // of a neighbor
     std::uint32_t weight = min_hop_weight;  // in [min_hop_weight, max_hop_weight]
     auto operator<=>(const NextHopConfig&) const = default;
 };
@@ -252,7 +252,7 @@ constexpr std::size_t tap_name_bytes = 15;
 inline std::string_view tap_name(std::string_view port) { return port.substr(0, tap_name_bytes); }
 
 struct KernelConfig {
-    bool routes = false;  // the kernel's routes and neighbours are ours, behind those of the configuration
+    bool routes = false;  // the kernel's routes and neighbors are ours, behind those of the configuration
     std::optional<bool> taps;  // an interface of the kernel for ports that are none; absent: as `routes`
     std::uint64_t receive_buffer_bytes = 8'000'000;  // of the netlink socket
     bool has_taps() const { return taps.value_or(routes); }
@@ -335,7 +335,7 @@ struct ConfigError {
 };
 
 constexpr std::size_t max_config_bytes = 64U << 20;
-constexpr std::size_t max_routes = 1'048'576;  // and as many neighbours
+constexpr std::size_t max_routes = 1'048'576;  // and as many neighbors
 constexpr std::size_t max_route_hops = 256;
 constexpr std::size_t max_events = 65'536;
 constexpr std::size_t max_config_errors = 10'000;  // further ones are left out, and the last error says so
@@ -355,7 +355,7 @@ bool on_kernel_interface(const PortConfig& port);
 
 // Sorts what does not sort itself as parsing does: events by time, PFC priorities.
 void sort_config(Config& config);
-// Adds a route, its next hops sorted, or a neighbour.
+// Adds a route, its next hops sorted, or a neighbor.
 void add(Config& config, RouteConfig route);
 void add(Config& config, NeighborConfig neighbor);
 

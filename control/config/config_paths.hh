@@ -1,8 +1,8 @@
 // A configuration key by key: what two configurations differ in, one value, and a value set.
 //
-// Paths are those of the TOML file: "port.p0.queue.3.wred"; a route is "route.10.9.0.0/16", a neighbour
+// Paths are those of the TOML file: "port.p0.queue.3.wred"; a route is "route.10.9.0.0/16", a neighbor
 // "neighbor.10.0.1.2", a flow "flow.0". A value is as the file has it; what a file would not say has its
-// default. Every path of a change is one that `value_at` takes, and `with_value` but for routes, neighbours,
+// default. Every path of a change is one that `value_at` takes, and `with_value` but for routes, neighbors,
 // events, flows, whole ports and hosts.
 #pragma once
 
@@ -33,7 +33,7 @@ tl::expected<Config, ConfigError> with_value(const Config& config, std::string_v
                                              std::string_view value);
 
 // What is in force at a path, as TOML: the value of a key or of an entry of a table
-// (map.default.dscp_to_tc.26), the keys of a section, one a line; of a route, neighbour or timed event the
+// (map.default.dscp_to_tc.26), the keys of a section, one a line; of a route, neighbor or timed event the
 // words that ConfigChange has of it. An error when there is no such key, or when the configuration has no
 // such port, group or profile.
 tl::expected<std::string, ConfigError> value_at(const Config& config, std::string_view path);

@@ -1,4 +1,4 @@
-// What becomes of routes, neighbours and interface addresses: the difference between two configurations, what
+// What becomes of routes, neighbors and interface addresses: the difference between two configurations, what
 // a client asks for, or what the kernel says. Every change of them is one of these, and costs what it
 // changes.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// Whose they are, whose counts first: what the configuration says of a prefix or a neighbour comes before
+// Whose they are, whose counts first: what the configuration says of a prefix or a neighbor comes before
 // what the kernel says of the same.
 enum class RouteOrigin : std::uint8_t { configuration, kernel };
 constexpr unsigned route_origins = 2;
@@ -39,7 +39,7 @@ struct RouteChanges {
 
 // From one configuration to another. What they share is not looked at.
 RouteChanges route_changes(const Config& from, const Config& to);
-// Routes and neighbours of the configuration as they are then.
+// Routes and neighbors of the configuration as they are then.
 void apply(const RouteChanges& changes, Config& config);
 
 IpPrefix host_prefix(const IpAddress& address);

@@ -46,7 +46,7 @@ struct ConfigValue {
 };
 // The keys at `path`, below it, or one that has it below itself, as a table has its entries; an empty path:
 // all. With `whole` each has the value in force, else only those are there that `to_toml` would write, with
-// what it would write. Routes, neighbours, events and flows are not among them.
+// what it would write. Routes, neighbors, events and flows are not among them.
 std::vector<ConfigValue> config_values(const Config& config, std::string_view path, bool whole);
 
 // `name` as a key of TOML: quoted when it has to be.

@@ -1,4 +1,4 @@
-// Routes and neighbours, the tables they go to, the kernel, and what is not for forwarding.
+// Routes and neighbors, the tables they go to, the kernel, and what is not for forwarding.
 #include "control/config/schema_sections.hh"
 
 namespace sluice::schema {
@@ -42,7 +42,7 @@ Rows<KernelConfig> kernel_rows() {
     using K = KernelConfig;
     Rows<KernelConfig> rows;
     rows.key("routes", &K::routes, boolean(),
-             "Routes, neighbours and addresses that the kernel has at the ports' interfaces are "
+             "Routes, neighbors and addresses that the kernel has at the ports' interfaces are "
              "the switch's too, behind those of the configuration.")
         .at_start();
     rows.key("taps", &K::taps, optional_or(boolean(), "auto"),
@@ -50,7 +50,7 @@ Rows<KernelConfig> kernel_rows() {
              "kernel: it gets what the port punts; \"auto\": with routes.")
         .at_start();
     rows.key("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
-             "News of the kernel that may wait to be read; beyond it all is asked for anew.")
+             "Notice of the kernel that may wait to be read; beyond it all is asked for anew.")
         .at_start();
     return rows;
 }
@@ -58,7 +58,7 @@ Rows<KernelConfig> kernel_rows() {
 Rows<NeighborConfig> neighbor_rows() {
     using N = NeighborConfig;
     Rows<NeighborConfig> rows;
-    rows.required("address", &N::address, address(), "The neighbour's IP address.");
+    rows.required("address", &N::address, address(), "The neighbor's IP address.");
     rows.required("port", &N::port, name("a port's name"), "The port behind which it is.");
     rows.required("mac", &N::mac, mac(), "Its MAC address.");
     rows.key("vlan", &N::vlan, optional_or(integer<std::uint16_t>(1, 4094), "none"),
@@ -71,7 +71,7 @@ Rows<RouteConfig> route_rows() {
     Rows<RouteConfig> rows;
     rows.required("prefix", &R::prefix, network(), "Destinations that the route is for.");
     rows.required("via", &R::via, next_hops(),
-                  "Neighbours that share the traffic, by weight (1 to 256); \"blackhole\" drops it.");
+                  "Neighbors that share the traffic, by weight (1 to 256); \"blackhole\" drops it.");
     return rows;
 }
 

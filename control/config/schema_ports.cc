@@ -130,10 +130,10 @@ Rows<PortConfig> port_rows() {
     rows.key("promiscuous", &P::promiscuous, boolean(),
              "Route frames whatever unicast MAC address they are for.");
     rows.key("responder", &P::responder, boolean(),
-             "Answer ARP, neighbour solicitations and echo requests for the port's addresses, and send "
+             "Answer ARP, neighbor solicitations and echo requests for the port's addresses, and send "
              "ICMP errors, where no kernel does.");
     rows.key("proxy_arp", &P::proxy_arp, boolean(),
-             "The responder answers ARP and neighbour solicitations for hosts behind other ports, too.");
+             "The responder answers ARP and neighbor solicitations for hosts behind other ports, too.");
     rows.key("peer", &P::peer,
              optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
              "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "

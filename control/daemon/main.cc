@@ -159,7 +159,7 @@ int run_main(int argc, char** argv) {
     if (!judged) return exit_configuration;
     const Config& config = judged->config;
     if (arguments.check) {
-        say("{}: good: {} ports, {} routes, {} neighbours\n", arguments.config, config.ports.size(),
+        say("{}: good: {} ports, {} routes, {} neighbors\n", arguments.config, config.ports.size(),
             config.routes->size(), config.neighbors->size());
         say("{}{}{}", mac_table(config), qos_tables(effective_qos(config)), memory_table(config));
         return exit_done;

@@ -40,14 +40,14 @@ void KernelControl::want_neighbors(MirroringSwitch& running) {
 }
 
 void KernelControl::note_links(MirroringSwitch& running) {
-    for (const auto& [port, before, now] : mirror_->tables().take_link_news()) {
+    for (const auto& [port, before, now] : mirror_->tables().take_link_notices()) {
         if (!now.there) {
             // That a port's own device or its TAP has gone is told by who looks after them.
             const Tap* tap = running.tap(port);
             if (tap != nullptr && tap->index() == now.index && tap->is_there())
                 running.note("interface_gone",
                              fmt::format("port {}: its TAP {} is in another network namespace now, whose "
-                                         "addresses, routes and neighbours are not ours",
+                                         "addresses, routes and neighbors are not ours",
                                          port, before.name));
             continue;
         }
@@ -76,7 +76,7 @@ void KernelControl::note_overruns(MirroringSwitch& running) {
     if (!overrun_at_)
         running.note(
             "kernel_overrun",
-            "the kernel had more news than kernel.receive_buffer holds: everything is asked for anew");
+            "the kernel had more notice than kernel.receive_buffer holds: everything is asked for anew");
     overrun_at_ = mirror_->resyncs();
 }
 
@@ -91,7 +91,7 @@ void KernelControl::poll(MirroringSwitch& running) {
     if (routes_ && running.may_change_routes()) give_changes(running);  // else they wait with the tables
     if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
         overrun_at_.reset();
-        running.note("kernel_resynced", fmt::format("{} routes and {} neighbours of the kernel",
+        running.note("kernel_resynced", fmt::format("{} routes and {} neighbors of the kernel",
                                                     tables.routes(), tables.neighbors()));
     }
 }

@@ -1,6 +1,6 @@
 // The kernel as control plane of a running switch: its addresses stay with it at XDP ports; with
-// `kernel.routes` its routes and neighbours are the switch's, behind those of the configuration, and it
-// resolves the neighbours that packets want.
+// `kernel.routes` its routes and neighbors are the switch's, behind those of the configuration, and it
+// resolves the neighbors that packets want.
 #pragma once
 
 #include <chrono>
@@ -48,7 +48,7 @@ class KernelControl {
 
     const KernelMirror& mirror() const { return *mirror_; }
     std::uint64_t refused() const { return refused_; }  // changes that did not fit our tables
-    std::uint64_t asks() const { return asks_; }        // for the neighbour that a packet wanted
+    std::uint64_t asks() const { return asks_; }        // for the neighbor that a packet wanted
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -68,7 +68,7 @@ class KernelControl {
     std::uint64_t refused_ = 0;
     std::string noted_refusal_;
     std::uint64_t overruns_ = 0;
-    // Resyncs there had been when a change was refused, and when news were lost; the next one mends both.
+    // Resyncs there had been when a change was refused, and when notices were lost; the next one mends both.
     std::optional<std::uint64_t> refused_at_, overrun_at_;
 };
 

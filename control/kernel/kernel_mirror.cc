@@ -13,7 +13,7 @@ constexpr std::size_t questions_without_routes = 2;
 constexpr std::chrono::seconds reading_patience{5};
 constexpr std::chrono::seconds now_and_then{30};
 constexpr std::chrono::milliseconds between_asks{100};  // a link that flaps is not asked about each time
-constexpr unsigned datagrams_a_poll = 2048;             // news of a route are a datagram each
+constexpr unsigned datagrams_a_poll = 2048;             // notices of a route are a datagram each
 constexpr std::size_t resolved_a_poll = 64;
 
 }  // namespace

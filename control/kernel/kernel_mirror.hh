@@ -1,5 +1,5 @@
-// Keeps up with the kernel's routes, neighbours and addresses: its news, and now and then everything anew,
-// for not all that changes is told, and news are lost when there are too many.
+// Keeps up with the kernel's routes, neighbors and addresses: its notices, and now and then everything anew,
+// for not all that changes is told, and notices are lost when there are too many.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,13 @@ class KernelMirror {
     // Other interfaces are the ports from now on: everything is asked for anew, for them.
     void set_ports(KernelTables::Ports ports);
 
-    // Takes in what has come, and has neighbours resolved; does not wait. False while everything is being
+    // Takes in what has come, and has neighbors resolved; does not wait. False while everything is being
     // told anew: what is half known is not to be acted on.
     bool poll();
 
     KernelTables& tables() { return tables_; }
     const KernelTables& tables() const { return tables_; }
-    std::uint64_t overruns() const { return overruns_; }  // times that news were lost
+    std::uint64_t overruns() const { return overruns_; }  // times that notices were lost
     std::uint64_t resyncs() const { return resyncs_; }    // times that everything was told
 
   private:
@@ -42,7 +42,7 @@ class KernelMirror {
     void ask_next();
 
     Netlink netlink_;
-    bool routes_;                // and neighbours, beside links and addresses
+    bool routes_;                // and neighbors, beside links and addresses
     KernelTables::Ports ports_;  // those of `tables_` follow when everything has been told for them
     KernelTables tables_;
     // Everything, as far as it has been told yet, and the question that is not yet answered; null: none is.

@@ -44,7 +44,7 @@ void KernelTables::take(const KernelLink& link) {
     else
         links_.erase(known);
     if (!link.there || before.name != link.name || before.mtu != link.mtu)
-        link_news_.push_back({port->second, before, link});
+        link_notices_.push_back({port->second, before, link});
     if (!link.there || before.running != link.running) asks_again_ = true;
 }
 

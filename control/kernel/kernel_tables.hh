@@ -1,4 +1,4 @@
-// The kernel's routes, neighbours and addresses as far as they concern our ports, and what changes of ours
+// The kernel's routes, neighbors and addresses as far as they concern our ports, and what changes of ours
 // follow from what it says: the mirror without its socket.
 //
 // A port here is an interface of the kernel that is one of our devices. Of a prefix counts the route of
@@ -33,14 +33,14 @@ class KernelTables {
     void repeat();
 
     // Of the interfaces that are our ports, since the last call.
-    struct LinkNews {
+    struct LinkNotice {
         std::string port;
         KernelLink before;
         KernelLink now;
     };
-    std::vector<LinkNews> take_link_news() { return std::exchange(link_news_, {}); }
+    std::vector<LinkNotice> take_link_notices() { return std::exchange(link_notices_, {}); }
 
-    // Neighbours that the kernel is to resolve, at most so many: gateways of routes by our ports, which it is
+    // Neighbors that the kernel is to resolve, at most so many: gateways of routes by our ports, which it is
     // to keep resolved, and who has not been heard of for a while.
     struct Wanted {
         int interface;
@@ -48,7 +48,7 @@ class KernelTables {
         bool keep;
     };
     std::vector<Wanted> take_wanted(std::size_t most);
-    // A packet to this address found no neighbour.
+    // A packet to this address found no neighbor.
     void want(const IpAddress& destination);
     std::vector<Wanted> gateways() const;
 
@@ -107,7 +107,7 @@ class KernelTables {
     // Since they were last taken.
     std::set<IpPrefix> changed_prefixes_;
     std::set<IpAddress> changed_neighbors_, changed_addresses_;
-    std::vector<LinkNews> link_news_;
+    std::vector<LinkNotice> link_notices_;
     std::set<Place> wanted_;
     bool addresses_changed_ = false;
     bool asks_again_ = false;

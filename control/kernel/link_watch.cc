@@ -11,12 +11,12 @@ std::string_view to_string(LinkCause cause) {
     return names[static_cast<std::size_t>(cause)];
 }
 
-std::optional<LinkNews> LinkWatch::look(PortId port, LinkCause cause, Time now) {
+std::optional<LinkNotice> LinkWatch::look(PortId port, LinkCause cause, Time now) {
     State& state = ports_[port];
     if (cause == state.cause) return std::nullopt;
-    const LinkNews news{port, cause, std::exchange(state.cause, cause), now - state.since};
-    if (news.is_up() || news.before == LinkCause::none) state.since = now;
-    return news;
+    const LinkNotice notice{port, cause, std::exchange(state.cause, cause), now - state.since};
+    if (notice.is_up() || notice.before == LinkCause::none) state.since = now;
+    return notice;
 }
 
 }  // namespace sluice

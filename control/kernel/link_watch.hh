@@ -17,7 +17,7 @@ namespace sluice {
 // As the report names it.
 std::string_view to_string(LinkCause cause);
 
-struct LinkNews {
+struct LinkNotice {
     PortId port;
     LinkCause cause;   // none: up again
     LinkCause before;  // none: it was up
@@ -29,8 +29,8 @@ class LinkWatch {
   public:
     explicit LinkWatch(std::size_t ports) : ports_(ports) {}
 
-    // Nothing: as it was. Another cause of a link that is down is news, and its state goes on.
-    std::optional<LinkNews> look(PortId port, LinkCause cause, Time now);
+    // Nothing: as it was. Another cause of a link that is down is a notice, and its state goes on.
+    std::optional<LinkNotice> look(PortId port, LinkCause cause, Time now);
     LinkCause cause(PortId port) const { return ports_[port].cause; }
     // When it went up or down last; 0: it has been up since the start.
     Time since(PortId port) const { return ports_[port].since; }

@@ -289,11 +289,11 @@ tl::expected<Netlink, std::string> Netlink::open(const Options& options) {
     address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
     if (options.routes) address.nl_groups |= RTMGRP_NEIGH | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
     if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        return failed("no news of the kernel's tables");
+        return failed("no notice of the kernel's tables");
     const int next_hops = RTNLGRP_NEXTHOP;
     if (options.routes &&
         setsockopt(socket.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &next_hops, sizeof next_hops) != 0)
-        return failed("no news of the kernel's next hops");
+        return failed("no notice of the kernel's next hops");
     return Netlink(std::move(socket));
 }
 

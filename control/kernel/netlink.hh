@@ -1,4 +1,4 @@
-// What the kernel says of its links, addresses, neighbours and routes (rtnetlink(7)), as values; and the
+// What the kernel says of its links, addresses, neighbors and routes (rtnetlink(7)), as values; and the
 // socket that it says so on.
 #pragma once
 
@@ -51,8 +51,8 @@ struct KernelRoute {
     IpPrefix prefix;
     std::uint32_t metric = 0;
     bool there = true;
-    bool listed = false;    // part of an answer; else news
-    bool replaces = false;  // news: what was there of that prefix and metric; else it stands beside it
+    bool listed = false;    // part of an answer; else notice
+    bool replaces = false;  // notice: what was there of that prefix and metric; else it stands beside it
     Kind kind = Kind::unicast;
     std::vector<KernelLeg> legs;
 };
@@ -75,23 +75,23 @@ KernelSaid parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t a
 class Netlink {
   public:
     struct Options {
-        bool routes = true;  // with neighbours; else links and addresses alone
+        bool routes = true;  // with neighbors; else links and addresses alone
         std::uint64_t receive_buffer_bytes = 8'000'000;
     };
-    // Subscribes first, so that nothing is missed between an answer and the first news.
+    // Subscribes first, so that nothing is missed between an answer and the first notice.
     static tl::expected<Netlink, std::string> open(const Options& options);
 
     enum class Ask : std::uint8_t { links, addresses, neighbors, routes };
     // All there is; its end is `done`. One question at a time. False when the kernel does not take it now.
     bool ask(Ask what);
-    // The next datagram; nothing when none waits. Overrun: news are lost, ask for everything again.
+    // The next datagram; nothing when none waits. Overrun: notices are lost, ask for everything again.
     struct Read {
         KernelSaid said;
         bool overrun = false;
     };
     std::optional<Read> read();
 
-    // Has the kernel find out the MAC address of a neighbour that is not permanent: again and again when it
+    // Has the kernel find out the MAC address of a neighbor that is not permanent: again and again when it
     // is to `keep` it, else once.
     void resolve(int interface, const IpAddress& address, bool keep);
 

@@ -43,28 +43,28 @@ PortWatch::PortWatch(std::vector<EthdevPort*> ports, std::vector<std::string> na
         ports_.push_back({.port = ports[id], .name = std::move(names[id])});
 }
 
-std::vector<PortNews> PortWatch::look(const Config& config, const Switch& device, Time now) {
-    std::vector<PortNews> news;
+std::vector<PortNotice> PortWatch::look(const Config& config, const Switch& device, Time now) {
+    std::vector<PortNotice> notice;
     for (PortId id = 0; id < ports_.size(); ++id) {
         Watched& watched = ports_[id];
         watched.port->poll_link();
-        look_for_device(watched, config.ports.at(watched.name), device.link_up(id), now, news);
-        look_at_ring(watched, now, news);
+        look_for_device(watched, config.ports.at(watched.name), device.link_up(id), now, notice);
+        look_at_ring(watched, now, notice);
         if (watched.port->capabilities().is_virtual) continue;
-        look_at_speed(watched, config, news);
-        look_at_counters(watched, device.port(id), now, news);
+        look_at_speed(watched, config, notice);
+        look_at_counters(watched, device.port(id), now, notice);
     }
-    return news;
+    return notice;
 }
 
 // An interface of the kernel is named, a card is the port's only one.
 void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
-                                std::vector<PortNews>& news) {
+                                std::vector<PortNotice>& notice) {
     EthdevPort& port = *watched.port;
     const bool card = port.interface_name().empty();
     const auto tell = [&](std::string_view what, std::string text) {
-        news.push_back({fmt::format("{}_{}", card ? "device" : "interface", what),
-                        fmt::format("port {}: {}", watched.name, text), !card});
+        notice.push_back({fmt::format("{}_{}", card ? "device" : "interface", what),
+                          fmt::format("port {}: {}", watched.name, text), !card});
     };
     if (watched.place == Place::there && port.is_removed()) {
         watched.place = Place::going;
@@ -98,30 +98,30 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
 }
 
 // Once a port: `imissed` counts on.
-void PortWatch::look_at_ring(Watched& watched, Time now, std::vector<PortNews>& news) {
+void PortWatch::look_at_ring(Watched& watched, Time now, std::vector<PortNotice>& notice) {
     if (watched.overran || now < watched.next_ring) return;
     watched.next_ring = now + counter_period;
     const std::uint64_t missed = watched.port->account().missed;
     watched.overran = missed != 0;
     if (missed == 0) return;
-    news.push_back(
+    notice.push_back(
         {"ring_overrun",
          fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by "
                      "now; whatever class they were of, they are lost; imissed counts them",
                      watched.name, missed)});
 }
 
-void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vector<PortNews>& news) const {
+void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const {
     const std::uint32_t mbps = watched.port->link_mbps();
     if (mbps == 0) return;
     std::string wrong = speed_mismatch(config.ports.at(watched.name).speed, mbps);
     if (!wrong.empty() && wrong != watched.last_mismatch)
-        news.push_back({"link_speed", fmt::format("port {}: {}", watched.name, wrong)});
+        notice.push_back({"link_speed", fmt::format("port {}: {}", watched.name, wrong)});
     watched.last_mismatch = std::move(wrong);
 }
 
 void PortWatch::look_at_counters(Watched& watched, const PortContext& context, Time now,
-                                 std::vector<PortNews>& news) {
+                                 std::vector<PortNotice>& notice) {
     if (watched.place != Place::there || now < watched.next_counters) return;
     watched.next_counters = now + counter_period;
     const bool with_module = now >= watched.next_module;
@@ -135,9 +135,9 @@ void PortWatch::look_at_counters(Watched& watched, const PortContext& context, T
             watched.swallows = true;
             broken_.push_back(
                 fmt::format("not obeyed: the MAC of {} counts PFC frames and hands none over", watched.name));
-            news.push_back({"pfc_swallowed",
-                            fmt::format("port {}: its MAC has counted {} PFC frames and handed none over",
-                                        watched.name, *counted - *watched.first_pfc)});
+            notice.push_back({"pfc_swallowed",
+                              fmt::format("port {}: its MAC has counted {} PFC frames and handed none over",
+                                          watched.name, *counted - *watched.first_pfc)});
         }
         watched.seen_pfc = true;
     }

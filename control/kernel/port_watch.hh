@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-struct PortNews {
+struct PortNotice {
     std::string kind;  // "device_gone", "interface_gone", ...
     std::string text;
     bool another = false;  // another interface of the kernel is the port's device now, or none
@@ -31,7 +31,7 @@ class PortWatch {
     PortWatch(std::vector<EthdevPort*> ports, std::vector<std::string> names);
 
     // In order of the ports.
-    std::vector<PortNews> look(const Config& config, const Switch& device, Time now);
+    std::vector<PortNotice> look(const Config& config, const Switch& device, Time now);
     // Ports whose MAC counts PFC frames that never reach the switch, with the reason.
     const std::vector<std::string>& broken_promises() const { return broken_; }
 
@@ -53,11 +53,11 @@ class PortWatch {
         bool overran = false;
     };
     static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
-                                std::vector<PortNews>& news);
-    static void look_at_ring(Watched& watched, Time now, std::vector<PortNews>& news);
-    void look_at_speed(Watched& watched, const Config& config, std::vector<PortNews>& news) const;
+                                std::vector<PortNotice>& notice);
+    static void look_at_ring(Watched& watched, Time now, std::vector<PortNotice>& notice);
+    void look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const;
     void look_at_counters(Watched& watched, const PortContext& context, Time now,
-                          std::vector<PortNews>& news);
+                          std::vector<PortNotice>& notice);
 
     std::vector<Watched> ports_;
     std::vector<std::string> broken_;

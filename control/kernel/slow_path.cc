@@ -103,7 +103,7 @@ bool SlowPath::keep(const ServedSwitch& of, PortId id, const Punted& in) {
     return give(of.device, id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop});
 }
 
-// Frames whose neighbour is known go their way, whatever that is by now.
+// Frames whose neighbor is known go their way, whatever that is by now.
 bool SlowPath::settle(const ServedSwitch& of) {
     if (held_.size() == 0) return false;
     Switch& device = of.device;

@@ -1,5 +1,5 @@
 // Control's end of what ports punt, and of what is sent for them: a port's TAP gets it all and the kernel
-// answers; at a port without one the responder does, if it is to. What waits for a neighbour waits here.
+// answers; at a port without one the responder does, if it is to. What waits for a neighbor waits here.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class SlowPath {
         std::uint64_t lost = 0;     // replies, and frames that waited, for which the way to the port was full
     };
     Account account(PortId id) const { return id < accounts_.size() ? accounts_[id] : Account{}; }
-    // Frames of a port that wait for a neighbour.
+    // Frames of a port that wait for a neighbor.
     std::size_t waiting(PortId id) const { return held_.of_port(id); }
 
   private:

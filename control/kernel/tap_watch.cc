@@ -6,10 +6,10 @@
 
 namespace sluice {
 
-std::vector<PortNews> TapWatch::look(SlowPath& slow_path, const Config& config,
-                                     const std::vector<std::string>& names,
-                                     const std::vector<MacAddress>& macs, Time now) {
-    std::vector<PortNews> news;
+std::vector<PortNotice> TapWatch::look(SlowPath& slow_path, const Config& config,
+                                       const std::vector<std::string>& names,
+                                       const std::vector<MacAddress>& macs, Time now) {
+    std::vector<PortNotice> notice;
     taps_.resize(names.size());
     for (PortId id = 0; id < names.size(); ++id) {
         const Tap* tap = slow_path.tap(id);
@@ -17,7 +17,7 @@ std::vector<PortNews> TapWatch::look(SlowPath& slow_path, const Config& config,
         if (tap == nullptr || (!watched.is_gone && tap->is_there())) continue;
         const std::string_view called = tap_name(names[id]);
         const auto tell = [&](const char* kind, std::string text, bool another) {
-            news.push_back({kind, "port " + names[id] + ": " + std::move(text), another});
+            notice.push_back({kind, "port " + names[id] + ": " + std::move(text), another});
         };
         if (!watched.is_gone) {
             watched.is_gone = true;
@@ -31,11 +31,11 @@ std::vector<PortNews> TapWatch::look(SlowPath& slow_path, const Config& config,
             watched.is_gone = false;
             tell("interface_back", fmt::format("its TAP {} is back", called), true);
         } else if (error != watched.last_error) {
-            news.push_back({"interface_refused", error, false});
+            notice.push_back({"interface_refused", error, false});
             watched.last_error = std::move(error);
         }
     }
-    return news;
+    return notice;
 }
 
 }  // namespace sluice

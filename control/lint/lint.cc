@@ -159,7 +159,7 @@ void check_macs(const Config& config, Findings& findings) {
             findings.error("neighbor-own-mac", fmt::format("neighbor {}", print_address(neighbor.address)),
                            fmt::format("{} is the MAC address of our own port {}", print_mac(neighbor.mac),
                                        owner->second),
-                           "write the neighbour's MAC address", neighbor.place);
+                           "write the neighbor's MAC address", neighbor.place);
 }
 
 }  // namespace

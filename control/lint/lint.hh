@@ -28,10 +28,10 @@ struct Machine {
 };
 
 // Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one
-// counts the rest. `good`: a configuration without errors; routes and neighbours that are shared with it are
+// counts the rest. `good`: a configuration without errors; routes and neighbors that are shared with it are
 // not judged again.
 std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good = nullptr);
-// What changes of routes or of neighbours would make wrong in a configuration without errors. `route_by`: a
+// What changes of routes or of neighbors would make wrong in a configuration without errors. `route_by`: a
 // route of it that goes by an address.
 using RouteBy = std::function<std::optional<IpPrefix>(const IpAddress&)>;
 std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,

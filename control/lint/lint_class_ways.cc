@@ -53,7 +53,7 @@ void check_queue_of_class(const std::string& name, const EffectivePort& port, Cl
             fmt::format("make priority group {} of the port lossless, or that of {} lossy",
                         port.map.tc_to_priority_group[tc], *from.lossless));
     if (from.lossy == nullptr || !port.queue[queue].lossless) return;
-    // A port that does so to itself mixes classes; one that gets it from another has an odd neighbour.
+    // A port that does so to itself mixes classes; one that gets it from another has an odd neighbor.
     const bool mixes = !port.group[port.map.tc_to_priority_group[tc]].lossless;
     findings.add(mixes ? Severity::warning : Severity::note, "class-group-lossy", name, key,
                  fmt::format("class {} is lossy where it comes in on {}, and shares the lossless queue {}: "

@@ -140,7 +140,7 @@ unsigned roce_queues(const EffectivePort& port) {
     for (unsigned n = 0; n < classes; ++n)
         if (port.queue[n].lossless) queues |= 1U << n;
     if (port.mode == PfcMode::semi_lossless)
-        queues |= map_classes(port.map.pfc_priority_to_queue, port.masks.honours);
+        queues |= map_classes(port.map.pfc_priority_to_queue, port.masks.honors);
     if (port.map.roce_tc) queues |= 1U << port.map.tc_to_queue[*port.map.roce_tc];
     return queues;
 }

@@ -23,7 +23,7 @@ std::string list_text(std::uint8_t priorities) {
 
 void check_pfc(const std::string& name, const PortConfig& port, const EffectivePort& effective,
                const PortCapabilities& can, Findings& findings) {
-    const auto wanted = static_cast<std::uint8_t>(effective.masks.may_send | effective.masks.honours);
+    const auto wanted = static_cast<std::uint8_t>(effective.masks.may_send | effective.masks.honors);
     if (wanted == 0 || can.pfc.tx == PfcTx::software) return;
     findings.error("nic-pfc", port_path(name, "qos"),
                    fmt::format("PFC of priority {} needs pfc_tx software, and it is {} here: {}",

@@ -15,7 +15,7 @@ void check_receive_queues(const Config& config, Findings& findings);  // lint_re
 void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);
 void check_routes(const Config& config, Findings& findings);
-// The neighbours, and all that they are judged by: ports and their addresses.
+// The neighbors, and all that they are judged by: ports and their addresses.
 bool same_neighbors(const Config& good, const Config& config);
 void check_slow_path(const Config& config, Findings& findings);  // lint_slow_path.cc
 void check_watchdog(const Config& config, Findings& findings);   // lint_watchdog.cc

@@ -59,7 +59,7 @@ void check_class_ways(const Config& config, const EffectiveQos& qos,
 std::vector<Finding> check_host_classes(const Config& config,
                                         const EffectiveQos& qos);  // lint_host_classes.cc
 
-// CNPs carry the news of congestion: what may hold them up where they leave in a class. No words: nothing.
+// CNPs tell senders of congestion: what may hold them up where they leave in a class. No words: nothing.
 struct CnpDelay {
     std::string words;
     bool paused_or_marked = false;

@@ -1,4 +1,4 @@
-// Addresses, neighbours and routes. A million of each is checked in well under a second: everything here
+// Addresses, neighbors and routes. A million of each is checked in well under a second: everything here
 // sorts once and looks at what lies side by side.
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ std::string describe(const RouteConfig& route) { return fmt::format("route {}", 
 
 void to_nowhere(const IpPrefix& prefix, const IpAddress& hop, SourcePlace place, Findings& findings) {
     findings.error("route-to-nowhere", fmt::format("route {}", print_prefix(prefix)),
-                   fmt::format("route to nowhere: {} goes by {}, which is no neighbour", print_prefix(prefix),
+                   fmt::format("route to nowhere: {} goes by {}, which is no neighbor", print_prefix(prefix),
                                print_address(hop)),
                    fmt::format("add a [[neighbor]] with address = \"{}\"", print_address(hop)), place);
 }
@@ -80,7 +80,7 @@ void check_hops(const RouteConfig& route, const std::vector<IpAddress>& own, IsN
                 route.place);
         if (std::binary_search(own.begin(), own.end(), hop.address)) {
             findings.error("next-hop-own", path, fmt::format("the next hop {} is our own address", hop_text),
-                           "name a neighbour's address", route.place);
+                           "name a neighbor's address", route.place);
             continue;
         }
         if (!is_neighbor(hop.address)) to_nowhere(route.prefix, hop.address, route.place, findings);
@@ -100,7 +100,7 @@ void check_neighbor(const NeighborConfig& neighbor, const Config& config, const 
     }
     if (std::binary_search(own.begin(), own.end(), neighbor.address))
         findings.error("neighbor-own", describe(neighbor), "it has an address of our own",
-                       "write the neighbour's address", neighbor.place);
+                       "write the neighbor's address", neighbor.place);
 }
 
 std::vector<IpAddress> own_addresses(const Config& config) {

@@ -12,8 +12,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // No std::array: clang 16 deduces none of more than 256.
+// NOLINTNEXTLINE(modernize-avoid-c-arrays)
 constexpr Figure catalogue[] = {
-    // NOLINT(modernize-avoid-c-arrays)
 #define FIGURE(path, kind, unit, sentence) {path, FigureKind::kind, FigureUnit::unit, sentence},
 #include "control/report/figures.def"
 #undef FIGURE

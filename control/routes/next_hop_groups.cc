@@ -47,7 +47,7 @@ NextHopGroups::NextHopGroups() {
     }
 }
 
-// A place that lost its neighbour gives its number up when there are no others.
+// A place that lost its neighbor gives its number up when there are no others.
 std::optional<std::uint32_t> NextHopGroups::number_of(const Place& place) {
     if (const auto known = hop_numbers_.find(place); known != hop_numbers_.end()) return known->second;
     auto number = static_cast<std::uint32_t>(next_hops_.size());

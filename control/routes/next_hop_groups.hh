@@ -1,8 +1,8 @@
-// Groups of next hops: what routes go by, as lists of neighbours and weights, and which next hops and buckets
+// Groups of next hops: what routes go by, as lists of neighbors and weights, and which next hops and buckets
 // that is now.
 //
 // A group belongs to a list as it is configured, and keeps its number while a route has that list. When a
-// neighbour comes, goes or moves, the groups that name it are filled anew and no route changes. Buckets stay
+// neighbor comes, goes or moves, the groups that name it are filled anew and no route changes. Buckets stay
 // with their members as far as the weights allow, so flows stay where they are.
 //
 // Changes are made step by step; then `commit` makes them final, or `roll_back` takes them back as if
@@ -66,15 +66,15 @@ class NextHopGroups {
     // The group of a list, which is not empty; one that is new gets buckets close to those of `before`.
     // Nothing when there are max_groups already.
     std::optional<std::uint32_t> group_of(const NextHops& via, std::uint32_t before);
-    // A neighbour of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
+    // A neighbor of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
     // False when there are max_next_hops already.
     bool set_neighbor(const IpAddress& address, RouteOrigin origin, const std::optional<NextHop>& now);
-    // A route, or the neighbour's own prefix, has the group now or has it no more. Groups in front of
+    // A route, or the neighbor's own prefix, has the group now or has it no more. Groups in front of
     // first_free_group are nobody's.
     void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
     void disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
     const NextHops& via(std::uint32_t group) const { return entries_[group]->via; }
-    // Each neighbour of that origin, in order: what(address, next hop, whether it is the one that counts).
+    // Each neighbor of that origin, in order: what(address, next hop, whether it is the one that counts).
     template <class What>
     void for_each_neighbor(RouteOrigin origin, What what) const {
         for (const auto& [address, known] : known_)
@@ -124,9 +124,9 @@ class NextHopGroups {
     std::vector<std::unique_ptr<Entry>> entries_;  // by group
     std::map<NextHops, std::uint32_t> by_via_;
     std::set<std::pair<IpAddress, std::uint32_t>> by_address_;  // groups that name it
-    std::map<IpAddress, Known> known_;                          // neighbours of every origin
+    std::map<IpAddress, Known> known_;                          // neighbors of every origin
     std::map<IpAddress, Neighbor> neighbors_;                   // those that count
-    // A place keeps its number while numbers last, so that its counters go on when the neighbour comes back.
+    // A place keeps its number while numbers last, so that its counters go on when the neighbor comes back.
     std::map<Place, std::uint32_t> hop_numbers_;
     std::vector<NextHop> next_hops_;  // by number
     NumberRanges group_numbers_, bucket_numbers_;

@@ -1,4 +1,4 @@
-// Routes, neighbours and interface addresses as the workers look them up.
+// Routes, neighbors and interface addresses as the workers look them up.
 //
 // Left-right: two sides, each with its forwarding tables and groups. A change goes to the side that no worker
 // reads, the policy that names it is published, and when every worker runs that policy the other side

@@ -55,15 +55,15 @@ Api::Applied Api::change(Config config, const std::vector<std::string>& forced, 
     return done;
 }
 
-Api::Applied Api::apply(Config config, const Wish& wish) {
-    const auto& confirm = wish.confirm;
+Api::Applied Api::apply(Config config, const ApplyOptions& wanted) {
+    const auto& confirm = wanted.confirm;
     if (confirm && waiting_ == max_history)
         throw RpcError{RpcCode::too_much,
                        fmt::format("{} changes wait to be confirmed", waiting_),
                        {{"do", "config confirm, or config rollback"}}};
     Config before = running_.config();
     std::vector<std::string> forced = running_.forced();
-    Applied done = change(std::move(config), forced, wish.force);
+    Applied done = change(std::move(config), forced, wanted.force);
     if (done.changes.empty()) {
         if (waiting_ != 0) await(confirm, done);
         return done;

@@ -52,7 +52,7 @@ class Api {
     void require_changes() const;
 
     // How a change is wanted.
-    struct Wish {
+    struct ApplyOptions {
         std::optional<Duration> confirm{};
         bool force = false;  // although it is not lossless: force.hh
     };
@@ -70,10 +70,10 @@ class Api {
     // (RFC 6241, 8.4): a change without `confirm` keeps those that wait for it, one more with `confirm` gives
     // them all its new time, and what is not confirmed goes back as a whole.
     // What was forced once need not be forced again.
-    Applied apply(Config config, const Wish& wish);
+    Applied apply(Config config, const ApplyOptions& wanted);
     // How many changes waited for it.
     std::size_t confirm();
-    // Routes and neighbours alone; what they name is checked, no history is kept.
+    // Routes and neighbors alone; what they name is checked, no history is kept.
     void change_routes(const RouteChanges& changes);
     // Of the last change; those before it that wait for confirmation go on waiting.
     Applied rollback();
@@ -94,7 +94,7 @@ class Api {
     struct Past {
         Config config;
         std::vector<std::string> forced;
-        bool with_lists;  // else routes and neighbours are not part of it: they have a life of their own
+        bool with_lists;  // else routes and neighbors are not part of it: they have a life of their own
     };
     Applied change(Config config, const std::vector<std::string>& forced, bool force);
     Applied go_back(std::size_t changes);

@@ -100,7 +100,7 @@ Json applied(const Api::Applied& done) {
     return json;
 }
 
-Api::Wish wish_of(RpcParameters& parameters) {
+Api::ApplyOptions options_of(RpcParameters& parameters) {
     const std::string text = parameters.text_or("confirm", "");
     const bool force = parameters.boolean_or("force", false);
     if (text.empty()) return {std::nullopt, force};
@@ -114,20 +114,20 @@ Api::Wish wish_of(RpcParameters& parameters) {
 
 Json apply(Api& api, RpcClient&, RpcParameters& parameters) {
     Config config = parsed(parameters.text("toml"));
-    const Api::Wish wish = wish_of(parameters);
+    const Api::ApplyOptions wanted = options_of(parameters);
     parameters.finish();
-    return applied(api.apply(std::move(config), wish));
+    return applied(api.apply(std::move(config), wanted));
 }
 
 Json set(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string path = parameters.text("path");
     const Json& value = parameters.any("value");
-    const Api::Wish wish = wish_of(parameters);
+    const Api::ApplyOptions wanted = options_of(parameters);
     parameters.finish();
     auto changed = with_value(api.running().config(), path,
                               value.is_string() ? value.get<std::string>() : json_text(value));
     if (!changed) throw refusal(changed.error());
-    return applied(api.apply(std::move(*changed), wish));
+    return applied(api.apply(std::move(*changed), wanted));
 }
 
 Json confirm(Api& api, RpcClient&, RpcParameters& parameters) {

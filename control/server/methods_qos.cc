@@ -87,7 +87,7 @@ Json port_json(const RunningSwitch& running, PortId id) {
                  {"pfc_mode", mode_name(port.mode)},
                  {"lossless", classes_json(port.lossless)},
                  {"sends_pfc", classes_json(port.masks.may_send)},
-                 {"obeys_pfc", classes_json(port.masks.honours)},
+                 {"obeys_pfc", classes_json(port.masks.honors)},
                  {"priority_groups", Json::array()},
                  {"queues", Json::array()}};
     for (ClassId n = 0; n < classes; ++n) {

@@ -1,4 +1,4 @@
-// Methods of routes and neighbours: many in one request, whole or not at all; and which way a flow takes.
+// Methods of routes and neighbors: many in one request, whole or not at all; and which way a flow takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -153,7 +153,7 @@ Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
     changes.neighbors = changes_of<RouteChanges::Neighbor>(
         *api.running().config().neighbors, std::move(asked), verb,
         [](const NeighborConfig& neighbor) { return neighbor.address; },
-        [](const NeighborConfig& neighbor) { return "neighbour " + print_address(neighbor.address); });
+        [](const NeighborConfig& neighbor) { return "neighbor " + print_address(neighbor.address); });
     api.change_routes(changes);
     return {{"changed", changes.neighbors.size()}, {"generation", api.running().generation()}};
 }
@@ -256,13 +256,13 @@ Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
 
 std::span<const RpcMethod> route_methods() {
     static constexpr std::array methods{
-        RpcMethod{"neighbor.add", "neighbors: [{address, port, mac, vlan}]", "Adds neighbours, all or none.",
+        RpcMethod{"neighbor.add", "neighbors: [{address, port, mac, vlan}]", "Adds neighbors, all or none.",
                   changes, true, neighbors<Verb::add>},
-        RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "Deletes neighbours, all or none.", changes,
-                  true, neighbors<Verb::remove>},
-        RpcMethod{"neighbor.list", "", "All neighbours.", reads, false, list_neighbors},
+        RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "Deletes neighbors, all or none.", changes, true,
+                  neighbors<Verb::remove>},
+        RpcMethod{"neighbor.list", "", "All neighbors.", reads, false, list_neighbors},
         RpcMethod{"neighbor.replace", "neighbors: [{address, port, mac, vlan}]",
-                  "Adds or replaces neighbours, all or none.", changes, true, neighbors<Verb::replace>},
+                  "Adds or replaces neighbors, all or none.", changes, true, neighbors<Verb::replace>},
         RpcMethod{"route.add", "routes: [{prefix, via}]",
                   "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\".", changes,
                   true, routes<Verb::add>},

@@ -196,7 +196,7 @@ void ControlServer::Session::on_writable() {
 
 bool ControlServer::Session::is_full() const { return unsent_bytes_ > limits_.unread_pause_bytes; }
 
-bool ControlServer::Session::has_news() const {
+bool ControlServer::Session::has_notice() const {
     if (closing_ || is_full()) return false;
     const RunningSwitch& running = server_.api_.running();
     return (client_.wants_events && client_.next_event < running.event_log().total()) ||
@@ -204,7 +204,7 @@ bool ControlServer::Session::has_news() const {
 }
 
 void ControlServer::Session::push_soon() {
-    if (pushing_ || !has_news()) return;
+    if (pushing_ || !has_notice()) return;
     pushing_ = true;
     boost::asio::post(socket_.get_executor(), turn([this] { push(); }));
 }

@@ -44,7 +44,7 @@ class ControlServer::Session : public std::enable_shared_from_this<Session> {
     void write();
     void on_writable();
     bool is_full() const;
-    bool has_news() const;
+    bool has_notice() const;
     void push_soon();
     void push();
     void push_events();
@@ -64,7 +64,7 @@ class ControlServer::Session : public std::enable_shared_from_this<Session> {
     unsigned bad_lines_ = 0;
     bool serving_ = false;  // has a turn to come to answer what has been read
     bool stalled_ = false;  // serving, and it must read its answers first
-    bool pushing_ = false;  // has a turn to come to be sent news
+    bool pushing_ = false;  // has a turn to come to be sent notices
     bool bulk_ = false;     // has one of the places for long lines
     bool waits_ = false;    // for such a place
     bool closing_ = false;  // after its last words

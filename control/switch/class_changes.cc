@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-std::vector<ClassNews> ClassChanges::look(const Switch& device, Time now) {
-    std::vector<ClassNews> news;
+std::vector<ClassNotice> ClassChanges::look(const Switch& device, Time now) {
+    std::vector<ClassNotice> notice;
     waits_.resize(device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id)
         for (ClassId n = 0; n < classes; ++n) {
@@ -14,14 +14,15 @@ std::vector<ClassNews> ClassChanges::look(const Switch& device, Time now) {
             if (limits.changing == wait.since.has_value()) continue;
             const std::uint64_t dropped = device.port(id).counters.group[n].dropped.get();
             if (limits.changing) {
-                news.push_back({id, n, true, false, {}, 0});
+                notice.push_back({id, n, true, false, {}, 0});
                 wait = {now, dropped};
             } else {
                 const Wait ended = std::exchange(wait, {});
-                news.push_back({id, n, false, limits.lossless, now - *ended.since, dropped - ended.dropped});
+                notice.push_back(
+                    {id, n, false, limits.lossless, now - *ended.since, dropped - ended.dropped});
             }
         }
-    return news;
+    return notice;
 }
 
 }  // namespace sluice

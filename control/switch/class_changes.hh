@@ -19,7 +19,7 @@ constexpr std::string_view class_state(const GroupLimits& limits) {
 }
 
 // A wait that began or ended.
-struct ClassNews {
+struct ClassNotice {
     PortId port;
     ClassId priority;
     bool begins;
@@ -32,7 +32,7 @@ class ClassChanges {
   public:
     // What has changed since the last look, in order of ports and classes. After each policy that is
     // published.
-    std::vector<ClassNews> look(const Switch& device, Time now);
+    std::vector<ClassNotice> look(const Switch& device, Time now);
     // Nothing: the class does not wait.
     std::optional<Time> since(PortId port, ClassId priority) const {
         return port < waits_.size() ? waits_[port][priority].since : std::nullopt;

@@ -68,10 +68,10 @@ std::vector<std::string> DevicePorts::broken_promises() const {
 
 void DevicePorts::poll_links(Time now) {
     const std::vector<std::string>& names = running_->port_names();
-    const auto tell = [&](std::vector<PortNews> all) {
-        for (PortNews& news : all) {
-            interfaces_changed_ |= news.another;
-            running_->note(news.kind, std::move(news.text));
+    const auto tell = [&](std::vector<PortNotice> all) {
+        for (PortNotice& notice : all) {
+            interfaces_changed_ |= notice.another;
+            running_->note(notice.kind, std::move(notice.text));
         }
     };
     tell(port_watch_->look(config(), device(), now));

@@ -17,9 +17,9 @@ struct SwitchEvent {
     Duration at;
     std::string kind;  // "port_down", ...
     std::string text;
-    std::optional<WatchdogNews> watchdog{};  // the figures of a watchdog's event
-    std::optional<ClassNews> of_class{};     // likewise, of a class on its way to lossless
-    std::optional<LinkNews> link{};          // likewise of a port that went up or down
+    std::optional<WatchdogNotice> watchdog{};  // the figures of a watchdog's event
+    std::optional<ClassNotice> of_class{};     // likewise, of a class on its way to lossless
+    std::optional<LinkNotice> link{};          // likewise of a port that went up or down
 };
 
 class EventLog {

@@ -34,12 +34,12 @@ std::string Publication::late() const {
     return fmt::format("worker {} has not taken it up for {} s", worker, since.count());
 }
 
-Publication::News Publication::news() {
-    if (!late_) return News::none;
-    if (!std::exchange(late_->told, true)) return News::late;
-    if (!is_taken_up()) return News::none;
+Publication::Notice Publication::notice() {
+    if (!late_) return Notice::none;
+    if (!std::exchange(late_->told, true)) return Notice::late;
+    if (!is_taken_up()) return Notice::none;
     late_.reset();
-    return News::back;
+    return Notice::back;
 }
 
 std::array<std::uint64_t, max_workers> Publication::turns() const {

@@ -39,8 +39,8 @@ class Publication {
     // what was published last.
     std::string late() const;
     // Once a round: what has happened since the last call.
-    enum class News : std::uint8_t { none, late, back };
-    News news();
+    enum class Notice : std::uint8_t { none, late, back };
+    Notice notice();
 
   private:
     struct Lateness {

@@ -74,7 +74,7 @@ std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const Effec
         PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
         const PuntLimit wanted = config_.kernel.routes ? config.punt.unresolved : PuntLimit{};
         if (slow_path_.tap(id) != nullptr) port.punts = true;
-        // Who has nobody to answer may still wait for a neighbour, where there is a kernel to find it out.
+        // Who has nobody to answer may still wait for a neighbor, where there is a kernel to find it out.
         if (!port.punts) port.punt_limit = {};
         unresolved = wanted;
         port.punts |= wanted.rate != 0;
@@ -105,12 +105,12 @@ bool RunningSwitch::finish_change() {
     Publication& publication = change_->publication();
     if (publication.is_taken_up()) routes_->published();
     const std::string late = publication.late();
-    const Publication::News news = publication.news();
-    if (news == Publication::News::late)
+    const Publication::Notice notice = publication.notice();
+    if (notice == Publication::Notice::late)
         note("worker_late", "a change is published, and " +
                                 (late.empty() ? std::string("a worker took long to take it up") : late) +
                                 "; what the worker does not do waits for it");
-    if (news == Publication::News::back) note("worker_back", "every worker runs what was published last");
+    if (notice == Publication::Notice::back) note("worker_back", "every worker runs what was published last");
     if (!change_->is_pending()) return false;
     const bool done = change_->finish();
     note_classes();

@@ -65,7 +65,7 @@ class RunningSwitch {
     // `forced`: what it is not lossless for, and which is wanted.
     std::string apply(Config config, std::vector<std::string> forced);
     const std::vector<std::string>& forced() const { return state_.forced; }
-    // Routes and neighbours alone, the configuration's or the kernel's; costs what it changes.
+    // Routes and neighbors alone, the configuration's or the kernel's; costs what it changes.
     std::string change_routes(const RouteChanges& changes);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
@@ -134,7 +134,7 @@ class RunningSwitch {
     void force_also(std::vector<std::string> reasons);
     // What holds the port's link up or down may have changed.
     void look_at_link(PortId id);
-    void note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog = {});
+    void note(std::string kind, std::string text, std::optional<WatchdogNotice> watchdog = {});
     // Likewise, but the same words once in a run.
     void note_once(const std::string& kind, std::string text);
     // Set when a virtual run is stopped before its end; its verdict is of the time until then.
@@ -160,7 +160,7 @@ class RunningSwitch {
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
                                     const OperatorState& state) const;
     void note_drops(PortId id);
-    void note_watchdog(const WatchdogNews& news);
+    void note_watchdog(const WatchdogNotice& notice);
     void note_microbursts();
     void note_classes();
     void note_forced(const std::vector<std::string>& before);

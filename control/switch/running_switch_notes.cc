@@ -52,10 +52,11 @@ std::string why_up(LinkCause before, const std::string& interface) {
     return "by command";
 }
 
-std::string link_text(const std::string& port, const std::string& interface, const LinkNews& news) {
-    const std::string why = news.is_up() ? why_up(news.before, interface) : why_down(news.cause, interface);
-    const bool by_command = (news.is_up() ? news.before : news.cause) == LinkCause::command;
-    const char* state = news.is_up() ? "up" : news.before == LinkCause::none ? "down" : "still down";
+std::string link_text(const std::string& port, const std::string& interface, const LinkNotice& notice) {
+    const std::string why =
+        notice.is_up() ? why_up(notice.before, interface) : why_down(notice.cause, interface);
+    const bool by_command = (notice.is_up() ? notice.before : notice.cause) == LinkCause::command;
+    const char* state = notice.is_up() ? "up" : notice.before == LinkCause::none ? "down" : "still down";
     return fmt::format("port {} {}{}{}", port, state, by_command ? " " : ": ", why);
 }
 
@@ -83,7 +84,7 @@ void RunningSwitch::note_once(const std::string& kind, std::string text) {
 }
 
 void RunningSwitch::watch() {
-    for (const WatchdogNews& news : watchdog_.look(*switch_)) note_watchdog(news);
+    for (const WatchdogNotice& notice : watchdog_.look(*switch_)) note_watchdog(notice);
     if (options_.observes) observation_->drain(*switch_);
     note_microbursts();
     std::uint64_t drops = 0;
@@ -111,28 +112,28 @@ void RunningSwitch::watch() {
     }
 }
 
-void RunningSwitch::note_watchdog(const WatchdogNews& news) {
-    const std::string queue = fmt::format("port {} queue {}", names_[news.port], news.queue);
-    if (news.detected)
+void RunningSwitch::note_watchdog(const WatchdogNotice& notice) {
+    const std::string queue = fmt::format("port {} queue {}", names_[notice.port], notice.queue);
+    if (notice.detected)
         note("watchdog_detected",
              fmt::format("{}: the peer holds it paused, action {}: {} packets dropped at once", queue,
-                         news.action, news.dropped),
-             news);
+                         notice.action, notice.dropped),
+             notice);
     else
         note("watchdog_restored",
              fmt::format("{}: restored, action {}: {} packets passed and {} dropped in this storm", queue,
-                         news.action, news.passed, news.dropped),
-             news);
+                         notice.action, notice.passed, notice.dropped),
+             notice);
 }
 
 void RunningSwitch::look_at_link(PortId id) {
     const LinkCause cause = is_up(names_[id]) ? surroundings_.link_cause(id) : LinkCause::command;
-    const auto news = links_.look(id, cause, now());
-    if (!news) return;
+    const auto notice = links_.look(id, cause, now());
+    if (!notice) return;
     const EthdevPort* device = ethdev(id);
     const std::string interface = device != nullptr ? device->interface_name() : std::string{};
-    events_.add({now() - Time{}, news->is_up() ? "port_up" : "port_down",
-                 link_text(names_[id], interface, *news), std::nullopt, std::nullopt, news});
+    events_.add({now() - Time{}, notice->is_up() ? "port_up" : "port_down",
+                 link_text(names_[id], interface, *notice), std::nullopt, std::nullopt, notice});
 }
 
 // Every one is in the report; an event says that there are any.
@@ -149,20 +150,20 @@ void RunningSwitch::note_microbursts() {
 }
 
 void RunningSwitch::note_classes() {
-    for (const ClassNews& news : class_changes_.look(*switch_, now())) {
-        std::string text = fmt::format("port {} class {}: ", names_[news.port], news.priority);
-        if (news.begins) {
+    for (const ClassNotice& notice : class_changes_.look(*switch_, now())) {
+        std::string text = fmt::format("port {} class {}: ", names_[notice.port], notice.priority);
+        if (notice.begins) {
             text += fmt::format("becomes lossless, and pauses its peer until {} cells have left",
                                 pending_cells());
             if (const auto queue = awaited_queue())
                 text += fmt::format(", most of them from queue {}.{}", names_[queue->port], queue->queue);
         } else {
-            text +=
-                fmt::format("{} after {}; it lost {} packets meanwhile",
-                            news.lossless ? "lossless" : "lossy again", print_time(news.lasted), news.lost);
+            text += fmt::format("{} after {}; it lost {} packets meanwhile",
+                                notice.lossless ? "lossless" : "lossy again", print_time(notice.lasted),
+                                notice.lost);
         }
-        events_.add({now() - Time{}, news.begins ? "class_changing" : "class_changed", std::move(text),
-                     std::nullopt, news});
+        events_.add({now() - Time{}, notice.begins ? "class_changing" : "class_changed", std::move(text),
+                     std::nullopt, notice});
     }
 }
 
@@ -183,7 +184,7 @@ void RunningSwitch::note_drops(PortId id) {
     }
 }
 
-void RunningSwitch::note(std::string kind, std::string text, std::optional<WatchdogNews> watchdog) {
+void RunningSwitch::note(std::string kind, std::string text, std::optional<WatchdogNotice> watchdog) {
     const Duration at = switch_ ? now() - Time{} : Duration{};
     events_.add({at, std::move(kind), std::move(text), std::move(watchdog)});
 }

@@ -19,12 +19,12 @@ std::string state_text(const WatchdogCounters& counters) {
 
 }  // namespace
 
-std::vector<WatchdogNews> WatchdogWatch::look(Switch& device) {
+std::vector<WatchdogNotice> WatchdogWatch::look(Switch& device) {
     std::uint64_t changes = 0;
     for (unsigned w = 0; w < device.worker_count(); ++w)
         changes += device.worker(static_cast<WorkerId>(w)).watchdog_changes.get();
-    std::vector<WatchdogNews> news;
-    if (changes == changes_) return news;
+    std::vector<WatchdogNotice> notice;
+    if (changes == changes_) return notice;
     changes_ = changes;
     seen_.resize(device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id) {
@@ -32,25 +32,25 @@ std::vector<WatchdogNews> WatchdogWatch::look(Switch& device) {
             const WatchdogCounters& counters = device.port(id).watchdog.counters[n];
             Seen& seen = seen_[id][n];
             const Seen now{counters.detected.get(), counters.restored.get()};
-            const WatchdogNews one{id,
-                                   static_cast<ClassId>(n),
-                                   false,
-                                   action_text(counters),
-                                   counters.storm_passed.get(),
-                                   counters.storm_dropped.get()};
+            const WatchdogNotice one{id,
+                                     static_cast<ClassId>(n),
+                                     false,
+                                     action_text(counters),
+                                     counters.storm_passed.get(),
+                                     counters.storm_dropped.get()};
             // A storm that ends and one that begins between two looks: the end came first, unless it is its
             // own.
             const bool ended_first = seen.detected > seen.restored;
-            if (now.restored != seen.restored && ended_first) news.push_back(one);
+            if (now.restored != seen.restored && ended_first) notice.push_back(one);
             if (now.detected != seen.detected) {
-                news.push_back(one);
-                news.back().detected = true;
+                notice.push_back(one);
+                notice.back().detected = true;
             }
-            if (now.restored != seen.restored && !ended_first) news.push_back(one);
+            if (now.restored != seen.restored && !ended_first) notice.push_back(one);
             seen = now;
         }
     }
-    return news;
+    return notice;
 }
 
 nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std::string>& port_names) {

@@ -10,7 +10,7 @@
 namespace sluice {
 
 // One storm or cut that began or ended.
-struct WatchdogNews {
+struct WatchdogNotice {
     PortId port;
     ClassId queue;
     bool detected;  // else restored
@@ -23,7 +23,7 @@ struct WatchdogNews {
 // and queues, those that ended first.
 class WatchdogWatch {
   public:
-    std::vector<WatchdogNews> look(Switch& device);
+    std::vector<WatchdogNotice> look(Switch& device);
 
   private:
     struct Seen {

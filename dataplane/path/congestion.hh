@@ -36,7 +36,7 @@ inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkP
                  decision.drawn});
 }
 
-// Before a packet that is not PortPolicy::calm_at_arrival enters its queue: whether WRED drops it, and
+// Before a packet that is not PortPolicy::no_wred_at_enqueue enters its queue: whether WRED drops it, and
 // whether it is to be marked once the queue takes it.
 inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PortPolicy& own,
                                          const PacketMeta& info, Time now) {

@@ -43,9 +43,8 @@ inline void give_back(EgressQueue& queue, const QueueLimits& limits, PoolBursts&
     const PacketMeta& info = meta(packet);
     if (!port.link_up) return DropReason::link_down;
     if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const bool calm = (own.calm_at_arrival[info.treatment.ecn.bits] >> info.queue & 1U) != 0;
-    const WredVerdict verdict =
-        calm ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
+    const bool no_wred = (own.no_wred_at_enqueue[info.treatment.ecn.bits] >> info.queue & 1U) != 0;
+    const auto verdict = no_wred ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
     if (verdict == WredVerdict::drop) return DropReason::wred_drop;
     const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pools, info.cells);
     if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
@@ -300,8 +299,8 @@ void discard_out(WorkerContext& worker, PortContext& port) {
 
 constexpr bool usual_packets = true, all_packets = false;
 
-// Puts packets into their queues, from the front; returns how many. `usual`: up to the first one for which
-// more is to be asked than its queue's own cells; that loop calls nothing, so that nothing is spilled in it.
+// Puts packets into their queues; returns how many. `usual`: up to the first one for which more is to be
+// asked than its queue's own cells; that loop calls nothing, so that nothing is spilled in it.
 template <bool usual>
 [[gnu::noinline]] std::size_t enqueue_from(WorkerContext& worker, std::span<Packet* const> packets,
                                            PoolBursts* pools, Time now) {
@@ -326,7 +325,8 @@ template <bool usual>
         const ClassId number = info.queue;
         EgressQueue& queue = queues[number];
         // Nothing but the queue's own limit is to be asked.
-        const bool open = ((open_queues & own->calm_at_arrival[info.treatment.ecn.bits]) >> number & 1U) != 0;
+        const auto no_wred = own->no_wred_at_enqueue[info.treatment.ecn.bits];
+        const bool open = ((open_queues & no_wred) >> number & 1U) != 0;
         if constexpr (usual) {
             if (!open || info.observed != 0 || !queue.packets.has_room() ||
                 queue.microburst.is_above(queue.use.used_cells() + info.cells) ||

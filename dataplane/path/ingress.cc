@@ -39,7 +39,7 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
         const Time end = start + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
         const std::uint8_t held = port.honor.held();
         // One that was passed on before the link went down is forgotten, as the others are.
-        if (port.link_up) port.honor.receive(control.map, start, end, policy.speed, policy.pfc_honours);
+        if (port.link_up) port.honor.receive(control.map, start, end, policy.speed, policy.pfc_honors);
         if (worker.reactions && (port.honor.held() & ~held) != 0) begin_to_obey(worker, port);
     } else {
         counters.pfc.rx_unknown.add(1);
@@ -130,7 +130,7 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     meter.lap(Stage::lookup, batch.count);
     route_stage(worker, batch);
     meter.lap(Stage::route, batch.count);
-    take_in(worker, port, batch, now, meter);
+    admit_batch(worker, port, batch, now, meter);
     return received;
 }
 

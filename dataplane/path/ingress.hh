@@ -34,6 +34,6 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
 template <class Meter>
 unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now, Meter& meter);
 template <class Meter>
-unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
+unsigned receive_handed_off(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
 
 }  // namespace sluice

@@ -75,7 +75,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
 
 }  // namespace
 
-void pass_on(ReceiveQueue& queue, Packet* packet, PassedFrame::What what, DropReason refusal) {
+void hand_off_frame(ReceiveQueue& queue, Packet* packet, PassedFrame::What what, DropReason refusal) {
     const PassedFrame frame{packet, what, refusal, 0};
     [[maybe_unused]] const std::size_t posted = queue.passed.post({&frame, 1});
     assert(posted == 1);
@@ -83,7 +83,7 @@ void pass_on(ReceiveQueue& queue, Packet* packet, PassedFrame::What what, DropRe
 
 void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason) {
     if (worker.policy->ports[queue.port].punts)
-        pass_on(queue, packet, PassedFrame::What::refused, reason);
+        hand_off_frame(queue, packet, PassedFrame::What::refused, reason);
     else
         drop(worker, packet, reason);
 }
@@ -116,7 +116,7 @@ unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now,
 }
 
 template <class Meter>
-unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+unsigned receive_handed_off(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     std::array<PassedFrame, burst_size> frames;
     unsigned total = 0;
     for (const auto& queue : port.more_receive_queues) {
@@ -130,7 +130,7 @@ unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& me
             Batch batch;
             sort_stage(worker, port, std::span(frames).first(count), batch);
             meter.lap(Stage::receive, count);
-            take_in(worker, port, batch, now, meter);
+            admit_batch(worker, port, batch, now, meter);
         }
     }
     return total;
@@ -138,7 +138,7 @@ unsigned take_over(WorkerContext& worker, PortContext& port, Time now, Meter& me
 
 template unsigned receive_for_owner(WorkerContext&, ReceiveQueue&, Time, NoLaps&);
 template unsigned receive_for_owner(WorkerContext&, ReceiveQueue&, Time, Laps&);
-template unsigned take_over(WorkerContext&, PortContext&, Time, NoLaps&);
-template unsigned take_over(WorkerContext&, PortContext&, Time, Laps&);
+template unsigned receive_handed_off(WorkerContext&, PortContext&, Time, NoLaps&);
+template unsigned receive_handed_off(WorkerContext&, PortContext&, Time, Laps&);
 
 }  // namespace sluice

@@ -38,7 +38,7 @@ struct RouteTables {
                        [&](std::uint32_t hop) { return tables.is_up(tables.next_hops[hop].port); });
 }
 
-// Where only the neighbour is unknown control has the kernel find it out. Who sends more than the ring holds
+// Where only the neighbor is unknown control has the kernel find it out. Who sends more than the ring holds
 // is heard next time.
 [[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, const std::uint8_t* l3,
                                                      const Parsed& parsed, DropReason reason) {

@@ -81,7 +81,7 @@ void hand_off_stage(WorkerContext& worker, const Batch& batch);
 
 // What the port's owner does with a batch that has been routed, by whomever.
 template <class Meter>
-void take_in(WorkerContext& worker, PortContext& port, Batch& batch, Time now, Meter& meter) {
+void admit_batch(WorkerContext& worker, PortContext& port, Batch& batch, Time now, Meter& meter) {
     admit_stage(worker, port, batch);
     meter.lap(Stage::admit, batch.count);
     hand_off_stage(worker, batch);
@@ -96,8 +96,8 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet);
 bool come_full(ReceiveState& state, unsigned received);
 
 // To the owner of the port. There is room: else the queue had not been polled. (ingress_queues.cc)
-void pass_on(ReceiveQueue& queue, Packet* packet, PassedFrame::What what,
-             DropReason refusal = DropReason::none);
+void hand_off_frame(ReceiveQueue& queue, Packet* packet, PassedFrame::What what,
+                    DropReason refusal = DropReason::none);
 // Only the owner of the port knows what control may still get of it.
 void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason);
 

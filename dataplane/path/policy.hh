@@ -28,7 +28,7 @@ namespace sluice {
 
 class Fib;
 
-// How frames leave for one neighbour, and where.
+// How frames leave for one neighbor, and where.
 struct alignas(32) NextHop {  // its index is a shift
     std::array<std::uint8_t, 18>
         header{};                    // Ethernet header as it goes out, tag included, EtherType left open
@@ -78,11 +78,11 @@ struct PortPolicy {
     std::array<QueueLimits, classes> queue{};  // egress
     PortSchedule schedule;
     PfcSendSettings pfc_send;
-    std::uint8_t pfc_honours = 0;               // priorities whose pauses we obey
+    std::uint8_t pfc_honors = 0;                // priorities whose pauses we obey
     std::array<std::uint16_t, classes> wred{};  // of a queue: index into Policy::wred, plus one; 0: none
     // By a packet's EcnBits::bits: queues that take it without a look at their WRED curve, whatever they
     // hold. None is always right, and slower.
-    std::array<std::uint8_t, EcnBits::values> calm_at_arrival{};
+    std::array<std::uint8_t, EcnBits::values> no_wred_at_enqueue{};
     std::array<std::uint32_t, classes> microburst_cells{};  // depth above which a queue bursts; 0: never
     std::uint8_t held = 0;  // queues an operator holds: admission goes on, dequeue stops
     Rate speed = gigabits(100);
@@ -91,8 +91,8 @@ struct PortPolicy {
     std::array<PuntLimit, punt_class_count> punt_limit{};
 };
 
-inline std::array<std::uint8_t, EcnBits::values> calm_at_arrival(std::span<const WredProfile> profiles,
-                                                                 const PortPolicy& port) {
+inline std::array<std::uint8_t, EcnBits::values> no_wred_at_enqueue(std::span<const WredProfile> profiles,
+                                                                    const PortPolicy& port) {
     std::array<std::uint8_t, EcnBits::values> calm{};
     for (unsigned bits = 0; bits < EcnBits::values; ++bits)
         for (unsigned queue = 0; queue < classes; ++queue) {

@@ -9,17 +9,17 @@ namespace sluice {
 namespace {
 
 // What a queue's watchdog is told. Several priorities may pause one queue: the last of them to end counts.
-QueueSight sight_of(const PortContext& port, const PortPolicy& policy, ClassId queue) {
-    QueueSight sight;
-    sight.holds_packets = (port.backlog >> queue & 1U) != 0;
-    sight.sent = port.counters.queue[queue].tx.packets.get();
+QueueSample sample_of(const PortContext& port, const PortPolicy& policy, ClassId queue) {
+    QueueSample sample;
+    sample.holds_packets = (port.backlog >> queue & 1U) != 0;
+    sample.sent = port.counters.queue[queue].tx.packets.get();
     for_each_class(policy.watchdog.priorities[queue], [&](ClassId n) {
-        sight.xoffs += port.honor.counters(n).rx_xoff.get();
+        sample.xoffs += port.honor.counters(n).rx_xoff.get();
         if (port.honor.state(n) != PauseState::held) return;
         const Time until = port.honor.deadline(n);
-        sight.paused_until = sight.paused_until ? max(*sight.paused_until, until) : until;
+        sample.paused_until = sample.paused_until ? max(*sample.paused_until, until) : until;
     });
-    return sight;
+    return sample;
 }
 
 void forget_asserted(PortContext& port, std::uint8_t priorities, Time now) {
@@ -139,9 +139,9 @@ unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now) {
     if (awake != 0) port.honor.expire_ignored(now);
     const std::uint8_t paused = map_classes(policy.map.pfc_priority_to_queue, port.honor.paused(now));
     for_each_class((paused & port.backlog) | awake, [&](ClassId queue) {
-        const QueueSight sight = sight_of(port, policy, queue);
+        const QueueSample sample = sample_of(port, policy, queue);
         changes += take(worker, port, queue, now,
-                        [&](PfcWatchdog& machine) { return machine.look(queue, sight, now); });
+                        [&](PfcWatchdog& machine) { return machine.look(queue, sample, now); });
     });
     return changes;
 }

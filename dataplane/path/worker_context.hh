@@ -248,8 +248,8 @@ struct alignas(64) WorkerContext {
     const Policy* policy = nullptr;  // valid during a turn
     Time now{};                      // of the turn
     std::vector<PortContext*> own_ports;
-    std::vector<PortContext*> wide_ports;  // those of them with more than one receive queue
-    std::vector<ReceiveQueue*> polled;     // beyond the first, of any port
+    std::vector<PortContext*> multi_queue_ports;  // those of them with more than one receive queue
+    std::vector<ReceiveQueue*> polled;            // beyond the first, of any port
     ChunkPool chunks;
     rte_mempool* packet_pool;  // for the frames we make
     LocalInbox local;

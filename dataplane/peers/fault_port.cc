@@ -69,7 +69,7 @@ void FaultPort::misbehave(Time now) {
     }
 }
 
-void FaultPort::take_in(Packet* packet) {
+void FaultPort::disturb(Packet* packet) {
     const FrameFate fate = spec_.dice.frame(settings_, ++frames_);
     if (fate.drop) {
         ++counters_.dropped;
@@ -90,11 +90,11 @@ void FaultPort::take_in(Packet* packet) {
     arriving_.push_back(std::move(copy));
 }
 
-void FaultPort::take_in(Time now) {
+void FaultPort::receive_inner(Time now) {
     std::array<Packet*, burst_size> burst;
     while (true) {
         const unsigned count = inner_->receive(burst, now);
-        for (unsigned i = 0; i < count; ++i) take_in(burst[i]);
+        for (unsigned i = 0; i < count; ++i) disturb(burst[i]);
         if (count < burst.size()) return;
     }
 }
@@ -102,7 +102,7 @@ void FaultPort::take_in(Time now) {
 unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
     forget_arrival();
     send_late(now);
-    take_in(now);
+    receive_inner(now);
     misbehave(now);
     unsigned count = 0;
     while (count < out.size()) {

@@ -76,8 +76,8 @@ class FaultPort final : public Port {
         return start + spec_.speed.byte_time() * wire_bytes(static_cast<std::uint32_t>(bytes));
     }
     // Everything that has arrived at the port behind by `now`, with the faults of the receive path.
-    void take_in(Time now);
-    void take_in(Packet* packet);
+    void receive_inner(Time now);
+    void disturb(Packet* packet);
     // What the peer says by `now`, in order of time.
     void misbehave(Time now);
     void peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta);

@@ -32,7 +32,7 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
             if (queue->poller == id) polled.push_back(queue.get());
         if (shared.owner[port->id] != id) continue;
         own_ports.push_back(port.get());
-        if (!port->more_receive_queues.empty()) wide_ports.push_back(port.get());
+        if (!port->more_receive_queues.empty()) multi_queue_ports.push_back(port.get());
     }
     handed_over.reserve((shared.workers - 1U) * most_of_each(*this));
 }
@@ -235,7 +235,7 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
         if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
     }
     for (ReceiveQueue* queue : worker.polled) work += receive_for_owner(worker, *queue, now, meter);
-    for (PortContext* port : worker.wide_ports) work += take_over(worker, *port, now, meter);
+    for (PortContext* port : worker.multi_queue_ports) work += receive_handed_off(worker, *port, now, meter);
     for (unsigned n = 0; n < burst_size && has_injection(worker) && inject_next(worker, now); ++n) ++work;
     const unsigned enqueued = enqueue_all(worker, now);
     meter.lap(Stage::enqueue, enqueued);

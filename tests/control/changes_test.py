@@ -57,7 +57,7 @@ class Changes(Case):
         self.frames_equal(out.frames["h2"], [routed(frame.bytes, 2) for frame in sent[10:20]])
         self.assertEqual(out.drops("h0"), {"no_route": 10})
 
-    def test_a_neighbour_moves(self):
+    def test_a_neighbor_moves(self):
         running = Running(self.switch(count=20))
         running.call("clock.run", **{"for": "9500ns"})
         running.call("neighbor.replace", neighbors=[{"address": "10.0.1.2", "port": "h2", "mac": "02:00:00:00:00:03"}])

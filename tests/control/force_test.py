@@ -120,7 +120,7 @@ class Force(Case):
         out = self.switch(FORCED["headroom-small"]).run("--force")
         self.assertGreater(out.drops("h0").get("headroom_overrun", 0), 0)
         self.assertTrue(any("were dropped: headroom_overrun" in reason for reason in out.report["verdict"]["reasons"]))
-        self.assertEqual(out.drops("h2"), {}, "the neighbour, whose headroom is whole")
+        self.assertEqual(out.drops("h2"), {}, "the neighbor, whose headroom is whole")
 
     def test_a_change(self):
         running = Running(self.switch())

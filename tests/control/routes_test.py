@@ -71,7 +71,7 @@ class Routes(Case):
         running.stop()
 
     def test_a_request_that_does_not_fit_changes_nothing(self):
-        """256 tables, of which the ports' own addresses and neighbours take one or two."""
+        """256 tables, of which the ports' own addresses and neighbors take one or two."""
         running = Running(Switch(self, hosts=3, fib={"ipv4_tables": 256}))
         hosts = [{"prefix": f"20.{number}.0.1/32", "via": via_of(number)} for number in range(250)]
         before = running.call("config.get")

@@ -37,7 +37,7 @@ struct Given {
         for (const auto& own : changes.addresses) put(addresses, own.prefix, own.there);
         for (const auto& own : changes.subnets) put(subnets, own.prefix, own.there);
         for (const auto& each : changes.neighbors) {
-            require(!each.now || !each.now->mac.is_group(), "a neighbour has a station's MAC");
+            require(!each.now || !each.now->mac.is_group(), "a neighbor has a station's MAC");
             put(neighbors, each.address, each.now.has_value());
         }
         for (const auto& each : changes.routes) {

@@ -114,7 +114,7 @@ class Seed(Comparing):
         self.assertEqual(switch.run("--seed", "7", seed=5).report["seed"], 7)
 
     def test_the_order_of_sections_does_not_matter(self):
-        """Ports in natural order, neighbours and routes by address: a file may list them as it likes."""
+        """Ports in natural order, neighbors and routes by address: a file may list them as it likes."""
         switch = busy(self, "0ns")
         first = switch.run()
         switch.ports = dict(reversed(switch.ports.items()))

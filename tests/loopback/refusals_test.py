@@ -190,7 +190,7 @@ class Configuration(loopback.Case):
     def test_a_device_that_needs_the_real_clock(self):
         Switch(self, hosts=1, device="net_ring0").refused(CONFIGURATION, "net_ring0", "real clock")
 
-    def test_a_neighbour_at_no_port(self):
+    def test_a_neighbor_at_no_port(self):
         switch = self.switch()
         switch.neighbor("10.0.7.2", "h7", loopback.mac(7))
         switch.refused(CONFIGURATION, "10.0.7.2", "h7")

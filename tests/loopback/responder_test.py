@@ -192,7 +192,7 @@ class Responder(loopback.Case):
                      (who_has("10.0.0.1", tags=tags), is_at("10.0.0.1", tags=tags)),
                      punted={"arp_nd": 4})
 
-    def test_neighbour_discovery(self):
+    def test_neighbor_discovery(self):
         own = "2001:db8:0::1"
         self.answers(
             (solicit(own), advertise(own)),

@@ -94,7 +94,7 @@ class Rewrite(loopback.Case):
             self.frames_equal(out.frames[f"h{host}"], [routed(frame, host) for to, frame in frames if to == host], host)
 
     def test_hairpin(self):
-        """Out where it came in: between two neighbours of one port, and back to the sender."""
+        """Out where it came in: between two neighbors of one port, and back to the sender."""
         switch = Switch(self, hosts=1)
         switch.neighbor("10.0.0.3", "h0", mac(7))
         frames = [plain(to="10.0.0.3"), plain(to="10.0.0.2", source="10.0.0.3")]

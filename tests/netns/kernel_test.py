@@ -44,7 +44,7 @@ class KernelCase(netns.Case):
         with super().running(switch, **keys) as run:
             run.wait_for(run.path.exists, bool)
             # The hosts do not speak for themselves. Not before: the driver sets the interface's MAC to what it was, for
-            # which the kernel forgets its neighbours.
+            # which the kernel forgets its neighbors.
             for n in self.silent:
                 ip(f"neighbor replace 10.0.{n}.2 lladdr {mac(n)} dev sw{n}")
             run.wait_for(lambda: {entry["address"] for entry in run.call("neighbor.list") if entry["source"] == "kernel"},
@@ -127,7 +127,7 @@ class Routes(KernelCase):
             ip("nexthop delete id 10")  # takes the route with it, without a word
             self.wait_for_route(run, "10.9.0.0/16", None)
 
-    def test_a_neighbour_that_changes_its_mac(self):
+    def test_a_neighbor_that_changes_its_mac(self):
         cables, switch = self.cables(), self.switch()
         with self.running(switch) as run:
             self.comes_through(*cables, run)
@@ -281,13 +281,13 @@ class Kernels:
     """Hosts, kernels and routers between them, and not a word in the switch's configuration."""
 
     def switch_knows(self, run):
-        """The kernel's addresses and subnets are the switch's; it knows no neighbour."""
+        """The kernel's addresses and subnets are the switch's; it knows no neighbor."""
         for address in ("10.0.1.2", "10.0.0.2", "2001:db8:1::2", "2001:db8:0::2"):
             run.wait_for(lambda address=address: run.call("route.lookup", destination=address).get("source"), lambda source: source == "kernel subnet")
 
     def hosts(self):
         hosts = [KernelHost(self, n, resolves=True) for n in range(2)]
-        for n, host in enumerate(hosts):  # without a link-local address a kernel solicits no neighbour
+        for n, host in enumerate(hosts):  # without a link-local address a kernel solicits no neighbor
             ip(f"address add fe80::1/64 dev sw{n} nodad")
             host.run("ip", "address", "add", "fe80::2/64", "dev", "eth0", "nodad")
         return hosts

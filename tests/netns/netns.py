@@ -224,7 +224,7 @@ class Case(loopback.Case):
     def ping_each_other(self, hosts, resolved=True):
         """Waits until the first of two hosts reaches the second; then every ping of either has its answer.
 
-        Not `resolved`: the first packets of IPv6 may be lost, too, because the switch knows no neighbours."""
+        Not `resolved`: the first packets of IPv6 may be lost, too, because the switch knows no neighbors."""
         self.reaches(hosts[0], "10.0.1.2")
         if not resolved:
             self.reaches(hosts[0], "2001:db8:1::2")

@@ -268,7 +268,7 @@ class Taps(netns.Case):
             self.reaches(hosts[0], "10.0.0.1")
             sh("ip", "link", "set", "h0", "netns", "away")
             self.assertEqual(run.wait_for_event("interface_gone"), "port h0: its TAP h0 is in another network namespace now, whose "
-                             "addresses, routes and neighbours are not ours")
+                             "addresses, routes and neighbors are not ours")
             away.ip("address add 10.0.0.1/24 dev h0")
             away.ip("link set h0 up")
             self.reaches(hosts[0], "10.0.0.1")

@@ -285,8 +285,8 @@ std::uint64_t lossless_lost(SimSwitch& sim, PortId port) {
 TEST(Change, aClassThatBecomesLosslessIsHeldUntilItHasItsHeadroom) {
     Trade trade(with_its_dscp(Trade::with_reserve(0)));
     SimSwitch& sim = trade.sim;
-    std::vector<ClassNews> news;
-    sim.on_class = [&](const ClassNews& one) { news.push_back(one); };
+    std::vector<ClassNotice> notice;
+    sim.on_class = [&](const ClassNotice& one) { notice.push_back(one); };
     trade.fill_until_paused(0);
     Config config = with_its_dscp(Trade::with_reserve(1));
     port_of(config, 1).pfc = {becoming, lossless};
@@ -297,8 +297,8 @@ TEST(Change, aClassThatBecomesLosslessIsHeldUntilItHasItsHeadroom) {
     CHECK(sim.limits(1, becoming).changing);
     const std::uint32_t headroom = sim.limits(1, becoming).headroom_cells;  // as much as was free
     CHECK(headroom > 0 && headroom < sim.policy().cell.rounded_up(80'000));
-    LONGS_EQUAL(1, news.size());
-    CHECK(news[0].begins && news[0].port == 1 && news[0].priority == becoming);
+    LONGS_EQUAL(1, notice.size());
+    CHECK(notice[0].begins && notice[0].port == 1 && notice[0].priority == becoming);
     const auto queue = sim.fullest_queue();
     CHECK(queue.has_value());
     LONGS_EQUAL(Trade::sinks, queue->port);
@@ -331,9 +331,9 @@ TEST(Change, aClassThatBecomesLosslessIsHeldUntilItHasItsHeadroom) {
     CHECK(class_state(sim.limits(1, becoming)) == "lossless");
     CHECK(sim.limits(1, becoming).headroom_cells > 0);
     CHECK_FALSE(sim.group(1, becoming).in_xoff());
-    LONGS_EQUAL(2, news.size());
-    CHECK(!news[1].begins && news[1].lossless);
-    LONGS_EQUAL(lost, news[1].lost);
+    LONGS_EQUAL(2, notice.size());
+    CHECK(!notice[1].begins && notice[1].lossless);
+    LONGS_EQUAL(lost, notice[1].lost);
 
     // From then on it pauses its sender, whatever it was while it was used before.
     sim.hold(3, becoming, true);
@@ -353,8 +353,8 @@ TEST(Change, aClassThatIsMadeLossyAgainIsLetGoAtOnce) {
     const Config before = with_its_dscp(Trade::with_reserve(0));
     Trade trade(before);
     SimSwitch& sim = trade.sim;
-    std::vector<ClassNews> news;
-    sim.on_class = [&](const ClassNews& one) { news.push_back(one); };
+    std::vector<ClassNotice> notice;
+    sim.on_class = [&](const ClassNotice& one) { notice.push_back(one); };
     trade.fill_until_paused(0);
     Config config = with_its_dscp(Trade::with_reserve(1));
     port_of(config, 1).pfc = {becoming, lossless};
@@ -368,8 +368,8 @@ TEST(Change, aClassThatIsMadeLossyAgainIsLetGoAtOnce) {
     CHECK(sim.device().port(1).generator.state(becoming) == AssertState::on);
     LONGS_EQUAL(0, sim.port(1).pauses().back().map.quanta[becoming]);
     CHECK(class_state(sim.limits(1, becoming)) == "lossy");
-    LONGS_EQUAL(2, news.size());
-    CHECK(!news[1].begins && !news[1].lossless);
+    LONGS_EQUAL(2, notice.size());
+    CHECK(!notice[1].begins && !notice[1].lossless);
     trade.finish();
 }
 

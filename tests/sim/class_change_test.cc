@@ -45,7 +45,7 @@ class Run {
         waits_.resize(senders_ + sinks_);
         overruns_.resize(senders_ + sinks_);
         for (PortId id = 0; id < senders_; ++id) add_flows(id);
-        sim_.on_class = [this](const ClassNews& news) { take(news); };
+        sim_.on_class = [this](const ClassNotice& notice) { take(notice); };
         sim_.on_instant = [this] { check(); };
     }
 
@@ -172,20 +172,20 @@ class Run {
         return gigabits(10).byte_time() * static_cast<std::int64_t>(4 * cells * (256 + 24));
     }
 
-    void take(const ClassNews& news) {
-        Wait& wait = waits_[news.port][news.priority];
-        if (news.begins == wait.open) sim_.fail("a wait that began twice, or ended without a beginning");
-        if (!news.begins) {
+    void take(const ClassNotice& notice) {
+        Wait& wait = waits_[notice.port][notice.priority];
+        if (notice.begins == wait.open) sim_.fail("a wait that began twice, or ended without a beginning");
+        if (!notice.begins) {
             wait.open = false;
-            if (!news.lossless) ++totals_.taken_back;
+            if (!notice.lossless) ++totals_.taken_back;
             return;
         }
         ++totals_.intervals;
-        const EffectivePort& port = sim_.qos().ports.at(fmt::format("p{}", news.port));
+        const EffectivePort& port = sim_.qos().ports.at(fmt::format("p{}", notice.port));
         wait.open = true;
-        wait.lost_before = overruns(news.port, news.priority);
-        wait.whole = sim_.limits(news.port, news.priority).headroom_cells >= port.headroom.xoff_cells &&
-                     sim_.pool_of(news.port, news.priority).shared_headroom_cells == 0;
+        wait.lost_before = overruns(notice.port, notice.priority);
+        wait.whole = sim_.limits(notice.port, notice.priority).headroom_cells >= port.headroom.xoff_cells &&
+                     sim_.pool_of(notice.port, notice.priority).shared_headroom_cells == 0;
         wait.most_lost = port.headroom.xoff_cells;
         if (wait.whole) ++totals_.whole;
     }

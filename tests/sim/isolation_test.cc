@@ -1,4 +1,4 @@
-// What one class does to another, each with its neighbour at that neighbour's own limit.
+// What one class does to another, each with its neighbor at that neighbor's own limit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ TEST(Isolation, aCommonPoolKeepsItsPromise) {
         config.buffer_size_bytes = 8'000'000;
         SimSwitch sim(config, fmt::format("alpha 2^{} beside", others));
         for (unsigned n = 0; n < classes; ++n) sim.hold(5, static_cast<ClassId>(n), true);
-        // Three neighbours at their limits: two lossy, then a lossless one that is paused.
+        // Three neighbors at their limits: two lossy, then a lossless one that is paused.
         sim.add(0, flow_of(0, 0, 5));
         sim.add(1, flow_of(0, 0, 5));
         sim.run_until(Time{} + microseconds(900));

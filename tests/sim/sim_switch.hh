@@ -74,7 +74,7 @@ class SimSwitch {
     std::int64_t pending_cells() const { return running_->pending_cells(); }
     std::optional<LimitChange::QueueName> fullest_queue() const { return running_->awaited_queue(); }
     // Each wait of a class on its way to lossless that begins or ends.
-    std::function<void(const ClassNews&)> on_class;
+    std::function<void(const ClassNotice&)> on_class;
 
     std::uint64_t dropped() const;
     std::uint64_t dropped(DropReason reason) const;

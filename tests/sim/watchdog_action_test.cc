@@ -31,7 +31,7 @@ TEST_GROUP(WatchdogAction){};
 
 // Beside a backlogged victim: other priorities of the stormed port, the same priority of other ports, and the
 // class that comes in on the stormed port.
-TEST(WatchdogAction, neighboursLoseNothingAndAreAsFastAsWithoutTheStorm) {
+TEST(WatchdogAction, neighborsLoseNothingAndAreAsFastAsWithoutTheStorm) {
     std::array<Departures, 2> departures;
     for (const bool with_storm : {false, true}) {
         Config config = storm_config();
@@ -55,7 +55,7 @@ TEST(WatchdogAction, neighboursLoseNothingAndAreAsFastAsWithoutTheStorm) {
         LONGS_EQUAL(sim.dropped(), sim.device().dropped_lossless(0, DropReason::watchdog_drop));
     }
     const Duration frame = gigabits(1).byte_time() * wire_bytes(1514);
-    std::uint64_t neighbours = 0;
+    std::uint64_t neighbors = 0;
     for (const auto& [key, calm] : departures[0]) {
         const auto& [port, from, flow, sequence] = key;
         if (port == 1 && from == 0) continue;
@@ -65,9 +65,9 @@ TEST(WatchdogAction, neighboursLoseNothingAndAreAsFastAsWithoutTheStorm) {
         // 84 bytes of each PFC frame that the storm's sender puts between its own.
         const Duration slack = port == 1 ? frame * 2 : gigabits(1).byte_time() * 84;
         CHECK(found->second <= calm + slack);
-        ++neighbours;
+        ++neighbors;
     }
-    CHECK(neighbours > 4 * 3'900);
+    CHECK(neighbors > 4 * 3'900);
 }
 
 TEST(WatchdogAction, afterRestorationTheQueueIsLosslessAgain) {

@@ -73,7 +73,7 @@ std::string why_refused(const std::filesystem::path& capture, const std::filesys
     return "not refused";
 }
 
-// Whether the file has these neighbour lines.
+// Whether the file has these neighbor lines.
 bool has_neighbor(const std::string& config, std::string_view address, std::string_view port,
                   std::string_view mac) {
     return config.find("[[neighbor]]\naddress = \"" + std::string{address} + "\"\nport = \"" +
@@ -195,7 +195,7 @@ TEST(Split, anAddressLivesWhereItSendsFromAndElseWhereItIsSentTo) {
     CHECK_TRUE(has_neighbor(config, "10.0.0.7", "h5", "02:00:00:00:00:05"));
 }
 
-TEST(Split, makesNoNeighbourOfWhatCannotBeRouted) {
+TEST(Split, makesNoNeighborOfWhatCannotBeRouted) {
     for (const char* address :
          {"0.0.0.0", "127.0.0.1", "169.254.1.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1",
           "fe80::1", "febf::1", "ff02::1", "::ffff:10.0.0.1"}) {

@@ -49,7 +49,7 @@ TEST(DepthTrace, aSlotKeepsItsPeakAndItsLast) {
     slot(700, 1, 1, trace.slots()[2]);
 }
 
-TEST(DepthTrace, whenFullNeighboursAreOneSlotOfTwiceTheWidth) {
+TEST(DepthTrace, whenFullNeighborsAreOneSlotOfTwiceTheWidth) {
     DepthTrace trace(4, width);
     for (std::int64_t n = 0; n < 4; ++n) trace.record(at(n * 100), static_cast<std::uint32_t>(10 - n));
     trace.record(at(450), 1);

@@ -68,7 +68,7 @@ TEST(HeldFrames, nextHopsAreToldApartByNumberAndByHost) {
     CHECK_TRUE(hop(9, host(7)));
 }
 
-TEST(HeldFrames, waitsUntilTheNeighbourIsKnownAndLeavesInOrder) {
+TEST(HeldFrames, waitsUntilTheNeighborIsKnownAndLeavesInOrder) {
     hold('a', 1, start), hold('b', 2, start), hold('c', 1, start);
     STRCMP_EQUAL("", settle(start + milliseconds(1)).c_str());
     known.insert(host(1));

@@ -42,7 +42,7 @@ TEST_GROUP(Lint){};
 TEST(Lint, findingIsOneLineWithPlaceNumbersAndFix) {
     STRCMP_EQUAL(
         "f:10:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.1.2, which is no "
-        "neighbour "
+        "neighbor "
         "[route-to-nowhere]; do: add a [[neighbor]] with address = \"10.0.1.2\"",
         findings_of(two_ports + "\n[[route]]\nprefix = \"10.9.0.0/16\"\nvia = [\"10.0.1.2\"]\n")
             .front()

@@ -94,7 +94,7 @@ TEST(PfcGenerator, eachClassHasItsOwnRefresh) {
                 decide(0, 0b1'0000, half_pause * 2)->class_enable);  // a change and a refresh together
 }
 
-// A peer that honours what we send stays held from XOFF to XON: nothing lapses between two refreshes.
+// A peer that honors what we send stays held from XOFF to XON: nothing lapses between two refreshes.
 TEST(PfcGenerator, peerNeverResumesBeforeXon) {
     PfcHonor peer;
     const Duration cable = nanoseconds(500);

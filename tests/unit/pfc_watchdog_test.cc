@@ -23,28 +23,28 @@ constexpr ClassId queue = 3;
 // A queue under the watchdog, and what it is seen to be.
 struct Watched {
     PfcWatchdog watchdog;
-    QueueSight sight;
+    QueueSample sample;
     Time now = begin;
 
     explicit Watched(const WatchdogSettings& settings = {}) {
         watchdog.configure(settings);
         watchdog.step(queue, Event::start, begin);
-        sight.holds_packets = true;
+        sample.holds_packets = true;
     }
     Change at(Duration since_begin) {
         now = begin + since_begin;
-        return watchdog.look(queue, sight, now);
+        return watchdog.look(queue, sample, now);
     }
     Change pause(Duration from, Duration to) {
-        sight.paused_until = begin + to;
+        sample.paused_until = begin + to;
         return at(from);
     }
     Change xoff(Duration from, Duration to) {
-        ++sight.xoffs;
+        ++sample.xoffs;
         return pause(from, to);
     }
     Change resume(Duration from) {
-        sight.paused_until.reset();
+        sample.paused_until.reset();
         return at(from);
     }
     State state() const { return watchdog.state(queue); }
@@ -62,7 +62,7 @@ TEST_GROUP(PfcWatchdog){};
 TEST(PfcWatchdog, pauseThatEndsOneStepBeforeTheDetectionTimeIsNone) {
     Watched none;
     none.pause({}, ms(200) - tick);
-    none.sight.sent = 1;
+    none.sample.sent = 1;
     none.resume(ms(200) - tick);
     none.at(ms(200));
     CHECK(none.state() == State::operational);
@@ -78,12 +78,12 @@ TEST(PfcWatchdog, pauseThatEndsOneStepBeforeTheDetectionTimeIsNone) {
 
 TEST(PfcWatchdog, idleQueueIsNone) {
     Watched none;
-    none.sight.holds_packets = false;
+    none.sample.holds_packets = false;
     none.pause({}, ms(900));
     none.at(ms(899));
     CHECK(none.state() == State::operational);
     // The window starts with its first packet.
-    none.sight.holds_packets = true;
+    none.sample.holds_packets = true;
     none.pause(ms(899), ms(2000));
     CHECK(begin + ms(1099) == *none.watchdog.next_event());
     CHECK(none.at(ms(1099)) == Change::begins);
@@ -92,10 +92,10 @@ TEST(PfcWatchdog, idleQueueIsNone) {
 TEST(PfcWatchdog, queueThatEmptiesIsNone) {
     Watched none;
     none.pause({}, ms(900));
-    none.sight.holds_packets = false;
+    none.sample.holds_packets = false;
     none.at(ms(200) - tick);
     CHECK(none.state() == State::operational);
-    none.sight.holds_packets = true;
+    none.sample.holds_packets = true;
     none.at(ms(200) - tick);
     CHECK(begin + ms(400) - tick == *none.watchdog.next_event());
 }
@@ -104,7 +104,7 @@ TEST(PfcWatchdog, progressStartsTheWindowAnew) {
     Watched none;
     for (int i = 0; i < 20; ++i) {
         none.pause(ms(100 * i), ms(100 * i + 100));
-        ++none.sight.sent;
+        ++none.sample.sent;
         CHECK(none.at(ms(100 * i + 99)) == Change::none);
     }
     CHECK(none.state() == State::suspected);  // paused, and from the last packet on
@@ -275,16 +275,16 @@ TEST(PfcWatchdog, pollThatComesLateGoesOnFromThere) {
 TEST(PfcWatchdog, queuesDoNotDisturbEachOther) {
     PfcWatchdog port;
     for (ClassId n = 0; n < classes; ++n) port.step(n, Event::start, begin);
-    QueueSight sight{true, begin + ms(900), 0, 0};
-    for (ClassId n = 0; n < classes; ++n) port.look(n, sight, begin + ms(n));
+    QueueSample sample{true, begin + ms(900), 0, 0};
+    for (ClassId n = 0; n < classes; ++n) port.look(n, sample, begin + ms(n));
     CHECK(begin + ms(200) == *port.next_event());
-    sight.sent = 1;
-    port.look(2, sight, begin + ms(100));
+    sample.sent = 1;
+    port.look(2, sample, begin + ms(100));
     for (ClassId n = 0; n < classes; ++n)
-        CHECK((port.look(n, sight, begin + ms(207)) == Change::begins) == false);  // all have sent
-    sight.sent = 1;
+        CHECK((port.look(n, sample, begin + ms(207)) == Change::begins) == false);  // all have sent
+    sample.sent = 1;
     CHECK_EQUAL(0xFF, port.awake());
-    for (ClassId n = 0; n < classes; ++n) CHECK(port.look(n, sight, begin + ms(407)) == Change::begins);
+    for (ClassId n = 0; n < classes; ++n) CHECK(port.look(n, sample, begin + ms(407)) == Change::begins);
 }
 
 TEST(PfcWatchdog, everyPairOfStateAndEvent) {
@@ -394,20 +394,20 @@ TEST(PfcWatchdog, randomPausesAgreeWithTheSlowReference) {
         for (std::int64_t step = 0; step < 100'000; ++step) {
             bool sent = false;
             if (step == change_at) {
-                const bool pause = !port.sight.paused_until.has_value();
+                const bool pause = !port.sample.paused_until.has_value();
                 const auto length = static_cast<std::int64_t>(1 + random(pause ? 12'000 : gap));
                 change_at = step + length;
                 if (pause)
-                    port.sight.paused_until = begin + microseconds(10 * change_at);
+                    port.sample.paused_until = begin + microseconds(10 * change_at);
                 else
-                    port.sight.paused_until.reset();
+                    port.sample.paused_until.reset();
             }
-            if (!port.sight.paused_until && random(4'000) == 0) sent = true, ++port.sight.sent;
-            if (random(60'000) == 0) port.sight.holds_packets = !port.sight.holds_packets;
-            const bool paused = port.sight.paused_until.has_value();
+            if (!port.sample.paused_until && random(4'000) == 0) sent = true, ++port.sample.sent;
+            if (random(60'000) == 0) port.sample.holds_packets = !port.sample.holds_packets;
+            const bool paused = port.sample.paused_until.has_value();
             const auto due = port.watchdog.next_event();
             const bool found = port.at(microseconds(10 * step)) == Change::begins;
-            CHECK_EQUAL(slow.step(step, was_paused, port.sight.holds_packets, sent, paused), found);
+            CHECK_EQUAL(slow.step(step, was_paused, port.sample.holds_packets, sent, paused), found);
             CHECK_EQUAL(slow.open && !found, port.state() == State::suspected);
             if (found) {
                 // It had been foretold, in the look before.

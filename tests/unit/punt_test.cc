@@ -108,7 +108,7 @@ TEST(Punt, groupsOfTheLinkButNoOthers) {
     STRCMP_EQUAL("-", class_of(reason, frame(group6, ether_type::ipv6, v6(0xFE02, 89))));
 }
 
-TEST(Punt, neighbourDiscoveryIsToldFromOtherIcmp) {
+TEST(Punt, neighborDiscoveryIsToldFromOtherIcmp) {
     for (unsigned type = 0; type < 256; ++type) {
         const bool nd = type >= 133 && type <= 137;
         const Bytes packet =

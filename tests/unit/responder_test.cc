@@ -97,7 +97,7 @@ TEST(Responder, timeExceeded) {
                   packet}));
 }
 
-TEST(Responder, neighbourSolicitation) {
+TEST(Responder, neighborSolicitation) {
     // Sum of the pseudo header and the message by scapy 2.5.
     const std::string_view source = "20010db8000000000000000000000002";
     const std::string_view group = "ff0200000000000000000001ff000001";

@@ -37,7 +37,7 @@ TEST(Rng, theValuesOfSplitMix64) {
     }
 }
 
-TEST(Rng, neighbouringKeysDrawApart) {
+TEST(Rng, neighboringKeysDrawApart) {
     double seed = 0, stream = 0, port = 0, sequence = 0;
     constexpr unsigned rounds = 20'000;
     for (std::uint64_t n = 0; n < rounds; ++n) {

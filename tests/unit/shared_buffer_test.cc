@@ -113,10 +113,10 @@ TEST(SharedBuffer, equalGroupsSettleAtTheirShare) {
 }
 
 // The promise of a common pool: at or below size + alpha S / (1 + sum of alphas) a group is never paused.
-TEST(SharedBuffer, lossyNeighboursThatFillTogetherKeepThePromise) {
+TEST(SharedBuffer, lossyNeighborsThatFillTogetherKeepThePromise) {
     for (int n = -4; n <= 3; ++n)
         for (int lossy_n = -3; lossy_n <= 7; ++lossy_n)
-            for (const std::size_t neighbours : {1, 2, 5}) {
+            for (const std::size_t neighbors : {1, 2, 5}) {
                 Bench bench({.shared_cells = 20'000});
                 const GroupLimits lossless{.threshold = Threshold::dynamic(n),
                                            .reserved_cells = 10,
@@ -124,12 +124,12 @@ TEST(SharedBuffer, lossyNeighboursThatFillTogetherKeepThePromise) {
                                            .lossless = true};
                 const GroupLimits lossy{.threshold = Threshold::dynamic(lossy_n)};
                 PriorityGroup group;
-                std::vector<PriorityGroup> others(neighbours);
+                std::vector<PriorityGroup> others(neighbors);
                 // in 256ths: alpha S / (1 + alpha + k alpha')
                 const std::int64_t a = std::int64_t{256} << 8 >> (8 - n);
                 const std::int64_t b = std::int64_t{256} << 8 >> (8 - lossy_n);
-                const std::int64_t share = a * 20'000 / (256 + a + static_cast<std::int64_t>(neighbours) * b);
-                // A lone neighbour may come after; several fill side by side, so none runs ahead of its share
+                const std::int64_t share = a * 20'000 / (256 + a + static_cast<std::int64_t>(neighbors) * b);
+                // A lone neighbor may come after; several fill side by side, so none runs ahead of its share
                 // by more than the cell that it is offered.
                 while (group.used_cells() < 10 + share)
                     CHECK(bench.admit(group, lossless, 1) < Admission::headroom);
@@ -141,7 +141,7 @@ TEST(SharedBuffer, lossyNeighboursThatFillTogetherKeepThePromise) {
             }
 }
 
-// Neighbours that came one after the other and do not drain hold more than their share: what is then left for
+// Neighbors that came one after the other and do not drain hold more than their share: what is then left for
 // a newcomer is alpha S / product of (1 + alpha), and no order of arrivals leaves less.
 TEST(SharedBuffer, newcomerFindsTheProductOfWhatOthersLeave) {
     Bench bench({.shared_cells = 81'000});

@@ -86,7 +86,7 @@ def hops(port, version=4):
 
 def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buffer=None, vlan=False, speed='100G', mtu=9100,
                   buffer='32MB', routes=(), peer=None, receiver='', more=''):
-    """Every port its own subnets, and behind NEXT_HOPS neighbours of each what traffic.remote() says: ECMP with the QP.
+    """Every port its own subnets, and behind NEXT_HOPS neighbors of each what traffic.remote() says: ECMP with the QP.
     `routes`: (prefix, next hops) beside those. `peer`: whether the senders of captures obey PFC. `receiver`, `more`: what else
     stands at the first port, at every port."""
     ports = range(len(devices))

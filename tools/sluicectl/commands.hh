@@ -53,7 +53,7 @@ struct Answer {
 struct Command {
     std::string_view pattern;
     std::string_view sentence;
-    Answer (*run)(Context&, const Said&);
+    Answer (*run)(Context&, const Arguments&);
 };
 
 // In the order of the help.

@@ -67,49 +67,50 @@ Answer applied(Json json) {
     return {std::move(json), std::move(text)};
 }
 
-Json with_wish(Json parameters, const Said& said) {
-    if (said.has("confirm")) parameters["confirm"] = said.value("confirm");
-    if (said.has("force")) parameters["force"] = true;
+Json with_options(Json parameters, const Arguments& arguments) {
+    if (arguments.has("confirm")) parameters["confirm"] = arguments.value("confirm");
+    if (arguments.has("force")) parameters["force"] = true;
     return parameters;
 }
 
-Answer get(Context& context, const Said& said) {
-    if (!said.has("KEY")) {
+Answer get(Context& context, const Arguments& arguments) {
+    if (!arguments.has("KEY")) {
         Json json = context.call("config.get");
         return {json, word_text(json["toml"])};
     }
-    Json json = context.call("config.get", {{"path", said.value("KEY")}});
+    Json json = context.call("config.get", {{"path", arguments.value("KEY")}});
     return {json, word_text(json["value"]) + "\n"};
 }
 
-Answer check(Context& context, const Said& said) {
-    Json json = context.call("config.check", {{"toml", file_text(said.value("FILE"))}});
+Answer check(Context& context, const Arguments& arguments) {
+    Json json = context.call("config.check", {{"toml", file_text(arguments.value("FILE"))}});
     const bool usable = json["usable"].get<bool>();
     std::string text = findings_text(json["findings"], true);
     if (text.empty()) text = "good\n";
     return {std::move(json), std::move(text), usable ? exit_done : exit_usage};
 }
 
-Answer diff(Context& context, const Said& said) {
-    Json json = context.call("config.diff", {{"toml", file_text(said.value("FILE"))}});
+Answer diff(Context& context, const Arguments& arguments) {
+    Json json = context.call("config.diff", {{"toml", file_text(arguments.value("FILE"))}});
     return {json, json.empty() ? "no difference\n" : changes_text(json)};
 }
 
-Answer apply(Context& context, const Said& said) {
-    return applied(context.call("config.apply", with_wish({{"toml", file_text(said.value("FILE"))}}, said)));
+Answer apply(Context& context, const Arguments& arguments) {
+    return applied(context.call("config.apply",
+                                with_options({{"toml", file_text(arguments.value("FILE"))}}, arguments)));
 }
 
-Answer confirm(Context& context, const Said&) {
+Answer confirm(Context& context, const Arguments&) {
     Json json = context.call("config.confirm");
     std::string text = "kept: " + changes_count(json["kept"]) + "\n";
     return {std::move(json), std::move(text)};
 }
 
-Answer rollback(Context& context, const Said&) { return applied(context.call("config.rollback")); }
+Answer rollback(Context& context, const Arguments&) { return applied(context.call("config.rollback")); }
 
-Answer save(Context& context, const Said& said) {
+Answer save(Context& context, const Arguments& arguments) {
     Json parameters = Json::object();
-    if (said.has("NAME")) parameters["file"] = said.value("NAME");
+    if (arguments.has("NAME")) parameters["file"] = arguments.value("NAME");
     Json json = context.call("config.save", parameters);
     std::string text = "saved to " + word_text(json["file"]) + "\n";
     if (json.contains("original"))
@@ -117,12 +118,13 @@ Answer save(Context& context, const Said& said) {
     return {std::move(json), std::move(text)};
 }
 
-Answer keys(Context& context, const Said& said) {
+Answer keys(Context& context, const Arguments& arguments) {
     Json all = context.call("config.keys");
     Json json = Json::array();
     std::string text;
     for (const Json& key : all) {
-        if (key["path"].get_ref<const std::string&>().find(said.value("WORD")) == std::string::npos) continue;
+        if (key["path"].get_ref<const std::string&>().find(arguments.value("WORD")) == std::string::npos)
+            continue;
         text += fmt::format(
             "{} = {}{}\n    {}{}{}\n", word_text(key["path"]), word_text(key["default"]),
             key["restart"] == true ? "  (at start)" : "", word_text(key["sentence"]),
@@ -132,12 +134,13 @@ Answer keys(Context& context, const Said& said) {
     return {std::move(json), std::move(text)};
 }
 
-Answer set(Context& context, const Said& said) {
+Answer set(Context& context, const Arguments& arguments) {
     return applied(context.call(
-        "config.set", with_wish({{"path", said.value("KEY")}, {"value", said.value("VALUE")}}, said)));
+        "config.set",
+        with_options({{"path", arguments.value("KEY")}, {"value", arguments.value("VALUE")}}, arguments)));
 }
 
-Answer roce_lossless(Context& context, const Said&) {
+Answer roce_lossless(Context& context, const Arguments&) {
     return applied(context.call("config.set", {{"path", "default.qos"}, {"value", "lossless"}}));
 }
 

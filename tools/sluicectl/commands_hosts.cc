@@ -25,13 +25,13 @@ constexpr Part flows{"flows", "flow",
                      "no host sends anything; do: write [[flow]] with from and to, hosts of the file"};
 
 // The member that `said` names or begins, all when it names none.
-Json chosen(Context& context, const Part& part, const std::string& said) {
+Json chosen(Context& context, const Part& part, const std::string& arguments) {
     Json all = context.stats(part.name);
-    if (said.empty()) return all;
+    if (arguments.empty()) return all;
     if (all.empty()) throw Failure{exit_refused, part.none};
     Words known;
     for (const auto& [name, value] : all.items()) known.push_back(name);
-    const std::string name = resolve_word(said, known, part.one);
+    const std::string name = resolve_word(arguments, known, part.one);
     Json one = Json::object();
     one[name] = std::move(all[name]);
     return one;
@@ -65,8 +65,8 @@ std::string paused_text(const Figures& figure, const Json& paused) {
     return text.empty() ? "-" : text;
 }
 
-Answer host_show(Context& context, const Said& said) {
-    Json json = chosen(context, hosts, said.value("HOST"));
+Answer host_show(Context& context, const Arguments& arguments) {
+    Json json = chosen(context, hosts, arguments.value("HOST"));
     Table table({"<host", "<port", "<cc", "rate", "target", "alpha", "CNPs in", "CNPs out", "CE in", "sent",
                  "retransmitted", "<paused"});
     std::string below;
@@ -80,11 +80,11 @@ Answer host_show(Context& context, const Said& said) {
         for (const Json& symptom : host["symptoms"])
             below += fmt::format("\nSYMPTOM: host {}: {}\n", name, word_text(symptom));
     }
-    return answer(std::move(json), hosts, said.has("HOST"), table.text() + below);
+    return answer(std::move(json), hosts, arguments.has("HOST"), table.text() + below);
 }
 
-Answer flow_show(Context& context, const Said& said) {
-    Json json = chosen(context, flows, said.value("FLOW"));
+Answer flow_show(Context& context, const Arguments& arguments) {
+    Json json = chosen(context, flows, arguments.value("FLOW"));
     Table rates({"<flow", "queue pairs", "throughput", "rate", "target", "alpha", "CNPs", "sent",
                  "retransmitted", "paused"});
     Table messages({"<messages of", "completed", "bytes", "median", "99 %", "99.9 %", "longest",
@@ -100,7 +100,8 @@ Answer flow_show(Context& context, const Said& said) {
                       figure("slowdown_permille.p50"), figure("slowdown_permille.p99")});
         below += troubles_text(name, figure, flow);
     }
-    return answer(std::move(json), flows, said.has("FLOW"), rates.text() + "\n" + messages.text() + below);
+    return answer(std::move(json), flows, arguments.has("FLOW"),
+                  rates.text() + "\n" + messages.text() + below);
 }
 
 }  // namespace

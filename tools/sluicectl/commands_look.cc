@@ -12,7 +12,7 @@
 namespace sluice::ctl {
 namespace {
 
-Answer hello(Context& context, const Said&) {
+Answer hello(Context& context, const Arguments&) {
     Json json = context.call("hello");
     std::string ports;
     for (const Json& port : json["ports"]) append_item(ports, " ", port.get<std::string>());
@@ -23,7 +23,7 @@ Answer hello(Context& context, const Said&) {
     return {std::move(json), std::move(text)};
 }
 
-Answer version(Context& context, const Said&) {
+Answer version(Context& context, const Arguments&) {
     const Json there = context.call("hello");
     Json json = {{"sluicectl", SLUICE_VERSION}, {"sluiced", there["version"]}, {"api", there["api"]}};
     std::string text = fmt::format("sluicectl {}, sluiced {}, API {}\n", SLUICE_VERSION,
@@ -31,7 +31,7 @@ Answer version(Context& context, const Said&) {
     return {std::move(json), std::move(text)};
 }
 
-Answer methods(Context& context, const Said&) {
+Answer methods(Context& context, const Arguments&) {
     Json json = context.call("methods");
     Table table({"<method", "<parameters", "<what it does"});
     for (const Json& method : json)
@@ -39,24 +39,24 @@ Answer methods(Context& context, const Said&) {
     return {std::move(json), table.text()};
 }
 
-Answer clock_show(Context& context, const Said&) {
+Answer clock_show(Context& context, const Arguments&) {
     Json json = context.call("clock.show");
     return {json, ns_text(json["now_ns"]) + "\n"};
 }
 
-Answer clock_run(Context& context, const Said& said) {
+Answer clock_run(Context& context, const Arguments& arguments) {
     Json parameters = Json::object();
-    if (said.has("TIME")) parameters["for"] = said.value("TIME");
+    if (arguments.has("TIME")) parameters["for"] = arguments.value("TIME");
     Json json = context.call("clock.run", parameters);
     return {json, "now " + ns_text(json["now_ns"]) + "\n"};
 }
 
-Answer stats_show(Context& context, const Said& said) {
-    Json json = context.stats(said.value("PATH"));
+Answer stats_show(Context& context, const Arguments& arguments) {
+    Json json = context.stats(arguments.value("PATH"));
     return {json, json_text(json, 2) + "\n"};
 }
 
-Answer stats_clear(Context& context, const Said&) {
+Answer stats_clear(Context& context, const Arguments&) {
     return {context.call("stats.clear"), "users' watermarks start anew\n"};
 }
 
@@ -65,18 +65,18 @@ std::string event_line(const Json& event) {
                        word_text(event["text"]));
 }
 
-std::optional<std::uint64_t> number_of(const Said& said, std::string_view name) {
-    if (!said.has(name)) return std::nullopt;
-    const auto number = parse_integer(said.value(name));
+std::optional<std::uint64_t> number_of(const Arguments& arguments, std::string_view name) {
+    if (!arguments.has(name)) return std::nullopt;
+    const auto number = parse_integer(arguments.value(name));
     if (!number)
-        throw Failure{exit_usage, fmt::format("{} {} {}", name, sluice::in_quotes(said.value(name)),
+        throw Failure{exit_usage, fmt::format("{} {} {}", name, sluice::in_quotes(arguments.value(name)),
                                               number.error().wrong)};
     return *number;
 }
 
-Answer events_show(Context& context, const Said& said) {
+Answer events_show(Context& context, const Arguments& arguments) {
     Json parameters = Json::object();
-    if (const auto from = number_of(said, "from")) parameters["from"] = *from;
+    if (const auto from = number_of(arguments, "from")) parameters["from"] = *from;
     Json json = context.call("events.list", parameters);
     std::string text;
     for (const Json& event : json["events"]) text += event_line(event);
@@ -85,10 +85,10 @@ Answer events_show(Context& context, const Said& said) {
 }
 
 // Prints as they come, until `count` came or the switch ends.
-Answer events_follow(Context& context, const Said& said) {
+Answer events_follow(Context& context, const Arguments& arguments) {
     Json parameters = Json::object();
-    if (const auto from = number_of(said, "from")) parameters["from"] = *from;
-    const auto count = number_of(said, "count");
+    if (const auto from = number_of(arguments, "from")) parameters["from"] = *from;
+    const auto count = number_of(arguments, "count");
     context.call("events.subscribe", parameters);
     for (std::uint64_t seen = 0; !count || seen < *count; ++seen) {
         const auto event = context.client().next_notification(std::nullopt);
@@ -105,13 +105,13 @@ std::string joined(const Words& words) {
     return text;
 }
 
-Answer fault(Context& context, const Said& said) {
-    const std::string words = "fault " + said.value("PORT") + " " + joined(said.rest);
+Answer fault(Context& context, const Arguments& arguments) {
+    const std::string words = "fault " + arguments.value("PORT") + " " + joined(arguments.rest);
     return {context.call("command", {{"command", words}}), {}};
 }
 
-Answer command(Context& context, const Said& said) {
-    return {context.call("command", {{"command", joined(said.rest)}}), {}};
+Answer command(Context& context, const Arguments& arguments) {
+    return {context.call("command", {{"command", joined(arguments.rest)}}), {}};
 }
 
 }  // namespace

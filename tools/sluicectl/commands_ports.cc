@@ -17,15 +17,15 @@ struct QueueName {
     std::optional<unsigned> queue;
 };
 
-QueueName queue_name(const std::string& said, bool whole) {
-    const auto dot = said.rfind('.');
+QueueName queue_name(const std::string& arguments, bool whole) {
+    const auto dot = arguments.rfind('.');
     constexpr unsigned classes = 8;
     if (dot != std::string::npos) {
-        const auto queue = parse_integer(said.substr(dot + 1));
-        if (queue && *queue < classes) return {said.substr(0, dot), static_cast<unsigned>(*queue)};
+        const auto queue = parse_integer(arguments.substr(dot + 1));
+        if (queue && *queue < classes) return {arguments.substr(0, dot), static_cast<unsigned>(*queue)};
     }
-    if (whole) return {said, std::nullopt};
-    throw Failure{exit_usage, sluice::in_quotes(said) + " is no queue; say PORT.N, N from 0 to 7"};
+    if (whole) return {arguments, std::nullopt};
+    throw Failure{exit_usage, sluice::in_quotes(arguments) + " is no queue; say PORT.N, N from 0 to 7"};
 }
 
 // The ports of the report that `name` chooses, all when it is empty.
@@ -116,8 +116,8 @@ std::string receive_queues_table(const Json& queues) {
     return table.text();
 }
 
-Answer port_show(Context& context, const Said& said) {
-    Json ports = ports_of(context, said.value("PORT"));
+Answer port_show(Context& context, const Arguments& arguments) {
+    Json ports = ports_of(context, arguments.value("PORT"));
     const auto now_ns = context.call("clock.show")["now_ns"].get<std::uint64_t>();
     const auto age = [&](const Json& port) {
         return ns_text(now_ns - port["link_since_ns"].get<std::uint64_t>());
@@ -133,8 +133,8 @@ Answer port_show(Context& context, const Said& said) {
         for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
     }
     std::string text = table.text() + warnings;
-    if (!said.has("PORT")) return {ports, std::move(text)};
-    const Json& port = ports[said.value("PORT")];
+    if (!arguments.has("PORT")) return {ports, std::move(text)};
+    const Json& port = ports[arguments.value("PORT")];
     if (port.contains("link_down_cause")) text += "\ndown: " + word_text(port["link_down_cause"]) + "\n";
     if (port.contains("rx_queues")) text += "\n" + receive_queues_table(port["rx_queues"]);
     if (port.contains("capabilities")) text += "\n" + capabilities_table(port);
@@ -144,13 +144,15 @@ Answer port_show(Context& context, const Said& said) {
     return {port, std::move(text)};
 }
 
-Answer set_port(Context& context, const Said& said) {
-    return {context.call("port.set", {{"port", said.value("PORT")}, {"up", said.value("up|down") == "up"}}),
+Answer set_port(Context& context, const Arguments& arguments) {
+    return {context.call("port.set",
+                         {{"port", arguments.value("PORT")}, {"up", arguments.value("up|down") == "up"}}),
             {}};
 }
 
-Answer queue_show(Context& context, const Said& said) {
-    const QueueName wanted = said.has("QUEUE") ? queue_name(said.value("QUEUE"), true) : QueueName{};
+Answer queue_show(Context& context, const Arguments& arguments) {
+    const QueueName wanted =
+        arguments.has("QUEUE") ? queue_name(arguments.value("QUEUE"), true) : QueueName{};
     const Json ports = ports_of(context, wanted.port);
     Table table({"<queue", "sent", "bytes", "dropped", "WRED", "marked", "now", "deepest", "median", "99 %",
                  "longest"});
@@ -172,15 +174,15 @@ Answer queue_show(Context& context, const Said& said) {
     return {std::move(json), table.empty() ? "no queue has been used\n" : table.text()};
 }
 
-Answer hold(Context& context, const Said& said, bool held) {
-    const QueueName name = queue_name(said.value("QUEUE"), false);
+Answer hold(Context& context, const Arguments& arguments, bool held) {
+    const QueueName name = queue_name(arguments.value("QUEUE"), false);
     return {context.call("queue.hold", {{"port", name.port}, {"queue", *name.queue}, {"hold", held}}), {}};
 }
-Answer queue_hold(Context& context, const Said& said) { return hold(context, said, true); }
-Answer queue_release(Context& context, const Said& said) { return hold(context, said, false); }
+Answer queue_hold(Context& context, const Arguments& arguments) { return hold(context, arguments, true); }
+Answer queue_release(Context& context, const Arguments& arguments) { return hold(context, arguments, false); }
 
-Answer pfc_show(Context& context, const Said& said) {
-    const Json ports = ports_of(context, said.value("PORT"));
+Answer pfc_show(Context& context, const Arguments& arguments) {
+    const Json ports = ports_of(context, arguments.value("PORT"));
     Table table({"<port", "priority", "Rx XOFF", "Rx XON", "Rx paused", "Tx XOFF", "Tx XON", "Tx refresh",
                  "Tx paused"});
     Json json = Json::object();
@@ -198,7 +200,7 @@ Answer pfc_show(Context& context, const Said& said) {
                        figure("tx_paused_ns")});
         }
     }
-    return {said.has("PORT") ? json[said.value("PORT")] : json,
+    return {arguments.has("PORT") ? json[arguments.value("PORT")] : json,
             table.empty() ? "no priority is lossless, and no PFC came\n" : table.text()};
 }
 
@@ -208,7 +210,7 @@ std::string needed_text(const Json& of) {
                                of["headroom_size_bytes"].get<std::uint64_t>());
 }
 
-Answer buffer_show(Context& context, const Said&) {
+Answer buffer_show(Context& context, const Arguments&) {
     const Json report = context.stats("");
     Table pools({"<pool", "<", "size", "shared", "used", "peak", "headroom", "peak", "of", "needed"});
     for (const auto& [name, pool] : report["pools"].items()) {
@@ -238,11 +240,11 @@ Answer buffer_show(Context& context, const Said&) {
     return {std::move(json), pools.text() + "\n" + groups.text() + waits};
 }
 
-Answer watermark_clear(Context& context, const Said&) {
+Answer watermark_clear(Context& context, const Arguments&) {
     return {context.call("stats.clear"), "users' watermarks start anew\n"};
 }
 
-Answer watchdog_show(Context& context, const Said&) {
+Answer watchdog_show(Context& context, const Arguments&) {
     Json json = context.stats("watchdog");
     Table table({"<queue", "<state", "<action", "detection", "restoration", "storms", "restored", "passed",
                  "dropped", "passed in all", "dropped in all"});
@@ -259,14 +261,14 @@ Answer watchdog_show(Context& context, const Said&) {
 Answer command(Context& context, const std::string& words) {
     return {context.call("command", {{"command", words}}), {}};
 }
-Answer watchdog_start(Context& context, const Said& said) {
-    return command(context, "watchdog start " + said.value("PORT"));
+Answer watchdog_start(Context& context, const Arguments& arguments) {
+    return command(context, "watchdog start " + arguments.value("PORT"));
 }
-Answer watchdog_stop(Context& context, const Said& said) {
-    return command(context, "watchdog stop " + said.value("PORT"));
+Answer watchdog_stop(Context& context, const Arguments& arguments) {
+    return command(context, "watchdog stop " + arguments.value("PORT"));
 }
-Answer big_red_switch(Context& context, const Said& said) {
-    return command(context, "watchdog big-red-switch " + said.value("on|off"));
+Answer big_red_switch(Context& context, const Arguments& arguments) {
+    return command(context, "watchdog big-red-switch " + arguments.value("on|off"));
 }
 
 std::string numbers_text(const Json& list) {
@@ -275,7 +277,7 @@ std::string numbers_text(const Json& list) {
     return text.empty() ? "-" : text;
 }
 
-Answer qos_show(Context& context, const Said& said) {
+Answer qos_show(Context& context, const Arguments& arguments) {
     Json json = context.call("qos.show");
     Table pools({"<pool", "<", "size", "reserved", "headroom", "shared"});
     for (const Json& pool : json["pools"])
@@ -287,7 +289,7 @@ Answer qos_show(Context& context, const Said& said) {
                   "XON at", "or below"});
     std::string waits;
     Table queues({"<queue", "<pool", "reserved", "limit", "<scheduler", "<WRED"});
-    const std::string wanted = said.value("PORT");
+    const std::string wanted = arguments.value("PORT");
     if (!wanted.empty() && !json["ports"].contains(wanted))
         throw Failure{exit_usage, "no port " + sluice::in_quotes(wanted)};
     for (const auto& [name, port] : json["ports"].items()) {

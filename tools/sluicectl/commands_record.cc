@@ -15,10 +15,12 @@ Answer command(Context& context, std::string words, const Words& more) {
     return {context.call("command", {{"command", words}}), {}};
 }
 
-Answer on(Context& context, const Said& said) { return command(context, "decisions on", said.rest); }
-Answer off(Context& context, const Said&) { return command(context, "decisions off", {}); }
+Answer on(Context& context, const Arguments& arguments) {
+    return command(context, "decisions on", arguments.rest);
+}
+Answer off(Context& context, const Arguments&) { return command(context, "decisions off", {}); }
 
-Answer show(Context& context, const Said&) {
+Answer show(Context& context, const Arguments&) {
     Json json = context.stats("decisions");
     std::string text = "recording: " + word_text(json["state"]) + "\n";
     if (json.contains("verdicts"))
@@ -43,13 +45,13 @@ std::string record_line(const Json& record) {
                        sentence);
 }
 
-Answer list(Context& context, const Said& said) {
+Answer list(Context& context, const Arguments& arguments) {
     Json parameters = Json::object();
-    if (said.has("last")) {
-        const auto last = parse_integer(said.value("last"));
+    if (arguments.has("last")) {
+        const auto last = parse_integer(arguments.value("last"));
         if (!last)
             throw Failure{exit_usage,
-                          "last " + sluice::in_quotes(said.value("last")) + " " + last.error().wrong};
+                          "last " + sluice::in_quotes(arguments.value("last")) + " " + last.error().wrong};
         parameters["last"] = *last;
     }
     Json json = context.call("decisions.list", parameters);
@@ -83,7 +85,7 @@ std::string why_text(const Json& entry) {
                        place, count_text(entry["count"]), first, word_text(entry["sentence"]));
 }
 
-Answer why(Context& context, const Said&) {
+Answer why(Context& context, const Arguments&) {
     const Json report = context.stats("");
     const Json& decisions = report["decisions"];
     Json entries = missed_frames(report["ports"]);

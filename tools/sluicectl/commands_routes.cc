@@ -1,4 +1,4 @@
-// Routes and neighbours, in iproute2's words.
+// Routes and neighbors, in iproute2's words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace sluice::ctl {
 namespace {
 
 // iproute2 says "default" of the route to everywhere; of which family, its next hops tell.
-std::string prefix_of(const std::string& said, const Json& via) {
-    if (said == "default" || said == "any") {
+std::string prefix_of(const std::string& typed, const Json& via) {
+    if (typed == "default" || typed == "any") {
         const bool v6 = via.is_array() && !via.empty() &&
                         via[0]["address"].get_ref<const std::string&>().find(':') != std::string::npos;
         return v6 ? "::/0" : "0.0.0.0/0";
     }
-    if (said.find('/') != std::string::npos) return said;
-    return said + (said.find(':') == std::string::npos ? "/32" : "/128");
+    if (typed.find('/') != std::string::npos) return typed;
+    return typed + (typed.find(':') == std::string::npos ? "/32" : "/128");
 }
 
-// What `dev` said must be where the neighbour is.
+// What `dev` said must be where the neighbor is.
 void check_ports(Context& context, const Hops& hops) {
     if (hops.ports.empty()) return;
     const Json neighbors = context.call("neighbor.list");
@@ -32,8 +32,8 @@ void check_ports(Context& context, const Hops& hops) {
         for (const Json& neighbor : neighbors)
             if (neighbor["address"] == address && neighbor["port"] != port)
                 throw Failure{exit_refused,
-                              fmt::format("dev {}: neighbour {} is at port {}; do: leave dev out, or "
-                                          "move the neighbour",
+                              fmt::format("dev {}: neighbor {} is at port {}; do: leave dev out, or "
+                                          "move the neighbor",
                                           port, address, word_text(neighbor["port"]))};
 }
 
@@ -49,9 +49,9 @@ bool is_type_of_route(std::string_view word) {
 
 Answer changed(Json json) { return {std::move(json), {}}; }
 
-Answer change_route(Context& context, const Said& said, std::string_view method) {
-    std::string prefix = said.value("PREFIX");
-    Words words = said.rest;
+Answer change_route(Context& context, const Arguments& arguments, std::string_view method) {
+    std::string prefix = arguments.value("PREFIX");
+    Words words = arguments.rest;
     if (is_type_of_route(prefix) && !words.empty()) std::swap(prefix, words.front());
     if (!words.empty() && words.front() == "unicast") words.erase(words.begin());
     const Hops hops = parse_hops(words);
@@ -60,23 +60,26 @@ Answer change_route(Context& context, const Said& said, std::string_view method)
     return changed(context.call(method, {{"routes", Json::array({route})}}));
 }
 
-Answer route_add(Context& context, const Said& said) { return change_route(context, said, "route.add"); }
-Answer route_replace(Context& context, const Said& said) {
-    return change_route(context, said, "route.replace");
+Answer route_add(Context& context, const Arguments& arguments) {
+    return change_route(context, arguments, "route.add");
+}
+Answer route_replace(Context& context, const Arguments& arguments) {
+    return change_route(context, arguments, "route.replace");
 }
 
-Answer route_delete(Context& context, const Said& said) {
+Answer route_delete(Context& context, const Arguments& arguments) {
     return changed(
-        context.call("route.delete", {{"routes", Json::array({prefix_of(said.value("PREFIX"), {})})}}));
+        context.call("route.delete", {{"routes", Json::array({prefix_of(arguments.value("PREFIX"), {})})}}));
 }
 
-Answer route_show(Context& context, const Said& said) {
+Answer route_show(Context& context, const Arguments& arguments) {
     Json json = Json::array();
     std::string text;
     for (Json& route : context.call("route.list")) {
-        if (said.has("PREFIX") && route["prefix"] != prefix_of(said.value("PREFIX"), route["via"])) continue;
+        if (arguments.has("PREFIX") && route["prefix"] != prefix_of(arguments.value("PREFIX"), route["via"]))
+            continue;
         text += word_text(route["prefix"]);
-        // Of the configuration's own nothing need be said.
+        // Of the configuration's own nothing need be arguments.
         const std::string source = route["source"] == "static" ? ""
                                                                : " source " + word_text(route["source"]) +
                                                                      (route["used"] == true ? "" : " unused");
@@ -92,25 +95,25 @@ Answer route_show(Context& context, const Said& said) {
         }
         json.push_back(std::move(route));
     }
-    if (said.has("PREFIX") && json.empty())
-        throw Failure{exit_refused, "there is no route " + said.value("PREFIX")};
+    if (arguments.has("PREFIX") && json.empty())
+        throw Failure{exit_refused, "there is no route " + arguments.value("PREFIX")};
     return {std::move(json), text.empty() ? "no routes but those of the ports\n" : std::move(text)};
 }
 
-Answer route_get(Context& context, const Said& said) {
-    Json question = {{"destination", said.value("DESTINATION")}};
-    if (said.has("from")) question["source"] = said.value("from");
+Answer route_get(Context& context, const Arguments& arguments) {
+    Json question = {{"destination", arguments.value("DESTINATION")}};
+    if (arguments.has("from")) question["source"] = arguments.value("from");
     for (const auto& [word, parameter] :
          {std::pair{"sport", "sport"}, {"dport", "dport"}, {"qp", "qp"}, {"proto", "protocol"}}) {
-        if (!said.has(word)) continue;
-        const auto number = parse_integer(said.value(word));
+        if (!arguments.has(word)) continue;
+        const auto number = parse_integer(arguments.value(word));
         if (!number)
-            throw Failure{exit_usage, fmt::format("{} {} {}", word, sluice::in_quotes(said.value(word)),
+            throw Failure{exit_usage, fmt::format("{} {} {}", word, sluice::in_quotes(arguments.value(word)),
                                                   number.error().wrong)};
         question[parameter] = *number;
     }
     Json json = context.call("route.lookup", question);
-    std::string text = said.value("DESTINATION");
+    std::string text = arguments.value("DESTINATION");
     if (json.contains("drop"))
         text += ": dropped, " + word_text(json["drop"]) + "\n";
     else
@@ -123,7 +126,7 @@ Answer route_get(Context& context, const Said& said) {
     return {std::move(json), std::move(text)};
 }
 
-Answer neigh_show(Context& context, const Said&) {
+Answer neigh_show(Context& context, const Arguments&) {
     Json json = context.call("neighbor.list");
     std::string text;
     for (const Json& neighbor : json)
@@ -133,30 +136,32 @@ Answer neigh_show(Context& context, const Said&) {
                             neighbor["source"] == "static" ? ""
                             : neighbor["used"] == true     ? " source kernel"
                                                            : " source kernel unused");
-    return {std::move(json), text.empty() ? "no neighbours\n" : std::move(text)};
+    return {std::move(json), text.empty() ? "no neighbors\n" : std::move(text)};
 }
 
-Answer change_neighbor(Context& context, const Said& said, std::string_view method) {
-    Json neighbor = {
-        {"address", said.value("ADDRESS")}, {"port", said.value("dev")}, {"mac", said.value("lladdr")}};
-    if (said.has("vlan")) {
-        const auto vlan = parse_integer(said.value("vlan"));
+Answer change_neighbor(Context& context, const Arguments& arguments, std::string_view method) {
+    Json neighbor = {{"address", arguments.value("ADDRESS")},
+                     {"port", arguments.value("dev")},
+                     {"mac", arguments.value("lladdr")}};
+    if (arguments.has("vlan")) {
+        const auto vlan = parse_integer(arguments.value("vlan"));
         if (!vlan)
             throw Failure{exit_usage,
-                          "vlan " + sluice::in_quotes(said.value("vlan")) + " " + vlan.error().wrong};
+                          "vlan " + sluice::in_quotes(arguments.value("vlan")) + " " + vlan.error().wrong};
         neighbor["vlan"] = *vlan;
     }
     return changed(context.call(method, {{"neighbors", Json::array({neighbor})}}));
 }
 
-Answer neigh_add(Context& context, const Said& said) {
-    return change_neighbor(context, said, "neighbor.add");
+Answer neigh_add(Context& context, const Arguments& arguments) {
+    return change_neighbor(context, arguments, "neighbor.add");
 }
-Answer neigh_replace(Context& context, const Said& said) {
-    return change_neighbor(context, said, "neighbor.replace");
+Answer neigh_replace(Context& context, const Arguments& arguments) {
+    return change_neighbor(context, arguments, "neighbor.replace");
 }
-Answer neigh_delete(Context& context, const Said& said) {
-    return changed(context.call("neighbor.delete", {{"neighbors", Json::array({said.value("ADDRESS")})}}));
+Answer neigh_delete(Context& context, const Arguments& arguments) {
+    return changed(
+        context.call("neighbor.delete", {{"neighbors", Json::array({arguments.value("ADDRESS")})}}));
 }
 
 }  // namespace
@@ -171,11 +176,11 @@ std::span<const Command> route_commands() {
         Command{"route delete PREFIX", "deletes a route", route_delete},
         Command{"route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
                 "which way such a packet takes now, and why", route_get},
-        Command{"neigh show", "all neighbours", neigh_show},
-        Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbour", neigh_add},
-        Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbour",
+        Command{"neigh show", "all neighbors", neigh_show},
+        Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbor", neigh_add},
+        Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbor",
                 neigh_replace},
-        Command{"neigh delete ADDRESS", "deletes a neighbour", neigh_delete},
+        Command{"neigh delete ADDRESS", "deletes a neighbor", neigh_delete},
     };
     return table;
 }

@@ -15,9 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string said_as(const Said& said) {
+std::string said_as(const Arguments& arguments) {
     std::string text;
-    for (const std::string& word : said.rest) append_item(text, " ", word);
+    for (const std::string& word : arguments.rest) append_item(text, " ", word);
     return text;
 }
 
@@ -28,32 +28,32 @@ T or_usage(tl::expected<T, std::string> found) {
 }
 
 // Looks once; exit_false when it does not hold.
-Answer look(Context& context, const Condition& condition, const Said& said) {
+Answer look(Context& context, const Condition& condition, const Arguments& arguments) {
     const Json part = context.stats(condition.path);
     const Json& value = *or_usage(condition.find(part));
     const bool holds = or_usage(condition.holds(value));
     return {{{"holds", holds}, {"value", value}},
-            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(said), condition.figure(value)),
+            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(arguments), condition.figure(value)),
             holds ? exit_done : exit_false};
 }
 
-Answer check_condition(Context& context, const Said& said) {
-    return look(context, or_usage(Condition::parse(said.rest)), said);
+Answer check_condition(Context& context, const Arguments& arguments) {
+    return look(context, or_usage(Condition::parse(arguments.rest)), arguments);
 }
 
-Answer wait(Context& context, const Said& said) {
+Answer wait(Context& context, const Arguments& arguments) {
     constexpr auto interval = std::chrono::milliseconds(50);
-    const Condition condition = or_usage(Condition::parse(said.rest));
+    const Condition condition = or_usage(Condition::parse(arguments.rest));
     std::optional<Clock::time_point> end;
-    if (said.has("timeout")) {
-        const auto timeout = parse_time(said.value("timeout"));
+    if (arguments.has("timeout")) {
+        const auto timeout = parse_time(arguments.value("timeout"));
         if (!timeout)
-            throw Failure{exit_usage, "timeout " + sluice::in_quotes(said.value("timeout")) + " " +
+            throw Failure{exit_usage, "timeout " + sluice::in_quotes(arguments.value("timeout")) + " " +
                                           timeout.error().wrong};
         end = Clock::now() + std::chrono::nanoseconds(timeout->ps / 1000);
     }
     for (;;) {
-        Answer answer = look(context, condition, said);
+        Answer answer = look(context, condition, arguments);
         if (answer.status == exit_done) return answer;
         if (end && Clock::now() >= *end) {
             answer.text = "out of time: " + answer.text;

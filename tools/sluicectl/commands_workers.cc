@@ -55,7 +55,7 @@ std::string reactions_table(const Json& workers) {
     return any ? "\n" + table.text() : std::string();
 }
 
-Answer worker_show(Context& context, const Said&) {
+Answer worker_show(Context& context, const Arguments&) {
     Json json = context.call("worker.show");
     const bool turns = json.contains("tsc_hz");  // of the real clock
     Table table({"worker", "<ports", "in", "out", "turns", "with packets", "busy", "median of those", "99 %",
@@ -77,8 +77,8 @@ Answer worker_show(Context& context, const Said&) {
     return {std::move(json), table.text() + stages};
 }
 
-Answer worker_meter(Context& context, const Said& said) {
-    return {context.call("worker.meter", {{"on", said.value("on|off") == "on"}}), {}};
+Answer worker_meter(Context& context, const Arguments& arguments) {
+    return {context.call("worker.meter", {{"on", arguments.value("on|off") == "on"}}), {}};
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ _sluicectl() {
 complete -o default -F _sluicectl sluicectl
 )bash";
 
-Answer help(Context&, const Said& said) {
-    std::string text = help_text(said.value("OBJECT"));
+Answer help(Context&, const Arguments& arguments) {
+    std::string text = help_text(arguments.value("OBJECT"));
     return {text, text};
 }
 
@@ -56,9 +56,9 @@ std::string man_page() {
     return out + ".SH EXIT STATUS\n" + troff(exit_codes.substr(1));
 }
 
-Answer man(Context&, const Said&) { return {man_page(), man_page()}; }
+Answer man(Context&, const Arguments&) { return {man_page(), man_page()}; }
 
-Answer completion(Context&, const Said&) { return {std::string(bash_script), std::string(bash_script)}; }
+Answer completion(Context&, const Arguments&) { return {std::string(bash_script), std::string(bash_script)}; }
 
 std::string_view object_of(std::string_view pattern) { return pattern.substr(0, pattern.find(' ')); }
 

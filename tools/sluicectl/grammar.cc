@@ -96,7 +96,7 @@ std::vector<Element> parse_pattern(std::string_view pattern) {
     return elements;
 }
 
-std::string Said::value(std::string_view name) const {
+std::string Arguments::value(std::string_view name) const {
     const auto found = values.find(name);
     return found == values.end() ? std::string() : found->second;
 }
@@ -125,7 +125,7 @@ Words Grammar::words_at(const std::vector<std::size_t>& commands, std::size_t at
     return words;
 }
 
-// Follows the words as long as patterns begin with plain ones. `whole`: nothing more will be said, so an
+// Follows the words as long as patterns begin with plain ones. `whole`: nothing more will be arguments, so an
 // object alone is its `show`.
 Grammar::Narrowed Grammar::narrow(std::span<const std::string> words, bool whole) const {
     Narrowed now;
@@ -169,8 +169,8 @@ Grammar::Narrowed Grammar::narrow(std::span<const std::string> words, bool whole
     return now;
 }
 
-Said Grammar::take(std::size_t command, std::size_t at, std::span<const std::string> words,
-                   bool by_word) const {
+Arguments Grammar::take(std::size_t command, std::size_t at, std::span<const std::string> words,
+                        bool by_word) const {
     const auto& elements = patterns_[command];
     const auto usage = [&](const std::string& why) {
         std::string message = why + "; wanted: " + texts_[command];
@@ -185,8 +185,8 @@ Said Grammar::take(std::size_t command, std::size_t at, std::span<const std::str
         }
         return Failure{exit_usage, message};
     };
-    Said said;
-    said.command = command;
+    Arguments arguments;
+    arguments.command = command;
     std::size_t next = at;  // element that the next value is for
     const auto skip_keys = [&] {
         while (next < elements.size() && has_key(elements[next])) ++next;
@@ -198,31 +198,32 @@ Said Grammar::take(std::size_t command, std::size_t at, std::span<const std::str
         const std::string key =
             rest && !word.starts_with("--") ? "" : key_said(word, elements, next == elements.size());
         if (!key.empty()) {
-            if (said.has(key)) throw usage(key + " comes twice");
+            if (arguments.has(key)) throw usage(key + " comes twice");
             const bool flag = is_flag(elements, key);
             if (!flag && i + 1 == words.size()) throw usage(key + " wants a value");
-            said.values[key] = flag ? key : words[++i];
+            arguments.values[key] = flag ? key : words[++i];
             continue;
         }
         if (next == elements.size()) throw usage(sluice::in_quotes(word) + " is too much");
         const Element& element = elements[next];
         if (rest) {
-            said.rest.push_back(word);
+            arguments.rest.push_back(word);
             continue;
         }
         ++next;
-        said.values[element.name] =
+        arguments.values[element.name] =
             element.kind == Element::Kind::choice ? resolve_word(word, element.words, "such word") : word;
     }
     for (const Element& element : elements) {
         if (element.optional || element.kind == Element::Kind::word) continue;
-        const bool there = element.kind == Element::Kind::rest ? !said.rest.empty() : said.has(element.name);
+        const bool there =
+            element.kind == Element::Kind::rest ? !arguments.rest.empty() : arguments.has(element.name);
         if (!there) throw usage(element.name + " is missing");
     }
-    return said;
+    return arguments;
 }
 
-Said Grammar::match(std::span<const std::string> words) const {
+Arguments Grammar::match(std::span<const std::string> words) const {
     const Narrowed found = narrow(words, true);
     return take(found.commands.front(), std::min(found.at, words.size()), words, found.by_word);
 }

@@ -31,8 +31,8 @@ struct Element {
 
 std::vector<Element> parse_pattern(std::string_view pattern);
 
-// What was said, by the name of the place or flag, the key of the pair, or "a|b" of the choice.
-struct Said {
+// What was arguments, by the name of the place or flag, the key of the pair, or "a|b" of the choice.
+struct Arguments {
     std::size_t command = 0;  // index of the pattern
     std::map<std::string, std::string, std::less<>> values;
     Words rest;
@@ -46,7 +46,7 @@ class Grammar {
     explicit Grammar(std::span<const std::string_view> patterns);
 
     // Throws Failure (exit_usage) that names what was wanted and the nearest word.
-    Said match(std::span<const std::string> words) const;
+    Arguments match(std::span<const std::string> words) const;
 
     // What may come after `words`: plain words, and names of places ("PORT") for the caller to fill.
     struct Next {
@@ -62,7 +62,8 @@ class Grammar {
         bool by_word = true;  // else no word fitted and a place took its turn
     };
     Narrowed narrow(std::span<const std::string> words, bool whole) const;
-    Said take(std::size_t command, std::size_t at, std::span<const std::string> words, bool by_word) const;
+    Arguments take(std::size_t command, std::size_t at, std::span<const std::string> words,
+                   bool by_word) const;
     Words words_at(const std::vector<std::size_t>& commands, std::size_t at) const;
 
     std::vector<std::string> texts_;

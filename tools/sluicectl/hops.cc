@@ -28,9 +28,10 @@ Hops parse_hops(std::span<const std::string> words) {
         } else if (word == "nexthop") {
             has_via = false;
         } else if (word == "via") {
-            const std::string* said = &value(word);
-            if (*said == "inet" || *said == "inet6") said = &value(word);  // the address says it as well
-            plain.insert(plain.end(), {word, *said});
+            const std::string* address = &value(word);
+            if (*address == "inet" || *address == "inet6")
+                address = &value(word);  // the address says it as well
+            plain.insert(plain.end(), {word, *address});
             has_via = true;
             if (!port.empty()) ports.emplace_back(vias, std::exchange(port, {}));
             ++vias;

@@ -31,12 +31,13 @@ void print_answer(const Answer& answer, bool as_json, bool one_line) {
 }
 
 // Again and again until it fails, has been said often enough, or Ctrl-C ends it, which is its usual end.
-int run_repeatedly(Context& context, const Command& command, const Said& said, const Repeat& repeat) {
+int run_repeatedly(Context& context, const Command& command, const Arguments& arguments,
+                   const Repeat& repeat) {
     catch_interrupts();
     const bool as_json = context.options().json;
     try {
         for (std::uint64_t n = 1;; ++n) {
-            const Answer answer = command.run(context, said);
+            const Answer answer = command.run(context, arguments);
             if (!as_json && isatty(STDOUT_FILENO) == 1) say("\033[H\033[2J");
             print_answer(answer, as_json, true);
             if (answer.status != exit_done || (repeat.count && n >= *repeat.count)) return answer.status;
@@ -49,10 +50,10 @@ int run_repeatedly(Context& context, const Command& command, const Said& said, c
 
 int run_command(Context& context, const Words& words, const Repeat& repeat) {
     try {
-        const Said said = grammar().match(words);
-        const Command& command = commands()[said.command];
-        if (repeat.every) return run_repeatedly(context, command, said, repeat);
-        const Answer answer = command.run(context, said);
+        const Arguments arguments = grammar().match(words);
+        const Command& command = commands()[arguments.command];
+        if (repeat.every) return run_repeatedly(context, command, arguments, repeat);
+        const Answer answer = command.run(context, arguments);
         print_answer(answer, context.options().json, false);
         return answer.status;
     } catch (const nlohmann::json::exception& error) {

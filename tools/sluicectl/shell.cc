@@ -67,7 +67,7 @@ int give_up(int, int) {
     return 0;
 }
 
-// The terminal's lines, with what earlier sessions said.
+// The terminal's lines, with what earlier sessions arguments.
 class Terminal {
   public:
     explicit Terminal(Context& context) : history_(History::default_path()) {
@@ -93,10 +93,10 @@ class Terminal {
         const PlainKeys keys;
         rl_done = 0;
         gave_up = false;
-        char* said = readline("sluice> ");
-        if (said == nullptr && !gave_up) return false;
-        line = said == nullptr || gave_up ? "" : said;
-        std::free(said);
+        char* typed = readline("sluice> ");
+        if (typed == nullptr && !gave_up) return false;
+        line = typed == nullptr || gave_up ? "" : typed;
+        std::free(typed);
         if (gave_up) say("^C\n");
         if (!line.empty() && line != last_) {
             add_history(line.c_str());

@@ -152,7 +152,7 @@ class Lab:
 
     @staticmethod
     def reach(host, *addresses):
-        """Waits until it has reached each of them: then the switches on the way know their neighbours."""
+        """Waits until it has reached each of them: then the switches on the way know their neighbors."""
         def answers(address):
             with contextlib.suppress(Failed):
                 return host.run("ping", "-n", "-c", "1", "-W", "1", address)

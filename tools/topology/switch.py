@@ -160,7 +160,7 @@ class Switch:
                 return vty.exists()
 
             wait_for(listens, why=f"{daemon} of {self.name} does not listen")
-        # bgpd 8.4 refuses a neighbour's IPv6 routes for good if the session comes before zebra has told it its own addresses.
+        # bgpd 8.4 refuses a neighbor's IPv6 routes for good if the session comes before zebra has told it its own addresses.
         wait_for(self.knows_its_networks, why=f"bgpd of {self.name} does not know its interfaces")
         self.vtysh("configure terminal", f"router bgp {self.as_number}", *(f"no neighbor {address} shutdown" for address, _ in self.peers))
 

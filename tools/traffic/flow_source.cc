@@ -53,8 +53,8 @@ RoceFields FlowSource::roce_fields(std::uint64_t n) const {
     return roce;
 }
 
-Wish FlowSource::wish(std::uint64_t n) const {
-    Wish wish;
+ApplyOptions FlowSource::wish(std::uint64_t n) const {
+    ApplyOptions wish;
     const SizeRule& rule = flow_.size;
     wish.pattern = mix(seed_, n);
     wish.is_payload = flow_.size_is_payload;

@@ -193,7 +193,7 @@ void set_ipv4_checksum(Frame& frame) {
 }
 
 void build_roce(Frame& frame, const LinkFields& link, const IpFields& ip, const RoceFields& roce,
-                const Wish& wish) {
+                const ApplyOptions& wish) {
     const std::uint32_t extensions = extension_bytes(roce.transport, *roce.operation);
     const auto fixed =
         static_cast<std::uint32_t>(headers_to_transport(link, ip) + sizeof(UdpHeader) + sizeof(Bth)) +
@@ -231,7 +231,7 @@ void build_cnp(Frame& frame, const LinkFields& link, const IpFields& ip, const R
 }
 
 void build_udp(Frame& frame, const LinkFields& link, const IpFields& ip, std::uint16_t source_port,
-               std::uint16_t destination_port, const Wish& wish) {
+               std::uint16_t destination_port, const ApplyOptions& wish) {
     const auto headers = static_cast<std::uint32_t>(headers_to_transport(link, ip) + sizeof(UdpHeader));
     const std::uint32_t payload = wish.bytes > headers ? wish.bytes - headers : 0;
     const std::size_t length = sizeof(UdpHeader) + payload;
@@ -245,7 +245,7 @@ void build_udp(Frame& frame, const LinkFields& link, const IpFields& ip, std::ui
 }
 
 std::uint32_t build_tcp(Frame& frame, const LinkFields& link, const IpFields& ip, std::uint16_t source_port,
-                        std::uint16_t destination_port, std::uint32_t sequence, const Wish& wish) {
+                        std::uint16_t destination_port, std::uint32_t sequence, const ApplyOptions& wish) {
     const std::uint32_t headers = headers_to_transport(link, ip) + tcp_header_bytes;
     const std::uint32_t payload = wish.bytes > headers ? wish.bytes - headers : 0;
     const std::size_t length = tcp_header_bytes + payload;

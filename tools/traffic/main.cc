@@ -33,7 +33,7 @@ constexpr std::string_view usage = R"(usage: sluice-traffic COMMAND ...
         write FOLDER/<host>.pcap (nanoseconds) for every host of the recipe; same recipe and seed, same bytes
   split CAPTURE... --out FOLDER [--speed 100G] [--seed N]
         make a loopback of your own captures: FOLDER/in/<port>.pcap for every MAC address, and FOLDER/sluice.toml
-        with a port for each and a neighbour for every IP address; then run: sluiced --config FOLDER/sluice.toml
+        with a port for each and a neighbor for every IP address; then run: sluiced --config FOLDER/sluice.toml
   verify CAPTURE... [--json]
         recompute every RoCEv2 ICRC, count CNP, ECN, PFC; exits with 1 if an ICRC is bad
 

@@ -72,7 +72,8 @@ void add_headers(IpFields& ip, Additions& additions, Malformation which, std::ui
 }
 
 // Changes made before the frame is built: the rest of it follows them.
-void change_fields(Malformation which, LinkFields& link, IpFields& ip, Wish& wish, Additions& additions) {
+void change_fields(Malformation which, LinkFields& link, IpFields& ip, ApplyOptions& wish,
+                   Additions& additions) {
     const bool is_v6 = ip.source.is_v6;
     const Tag one{ether_type::vlan, 0x6064};  // PCP 3, VLAN 100
     switch (which) {
@@ -214,7 +215,8 @@ void build_lldp(Frame& frame, LinkFields link) {
     end_ethernet(frame, static_cast<std::size_t>(at - frame.bytes.data()));
 }
 
-void build_runt(Frame& frame, LinkFields link, const IpFields& ip, const RoceFields& roce, Wish wish) {
+void build_runt(Frame& frame, LinkFields link, const IpFields& ip, const RoceFields& roce,
+                ApplyOptions wish) {
     link.tags = {};
     wish.bytes = runt_bytes;
     build_udp(frame, link, ip, roce.source_port, roce_udp_port, wish);
@@ -224,12 +226,12 @@ void build_runt(Frame& frame, LinkFields link, const IpFields& ip, const RoceFie
 }  // namespace
 
 void build_malformed(Frame& frame, Malformation which, LinkFields link, IpFields ip, const RoceFields& roce,
-                     const Wish& wish, std::uint64_t turn) {
+                     const ApplyOptions& wish, std::uint64_t turn) {
     if (which == arp) return build_arp(frame, link, ip);
     if (which == lldp) return build_lldp(frame, link);
     if (which == runt) return build_runt(frame, link, ip, roce, wish);
     Additions additions;
-    Wish changed = wish;
+    ApplyOptions changed = wish;
     add_headers(ip, additions, which, turn);
     change_fields(which, link, ip, changed, additions);
     build_roce(frame, link, ip, roce, changed);

@@ -19,7 +19,7 @@ namespace sluice::traffic {
 namespace {
 
 constexpr std::size_t addresses_bytes = 12;  // both MACs
-// A capture of the loopback interface has zero MACs, which no configuration takes for a neighbour's.
+// A capture of the loopback interface has zero MACs, which no configuration takes for a neighbor's.
 constexpr MacAddress stand_in_mac{{0x02, 0, 0, 0, 0, 0}};
 constexpr std::uint64_t frames_between_checks = 65'536;
 
@@ -149,7 +149,7 @@ SplitSummary Splitter::summary() const {
     const auto zero = [](const auto& entry) { return entry.second.mac == MacAddress{}; };
     if (std::ranges::any_of(claims_, zero)) {
         summary.notes.push_back(
-            fmt::format("stations with MAC address zero are neighbours with {}", to_text(stand_in_mac)));
+            fmt::format("stations with MAC address zero are neighbors with {}", to_text(stand_in_mac)));
     }
     if (claims_.empty()) summary.notes.emplace_back("no routable IP address: nothing will be forwarded");
     return summary;
@@ -182,7 +182,7 @@ std::uint64_t buffer_kilobytes(std::size_t ports, std::string_view speed) {
 void write_config(const std::filesystem::path& file, const Splitter& splitter, const SplitOptions& options) {
     std::ofstream out{file};
     out << "# Made by sluice-traffic split: every MAC address of the capture is a port, every IP address a "
-           "neighbour.\n"
+           "neighbor.\n"
         << fmt::format("clock = \"virtual\"\nseed = {}\n", options.seed);
     const SplitSummary summary = splitter.summary();
     constexpr std::uint64_t default_kilobytes = 16'000;

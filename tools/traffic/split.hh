@@ -1,12 +1,12 @@
 // Makes a loopback of captures: every unicast MAC address becomes a port, every frame enters at the port of
-// its source MAC, and every IP address becomes a neighbour, a host route, at the port where it lives. Several
+// its source MAC, and every IP address becomes a neighbor, a host route, at the port where it lives. Several
 // captures are merged by time, each keeping its own order. Frames are copied as they are: timestamp, captured
 // bytes, length.
 //
 // An address lives at the MAC that sent from it; one never seen as a source, at the MAC that it was sent to;
 // the earliest frame decides. Frames whose source MAC is a group, or too short to have one, or zero on a MAC
 // control frame, enter at the first port. Addresses that cannot be routed (multicast, loopback, link-local,
-// unspecified, reserved) are no neighbours.
+// unspecified, reserved) are no neighbors.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ using namespace sluice::kernel_messages;
 
 TEST_GROUP(KernelTablesRandom){};
 
-// Random news, of which some are lost; when all has been told anew, we have what the kernel has.
+// Random notices, of which some are lost; when all has been told anew, we have what the kernel has.
 TEST(KernelTablesRandom, losesNothingForGood) {
     std::uint64_t drawn = 0;
     const auto below = [&](std::uint64_t bound) { return draw({23, 7, 0, ++drawn}) % bound; };
@@ -30,7 +30,7 @@ TEST(KernelTablesRandom, losesNothingForGood) {
     for (unsigned turn = 0; turn < 300; ++turn) {
         const bool loses = below(3) == 0;
         for (std::uint64_t n = below(40); n > 0; --n) {
-            KernelMessage news;
+            KernelMessage notice;
             if (below(4) == 0) {
                 const IpAddress at{
                     {10, 0, static_cast<std::uint8_t>(below(2)), static_cast<std::uint8_t>(below(4))}, false};
@@ -43,7 +43,7 @@ TEST(KernelTablesRandom, losesNothingForGood) {
                     each.mac = mac(static_cast<std::uint8_t>(below(4)));
                     known[at] = each;
                 }
-                news = each;
+                notice = each;
             } else {
                 KernelRoute each;
                 each.prefix = {{{10, 9, static_cast<std::uint8_t>(below(6))}, false}, 24};
@@ -66,9 +66,9 @@ TEST(KernelTablesRandom, losesNothingForGood) {
                     kernel[{each.prefix, each.metric}] = each;
                     kernel[{each.prefix, each.metric}].replaces = false;
                 }
-                news = each;
+                notice = each;
             }
-            if (!loses || below(4) != 0) mirror.say(news);
+            if (!loses || below(4) != 0) mirror.say(notice);
         }
         if (loses) mirror.told(all());
         Mirror wanted;

@@ -17,8 +17,8 @@ KernelLink link(int index, const char* name, bool running = true, std::uint32_t 
     return {index, true, running, name, mtu};
 }
 KernelLink no_link(int index) { return {index, false, false, {}, 0}; }
-std::string text(const KernelTables::LinkNews& news) {
-    return news.port + " " + news.before.name + " " + (news.now.there ? news.now.name : "gone");
+std::string text(const KernelTables::LinkNotice& notice) {
+    return notice.port + " " + notice.before.name + " " + (notice.now.there ? notice.now.name : "gone");
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ TEST(KernelTables, linksOwnPrefixesAreLeftOut) {
     LONGS_EQUAL(0, mirror.given.what.size());
 }
 
-TEST(KernelTables, neighboursAtOurPortsChangeWithTheirMac) {
+TEST(KernelTables, neighborsAtOurPortsChangeWithTheirMac) {
     Mirror mirror;
     mirror.say(neighbor(3, "10.0.0.2", 1));
     mirror.say(neighbor(9, "10.0.9.2", 1));
@@ -87,7 +87,7 @@ TEST(KernelTables, neighboursAtOurPortsChangeWithTheirMac) {
     KernelNeighbor stale = neighbor(3, "10.0.0.2", 1);
     stale.stale = true;
     mirror.tables.apply(stale);
-    CHECK_TRUE(mirror.tables.take_changes().empty());  // no news for a worker
+    CHECK_TRUE(mirror.tables.take_changes().empty());  // no notice for a worker
     mirror.say(neighbor(3, "10.0.0.2", 2));
     STRCMP_EQUAL("p0 02:00:00:00:01:02", mirror.given.at("neighbor 10.0.0.2").c_str());
     mirror.say(neighbor(4, "10.0.0.2", 3));  // has moved, and the kernel has not forgotten the old place
@@ -158,7 +158,7 @@ TEST(KernelTables, aPacketWantsItsGatewayOrTheHostItself) {
     STRCMP_EQUAL("", mirror.wanted().c_str());
 }
 
-TEST(KernelTables, aStaleNeighbourIsLookedAfterWhenAllIsToldAnew) {
+TEST(KernelTables, aStaleNeighborIsLookedAfterWhenAllIsToldAnew) {
     Mirror mirror;
     KernelNeighbor stale = neighbor(3, "10.0.0.2", 1);
     stale.stale = true;
@@ -213,7 +213,7 @@ TEST(KernelTables, whatIsToldAnewWithdrawsTheRestAndNoMore) {
     CHECK_TRUE(changes.routes[0].prefix == prefix("10.8.0.0/16") && !changes.routes[0].now);
     LONGS_EQUAL(1, changes.neighbors.size());
     CHECK_TRUE(changes.neighbors[0].address == address("10.0.1.2") && !changes.neighbors[0].now);
-    // An operator may have flushed neighbours, and with them that they are to be kept.
+    // An operator may have flushed neighbors, and with them that they are to be kept.
     STRCMP_EQUAL("+10.0.0.2@3 ", mirror.wanted().c_str());
 }
 
@@ -241,7 +241,7 @@ TEST(KernelTables, portsAreOtherInterfacesFromNowOn) {
     STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.2").c_str());
     STRCMP_EQUAL("p0 02:00:00:00:01:03", mirror.given.at("neighbor 10.0.7.2").c_str());
     STRCMP_EQUAL("p1 02:00:00:00:01:02", mirror.given.at("neighbor 10.0.4.2").c_str());
-    // News at the old one are nobody's.
+    // Notice at the old one are nobody's.
     mirror.say(neighbor(3, "10.0.3.9", 9));
     STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.9").c_str());
 
@@ -259,25 +259,25 @@ TEST(KernelTables, linksOfPortsAreFollowed) {
     mirror.say(link(9, "mgmt", false));
     mirror.say(link(3, "eth1"));
     CHECK_FALSE(mirror.tables.take_asks_again());
-    LONGS_EQUAL(0, mirror.tables.take_link_news().size());
+    LONGS_EQUAL(0, mirror.tables.take_link_notices().size());
     mirror.say(link(3, "eth1", false));
     CHECK_TRUE(mirror.tables.take_asks_again());
     mirror.say(link(3, "swp1", false));
-    auto news = mirror.tables.take_link_news();
-    LONGS_EQUAL(1, news.size());
-    STRCMP_EQUAL("p0 eth1 swp1", text(news[0]).c_str());
+    auto notice = mirror.tables.take_link_notices();
+    LONGS_EQUAL(1, notice.size());
+    STRCMP_EQUAL("p0 eth1 swp1", text(notice[0]).c_str());
     mirror.say(link(3, "swp1", false, 1280));
-    news = mirror.tables.take_link_news();
-    LONGS_EQUAL(1, news.size());
-    LONGS_EQUAL(1500, news[0].before.mtu);
-    LONGS_EQUAL(1280, news[0].now.mtu);
+    notice = mirror.tables.take_link_notices();
+    LONGS_EQUAL(1, notice.size());
+    LONGS_EQUAL(1500, notice[0].before.mtu);
+    LONGS_EQUAL(1280, notice[0].now.mtu);
     mirror.say(no_link(3));
     mirror.told({link(3, "swp1", false)});  // it was all a mistake
-    news = mirror.tables.take_link_news();
-    LONGS_EQUAL(2, news.size());
-    STRCMP_EQUAL("p0 swp1 gone", text(news[0]).c_str());
-    // The other one's end was among lost news.
-    STRCMP_EQUAL("p1 eth2 gone", text(news[1]).c_str());
+    notice = mirror.tables.take_link_notices();
+    LONGS_EQUAL(2, notice.size());
+    STRCMP_EQUAL("p0 swp1 gone", text(notice[0]).c_str());
+    // The other one's end was among lost notices.
+    STRCMP_EQUAL("p1 eth2 gone", text(notice[1]).c_str());
 }
 
 TEST(KernelTables, nextHopObjectsAreAskedAfter) {

@@ -155,7 +155,7 @@ TEST(ParseNetlink, aQuestionCanFailOrBeInterrupted) {
     CHECK_TRUE(interrupted.parse().interrupted);
 }
 
-TEST(ParseNetlink, neighboursByTheirState) {
+TEST(ParseNetlink, neighborsByTheirState) {
     for (const auto& [state, resolved] : {std::pair{NUD_REACHABLE, true},
                                           {NUD_STALE, true},
                                           {NUD_DELAY, true},

@@ -105,7 +105,7 @@ struct Model {
                 return &found->second;
         return nullptr;
     }
-    // What takes it back: addresses and subnets, and of routes and neighbours those that `goes` says.
+    // What takes it back: addresses and subnets, and of routes and neighbors those that `goes` says.
     RouteChanges without(RouteOrigin origin, const std::function<bool()>& goes) const {
         const Said& by = said[static_cast<unsigned>(origin)];
         RouteChanges less;

@@ -17,7 +17,7 @@ namespace {
 using namespace sluice;
 using namespace sluice::routes_model;
 
-// Random routes over few addresses, so that they nest, share groups and lose their neighbours.
+// Random routes over few addresses, so that they nest, share groups and lose their neighbors.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : seed_(seed) {}

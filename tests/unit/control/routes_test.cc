@@ -32,7 +32,7 @@ TEST(Routes, precedenceAtOnePrefix) {
     holds(DropReason::local_address, 0);
     own.addresses[0].there = false;
     tables.must(own);
-    holds(DropReason::none, 1);  // the neighbour itself
+    holds(DropReason::none, 1);  // the neighbor itself
     tables.must(gone("10.0.0.2"));
     holds(DropReason::none, 2);  // by the route
     tables.must(no_route("10.0.0.2/32"));
@@ -80,7 +80,7 @@ TEST(Routes, whatTheConfigurationSaysOfAPrefixComesBeforeTheKernel) {
     CHECK_FALSE(tables.routes->match(address("10.9.1.1")).has_value());
 }
 
-TEST(Routes, aNeighbourOfTheKernelWaitsBehindTheConfigurations) {
+TEST(Routes, aNeighborOfTheKernelWaitsBehindTheConfigurations) {
     Tables tables;
     tables.must(of_kernel(neighbors({neighbor("10.0.0.2", "p0", 1)})));
     tables.must(route("10.9.0.0/16", {"10.0.0.2"}));
@@ -109,7 +109,7 @@ TEST(Routes, aRouteByNoPortOfOursHidesShorterOnes) {
     LONGS_EQUAL(2, members(tables.running, "10.9.1.1").front());
 }
 
-TEST(Routes, aNeighbourThatChangesMovesNoOtherFlow) {
+TEST(Routes, aNeighborThatChangesMovesNoOtherFlow) {
     Tables tables;
     tables.must(neighbors(four));
     tables.must(route("10.9.0.0/16", {"10.0.0.2", "10.0.1.2", "10.0.2.2"}));
@@ -201,7 +201,7 @@ TEST(Routes, aTableThatIsFullInTheMiddleChangesNothing) {
         for (std::size_t i = 0; i < before.size(); ++i)
             CHECK_TRUE(before[i] == answer_of(tables.running, tables.watched[i]));
     }
-    tables.must(no_route("10.0.0.128/25"));  // the neighbour's table stays
+    tables.must(no_route("10.0.0.128/25"));  // the neighbor's table stays
     CHECK_FALSE(tables.change(route("10.7.0.0/30", {"10.0.3.2"})).empty());
     tables.must(gone("10.0.0.2"));
     tables.must(route("10.7.0.0/30", {"10.0.3.2"}));
@@ -236,7 +236,7 @@ TEST(Routes, ofTheKernelsRoutesThoseThatDoNotFitAreLeftOut) {
 
 TEST(Routes, numbersOfNextHopsAreGivenUpWhenThereAreNoOthers) {
     Tables tables({{true, 2}, {false, 2}});
-    // More neighbours than there are numbers, one after the other, in one /24 at a time.
+    // More neighbors than there are numbers, one after the other, in one /24 at a time.
     for (std::uint32_t n = 0; n < 70'000; n += 100) {
         RouteChanges changes;
         for (std::uint32_t i = n; i < n + 100; ++i) {

@@ -67,13 +67,13 @@ TEST(Sluicectl, NamedValuesStandAnywhere) {
     for (const char* line :
          {"neigh add 10.0.0.2 lladdr m dev p0 vlan 7", "neigh add 10.0.0.2 --vlan 7 dev p0 lladdr m",
           "neigh add 10.0.0.2 --dev p0 --lladdr m vl 7"}) {
-        const Said said = grammar().match(words(line));
+        const Arguments said = grammar().match(words(line));
         STRCMP_EQUAL("10.0.0.2", said.value("ADDRESS").c_str());
         STRCMP_EQUAL("p0", said.value("dev").c_str());
         STRCMP_EQUAL("m", said.value("lladdr").c_str());
         STRCMP_EQUAL("7", said.value("vlan").c_str());
     }
-    const Said set = grammar().match(words("set --confirm 30s default.queue.3.wred steep"));
+    const Arguments set = grammar().match(words("set --confirm 30s default.queue.3.wred steep"));
     STRCMP_EQUAL("30s", set.value("confirm").c_str());
     STRCMP_EQUAL("steep", set.value("VALUE").c_str());
 }
@@ -81,7 +81,7 @@ TEST(Sluicectl, NamedValuesStandAnywhere) {
 TEST(Sluicectl, AFlagStandsAlone) {
     for (const char* line :
          {"set --force a b --confirm 30s", "set a --confirm 30s --force b", "set a b conf 30s forc"}) {
-        const Said said = grammar().match(words(line));
+        const Arguments said = grammar().match(words(line));
         CHECK_TRUE_TEXT(said.has("force"), line);
         STRCMP_EQUAL("30s", said.value("confirm").c_str());
         STRCMP_EQUAL("b", said.value("VALUE").c_str());
@@ -104,7 +104,7 @@ TEST(Sluicectl, EveryPatternMatchesItsOwnPlaces) {
                 line.push_back(element.name);
             if (element.kind == Element::Kind::pair) line.push_back(element.place);
         }
-        const Said said = grammar().match(line);
+        const Arguments said = grammar().match(line);
         STRCMP_EQUAL(std::string(command.pattern).c_str(),
                      std::string(commands()[said.command].pattern).c_str());
     }

@@ -51,7 +51,7 @@ TEST_GROUP(Reactions) {
         PortPolicy& port = policy->ports[0];
         port.ways = std::make_shared<ClassTable>(port.map, std::uint8_t{0});
         port.pfc_send = {.lossless = priority, .may_send = priority};
-        port.pfc_honours = priority;
+        port.pfc_honors = priority;
         port.group[3] = {.threshold = Threshold::fixed(10), .headroom_cells = 50, .lossless = true};
         auto io = std::make_unique<Wire>();
         wire = io.get();

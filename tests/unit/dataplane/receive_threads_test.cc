@@ -147,7 +147,7 @@ TEST_GROUP(ReceiveThreads) {
             port.group[0] = {
                 .threshold = Threshold::fixed(50'000), .headroom_cells = 50'000, .lossless = true};
             port.queue[0].lossless = true;
-            port.pfc_honours = lossless;
+            port.pfc_honors = lossless;
             if (pauses) port.pfc_send = {.lossless = lossless, .may_send = lossless};
         }
         return next;

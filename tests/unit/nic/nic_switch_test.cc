@@ -306,7 +306,7 @@ TEST(NicSwitch, countsTheRepliesThatItHasNoRoomFor) {
     LONGS_EQUAL(0, sum("unresolved_waiting_packets"));
 }
 
-// As control gives back what has waited for a neighbour.
+// As control gives back what has waited for a neighbor.
 TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
     starts();
     p1.takes = 0;  // what p1 is to send stays in its queue
