@@ -4,7 +4,8 @@
 
 namespace sluice {
 
-void PfcHonor::receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled) {
+void PfcHonor::receive(const PauseMap& map, Time start, Time end, Time obeyed, Rate rate,
+                       std::uint8_t enabled) {
     expire(start);  // a turn may come late: these pauses ended before the frame came
     const Duration quantum = rate.byte_time() * quantum_bytes;
     for_each_class(map.class_enable, [&](ClassId n) {
@@ -13,7 +14,7 @@ void PfcHonor::receive(const PauseMap& map, Time start, Time end, Rate rate, std
         const bool xoff = map.quanta[n] != 0;
         (xoff ? counters_[n].rx_xoff : counters_[n].rx_xon).add(1);
         const Time until = end + quantum * map.quanta[n];
-        if ((suspended_ & bit) == 0) return step(n, xoff ? PauseEvent::xoff : PauseEvent::xon, end, until);
+        if ((suspended_ & bit) == 0) return step(n, xoff ? PauseEvent::xoff : PauseEvent::xon, obeyed, until);
         ignored_ = static_cast<std::uint8_t>(xoff ? ignored_ | bit : ignored_ & ~bit);
         if (xoff) deadline_[n] = until;
     });

@@ -35,8 +35,12 @@ class PfcHonor {
         Counter held_ps;        // up to the last `settle`, or the end of the last pause
     };
 
-    // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honors.
-    void receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled);
+    // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honors. `obeyed`: not
+    // before `end`, when the port acts on it; a queue counts as held from then on.
+    void receive(const PauseMap& map, Time start, Time end, Time obeyed, Rate rate, std::uint8_t enabled);
+    void receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled) {
+        receive(map, start, end, end, rate, enabled);
+    }
 
     // Mask of the priorities that may not start a frame at `now`.
     std::uint8_t paused(Time now) const {

@@ -39,7 +39,10 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
         const Time end = start + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
         const std::uint8_t held = port.honor.held();
         // One that was passed on before the link went down is forgotten, as the others are.
-        if (port.link_up) port.honor.receive(control.map, start, end, policy.speed, policy.pfc_honors);
+        // A link hands it over when the reaction time has passed.
+        const Time obeyed = max(end, worker.now);
+        if (port.link_up)
+            port.honor.receive(control.map, start, end, obeyed, policy.speed, policy.pfc_honors);
         if (worker.reactions && (port.honor.held() & ~held) != 0) begin_to_obey(worker, port);
     } else {
         counters.pfc.rx_unknown.add(1);

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "control/compile/compile.hh"
+#include "dataplane/peers/link_port.hh"
 #include "lib/rng.hh"
-#include "tests/sim/link_port.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -31,7 +32,8 @@ class LinkedPorts final : public Surroundings {
                                                           const Config& config, rte_mempool* pool) override {
         const auto id = static_cast<PortId>(std::stoul(name.substr(1)));
         if (id % ports_each == ports_each - 1) {
-            auto io = std::make_unique<LinkPort>(pool, cable_delay(port), config.virtual_ring_frames);
+            auto io = std::make_unique<LinkPort>(LinkSpec{cable_delay(port), peer_delay(port)->reaction,
+                                                          port.speed, config.virtual_ring_frames});
             link = io.get();
             return io;
         }

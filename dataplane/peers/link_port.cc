@@ -1,0 +1,106 @@
+#include "dataplane/peers/link_port.hh"
+
+#include <string>
+
+#include "lib/endian.hh"
+#include "lib/headers.hh"
+#include "lib/pfc_frame.hh"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t first_capacity = 64;
+
+bool is_mac_control(Packet* packet) {
+    return packet->pkt_len == pfc_frame_bytes &&
+           load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;
+}
+
+}  // namespace
+
+LinkPort::LinkPort(const LinkSpec& spec)
+    : spec_(spec),
+      pfc_delay_(spec.cable + spec.speed.byte_time() * wire_bytes(pfc_frame_bytes) + spec.peer_reaction),
+      ring_(spec.ring_frames),
+      data_(first_capacity),
+      pauses_(first_capacity) {}
+
+LinkPort::~LinkPort() { close(); }
+
+std::string LinkPort::close() {
+    lose(data_, std::nullopt);
+    lose(pauses_, std::nullopt);
+    return {};
+}
+
+// Those that arrive by `until`, or all.
+std::uint64_t LinkPort::lose(Line& line, std::optional<Time> until) {
+    std::uint64_t lost = 0;
+    for (; !line.empty() && (!until || line.front().at <= *until); line.pop_front(), ++lost)
+        rte_pktmbuf_free(line.front().packet);
+    return lost;
+}
+
+void LinkPort::cut(bool is_cut) {
+    if (is_cut && !cut_) losses_.on_wire += lose(data_, std::nullopt) + lose(pauses_, std::nullopt);
+    cut_ = is_cut;
+    forget_arrival();
+}
+
+// `from`: when this end may have it.
+void LinkPort::take(Packet* packet, Time arrival, Time from) {
+    if (cut_) {
+        ++losses_.into_cut;
+        rte_pktmbuf_free(packet);
+        return;
+    }
+    Line& line = from == arrival ? data_ : pauses_;
+    if (line.full()) line.set_capacity(2 * line.capacity());
+    meta(packet).arrival = arrival;
+    line.push_back({from, packet});
+}
+
+unsigned LinkPort::transmit(std::span<Packet* const> frames) {
+    for (Packet* packet : frames) {
+        const Time departure = meta(packet).departure;
+        const Time arrival = departure + spec_.cable;
+        other_->take(packet, arrival, is_mac_control(packet) ? departure + pfc_delay_ : arrival);
+    }
+    other_->forget_arrival();
+    return static_cast<unsigned>(frames.size());
+}
+
+unsigned LinkPort::receive(std::span<Packet*> out, Time now) {
+    ring_.begin(now);
+    unsigned count = 0;
+    while (count < out.size()) {
+        const bool pause = !pauses_.empty() && pauses_.front().at <= now &&
+                           (data_.empty() || pauses_.front().at <= data_.front().at);
+        Line& line = pause ? pauses_ : data_;
+        if (line.empty() || line.front().at > now) break;
+        Packet* packet = line.front().packet;
+        line.pop_front();
+        forget_arrival();
+        if (ring_.take()) [[likely]] {
+            out[count++] = packet;
+        } else {
+            rte_pktmbuf_free(packet);
+            ++missed_;
+        }
+    }
+    return count;
+}
+
+std::uint64_t LinkPort::lose_until(Time now) {
+    forget_arrival();
+    return lose(data_, now) + lose(pauses_, now);
+}
+
+std::optional<Time> LinkPort::find_next_arrival() const {
+    std::optional<Time> best;
+    if (!data_.empty()) best = data_.front().at;
+    if (!pauses_.empty()) take_earlier(best, pauses_.front().at);
+    return best;
+}
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+// A cable between ports of two switches of one virtual clock: what one end transmits, the other receives
+// after the propagation delay.
+//
+// The sending switch's own transmitter is the wire's speed, so a frame arrives `cable` after its first bit
+// has left. A PFC frame takes effect at the other end when all of it has arrived and the peer's reaction time
+// has passed, as headroom models it (lib/headroom.hh); its quanta count from its arrival. Packets are handed
+// over as they are: both switches take theirs from one pool. A frame whose first bit is on the wire when the
+// cable is cut is lost; so is what an end transmits before it knows. An end's link goes up or down when its
+// switch detects it, which the owner of the cable says.
+#pragma once
+
+#include <array>
+#include <boost/circular_buffer.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "dataplane/peers/receive_ring.hh"
+#include "dataplane/ports/port.hh"
+
+namespace sluice {
+
+struct LinkSpec {
+    Duration cable;              // one way, > 0
+    Duration peer_reaction;      // to a PFC frame that this end sends
+    Rate speed = gigabits(100);  // of the PFC frame on the wire
+    unsigned ring_frames = 4096;
+};
+
+// Frames of one direction that were lost on the cable.
+struct WireLosses {
+    std::uint64_t on_wire = 0;   // under way when it was cut
+    std::uint64_t into_cut = 0;  // sent before the end knew that it was cut
+};
+
+class LinkPort final : public Port {
+  public:
+    explicit LinkPort(const LinkSpec& spec);
+    ~LinkPort() override;
+    // Once, before the first frame.
+    static void join(LinkPort& one, LinkPort& other) { one.other_ = &other, other.other_ = &one; }
+
+    // Control, between turns: the cable is cut, or whole again. Frames under way to this end are lost.
+    void cut(bool is_cut);
+    // This end's switch has detected its state.
+    void detect(bool up) {
+        up_ = up;
+        forget_arrival();
+    }
+
+    // Of frames on their way to this end.
+    const WireLosses& losses() const { return losses_; }
+    std::size_t under_way() const { return data_.size() + pauses_.size(); }
+
+    // ---- Port
+    unsigned receive(std::span<Packet*> out, Time now) override;
+    unsigned transmit(std::span<Packet* const> frames) override;
+    std::optional<bool> falls_behind(Time now) const override { return ring_.falls_behind(now); }
+    bool link_up() const override { return up_; }
+    bool expects_frames() const override { return !data_.empty(); }
+    std::uint64_t lose_until(Time now) override;
+    PortAccount account() const override { return {.missed = missed_}; }
+    std::string close() override;
+
+  private:
+    struct UnderWay {
+        Time at;  // when this end may have it
+        Packet* packet;
+    };
+    using Line = boost::circular_buffer<UnderWay>;
+
+    std::optional<Time> find_next_arrival() const override;
+    void take(Packet* packet, Time arrival, Time from);
+    static std::uint64_t lose(Line& line, std::optional<Time> until);
+
+    LinkSpec spec_;
+    Duration pfc_delay_;  // from a PFC frame's first bit until the peer obeys it
+    LinkPort* other_ = nullptr;
+    ReceiveRing ring_;
+    Line data_, pauses_;  // on their way to this end, in order
+    WireLosses losses_;
+    std::uint64_t missed_ = 0;
+    bool cut_ = false;
+    bool up_ = true;
+};
+
+}  // namespace sluice
