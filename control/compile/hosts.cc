@@ -53,42 +53,45 @@ roce::Marking marking(const Config& config, const PortConfig& port, const Label&
     return made;
 }
 
+const PortConfig& port_of(const HostPlace& place) { return place.config->ports.at(place.host->port); }
+
 class HostSpecs {
   public:
-    HostSpecs(const Config& config, const EffectiveQos& qos) : config_(config) {
-        for (const auto& [name, host] : config.hosts) specs_.emplace(host.port, spec_of(name, host, qos));
-        for (std::uint32_t id = 0; id < config.flows.size(); ++id)
-            for (const std::string& from : config.flows[id].from)
-                for (const std::string& to : config.flows[id].to) add_pair(id, from, to);
+    HostSpecs(const HostPlaces& places, const std::vector<FlowConfig>& flows, const HostPathOf& path)
+        : places_(places), flows_(flows), path_(path) {
+        for (const auto& [name, place] : places) specs_.emplace(name, spec_of(place));
+        for (std::uint32_t id = 0; id < flows.size(); ++id)
+            for (const std::string& from : flows[id].from)
+                for (const std::string& to : flows[id].to) add_pair(id, from, to);
     }
     std::map<std::string, HostPortSpec> take() { return std::move(specs_); }
 
   private:
-    const PortConfig& port_of(const HostConfig& host) const { return config_.ports.at(host.port); }
-
-    HostPortSpec spec_of(const std::string& name, const HostConfig& host, const EffectiveQos& qos) const {
-        const auto at = config_.ports.find(host.port);
+    static HostPortSpec spec_of(const HostPlace& place) {
+        const Config& config = *place.config;
+        const HostConfig& host = *place.host;
+        const auto at = config.ports.find(host.port);
         const PortConfig& port = at->second;
-        const EffectivePort& effective = qos.ports.at(host.port);
+        const EffectivePort& effective = place.qos->ports.at(host.port);
         HostPortSpec spec;
         spec.speed = port.speed;
         spec.cable = cable_delay(port);
         spec.obeys = peer_delay(port);
-        spec.ring_frames = config_.virtual_ring_frames;
+        spec.ring_frames = config.virtual_ring_frames;
         spec.drain = host.drain;
         spec.receive_buffer_bytes = host.receive_buffer_bytes;
         spec.receive_headroom_bytes = effective.headroom.xoff_bytes;
         spec.drain_classes = effective.lossless;
-        spec.nic.mac = host_mac(config_, name);
-        const auto index = static_cast<std::size_t>(std::distance(config_.ports.begin(), at));
-        spec.nic.gateway_mac = configured_mac(config_, port, index).value_or(MacAddress{});
+        spec.nic.mac = place.mac;
+        const auto index = static_cast<std::size_t>(std::distance(config.ports.begin(), at));
+        spec.nic.gateway_mac = configured_mac(config, port, index).value_or(MacAddress{});
         spec.nic.address = host.address;
         spec.nic.first_qp = first_qp;
-        spec.nic.seed = config_.seed;
+        spec.nic.seed = place.seed;
         spec.nic.ring_frames = host.ring_frames;
         spec.nic.reaction = reaction_parameters(host, port.speed);
-        spec.nic.ack = marking(config_, port, {host.ack_dscp.value_or(host.dscp), host.pcp, host.ecn});
-        spec.nic.cnp = marking(config_, port, {host.cnp_dscp, {}, Ecn::not_ect, true});
+        spec.nic.ack = marking(config, port, {host.ack_dscp.value_or(host.dscp), host.pcp, host.ecn});
+        spec.nic.cnp = marking(config, port, {host.cnp_dscp, {}, Ecn::not_ect, true});
         spec.nic.cnp_interval = host.cnp_interval;
         spec.nic.cnp_scope = host.cnp_scope;
         spec.nic.echo_ce = host.echo_ce;
@@ -97,18 +100,23 @@ class HostSpecs {
     }
 
     // `flow`, whose data `self` sends or answers, as its end sees it.
-    roce::FlowSettings end_of(std::uint32_t id, const HostConfig& from, const HostConfig& to,
-                              const HostConfig& self) const {
-        const FlowConfig& flow = config_.flows[id];
-        const HostConfig& sender = flow.kind == FlowKind::read ? to : from;
+    roce::FlowSettings end_of(std::uint32_t id, const HostPlace& from_place, const HostPlace& to_place,
+                              const HostPlace& self_place, const HostPath& path) const {
+        const FlowConfig& flow = flows_[id];
+        const HostConfig& from = *from_place.host;
+        const HostConfig& to = *to_place.host;
+        const HostConfig& self = *self_place.host;
+        const HostPlace& sender_place = flow.kind == FlowKind::read ? to_place : from_place;
+        const HostConfig& sender = *sender_place.host;
         roce::FlowSettings end;
         end.id = id;
         end.kind = requester_kind(flow.kind);
         end.sizes = message_sizes(flow.message);
-        end.arrivals = arrival_parameters(flow, port_of(sender).speed);
+        end.arrivals = arrival_parameters(flow, port_of(sender_place).speed);
         if (flow.stop) end.stop = Time{} + *flow.stop;
         if (flow.messages != 0) end.messages = flow.messages;
-        end.data = marking(config_, port_of(self), {flow.dscp.value_or(sender.dscp), self.pcp, self.ecn});
+        end.data = marking(*self_place.config, port_of(self_place),
+                           {flow.dscp.value_or(sender.dscp), self.pcp, self.ecn});
         end.requester.mtu = end.responder.mtu = path_mtu(from, to);
         end.requester.window_bytes = from.window_bytes;
         end.requester.ack_every = from.ack_every;
@@ -117,31 +125,36 @@ class HostSpecs {
         end.requester.timeout = from.timeout;
         end.requester.retry_count = from.retry_count.value_or(roce::unlimited_retries);
         end.requester.rnr_retry = from.rnr_retry.value_or(roce::unlimited_retries);
-        set_empty_path(end, port_of(from), port_of(to), from.address.is_v6);
+        set_empty_path(end, path, from.address.is_v6);
         return end;
     }
 
     // A message's frames pass its slowest link one after the other; its last one passes the other link alone,
-    // an acknowledgement or a READ request both, and cables are passed there and back.
-    static void set_empty_path(roce::FlowSettings& end, const PortConfig& a, const PortConfig& b, bool v6) {
-        const auto [slow, fast] = std::minmax(a.speed, b.speed);
+    // an acknowledgement or a READ request both, and cables are passed there and back. Further switches pass
+    // a frame on as it begins to come.
+    static void set_empty_path(roce::FlowSettings& end, const HostPath& path, bool v6) {
         const std::uint32_t headers = v6 ? 78 : 58;  // of RoCEv2 with ICRC, untagged
         const std::uint32_t last = wire_bytes(std::min(end.requester.mtu, end.sizes.most_bytes()) + headers);
         const std::uint32_t answer = wire_bytes(headers + 4);
-        end.path_rate = slow;
-        end.path_delay = fast.byte_time() * (last + answer) + slow.byte_time() * answer +
-                         (cable_delay(a) + cable_delay(b)) * 2;
+        end.path_rate = path.slowest;
+        end.path_delay = path.fastest.byte_time() * (last + answer) + path.slowest.byte_time() * answer +
+                         path.propagation * 2;
     }
 
     void add_pair(std::uint32_t id, const std::string& from_name, const std::string& to_name) {
-        const HostConfig& from = config_.hosts.at(from_name);
-        const HostConfig& to = config_.hosts.at(to_name);
-        HostPortSpec& sender = specs_.at(from.port);
-        HostPortSpec& receiver = specs_.at(to.port);
-        const std::uint32_t at_sender = local_flow(sender, end_of(id, from, to, from));
-        const std::uint32_t at_receiver = local_flow(receiver, end_of(id, from, to, to));
+        const HostPlace& from_place = places_.at(from_name);
+        const HostPlace& to_place = places_.at(to_name);
+        const HostConfig& from = *from_place.host;
+        const HostConfig& to = *to_place.host;
+        HostPortSpec& sender = specs_.at(from_name);
+        HostPortSpec& receiver = specs_.at(to_name);
+        const HostPath path = path_(from_name, to_name);
+        const std::uint32_t at_sender =
+            local_flow(sender, end_of(id, from_place, to_place, from_place, path));
+        const std::uint32_t at_receiver =
+            local_flow(receiver, end_of(id, from_place, to_place, to_place, path));
         std::uint32_t& pairs = pairs_[{from.address, to.address}];
-        for (std::uint32_t n = 0; n < config_.flows[id].qps; ++n, ++pairs) {
+        for (std::uint32_t n = 0; n < flows_[id].qps; ++n, ++pairs) {
             const auto sender_qp = first_qp + static_cast<std::uint32_t>(sender.queue_pairs.size());
             const auto receiver_qp = first_qp + static_cast<std::uint32_t>(receiver.queue_pairs.size());
             const std::uint64_t identity =
@@ -175,7 +188,9 @@ class HostSpecs {
         return roce::Requester::Kind::write;
     }
 
-    const Config& config_;
+    const HostPlaces& places_;
+    const std::vector<FlowConfig>& flows_;
+    const HostPathOf& path_;
     std::map<std::string, HostPortSpec> specs_;
     std::map<std::pair<IpAddress, IpAddress>, std::uint32_t> pairs_;  // queue pairs so far
 };
@@ -233,8 +248,25 @@ roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
     return arrivals;
 }
 
+std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
+                                               const HostPathOf& path) {
+    return HostSpecs(places, flows, path).take();
+}
+
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos) {
-    return HostSpecs(config, qos).take();
+    HostPlaces places;
+    for (const auto& [name, host] : config.hosts)
+        places.emplace(name, HostPlace{&host, &config, &qos, host_mac(config, name), config.seed});
+    const auto path = [&](const std::string& from, const std::string& to) {
+        const PortConfig& a = port_of(places.at(from));
+        const PortConfig& b = port_of(places.at(to));
+        const auto [slow, fast] = std::minmax(a.speed, b.speed);
+        return HostPath{slow, fast, cable_delay(a) + cable_delay(b)};
+    };
+    std::map<std::string, HostPortSpec> by_port;
+    for (auto& [name, spec] : host_specs(places, config.flows, path))
+        by_port.emplace(config.hosts.at(name).port, std::move(spec));
+    return by_port;
 }
 
 std::uint32_t path_mtu(const HostConfig& a, const HostConfig& b) { return std::min(a.mtu, b.mtu); }

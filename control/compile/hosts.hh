@@ -5,8 +5,11 @@
 // its two addresses and on its place among those of the two.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "control/compile/qos.hh"
 #include "control/config/config.hh"
@@ -16,7 +19,27 @@
 
 namespace sluice {
 
-// Of every port with a host behind it, by the port's name; the pool is the caller's.
+// A host with the switch that it stands at; all outlive what is made of them.
+struct HostPlace {
+    const HostConfig* host;
+    const Config* config;  // of the switch
+    const EffectiveQos* qos;
+    MacAddress mac;
+    std::uint64_t seed;  // of what the host draws
+};
+using HostPlaces = std::map<std::string, HostPlace, NaturalOrder>;  // by the host's name
+
+// The links between two hosts.
+struct HostPath {
+    Rate slowest, fastest;
+    Duration propagation;  // one way
+};
+using HostPathOf = std::function<HostPath(const std::string& from, const std::string& to)>;
+
+// Of every host, by its name; the pool is the caller's.
+std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
+                                               const HostPathOf& path);
+// Likewise of hosts and flows of one switch, by the port's name.
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos);
 
 // Of a host at a port of `line`: the constants of its `cc`, but what the file says.

@@ -56,7 +56,7 @@ std::string RunningSwitch::open() {
     if (!observation) return observation.error();
     observation_ = std::move(*observation);
     switch_ = std::make_unique<Switch>(config_.workers, std::move(policy), std::move(specs),
-                                       switch_resources(config_, pool_->pool(), packets_));
+                                       switch_resources(config_, pool_, packets_));
     change_.emplace(*switch_, is_virtual());
     fault_ports_.resize(config_.ports.size());
     for (const auto& [name, port] : config_.ports)
@@ -252,7 +252,7 @@ void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
                 std::move(inner), FaultPort::Spec{{seed_of_switch(config_.seed, options_.identity), id},
                                                   port.speed,
                                                   cable_delay(port),
-                                                  pool_->pool()});
+                                                  pool_});
             fault_ports_[id] = wrapped.get();
             return wrapped;
         });
@@ -273,7 +273,7 @@ unsigned RunningSwitch::packets_missing() const {
     unsigned kept = 0;
     for (PortId id = 0; id < switch_->port_count(); ++id)
         kept += switch_->port(id).io->account().kept_at_close;
-    const unsigned missing = pool_->in_use();
+    const unsigned missing = own_pool_ ? own_pool_->in_use() : 0;
     return missing > kept ? missing - kept : 0;
 }
 

@@ -42,6 +42,7 @@ struct RunningOptions {
     std::vector<std::string> forced{};  // force.hh: what the configuration is not lossless for
     unsigned packets = 0;               // packet buffers; 0: as many as the configuration needs
     bool observes = true;               // false: the caller takes what workers observe
+    rte_mempool* pool = nullptr;        // of the packet buffers, shared with other switches; null: its own
 };
 
 class RunningSwitch {
@@ -148,6 +149,7 @@ class RunningSwitch {
     // After the last turn: closes ports; error texts, one for each output that is not whole.
     std::vector<std::string> close();
     // mbufs that are not back in the pool after `close` and Switch::empty.
+    // Of a shared pool nothing is known.
     unsigned packets_missing() const;
 
   private:
@@ -170,7 +172,8 @@ class RunningSwitch {
     Surroundings& surroundings_;
     const SwitchClock* clock_ = nullptr;
     unsigned packets_ = 0;
-    std::unique_ptr<PacketPool> pool_;
+    std::unique_ptr<PacketPool> own_pool_;  // null: shared
+    rte_mempool* pool_ = nullptr;
     std::unique_ptr<Routes> routes_;
     std::vector<std::string> names_;
     Routes::Ports port_info_;

@@ -30,9 +30,13 @@ std::vector<WorkerId> pollers_of(const Config& config, const PortConfig& port, W
 std::string RunningSwitch::make_pool() {
     const PacketDemand demand = packet_demand(config_);
     packets_ = options_.packets != 0 ? options_.packets : static_cast<unsigned>(demand.total());
-    pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache,
-                                         packet_buffer_bytes(config_));
-    if (pool_->pool() == nullptr)
+    pool_ = options_.pool;
+    if (pool_ == nullptr) {
+        own_pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache,
+                                                 packet_buffer_bytes(config_));
+        pool_ = own_pool_->pool();
+    }
+    if (pool_ == nullptr)
         return fmt::format(
             "no memory for {} packet buffers of {} bytes ({} MB): {} for the shared buffer, {} for "
             "rings, {} for caches, {} for captures; do: make the buffer smaller, or give more memory",
@@ -53,7 +57,7 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
     for (const auto& [name, port] : config_.ports) {
         const std::size_t index = specs.size();
         macs_.push_back(configured_mac(config_, port, index).value_or(MacAddress{}));
-        auto io = surroundings_.open(name, port, config_, pool_->pool());
+        auto io = surroundings_.open(name, port, config_, pool_);
         if (!io) return io.error();
         if (!port.mac) macs_.back() = surroundings_.mac(static_cast<PortId>(index)).value_or(macs_.back());
         PortSpec spec;

@@ -35,19 +35,7 @@ tl::expected<std::unique_ptr<VirtualPorts>, std::string> VirtualPorts::create(co
 VirtualPorts::VirtualPorts(const Config& config, ScannedCaptures scanned)
     : empty_captures_(std::move(scanned.empty)),
       timeline_(scanned.span.timeline()),
-      specs_(host_port_specs(config, effective_qos(config))),
-      hosts_(config.hosts) {}
-
-tl::expected<std::unique_ptr<Port>, std::string> VirtualPorts::open_host(const HostPortSpec& spec,
-                                                                         const PortConfig& port) {
-    auto opened = std::make_unique<HostPort>(spec);
-    if (const std::string file = parse_device(port.device).tx_pcap; !file.empty()) {
-        auto output = CaptureOutput::create(file, timeline_);
-        if (!output) return tl::unexpected(output.error());
-        opened->write_to(std::move(*output));
-    }
-    return opened;
-}
+      hosts_(host_port_specs(config, effective_qos(config)), config.hosts) {}
 
 tl::expected<std::unique_ptr<Port>, std::string> VirtualPorts::open(const std::string& name,
                                                                     const PortConfig& port,
@@ -55,11 +43,9 @@ tl::expected<std::unique_ptr<Port>, std::string> VirtualPorts::open(const std::s
     const auto failed = [&](const std::string& error) {
         return tl::unexpected("port " + name + ": " + error);
     };
-    if (const auto found = specs_.find(name); found != specs_.end()) {
-        found->second.pool = pool;
-        auto opened = open_host(found->second, port);
+    if (hosts_.has(name)) {
+        auto opened = hosts_.open(name, port, pool, timeline_);
         if (!opened) return failed(opened.error());
-        host_ports_[name] = static_cast<HostPort*>(opened->get());
         return opened;
     }
     const DeviceText device = parse_device(port.device);
@@ -82,29 +68,6 @@ std::string VirtualPorts::join(RunningSwitch& running) {
     if (std::string text = shortened_text(timeline_); !text.empty())
         running.note("capture_gaps", std::move(text));
     return {};
-}
-
-void VirtualPorts::configured() {
-    const Config& config = running_->config();
-    for (auto& [name, was] : hosts_) {
-        const HostConfig& host = config.hosts.at(name);
-        HostPort& port = *host_ports_.at(host.port);
-        port.catch_up_before(running_->now());
-        const Rate line = config.ports.at(host.port).speed;
-        const auto reaction = reaction_parameters(host, line);
-        if (reaction != reaction_parameters(was, line)) port.set_reaction(reaction);
-        port.set_notification(host.echo_ce, host.ignore_cnp);
-        if (host.drain != was.drain) port.set_drain(host.drain, running_->now());
-        was = host;
-    }
-}
-
-const HostPort* VirtualPorts::host(const std::string& name) const {
-    const auto found = hosts_.find(name);
-    if (found == hosts_.end()) return nullptr;
-    HostPort* port = host_ports_.at(found->second.port);
-    port->catch_up(running_->now());
-    return port;
 }
 
 }  // namespace sluice

@@ -1,12 +1,12 @@
 // Ports under the virtual clock: captures in and out, all on one timeline, or a simulated host.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "control/compile/hosts.hh"
 #include "control/switch/capture_span.hh"
+#include "control/switch/running_switch.hh"
+#include "control/switch/simulated_hosts.hh"
 #include "control/switch/surroundings.hh"
 
 namespace sluice {
@@ -27,22 +27,19 @@ class VirtualPorts final : public Surroundings {
                                                           const Config& config, rte_mempool* pool) override;
     std::string join(RunningSwitch& running) override;
     // Hosts take up what may change while they run.
-    void configured() override;
+    void configured() override { hosts_.configured(running_->config(), running_->now()); }
     const CaptureTimeline& timeline() const override { return timeline_; }
-    const HostPort* host(const std::string& name) const override;
+    const HostPort* host(const std::string& name) const override {
+        return hosts_.find(name, running_->now());
+    }
 
   private:
     VirtualPorts(const Config& config, ScannedCaptures scanned);
 
-    tl::expected<std::unique_ptr<Port>, std::string> open_host(const HostPortSpec& spec,
-                                                               const PortConfig& port);
-
     std::vector<std::string> empty_captures_;
     CaptureTimeline timeline_;
-    std::map<std::string, HostPortSpec> specs_;              // by port
-    std::map<std::string, HostPort*> host_ports_;            // likewise; the switch owns them
-    std::map<std::string, HostConfig, NaturalOrder> hosts_;  // as they are
-    RunningSwitch* running_ = nullptr;                       // from `join` on
+    SimulatedHosts hosts_;
+    RunningSwitch* running_ = nullptr;  // from `join` on
 };
 
 }  // namespace sluice
