@@ -150,8 +150,12 @@ Headroom headroom(const HeadroomInputs& inputs) {
         inputs.mtu_any + ethernet_header_bytes + tag_bytes * inputs.own_tags + wire_overhead_bytes;
     h.pfc_frame_bytes = pfc_wire_bytes;
     h.cable_bytes = ceil_div(cable_bits, Wide{8} * signal_meters_per_second);
-    h.interface_bits = interface_delay_bits(inputs.rate);
-    h.interface_bytes = ceil_div(Wide{2} * h.interface_bits.value, 8);
+    if (inputs.reaction) {
+        h.reaction_bytes = bytes_in(inputs.rate, *inputs.reaction);
+    } else {
+        h.interface_bits = interface_delay_bits(inputs.rate);
+        h.interface_bytes = ceil_div(Wide{2} * h.interface_bits.value, 8);
+    }
     h.own_turn_bytes = bytes_in(inputs.rate, inputs.own_turn_max);
     h.peer_turn_bytes = bytes_in(inputs.rate, inputs.peer_turn_max);
     h.hand_over_bytes = bytes_in(inputs.rate, inputs.hand_over_max);
@@ -178,9 +182,11 @@ std::vector<HeadroomRow> headroom_rows(const Headroom& h) {
         {"PFC frame", h.pfc_frame_bytes, "64 + 20"},
         {"cable", h.cable_bytes, cable_text(in)},
         {"peer reaction", h.reaction_bytes,
-         "64 x " + number(h.reaction_quanta.value) + " quanta" + source(h.reaction_quanta)},
+         in.reaction ? turn_text(h, *in.reaction)
+                     : "64 x " + number(h.reaction_quanta.value) + " quanta" + source(h.reaction_quanta)},
         {"interfaces", h.interface_bytes,
-         "2 x " + number(h.interface_bits.value) + " bits / 8" + source(h.interface_bits)},
+         in.reaction ? "in the reaction"
+                     : "2 x " + number(h.interface_bits.value) + " bits / 8" + source(h.interface_bits)},
         {"own turn", h.own_turn_bytes, turn_text(h, in.own_turn_max)},
         {"peer's turn", h.peer_turn_bytes, turn_text(h, in.peer_turn_max)},
         {"peer's ring", h.peer_ring_bytes, "transmit ring and out-batch of a software peer"},

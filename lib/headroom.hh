@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct HeadroomInputs {
     Duration peer_turn_max;
     Duration hand_over_max;             // from a worker that receives to the one that admits; 0: it is one
     std::uint64_t peer_ring_bytes = 0;  // transmit ring and out-batch of a software peer, wire bytes
+    std::optional<Duration> reaction;   // of the peer, instead of the published quanta and interface delays
     HeadroomFlavour flavour = HeadroomFlavour::sluice;
 
     static constexpr std::uint32_t max_cable_m = 100'000;

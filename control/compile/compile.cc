@@ -146,6 +146,7 @@ bool has_our_sender(const Config& config, const PortConfig& port) {
 
 std::optional<PeerDelay> peer_delay(const PortConfig& port) {
     if (port.peer.value_or(PeerKind::obey) != PeerKind::obey) return std::nullopt;
+    if (port.reaction) return PeerDelay{cable_delay(port), *port.reaction};
     const auto quanta =
         static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);
     const auto delay_bits = static_cast<std::int64_t>(interface_delay_bits(port.speed).value);

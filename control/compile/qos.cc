@@ -66,6 +66,7 @@ Headroom headroom_of(const Config& config, const PortConfig& port) {
     HeadroomInputs inputs;
     inputs.rate = port.speed;
     inputs.cable_m = port.cable_m;
+    inputs.reaction = port.reaction;
     inputs.mtu_any = inputs.mtu_lossless = port.mtu;
     inputs.cell_bytes = config.cell_bytes;
     // Every port accepts tagged frames, and a neighbor with `vlan` may be added at any time.

@@ -142,14 +142,14 @@ ConfigResult parse_config(std::string_view text, std::string_view file) try {
     return one_error({std::string(file), {}, {}, "there is not enough memory for it", {}, {}});
 }
 
-ConfigResult load_config(const std::string& path) try {
+tl::expected<std::string, ConfigError> read_config_file(const std::string& path) {
     const auto refused = [&](int error) {
-        return one_error({path,
-                          {},
-                          {},
-                          fmt::format("the file cannot be read: {}", std::strerror(error)),
-                          {},
-                          "name a file that exists and may be read"});
+        return tl::unexpected(ConfigError{path,
+                                          {},
+                                          {},
+                                          fmt::format("the file cannot be read: {}", std::strerror(error)),
+                                          {},
+                                          "name a file that exists and may be read"});
     };
     const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
     if (file == nullptr) return refused(errno);
@@ -162,7 +162,13 @@ ConfigResult load_config(const std::string& path) try {
         if (std::ferror(file.get()) != 0) return refused(errno);
         break;
     }
-    return parse_into_config(text, path);
+    return text;
+}
+
+ConfigResult load_config(const std::string& path) try {
+    const auto text = read_config_file(path);
+    if (!text) return one_error(text.error());
+    return parse_into_config(*text, path);
 } catch (const std::bad_alloc&) {
     return one_error({path, {}, {}, "there is not enough memory for it", {}, {}});
 }

@@ -134,6 +134,7 @@ struct PortConfig {
     std::string device;  // DPDK device string, or PCI address
     Rate speed = gigabits(100);
     std::uint32_t cable_m = 5;
+    std::optional<Duration> reaction;  // of the peer to our PFC; absent: headroom.hh has it by speed
     // IP MTU in bytes, in [68, 9216]. Parsing gives a port on an interface of the kernel no more than fits a
     // packet buffer, unless the file says one.
     std::uint32_t mtu = 9100;
@@ -346,6 +347,8 @@ using ConfigResult = tl::expected<Config, std::vector<ConfigError>>;
 // messages.
 ConfigResult parse_config(std::string_view text, std::string_view file);
 ConfigResult load_config(const std::string& path);
+// The text of a file, a little more than max_config_bytes of it at most.
+tl::expected<std::string, ConfigError> read_config_file(const std::string& path);
 
 // Data room of a packet buffer. The virtual clock has small ones, of which a frame takes several: they are
 // most of the memory that a buffer costs. Devices of the real clock want a frame in one.

@@ -180,23 +180,30 @@ const std::vector<KeyInfo>& schema_keys() {
     return keys;
 }
 
+std::string schema_table(const std::string& heading, std::span<const KeyInfo> keys) {
+    std::string out =
+        "\n## " + heading + "\n\n| key | type | allowed | default | meaning |\n|---|---|---|---|---|\n";
+    for (const KeyInfo& key : keys)
+        out += fmt::format("| `{}` | {} | {} | {} | {}{} |\n", key.name, key.type, key.allowed, key.fallback,
+                           key.sentence, key.restart ? " Takes effect at start." : "");
+    return out;
+}
+
 std::string schema_reference() {
     std::string out =
         "# Configuration keys\n\nKeys of [port.NAME] may stand under [default] for all ports; "
         "[default.map] is the map \"default\". "
         "Those of [host.NAME] may stand under [host.default], but port, address and mac.\n";
-    std::string section = "none yet";
-    for (const KeyInfo& key : schema_keys()) {
-        if (key.section != section) {
-            section = key.section;
-            std::string heading = "[" + section + "]";
-            if (section.empty()) heading = "Top level";
-            if (section.ends_with("[]")) heading = "[[" + section.substr(0, section.size() - 2) + "]]";
-            out += "\n## " + heading + "\n";
-            out += "\n| key | type | allowed | default | meaning |\n|---|---|---|---|---|\n";
-        }
-        out += fmt::format("| `{}` | {} | {} | {} | {}{} |\n", key.name, key.type, key.allowed, key.fallback,
-                           key.sentence, key.restart ? " Takes effect at start." : "");
+    const auto& keys = schema_keys();
+    for (auto first = keys.begin(); first != keys.end();) {
+        const auto last = std::find_if(first, keys.end(),
+                                       [&](const KeyInfo& key) { return key.section != first->section; });
+        std::string heading = "[" + first->section + "]";
+        if (first->section.empty()) heading = "Top level";
+        if (first->section.ends_with("[]"))
+            heading = "[[" + first->section.substr(0, first->section.size() - 2) + "]]";
+        out += schema_table(heading, {first, last});
+        first = last;
     }
     return out;
 }

@@ -3,6 +3,7 @@
 // do not.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ struct KeyInfo {
 
 // All keys, a section's together, in the order of the table.
 const std::vector<KeyInfo>& schema_keys();
-// The same as Markdown: a heading and a table for each section.
+// Those of one section as Markdown, a heading and a table; and the same for each section.
+std::string schema_table(const std::string& heading, std::span<const KeyInfo> keys);
 std::string schema_reference();
 
 // Sets one key of [port.NAME.fault] from the text of a command: "drop_every", "100"; "delay", "5us". An

@@ -272,6 +272,8 @@ constexpr std::string_view defaults_name = "default";
 
 }  // namespace
 
+Rows<HostConfig> common_host_rows() { return rows_of_all_hosts(); }
+
 // [host.default] is where the others start from, and no host.
 void add_host_section(Rows<Config>& rows) {
     Row& row = rows.section("host", "A simulated RoCE host behind a port, under the virtual clock.");

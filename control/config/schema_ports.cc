@@ -117,6 +117,11 @@ Rows<PortConfig> port_rows() {
     rows.key("cable", &P::cable_m, length(0, max_cable_m),
              "Length of the cable, for its propagation and for the headroom.")
         .at_start();
+    rows.key("reaction", &P::reaction, optional_or(time({}, milliseconds(1), "5us"), "auto"),
+             "From the end of our PFC frame at the peer until it starts no more frames of the class; "
+             "\"auto\": "
+             "the published figure of the speed, with both interfaces' delays.")
+        .at_start();
     rows.key("mtu", &P::mtu, integer<std::uint32_t>(68, 9216),
              "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: and net_af_packet no more "
              "than "

@@ -19,6 +19,7 @@ Rows<WatchdogConfig> watchdog_rows();
 Rows<PortWatchdogConfig> port_watchdog_rows();
 // hosts
 void add_host_section(Rows<Config>& rows);
+Rows<HostConfig> common_host_rows();  // but port, address and MAC
 Rows<FlowConfig> flow_rows();
 // network
 Rows<FibConfig> fib_rows();

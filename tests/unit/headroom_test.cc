@@ -53,6 +53,16 @@ TEST(Headroom, agreesWithTheDcqcnPaperAt40G) {
     LONGS_EQUAL(21'907, h.wire_bytes + h.own_frame_bytes);
 }
 
+TEST(Headroom, takesAReactionThatIsSaidForTheFiguresOfTheSpeed) {
+    HeadroomInputs in = basic(100, 5, 9100);
+    in.reaction = nanoseconds(1001);
+    const Headroom h = headroom(in);
+    LONGS_EQUAL(12'513, h.reaction_bytes);  // 12 512.5
+    LONGS_EQUAL(0, h.interface_bytes);
+    LONGS_EQUAL(h.own_frame_bytes + 84 + 632 + 12'513, h.wire_bytes);
+    STRCMP_EQUAL("in the reaction", headroom_rows(h)[4].formula.c_str());
+}
+
 TEST(Headroom, addsUpToTheCell) {
     HeadroomInputs in = basic(100, 5, 9100);
     in.own_tags = in.peer_tags = 1;
