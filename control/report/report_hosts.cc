@@ -153,49 +153,54 @@ Json hosts_json(const RunningSwitch& running) {
     return json;
 }
 
-Json flows_json(const RunningSwitch& running) {
-    const Config& config = running.config();
+Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, Time now) {
     struct Total {
         Sum sum;
         Histogram completion_time, slowdown;
         std::uint64_t queue_pairs = 0;
         Duration paused;  // of its hosts that send data, in its class
     };
-    std::vector<Total> totals(config.flows.size());
-    const Time now = running.now();
-    for (const auto& [name, host] : config.hosts) {
-        const HostPort& port = *running.host(name);
-        const roce::Nic& nic = port.nic();
+    std::vector<Total> totals(world.flows.size());
+    for (const HostPort* port : hosts) {
+        const roce::Nic& nic = port->nic();
         for (std::size_t n = 0; n < nic.flows().size(); ++n) {
             Total& total = totals[nic.flows()[n].id];
             total.completion_time.add(nic.flow_statistics(n).completion_time);
             total.slowdown.add(nic.flow_statistics(n).slowdown);
         }
-        std::vector<bool> sends(config.flows.size());
+        std::vector<bool> sends(world.flows.size());
         for (const roce::QueuePair& pair : nic.queue_pairs()) {
             Total& total = totals[pair.flow().id];
             total.sum.add(pair, now);
             total.queue_pairs += pair.requester() != nullptr ? 1 : 0;
             if (!pair.sends_data() || sends[pair.flow().id]) continue;
             sends[pair.flow().id] = true;
-            total.paused = total.paused + port.paused_time(pair.flow().data.priority, now);
+            total.paused = total.paused + port->paused_time(pair.flow().data.priority, now);
         }
     }
     Json json = Json::object();
-    const std::vector<std::string> names = flow_names(config);
+    const std::vector<std::string> names = flow_names(world);
     for (std::size_t n = 0; n < names.size(); ++n) {
         const Total& total = totals[n];
         const roce::QpStatistics& qp = total.sum.qp;
         Json flow = {{"queue_pairs", total.queue_pairs}};
         flow.update(total.sum.json());
         flow["throughput_bps"] =
-            per_second(qp.delivered_bytes, qp.last_delivered - (Time{} + config.flows[n].start));
+            per_second(qp.delivered_bytes, qp.last_delivered - (Time{} + world.flows[n].start));
         flow["paused_ns"] = total.paused.ps / 1000;
         flow["completion_ns"] = quantiles_json(total.completion_time);
         flow["slowdown_permille"] = milli_quantiles(total.slowdown);
         json[names[n]] = std::move(flow);
     }
     return json;
+}
+
+Json flows_json(const RunningSwitch& running) {
+    // Of a fabric's switch: flows of its hosts are the fabric's.
+    std::vector<const HostPort*> hosts;
+    if (!running.config().flows.empty())
+        for (const auto& [name, host] : running.config().hosts) hosts.push_back(running.host(name));
+    return flows_json(running.config(), hosts, running.now());
 }
 
 }  // namespace sluice

@@ -40,6 +40,8 @@ class FaultPort final : public Port {
     // under way stays; a storm or a stuck XOFF that is set anew starts now.
     void configure(const FaultSettings& settings, std::uint8_t lossless, Time now);
     const FaultCounters& faults() const { return counters_; }
+    // Frames that it keeps for later, either way.
+    std::size_t under_way() const { return arriving_.size() + added_.size() + late_.size(); }
 
     unsigned receive(std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override;

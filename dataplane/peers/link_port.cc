@@ -36,8 +36,11 @@ std::string LinkPort::close() {
 // Those that arrive by `until`, or all.
 std::uint64_t LinkPort::lose(Line& line, std::optional<Time> until) {
     std::uint64_t lost = 0;
-    for (; !line.empty() && (!until || line.front().at <= *until); line.pop_front(), ++lost)
-        rte_pktmbuf_free(line.front().packet);
+    for (; !line.empty() && (!until || line.front().at <= *until); line.pop_front(), ++lost) {
+        Packet* packet = line.front().packet;
+        if (&line == &data_ && meta(packet).lossless) ++losses_.lossless;
+        rte_pktmbuf_free(packet);
+    }
     return lost;
 }
 
@@ -51,6 +54,7 @@ void LinkPort::cut(bool is_cut) {
 void LinkPort::take(Packet* packet, Time arrival, Time from) {
     if (cut_) {
         ++losses_.into_cut;
+        if (from == arrival && meta(packet).lossless) ++losses_.lossless;
         rte_pktmbuf_free(packet);
         return;
     }

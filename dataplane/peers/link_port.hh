@@ -32,6 +32,7 @@ struct LinkSpec {
 struct WireLosses {
     std::uint64_t on_wire = 0;   // under way when it was cut
     std::uint64_t into_cut = 0;  // sent before the end knew that it was cut
+    std::uint64_t lossless = 0;  // those of a lossless class among them
 };
 
 class LinkPort final : public Port {
@@ -72,7 +73,7 @@ class LinkPort final : public Port {
 
     std::optional<Time> find_next_arrival() const override;
     void take(Packet* packet, Time arrival, Time from);
-    static std::uint64_t lose(Line& line, std::optional<Time> until);
+    std::uint64_t lose(Line& line, std::optional<Time> until);
 
     LinkSpec spec_;
     Duration pfc_delay_;  // from a PFC frame's first bit until the peer obeys it

@@ -18,9 +18,9 @@ using LinkId = std::uint32_t;
 struct Node {
     std::string name;
     bool is_host = false;
-    unsigned tier = 0;           // hosts 0, switches from 1 on, spines above leaves; equal: neither is above
-    unsigned pod = 0;            // where a picture groups it
-    std::vector<LinkId> links;   // in the order of its ports
+    unsigned tier = 0;          // hosts 0, switches from 1 on, spines above leaves; equal: neither is above
+    unsigned pod = 0;           // where a picture groups it
+    std::vector<LinkId> links;  // in the order of its ports
 };
 
 struct LinkEnd {

@@ -1,0 +1,254 @@
+// sluice-fabric: runs a fabric of switches and hosts, or says what is wrong with it, or draws it.
+#include <fmt/format.h>
+#include <getopt.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <optional>
+
+#include "control/compile/compile.hh"
+#include "control/config/hosts.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+#include "control/report/assertions.hh"
+#include "control/server/boundary.hh"
+#include "control/text/json_text.hh"
+#include "control/text/say.hh"
+#include "dataplane/base/output_file.hh"
+#include "tools/fabric/commands.hh"
+#include "tools/fabric/fabric.hh"
+#include "tools/fabric/fabric_report.hh"
+
+namespace sluice::fabric {
+namespace {
+
+enum : int { exit_done = 0, exit_failed = 1, exit_configuration = 2, exit_false = 4, exit_signalled = 128 };
+
+constexpr std::string_view usage =
+    "usage: sluice-fabric run FABRIC.toml [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
+    "                     [--assert EXPRESSION]...\n"
+    "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
+    "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
+    "       sluice-fabric reference\n"
+    "\n"
+    "run    simulates it and says what became of every frame; DIR/report.json has it whole\n"
+    "check  says what is wrong with it, its addresses and routes, and what memory it takes\n"
+    "draw   prints the topology as SVG\n"
+    "\n"
+    "exit status: 0 done, 2 usage or a file that is refused, 4 an assertion is false, 130 or 143 "
+    "interrupted,\n"
+    "1 anything else\n";
+
+volatile std::sig_atomic_t signalled = 0;
+extern "C" void on_signal(int number) {
+    if (signalled != 0) _exit(1);  // the second one ends at once
+    signalled = number;
+}
+
+struct Arguments {
+    std::string verb, file, out;
+    std::vector<std::string> sets;
+    std::optional<Duration> duration;
+    Assertions assertions;
+};
+
+tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
+    Arguments arguments;
+    std::vector<std::string> words;
+    const std::vector<std::string> all(argv + 1, argv + argc);
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        const std::string& word = all[n];
+        if (!word.starts_with("--")) {
+            words.push_back(word);
+            continue;
+        }
+        if (word == "--help") return tl::unexpected(std::string());
+        if (n + 1 == all.size()) return tl::unexpected(word + " wants a value");
+        const std::string& value = all[++n];
+        if (word == "--out") {
+            arguments.out = value;
+        } else if (word == "--set") {
+            arguments.sets.push_back(value);
+        } else if (word == "--seed") {
+            if (!parse_integer(value)) return tl::unexpected(fmt::format("--seed {}: is no number", value));
+            arguments.sets.push_back("seed=" + value);
+        } else if (word == "--duration") {
+            const auto duration = parse_time(value);
+            if (!duration)
+                return tl::unexpected(fmt::format("--duration {}: {}", value, duration.error().wrong));
+            arguments.duration = *duration;
+        } else if (word == "--assert") {
+            if (std::string wrong = arguments.assertions.add(value); !wrong.empty())
+                return tl::unexpected(fmt::format("--assert {}: {}", value, wrong));
+        } else {
+            return tl::unexpected(fmt::format("unknown option {}", word));
+        }
+    }
+    if (words.empty()) return tl::unexpected(std::string("no command"));
+    arguments.verb = words[0];
+    if (arguments.verb == "reference") return arguments;
+    if (words.size() != 2) return tl::unexpected(fmt::format("{} wants one file", words[0]));
+    arguments.file = words[1];
+    return arguments;
+}
+
+// How far a run has come, on a terminal, twice a second.
+class Progress {
+  public:
+    explicit Progress(std::optional<Duration> end) : end_(end) {}
+    void show(Fabric& fabric) {
+        if (!on_terminal_ || ++calls_ % 4096 != 0) return;
+        const auto wall = std::chrono::steady_clock::now();
+        if (wall < next_) return;
+        next_ = wall + std::chrono::milliseconds(500);
+        const auto done = static_cast<double>(fabric.loop().now().ps);
+        std::string left;
+        if (end_ && done > 0) {
+            const double spent = std::chrono::duration<double>(wall - start_).count();
+            left = fmt::format(", about {:.0f} s left", spent * (static_cast<double>(end_->ps) / done - 1));
+        }
+        const Fabric::Ledger ledger = fabric.ledger();
+        complain("\r{:.3f} ms of virtual time, {} frames sent, {} in flight{}   ", done / 1e9, ledger.sent,
+                 ledger.queued + ledger.on_wire, left);
+        shown_ = true;
+    }
+    ~Progress() {
+        if (shown_) complain("\r{:78}\r", "");
+    }
+
+  private:
+    std::optional<Duration> end_;
+    bool on_terminal_ = isatty(STDERR_FILENO) == 1;
+    bool shown_ = false;
+    std::uint64_t calls_ = 0;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point next_ = start_ + std::chrono::seconds(1);
+};
+
+// Reads and judges; says every finding. Nothing: it may not run.
+std::optional<FabricPlan> read_fabric(const Arguments& arguments) {
+    auto loaded = load_fabric(arguments.file, arguments.sets);
+    const auto say_errors = [](const std::vector<ConfigError>& errors) {
+        for (const ConfigError& error : errors) complain("{}\n", error.text());
+    };
+    if (!loaded) return say_errors(loaded.error()), std::nullopt;
+    auto plan = make_plan(std::move(*loaded));
+    if (!plan) return say_errors(plan.error()), std::nullopt;
+    bool good = true;
+    for (const EventConfig& event : plan->file.events)
+        if (const std::string error = check_command(*plan, event.command); !error.empty()) {
+            complain("{}\n", ConfigError{arguments.file, event.place, "event.do", error, {}, {}}.text());
+            good = false;
+        }
+    for (const FabricFinding& each : judge(*plan)) {
+        good &= each.finding.severity != Severity::error;
+        if (arguments.verb == "check" || each.finding.severity != Severity::note)
+            complain("{}\n", each.text(arguments.file));
+    }
+    if (!good) return std::nullopt;
+    return std::move(*plan);
+}
+
+std::string write_file(const std::string& path, const std::string& text) {
+    auto file = OutputFile::create(path);
+    if (!file) return file.error();
+    (*file)->write(text);
+    (*file)->write("\n");
+    return (*file)->close();
+}
+
+int finish(const Arguments& arguments, Fabric& fabric, bool interrupted) {
+    bool good = true;
+    const auto failed = [&](const std::string& error) {
+        if (error.empty()) return;
+        complain("sluice-fabric: {}\n", error);
+        good = false;
+    };
+    failed(fabric.loop().gave_up());
+    const auto report = make_report(fabric, interrupted);
+    if (!arguments.out.empty()) failed(write_file(arguments.out + "/report.json", json_text(report, 2)));
+    say("{}", summarise(report));
+    for (const std::string& error : fabric.close()) failed(error);
+    if (!report["ledger"]["balanced"].get<bool>()) failed("internal error: the ledger does not balance");
+    if (interrupted) return exit_signalled + signalled;
+    const auto failures = arguments.assertions.failures(report);
+    for (const std::string& line : failures) complain("sluice-fabric: {}\n", line);
+    return !good ? exit_failed : failures.empty() ? exit_done : exit_false;
+}
+
+int run(const Arguments& arguments, const FabricPlan& plan) {
+    Config world;
+    world.flows = plan.file.flows;
+    if (const std::string flow = endless_flow(world); !flow.empty() && !arguments.duration) {
+        complain("{}: flow {} never ends; do: write stop or messages for it, or run with --duration\n",
+                 arguments.file, flow);
+        return exit_configuration;
+    }
+    if (!arguments.out.empty() && mkdir(arguments.out.c_str(), 0777) != 0 && errno != EEXIST) {
+        complain("sluice-fabric: {}: {}\n", arguments.out, std::strerror(errno));
+        return exit_failed;
+    }
+    const auto eal = Eal::start(eal_options(plan));
+    if (!eal) {
+        complain("sluice-fabric: {}\n", eal.error());
+        return exit_failed;
+    }
+    auto fabric = Fabric::create(plan);
+    if (!fabric) {
+        complain("sluice-fabric: {}\n", fabric.error());
+        return exit_failed;
+    }
+    const auto wrong = arguments.assertions.check(make_report(**fabric, false));
+    for (const std::string& line : wrong) complain("sluice-fabric: {}\n", line);
+    if (!wrong.empty()) return exit_configuration;
+    for (const EventConfig& event : plan.file.events)
+        (*fabric)->loop().actions().at(Time{} + event.at, [&fabric, &event] {
+            if (const std::string error = run_command(**fabric, event.command); !error.empty())
+                (*fabric)->note("command_failed", event.command + ": " + error);
+        });
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    Progress progress(arguments.duration);
+    std::optional<Time> end;
+    if (arguments.duration) end = Time{} + *arguments.duration;
+    const bool ended = (*fabric)->loop().run(end, [&] {
+        progress.show(**fabric);
+        return signalled == 0;
+    });
+    const int status = finish(arguments, **fabric, !ended);
+    fabric->reset();  // before EAL ends
+    return status;
+}
+
+int run_main(int argc, char** argv) {
+    const auto arguments = parse_arguments(argc, argv);
+    if (!arguments) {
+        if (arguments.error().empty()) return say("{}", usage), exit_done;
+        complain("sluice-fabric: {}\n{}", arguments.error(), usage);
+        return exit_configuration;
+    }
+    if (arguments->verb == "reference") return say("{}", fabric_reference()), exit_done;
+    if (arguments->verb != "run" && arguments->verb != "check" && arguments->verb != "draw") {
+        complain("sluice-fabric: there is no command {}\n{}", in_quotes(arguments->verb), usage);
+        return exit_configuration;
+    }
+    const auto plan = read_fabric(*arguments);
+    if (!plan) return exit_configuration;
+    if (arguments->verb == "check") return say("{}", plan_text(*plan)), exit_done;
+    return run(*arguments, *plan);
+}
+
+}  // namespace
+}  // namespace sluice::fabric
+
+int main(int argc, char** argv) {
+    using namespace sluice;
+    hold_standard_streams();
+    outlive_readers();
+    int status = fabric::exit_failed;
+    boundary([&] { status = fabric::run_main(argc, argv); },
+             [](const char* what) { complain("sluice-fabric: internal error: {}\n", what); });
+    return all_said("sluice-fabric") || status != fabric::exit_done ? status : fabric::exit_failed;
+}
