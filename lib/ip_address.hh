@@ -35,6 +35,17 @@ inline IpAddress destination_of(bool is_v6, const std::uint8_t* l3) {
     return to;
 }
 
+// And where it comes from.
+inline IpAddress source_of(bool is_v6, const std::uint8_t* l3) {
+    IpAddress from;
+    from.is_v6 = is_v6;
+    if (is_v6)
+        std::memcpy(from.bytes.data(), l3 + offsetof(Ipv6Header, source), 16);
+    else
+        std::memcpy(from.bytes.data(), l3 + offsetof(Ipv4Header, source), 4);
+    return from;
+}
+
 // What contains a prefix sorts before it.
 struct IpPrefix {
     IpAddress address;  // host bits kept for an interface address, zero for a route

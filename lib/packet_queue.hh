@@ -111,6 +111,20 @@ class PacketQueue {
         return {head_->entries.data() + head_index_, std::min(in_chunk, packets_.get())};
     }
 
+    // Calls visit(entry) for every packet, from the front; false from it ends the walk.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        const QueueChunk* chunk = head_;
+        std::uint32_t at = head_index_;
+        for (std::uint32_t left = packets_.get(); left != 0; --left) {
+            if (at == QueueChunk::capacity) {
+                chunk = chunk->next;
+                at = 0;
+            }
+            if (!visit(chunk->entries[at++])) return;
+        }
+    }
+
     // Takes `count` packets off the front, at most as many as the run has.
     void pop(ChunkPool& pool, std::uint32_t count) {
         SLUICE_INVARIANT(count <= run().size() && "a run is taken off, no more");

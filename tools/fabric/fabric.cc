@@ -6,6 +6,7 @@
 
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
+#include "tools/fabric/pause_report.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -46,6 +47,7 @@ std::string Fabric::open() {
         options.name = plan.name;
         options.identity = static_cast<std::uint32_t>(n);
         options.pool = pool_->pool();
+        options.forced = plan.forced;
         auto opened = RunningSwitch::create(plan.config, options, *made.ports);
         if (!opened) return fmt::format("switch {}: {}", plan.name, opened.error());
         made.running = std::move(*opened);
@@ -57,6 +59,13 @@ std::string Fabric::open() {
     down_.resize(plan_.topology.nodes.size());
     loop_ = std::make_unique<VirtualLoop>(std::move(running), turn_of(plan_));
     routes_ = routes_without(plan_, {});
+    std::vector<Switch*> devices;
+    for (FabricSwitch& each : switches_) devices.push_back(&each.running->device());
+    pauses_ = std::make_unique<PauseWatch>(plan_, std::move(devices));
+    pauses_->on_cycle = [this](const PauseCycle& cycle) {
+        note("wait_for_cycle", cycle_text(plan_, *pauses_, cycle));
+    };
+    loop_->on_instant([this] { pauses_->look(loop_->runner().ran(), loop_->now()); });
     return {};
 }
 
@@ -130,8 +139,7 @@ void Fabric::converge() {
             note("command_failed", fmt::format("routes of {}: {}", switches_[n].plan->name, error));
     }
     routes_ = std::move(routes);
-    if (changes != 0)
-        note("routes_changed", fmt::format("routes of {} changed", print_count(changes, "switch")));
+    if (changes != 0) note("routes_changed", fmt::format("of {} of {} switches", changes, switches_.size()));
 }
 
 std::string Fabric::set_link(LinkId id, bool up) {

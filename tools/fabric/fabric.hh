@@ -16,6 +16,7 @@
 #include "dataplane/base/packet_pool.hh"
 #include "tools/fabric/fabric_plan.hh"
 #include "tools/fabric/fabric_ports.hh"
+#include "tools/fabric/pause_watch.hh"
 
 namespace sluice::fabric {
 
@@ -41,6 +42,7 @@ class Fabric {
 
     const FabricPlan& plan() const { return plan_; }
     VirtualLoop& loop() { return *loop_; }
+    Time now() const { return loop_->now(); }
     std::vector<FabricSwitch>& switches() { return switches_; }
     const std::vector<FabricSwitch>& switches() const { return switches_; }
     const HostPort& host(NodeId node) const;
@@ -53,6 +55,7 @@ class Fabric {
     std::string set_link(LinkId link, bool up);
     std::string set_switch(NodeId node, bool up);
 
+    const PauseWatch& pauses() const { return *pauses_; }
     const std::vector<FabricEvent>& events() const { return events_; }
     void note(std::string kind, std::string text);
 
@@ -104,6 +107,7 @@ class Fabric {
     std::vector<std::vector<RouteConfig>> routes_;  // computed last, by switch
     std::vector<FabricEvent> events_;
     std::unique_ptr<VirtualLoop> loop_;
+    std::unique_ptr<PauseWatch> pauses_;
 };
 
 }  // namespace sluice::fabric

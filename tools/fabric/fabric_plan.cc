@@ -9,9 +9,6 @@
 #include "control/config/hosts.hh"
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
-#include "control/lint/judge.hh"
-#include "control/lint/lint_parts.hh"
-#include "control/lint/machine.hh"
 #include "control/routes/routes.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "lib/rng.hh"
@@ -19,7 +16,9 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::size_t fib_tables = 64;
+constexpr std::size_t max_named = 1'000'000;
+constexpr std::uint64_t max_pairs = 1'000'000;
+constexpr std::size_t fib_tables = 256;  // the least
 constexpr std::array<std::string_view, 5> of_topology{"device", "speed", "cable", "mac", "address"};
 
 class Planner {
@@ -107,8 +106,11 @@ class Planner {
     std::vector<std::string> expand(const std::vector<std::string>& names, const FlowConfig& flow,
                                     const std::string& path) {
         std::vector<std::string> hosts;
+        std::set<std::string_view> there;
         const auto add = [&](const std::string& name) {
-            if (std::find(hosts.begin(), hosts.end(), name) == hosts.end()) hosts.push_back(name);
+            if (!there.insert(plan_.nodes.find(name)->first).second) return;
+            hosts.push_back(name);
+            ++named_;
         };
         for (const std::string& name : names) {
             if (is(name, true)) {
@@ -144,11 +146,17 @@ class Planner {
         for (std::size_t n = 0; n < file_.flows.size(); ++n) {
             FlowConfig& flow = file_.flows[n];
             const std::string path = fmt::format("flow[{}]", n);
-            if (flow.name.empty() && (flow.from.size() > 1 || flow.to.size() > 1 ||
-                                      flow.from.front().find("..") != std::string::npos))
-                flow.name = fmt::format("{}-{}", flow.from.front(), flow.to.front());
             flow.from = expand(flow.from, flow, path + ".from");
             flow.to = expand(flow.to, flow, path + ".to");
+            if (named_ > max_named)
+                return refuse(flow.place, path,
+                              fmt::format("flows name more than {} hosts in all", max_named),
+                              "write fewer flows");
+            pairs_ += std::uint64_t{flow.qps} * flow.from.size() * flow.to.size();
+            if (pairs_ > max_pairs)
+                return refuse(flow.place, path,
+                              fmt::format("flows have more than {} queue pairs in all", max_pairs),
+                              "write fewer qps, or fewer hosts");
         }
     }
 
@@ -182,7 +190,7 @@ class Planner {
         if (config.source.find("hash_seed").line == 0)
             config.hash_seed = scramble(file_.seed ^ (std::uint64_t{node} << 32));
         if (config.source.find("fib.ipv4_tables").line == 0) config.fib.ipv4_tables = fib_tables;
-        if (config.source.find("fib.ipv6_tables").line == 0) config.fib.ipv6_tables = 1;
+        if (config.source.find("fib.ipv6_tables").line == 0) config.fib.ipv6_tables = fib_tables;
         std::set<std::string> own;
         for (const LinkId id : self.links) {
             const Link& link = plan_.topology.links[id];
@@ -242,6 +250,8 @@ class Planner {
     FabricPlan& plan_;
     FabricConfig& file_;
     std::vector<ConfigError> errors_;
+    std::size_t named_ = 0;    // hosts, by flows
+    std::uint64_t pairs_ = 0;  // queue pairs of flows
 };
 
 RoutingSettings settings_of(const FabricPlan& plan) {
@@ -253,15 +263,6 @@ RoutingSettings settings_of(const FabricPlan& plan) {
             : up_down                           ? Paths::up_down
                                                 : Paths::shortest,
             routing.weights};
-}
-
-// What flows are judged against: all hosts, wherever they are.
-Config world_of(const FabricPlan& plan) {
-    Config world;
-    for (const SwitchPlan& each : plan.switches)
-        for (const auto& [name, host] : each.config.hosts) world.hosts.emplace(name, host);
-    world.flows = plan.file.flows;
-    return world;
 }
 
 }  // namespace
@@ -297,6 +298,11 @@ std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
     return routes;
 }
 
+PortId FabricPlan::port_id(const LinkEnd& end) const {
+    const auto& ports = switches[switch_of[end.node]].config.ports;
+    return static_cast<PortId>(std::distance(ports.begin(), ports.find(end.port)));
+}
+
 std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
     HostPlaces places;
     std::vector<EffectiveQos> qos;
@@ -310,6 +316,12 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
         return path_between(*this, nodes.at(from), nodes.at(to));
     };
     return sluice::host_specs(places, file.flows, path);
+}
+
+bool is_up_down(const FabricPlan& plan) {
+    using Policy = RoutingConfig::Policy;
+    const Policy policy = plan.file.routing.policy;
+    return policy == Policy::up_down || (policy == Policy::automatic && plan.topology.up_down);
 }
 
 HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to) {
@@ -395,36 +407,6 @@ std::string plan_text(const FabricPlan& plan) {
                         print_mac(plan.addresses.mac(id, 1)));
     }
     return text;
-}
-
-std::string FabricFinding::text(const std::string& file) const {
-    std::string where = file;
-    if (!switch_name.empty()) where += fmt::format(": switch {}", switch_name);
-    if (others != 0) where += fmt::format(" and {}", print_count(others, "other"));
-    return finding.text(where);
-}
-
-std::vector<FabricFinding> judge(const FabricPlan& plan) {
-    std::vector<FabricFinding> all;
-    // Switches of a kind have the same to hear: the first hears it.
-    std::map<std::string, std::size_t> heard;
-    for (const SwitchPlan& each : plan.switches)
-        for (Finding& finding : sluice::judge(each.config, Machine{1, std::nullopt})) {
-            const auto [there, is_new] =
-                heard.emplace(finding.id + finding.message + finding.fix, all.size());
-            if (is_new)
-                all.push_back({each.name, std::move(finding)});
-            else
-                ++all[there->second].others;
-        }
-    const Config world = world_of(plan);
-    lint::Findings of_flows(world);
-    lint::check_flows(world, of_flows);
-    for (Finding& finding : of_flows.take()) all.push_back({{}, std::move(finding)});
-    std::stable_sort(all.begin(), all.end(), [](const FabricFinding& a, const FabricFinding& b) {
-        return a.finding.severity < b.finding.severity;
-    });
-    return all;
 }
 
 }  // namespace sluice::fabric

@@ -9,7 +9,6 @@
 
 #include "control/compile/hosts.hh"
 #include "control/config/config.hh"
-#include "control/lint/lint.hh"
 #include "dataplane/base/eal.hh"
 #include "tools/fabric/address_plan.hh"
 #include "tools/fabric/fabric_config.hh"
@@ -20,7 +19,8 @@ namespace sluice::fabric {
 struct SwitchPlan {
     std::string name;
     NodeId node;
-    Config config;  // hosts behind its ports included, flows not
+    Config config;                      // hosts behind its ports included, flows not
+    std::vector<std::string> forced{};  // what it is not lossless for, and which is wanted
 };
 
 struct FabricPlan {
@@ -31,6 +31,8 @@ struct FabricPlan {
     std::vector<std::size_t> switch_of;  // index into `switches` by node; of a host: its leaf's
     std::map<std::string, NodeId, NaturalOrder> nodes;  // by name
 
+    // Index of a switch's port.
+    PortId port_id(const LinkEnd& end) const;
     // Of every host, by its name; the pool is the caller's.
     std::map<std::string, HostPortSpec> host_specs() const;
 };
@@ -41,16 +43,6 @@ HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to);
 // What is wrong with the file as a fabric: no such node, a key that the topology decides.
 tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file);
 
-// What lint says of one switch, or of the flows of all (empty name).
-struct FabricFinding {
-    std::string switch_name;
-    Finding finding;
-    std::size_t others = 0;  // switches that have the same to hear
-    std::string text(const std::string& file) const;
-};
-// Worst first.
-std::vector<FabricFinding> judge(const FabricPlan& plan);
-
 // EAL memory that the fabric takes.
 EalOptions eal_options(const FabricPlan& plan);
 // Packet buffers of all switches, cables and hosts, and the data room of one.
@@ -60,6 +52,8 @@ std::uint32_t packet_bytes_of(const FabricPlan& plan);
 // What was made, for people: switches, ports, addresses, routes, memory.
 std::string plan_text(const FabricPlan& plan);
 
+// Computed routes go up and then down.
+bool is_up_down(const FabricPlan& plan);
 // Computed routes of every switch with these links out of order (none: empty), sorted by prefix; a prefix
 // that the file gives a route for is left to it.
 std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,

@@ -6,6 +6,7 @@
 #include "control/report/report.hh"
 #include "control/report/report_hosts.hh"
 #include "control/report/verdict.hh"
+#include "tools/fabric/pause_report.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -157,7 +158,11 @@ Json make_report(Fabric& fabric, bool interrupted) {
         one.update(sluice::make_report(*each.running));
         report["switches"][each.plan->name] = std::move(one);
     }
-    report["pauses"] = Json::array();
+    report["pauses"] = pauses_json(fabric);
+    report["pauses_left_out"] =
+        fabric.pauses().pauses().size() + fabric.pauses().left_out() - report["pauses"].size();
+    report["pause_trees"] = pause_trees_json(fabric);
+    report["pause_cycles"] = pause_cycles_json(fabric);
     report["events"] = Json::array();
     for (const FabricEvent& event : fabric.events())
         report["events"].push_back(

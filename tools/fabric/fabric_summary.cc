@@ -6,6 +6,7 @@
 
 #include "control/config/values.hh"
 #include "tools/fabric/fabric_report.hh"
+#include "tools/fabric/pause_report.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -177,6 +178,7 @@ std::string link_table(const Json& report) {
 std::string summarise(const Json& report) {
     std::string text =
         verdict_text(report) + tier_table(report) + flow_table(report["flows"]) + link_table(report);
+    if (const std::string why = why_text(report["pause_trees"], {}); !why.empty()) text += "\npauses\n" + why;
     if (!report["events"].empty()) text += "\nevents\n";
     for (const Json& event : report["events"])
         text += fmt::format("{:>12}  {}: {}\n", time_text(number(event["at_ns"])),

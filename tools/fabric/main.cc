@@ -18,8 +18,11 @@
 #include "control/text/say.hh"
 #include "dataplane/base/output_file.hh"
 #include "tools/fabric/commands.hh"
+#include "tools/fabric/drawing.hh"
 #include "tools/fabric/fabric.hh"
+#include "tools/fabric/fabric_lint.hh"
 #include "tools/fabric/fabric_report.hh"
+#include "tools/fabric/pause_report.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -28,14 +31,20 @@ enum : int { exit_done = 0, exit_failed = 1, exit_configuration = 2, exit_false 
 
 constexpr std::string_view usage =
     "usage: sluice-fabric run FABRIC.toml [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
-    "                     [--assert EXPRESSION]...\n"
+    "                     [--assert EXPRESSION]... [--force]\n"
     "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
+    "       sluice-fabric why DIR [HOST]\n"
     "       sluice-fabric reference\n"
     "\n"
-    "run    simulates it and says what became of every frame; DIR/report.json has it whole\n"
+    "run    simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
+    "shows\n"
+    "       where it was paused\n"
     "check  says what is wrong with it, its addresses and routes, and what memory it takes\n"
     "draw   prints the topology as SVG\n"
+    "why    says of a run why hosts waited: which pause held which, and where it began\n"
+    "\n"
+    "--force runs what is not lossless, or may deadlock, although check says so\n"
     "\n"
     "exit status: 0 done, 2 usage or a file that is refused, 4 an assertion is false, 130 or 143 "
     "interrupted,\n"
@@ -48,8 +57,9 @@ extern "C" void on_signal(int number) {
 }
 
 struct Arguments {
-    std::string verb, file, out;
+    std::string verb, file, host, out;
     std::vector<std::string> sets;
+    bool force = false;
     std::optional<Duration> duration;
     Assertions assertions;
 };
@@ -65,6 +75,10 @@ tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
             continue;
         }
         if (word == "--help") return tl::unexpected(std::string());
+        if (word == "--force") {
+            arguments.force = true;
+            continue;
+        }
         if (n + 1 == all.size()) return tl::unexpected(word + " wants a value");
         const std::string& value = all[++n];
         if (word == "--out") {
@@ -89,8 +103,10 @@ tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
     if (words.empty()) return tl::unexpected(std::string("no command"));
     arguments.verb = words[0];
     if (arguments.verb == "reference") return arguments;
-    if (words.size() != 2) return tl::unexpected(fmt::format("{} wants one file", words[0]));
+    const bool names_host = words[0] == "why" && words.size() == 3;
+    if (words.size() != 2 && !names_host) return tl::unexpected(fmt::format("{} wants one file", words[0]));
     arguments.file = words[1];
+    if (names_host) arguments.host = words[2];
     return arguments;
 }
 
@@ -142,7 +158,7 @@ std::optional<FabricPlan> read_fabric(const Arguments& arguments) {
             complain("{}\n", ConfigError{arguments.file, event.place, "event.do", error, {}, {}}.text());
             good = false;
         }
-    for (const FabricFinding& each : judge(*plan)) {
+    for (const FabricFinding& each : judge(*plan, arguments.force)) {
         good &= each.finding.severity != Severity::error;
         if (arguments.verb == "check" || each.finding.severity != Severity::note)
             complain("{}\n", each.text(arguments.file));
@@ -159,6 +175,22 @@ std::string write_file(const std::string& path, const std::string& text) {
     return (*file)->close();
 }
 
+// Load and pauses of a report, for the picture.
+Shades shades_of(const nlohmann::ordered_json& report, const std::string& title) {
+    Shades shades{{}, title};
+    const double end_ns = std::max(report["end_ns"].get<double>(), 1.0);
+    for (const auto& link : report["links"]) {
+        auto& made = shades.links.emplace_back();
+        for (unsigned n = 0; n < 2; ++n) {
+            const auto& direction = link["directions"][n];
+            made[n].load = direction["load_ppm"].get<double>() / 1e6;
+            for (const auto& paused : direction["paused_ns"])
+                made[n].paused = std::max(made[n].paused, paused.get<double>() / end_ns);
+        }
+    }
+    return shades;
+}
+
 int finish(const Arguments& arguments, Fabric& fabric, bool interrupted) {
     bool good = true;
     const auto failed = [&](const std::string& error) {
@@ -169,6 +201,9 @@ int finish(const Arguments& arguments, Fabric& fabric, bool interrupted) {
     failed(fabric.loop().gave_up());
     const auto report = make_report(fabric, interrupted);
     if (!arguments.out.empty()) failed(write_file(arguments.out + "/report.json", json_text(report, 2)));
+    if (!arguments.out.empty())
+        failed(write_file(arguments.out + "/fabric.svg",
+                          draw(fabric.plan().topology, shades_of(report, arguments.file))));
     say("{}", summarise(report));
     for (const std::string& error : fabric.close()) failed(error);
     if (!report["ledger"]["balanced"].get<bool>()) failed("internal error: the ledger does not balance");
@@ -222,6 +257,25 @@ int run(const Arguments& arguments, const FabricPlan& plan) {
     return status;
 }
 
+// Of a run's report.
+int why(const Arguments& arguments) {
+    const auto text = read_config_file(arguments.file + "/report.json");
+    if (!text) return complain("{}\n", text.error().text()), exit_failed;
+    const auto report = nlohmann::ordered_json::parse(*text, nullptr, false);
+    if (!report.is_object() || !report.contains("pause_trees") || !report.contains("hosts")) {
+        complain("sluice-fabric: {}/report.json is no report of a fabric\n", arguments.file);
+        return exit_failed;
+    }
+    if (!arguments.host.empty() && !report["hosts"].contains(arguments.host)) {
+        complain("sluice-fabric: there is no host {}\n", in_quotes(arguments.host));
+        return exit_configuration;
+    }
+    const std::string answer = why_text(report["pause_trees"], arguments.host);
+    say("{}", answer.empty() ? (arguments.host.empty() ? "nobody" : arguments.host) + " waited for no pause\n"
+                             : answer);
+    return exit_done;
+}
+
 int run_main(int argc, char** argv) {
     const auto arguments = parse_arguments(argc, argv);
     if (!arguments) {
@@ -230,13 +284,15 @@ int run_main(int argc, char** argv) {
         return exit_configuration;
     }
     if (arguments->verb == "reference") return say("{}", fabric_reference()), exit_done;
+    if (arguments->verb == "why") return why(*arguments);
     if (arguments->verb != "run" && arguments->verb != "check" && arguments->verb != "draw") {
         complain("sluice-fabric: there is no command {}\n{}", in_quotes(arguments->verb), usage);
         return exit_configuration;
     }
-    const auto plan = read_fabric(*arguments);
+    auto plan = read_fabric(*arguments);
     if (!plan) return exit_configuration;
     if (arguments->verb == "check") return say("{}", plan_text(*plan)), exit_done;
+    if (arguments->verb == "draw") return say("{}", draw(plan->topology, {})), exit_done;
     return run(*arguments, *plan);
 }
 

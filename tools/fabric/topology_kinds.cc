@@ -14,6 +14,81 @@ namespace {
 constexpr std::size_t max_switches = 1024;
 constexpr std::size_t max_hosts = 16'384;
 
+// Errors' texts, or empty.
+std::string too_large(std::uint64_t hosts, std::uint64_t switches) {
+    if (hosts > max_hosts)
+        return fmt::format("topology: {} hosts are too many, at most {}; do: make it smaller", hosts,
+                           max_hosts);
+    if (switches > max_switches)
+        return fmt::format("topology: {} switches are too many, at most {}; do: make it smaller", switches,
+                           max_switches);
+    return {};
+}
+
+std::string too_large(const Topology& made) {
+    std::size_t hosts = 0;
+    for (const Node& node : made.nodes) {
+        hosts += node.is_host ? 1 : 0;
+        if (!node.is_host && node.links.size() > max_ports)
+            return fmt::format("topology: {} has {} ports, a switch has {} at most; do: use more switches",
+                               node.name, node.links.size(), max_ports);
+    }
+    return too_large(hosts, made.nodes.size() - hosts);
+}
+
+// The `number`-th cable between the two.
+void join(Topology& made, NodeId low, NodeId high, Rate speed, std::uint32_t cable_m, unsigned number) {
+    const std::string suffix = number == 1 ? "" : fmt::format("-{}", number);
+    Node& a = made.nodes[low];
+    Node& b = made.nodes[high];
+    a.links.push_back(static_cast<LinkId>(made.links.size()));
+    b.links.push_back(static_cast<LinkId>(made.links.size()));
+    made.links.push_back({fmt::format("{}-{}{}", a.name, b.name, suffix),
+                          {LinkEnd{low, b.name + suffix}, LinkEnd{high, a.name + suffix}},
+                          speed,
+                          cable_m});
+}
+
+NodeId peer_of(const Topology& made, LinkId link, NodeId node) {
+    const auto& ends = made.links[link].ends;
+    return ends[ends[0].node == node ? 1 : 0].node;
+}
+
+// Of switches that say none: how far the next host is. The name of a node that no host reaches, or empty.
+std::string find_tiers(Topology& made) {
+    std::vector<unsigned> distance(made.nodes.size());
+    std::vector<bool> seen(made.nodes.size());
+    std::deque<NodeId> queue;
+    for (NodeId node = 0; node < made.nodes.size(); ++node)
+        if (made.nodes[node].is_host) queue.push_back(node), seen[node] = true;
+    while (!queue.empty()) {
+        const NodeId node = queue.front();
+        queue.pop_front();
+        for (const LinkId link : made.nodes[node].links) {
+            const NodeId next = peer_of(made, link, node);
+            if (seen[next]) continue;
+            seen[next] = true;
+            distance[next] = distance[node] + 1;
+            queue.push_back(next);
+        }
+    }
+    // One part: from the first node to all.
+    std::vector<bool> joined(made.nodes.size());
+    if (!made.nodes.empty()) queue.push_back(0), joined[0] = true;
+    while (!queue.empty()) {
+        const NodeId node = queue.front();
+        queue.pop_front();
+        for (const LinkId link : made.nodes[node].links)
+            if (const NodeId next = peer_of(made, link, node); !joined[next])
+                joined[next] = true, queue.push_back(next);
+    }
+    for (NodeId node = 0; node < made.nodes.size(); ++node) {
+        if (!seen[node] || !joined[node]) return made.nodes[node].name;
+        if (made.nodes[node].tier == 0) made.nodes[node].tier = distance[node];
+    }
+    return {};
+}
+
 class Builder {
   public:
     explicit Builder(const TopologySettings& settings) : in_(settings) {}
@@ -23,22 +98,12 @@ class Builder {
         return static_cast<NodeId>(made_.nodes.size() - 1);
     }
     void link(NodeId low, NodeId high, Rate speed, std::uint32_t cable_m, unsigned count = 1) {
-        for (unsigned n = 1; n <= count; ++n) {
-            const std::string number = n == 1 ? "" : fmt::format("-{}", n);
-            const Node& a = made_.nodes[low];
-            const Node& b = made_.nodes[high];
-            const auto id = static_cast<LinkId>(made_.links.size());
-            made_.links.push_back({fmt::format("{}-{}{}", a.name, b.name, number),
-                                   {LinkEnd{low, b.name + number}, LinkEnd{high, a.name + number}},
-                                   speed,
-                                   cable_m});
-            made_.nodes[low].links.push_back(id);
-            made_.nodes[high].links.push_back(id);
-        }
+        for (unsigned n = 1; n <= count; ++n) join(made_, low, high, speed, cable_m, n);
     }
 
     // Hosts come first, so they are made before their switches.
     tl::expected<Topology, std::string> make() {
+        if (std::string wrong = too_large(); !wrong.empty()) return tl::unexpected(std::move(wrong));
         switch (in_.kind) {
             case TopologyKind::star:
                 return star();
@@ -57,6 +122,34 @@ class Builder {
     }
 
   private:
+    // Before anything is made: what the numbers multiply to.
+    std::string too_large() const {
+        const std::uint64_t pods = in_.pods.value_or(1), each = in_.hosts.value_or(1);
+        std::uint64_t hosts = each, switches = 2;
+        switch (in_.kind) {
+            case TopologyKind::star:
+            case TopologyKind::dumbbell:
+                hosts = 2 * each;
+                break;
+            case TopologyKind::ring:
+                switches = in_.switches.value_or(1);
+                hosts = switches * each;
+                break;
+            case TopologyKind::leaf_spine:
+                switches = std::uint64_t{in_.leaves.value_or(1)} + in_.spines.value_or(1);
+                hosts = in_.leaves.value_or(1) * each;
+                break;
+            case TopologyKind::rail:
+                switches = pods * in_.rails.value_or(1) + in_.spines.value_or(1);
+                hosts = pods * in_.servers.value_or(1) * in_.rails.value_or(1);
+                break;
+            case TopologyKind::three_tier:
+                switches = pods * (in_.racks.value_or(1) + in_.aggs.value_or(1)) + in_.cores.value_or(1);
+                hosts = pods * in_.racks.value_or(1) * each;
+                break;
+        }
+        return fabric::too_large(hosts, switches);
+    }
     tl::unexpected<std::string> refuse(std::string_view key, std::string_view wrong,
                                        std::string_view remedy) const {
         return tl::unexpected(fmt::format("topology.{}: {}; do: {}", key, wrong, remedy));
@@ -186,52 +279,55 @@ class Builder {
     Topology made_;
 };
 
-std::string too_large(const Topology& made) {
-    std::size_t hosts = 0;
-    for (const Node& node : made.nodes) {
-        hosts += node.is_host ? 1 : 0;
-        if (!node.is_host && node.links.size() > max_ports)
-            return fmt::format("{} has {} ports, a switch has {} at most; do: use more switches", node.name,
-                               node.links.size(), max_ports);
-    }
-    if (hosts > max_hosts) return fmt::format("{} hosts are too many, at most {}", hosts, max_hosts);
-    if (made.nodes.size() - hosts > max_switches)
-        return fmt::format("{} switches are too many, at most {}", made.nodes.size() - hosts, max_switches);
-    return {};
-}
-
 }  // namespace
 
 tl::expected<Topology, std::string> make_topology(const TopologySettings& settings) {
     auto made = Builder(settings).make();
     if (!made) return made;
-    if (std::string wrong = too_large(*made); !wrong.empty()) return tl::unexpected("topology: " + wrong);
+    if (std::string wrong = too_large(*made); !wrong.empty()) return tl::unexpected(std::move(wrong));
     return made;
 }
 
 tl::expected<Topology, std::string> make_topology(const std::vector<NamedNode>& nodes,
                                                   const std::vector<NamedLink>& links) {
     const auto refuse = [](std::string text) { return tl::unexpected(std::move(text)); };
-    const TopologySettings none;
-    Builder builder(none);
+    Topology made;
     std::map<std::string, NodeId> ids;
     for (const bool hosts : {true, false})
         for (const NamedNode& node : nodes) {
             if (node.is_host != hosts) continue;
-            if (!ids.emplace(node.name, builder.add(node.name, hosts ? 0 : node.tier.value_or(1))).second)
+            if (node.is_host && node.tier)
+                return refuse(fmt::format("node {}: a host has no tier; do: leave tier out", node.name));
+            if (!ids.emplace(node.name, static_cast<NodeId>(made.nodes.size())).second)
                 return refuse(
                     fmt::format("node {}: another has the same name; do: give each its own", node.name));
+            made.nodes.push_back({node.name, node.is_host, node.tier.value_or(0), 0, {}});
         }
-    std::map<std::pair<NodeId, NodeId>, unsigned> count;
-    static_cast<void>(count);
+    std::map<std::pair<NodeId, NodeId>, unsigned> parallel;
     for (const NamedLink& link : links) {
+        const std::string name = fmt::format("link {}-{}", link.a, link.b);
         for (const std::string* end : {&link.a, &link.b})
             if (!ids.contains(*end))
-                return refuse(fmt::format("link {}-{}: there is no node {}", link.a, link.b, *end));
-        if (link.a == link.b) return refuse(fmt::format("link {}-{}: its ends are one node", link.a, link.b));
-        builder.link(ids.at(link.a), ids.at(link.b), link.speed, link.cable_m);
+                return refuse(
+                    fmt::format("{}: there is no node {}; do: add a [[node]] of that name", name, *end));
+        if (link.a == link.b) return refuse(name + ": its ends are one node; do: name two");
+        const NodeId a = ids.at(link.a), b = ids.at(link.b);
+        join(made, a, b, link.speed, link.cable_m, ++parallel[std::minmax(a, b)]);
     }
-    auto made = builder.make();
+    for (const Node& node : made.nodes) {
+        if (node.is_host && node.links.size() != 1)
+            return refuse(
+                fmt::format("node {}: a host has one link, this one has {}", node.name, node.links.size()));
+        if (node.is_host && made.nodes[peer_of(made, node.links.front(), ids.at(node.name))].is_host)
+            return refuse(
+                fmt::format("node {}: its link goes to a host; do: put a switch between", node.name));
+    }
+    if (const std::string apart = find_tiers(made); !apart.empty())
+        return refuse(fmt::format("node {}: no host can reach it; do: link it to the others", apart));
+    if (std::string wrong = too_large(made); !wrong.empty()) return refuse(std::move(wrong));
+    made.up_down = std::none_of(made.links.begin(), made.links.end(), [&](const Link& link) {
+        return made.nodes[link.ends[0].node].tier == made.nodes[link.ends[1].node].tier;
+    });
     return made;
 }
 

@@ -1,0 +1,251 @@
+// Topologies, addresses, routes: what a file makes, and what is wrong with one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "control/config/values.hh"
+#include "lib/rng.hh"
+#include "tools/fabric/fabric_plan.hh"
+
+#include "CppUTest/TestHarness.h"
+
+using namespace sluice;
+using namespace sluice::fabric;
+
+namespace {
+
+std::string error_of(const std::string& text) {
+    auto file = parse_fabric(text, "f.toml");
+    if (!file) return file.error().front().text();
+    auto plan = make_plan(std::move(*file));
+    return plan ? std::string("good") : plan.error().front().text();
+}
+
+FabricPlan plan_of(const std::string& text) {
+    auto file = parse_fabric(text, "f.toml");
+    if (!file) FAIL(file.error().front().text().c_str());
+    auto plan = make_plan(std::move(*file));
+    if (!plan) FAIL(plan.error().front().text().c_str());
+    return std::move(*plan);
+}
+
+const std::string leaf_spine = "[topology]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts = 2\n";
+
+// Follows every next hop from `node` to the leaf; the longest way, or 1000 when it goes round in a circle.
+unsigned longest_way(const Topology& topology, const std::vector<std::vector<Route>>& routes, NodeId node,
+                     const AddressPlan::Leaf& leaf, unsigned hops = 0) {
+    if (node == leaf.node) return hops;
+    if (hops > topology.nodes.size()) return 1000;
+    unsigned most = 0;
+    for (const Route& route : routes[node])
+        if (route.prefix == leaf.prefix)
+            for (const Hop& hop : route.hops) {
+                const auto& ends = topology.links[hop.link].ends;
+                most = std::max(most, longest_way(topology, routes, ends[ends[0].node == node ? 1 : 0].node,
+                                                  leaf, hops + 1));
+            }
+    return most;
+}
+
+// A way never goes up again once it has gone down.
+bool has_valley(const Topology& topology, const std::vector<std::vector<Route>>& routes, NodeId node,
+                const AddressPlan::Leaf& leaf, bool down = false) {
+    if (node == leaf.node) return false;
+    for (const Route& route : routes[node])
+        if (route.prefix == leaf.prefix)
+            for (const Hop& hop : route.hops) {
+                const auto& ends = topology.links[hop.link].ends;
+                const NodeId next = ends[ends[0].node == node ? 1 : 0].node;
+                const bool goes_down = topology.nodes[next].tier < topology.nodes[node].tier;
+                if (down && !goes_down) return true;
+                if (has_valley(topology, routes, next, leaf, goes_down)) return true;
+            }
+    return false;
+}
+
+}  // namespace
+
+TEST_GROUP(FabricPlan){};
+
+TEST(FabricPlan, WhatIsWrongIsNamedWithItsPlaceAndTheRemedy) {
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"", "f.toml: topology: there is none; do: write [topology] with a kind, or [[node]] and [[link]]"},
+        {"[topology]\nkind = \"torus\"\n", "f.toml:2:8: topology.kind: \"torus\" is not a known word"},
+        {"[topology]\nkind = \"star\"\nhosts = 0\n", "f.toml:3:9: topology.hosts: 0 is too small"},
+        {"[topology]\nkind = \"star\"\nhosts = 300\n", "sw1 has 300 ports, a switch has 256 at most"},
+        {"[topology]\nkind = \"three-tier\"\ncores = 3\n", "topology.cores: 3 are no multiple of the 2"},
+        {"[topology]\nkind = \"three-tier\"\npods = 16384\nracks = 16384\nhosts = 16384\n",
+         "topology: 4398046511104 hosts are too many, at most 16384; do: make it smaller"},
+        {"[topology]\nkind = \"ring\"\nswitches = 2000\n",
+         "topology: 2000 switches are too many, at most 1024"},
+        {"[topology]\nkind = \"leaf-spine\"\nleaves = 10\nhosts = 240\n[[flow]]\nfrom = \"all\"\nto = "
+         "\"all\"\n",
+         "flow[0]: flows have more than 1000000 queue pairs in all"},
+        {leaf_spine + "[switch.leaf9]\nworkers = 1\n",
+         "f.toml:7:11: switch.leaf9: there is no switch \"leaf9\"; do: write leaf1"},
+        {leaf_spine + "[switch.leaf1.port.h9]\nmtu = 1500\n",
+         "switch.leaf1.port.h9: the switch has no such port; do: write one of h1, h2, spine1, spine2"},
+        {leaf_spine + "[switch.leaf1.port.h1]\nspeed = \"10G\"\n",
+         "switch.leaf1.port.h1.speed: the topology decides it"},
+        {leaf_spine + "[switch.leaf1.port.h1]\nmtu = 7\n",
+         "f.toml:7:7: switch.leaf1.port.h1.mtu: 7 is too small"},
+        {leaf_spine + "[switch.leaf1]\nclock = \"real\"\n",
+         "switch.leaf1.clock: a fabric has the virtual clock"},
+        {leaf_spine + "[[switch.leaf1.flow]]\nfrom = \"h1\"\nto = \"h2\"\n",
+         "switch.leaf1.flow: flows are the fabric's"},
+        {leaf_spine + "[host.h9]\ncc = \"none\"\n", "host.h9: there is no host \"h9\"; do: write h1"},
+        {leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h7..h2\"\n", "flow[0].to: there is no host \"h7\""},
+        {leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h6..h2\"\n",
+         "flow[0].to: \"h6..h2\" ends before it begins"},
+        {leaf_spine + "[[node]]\nname = \"x\"\n", "topology: the file has nodes or links of its own, too"},
+        {leaf_spine + "speed = \"1000G\"\n", "f.toml:6:9: topology.speed: "},
+        {"[[node]]\nname = \"a\"\n[[link]]\nends = [\"a\", \"b\"]\n", "link a-b: there is no node b"},
+        {"[[node]]\nname = \"a\"\n[[link]]\nends = [\"a\"]\n", "a link has two ends"},
+        {"[[node]]\nname = \"a\"\n[[node]]\nname = \"a\"\n", "node a: another has the same name"},
+        {"[[node]]\nname = \"a\"\n[[node]]\nname = \"h\"\nkind = \"host\"\n",
+         "node h: a host has one link, this one has 0"},
+        {"[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n[[node]]\nname = \"h\"\nkind = "
+         "\"host\"\n[[link]]\nends = [\"a\", \"h\"]\n",
+         "node b: no host can reach it"},
+    };
+    std::string wrong;
+    for (const auto& [text, expected] : cases)
+        if (const std::string error = error_of(text); error.find(expected) == std::string::npos)
+            wrong += text + "gave: " + error + "\nnot: " + expected + "\n\n";
+    CHECK_TEXT(wrong.empty(), wrong.c_str());
+}
+
+TEST(FabricPlan, SetsOfTheCommandLineAreReadAsTheFile) {
+    const auto set = [&](const std::string& what) { return parse_fabric(leaf_spine, "f.toml", {what}); };
+    LONGS_EQUAL(7, set("topology.hosts=7")->topology->hosts.value());
+    LONGS_EQUAL(4'000'000, set("switch.leaf2.buffer.size=4MB")->switches.at("leaf2").buffer_size_bytes);
+    CHECK_FALSE(set("topology.hosts").has_value());
+    CHECK_FALSE(set("topology.hosts=many").has_value());
+    CHECK_FALSE(set("topology.kind.x=1").has_value());
+    CHECK_FALSE(set("=1").has_value());
+    CHECK_FALSE(parse_fabric(leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n", "f", {"flow.1.qps=2"})
+                    .has_value());
+    LONGS_EQUAL(2, parse_fabric(leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n", "f", {"flow.0.qps=2"})
+                       ->flows[0]
+                       .qps);
+}
+
+TEST(FabricPlan, ALeafSpineHasItsNamesAddressesAndRoutes) {
+    const FabricPlan plan = plan_of(leaf_spine);
+    LONGS_EQUAL(5, plan.switches.size());
+    LONGS_EQUAL(6 + 6, plan.topology.links.size());
+    const Config& leaf = plan.switches[1].config;
+    STRCMP_EQUAL("leaf2", plan.switches[1].name.c_str());
+    STRCMP_EQUAL("10.0.2.0/31", print_prefix(leaf.ports.at("h3").address[0]).c_str());
+    STRCMP_EQUAL("10.0.2.1", print_address(leaf.hosts.at("h3").address).c_str());
+    LONGS_EQUAL(2, leaf.routes->size());
+    LONGS_EQUAL(2, leaf.routes->begin()->via.size());
+    CHECK_TRUE(leaf.hash_seed != plan.switches[0].config.hash_seed);
+    LONGS_EQUAL(4, leaf.neighbors->size());
+    const Config& spine = plan.switches[3].config;
+    LONGS_EQUAL(3, spine.routes->size());
+    LONGS_EQUAL(1, spine.routes->begin()->via.size());
+}
+
+TEST(FabricPlan, NoTwoPortsOfAFabricShareAnAddressOrAMac) {
+    for (const std::string kind : {"star", "dumbbell", "leaf-spine", "rail", "three-tier", "ring"}) {
+        const FabricPlan plan = plan_of(fmt::format("[topology]\nkind = \"{}\"\nhosts = 5\n", kind));
+        std::set<IpAddress> addresses;
+        std::set<std::array<std::uint8_t, 6>> macs;
+        for (LinkId id = 0; id < plan.topology.links.size(); ++id)
+            for (const unsigned end : {0U, 1U}) {
+                CHECK_TRUE(addresses.insert(plan.addresses.address(id, end)).second);
+                CHECK_TRUE(macs.insert(plan.addresses.mac(id, end).bytes).second);
+            }
+        std::set<std::string> names;
+        for (const Link& link : plan.topology.links) CHECK_TRUE(names.insert(link.name).second);
+    }
+}
+
+TEST(FabricPlan, WeightsFollowWhatANextHopCanCarryOnward) {
+    // sw1 reaches sw4 by sw2 at 100G, and by sw3, from which it is 25G.
+    const std::string nodes = R"(
+[[node]]
+name = "h1"
+kind = "host"
+[[node]]
+name = "h2"
+kind = "host"
+[[node]]
+name = "sw1"
+[[node]]
+name = "sw2"
+[[node]]
+name = "sw3"
+[[node]]
+name = "sw4"
+[[link]]
+ends = ["h1", "sw1"]
+[[link]]
+ends = ["h2", "sw4"]
+[[link]]
+ends = ["sw1", "sw2"]
+[[link]]
+ends = ["sw1", "sw3"]
+[[link]]
+ends = ["sw2", "sw4"]
+[[link]]
+ends = ["sw3", "sw4"]
+speed = "25G"
+)";
+    const auto weights = [&](const std::string& more) {
+        const FabricPlan plan = plan_of(nodes + more);
+        std::vector<std::uint32_t> found;
+        for (const NextHopConfig& hop : plan.switches[0].config.routes->begin()->via)
+            found.push_back(hop.weight);
+        return found;
+    };
+    CHECK_TRUE((weights("") == std::vector<std::uint32_t>{4, 1}));
+    CHECK_TRUE((weights("[routing]\nweights = \"equal\"\n") == std::vector<std::uint32_t>{1, 1}));
+}
+
+TEST(FabricPlan, RoutesByHandStand) {
+    const FabricPlan plan =
+        plan_of(leaf_spine +
+                "[[switch.leaf1.route]]\nprefix = \"10.0.3.0/24\"\nvia = [\"172.16.0.1\"]\n"
+                "[routing]\npolicy = \"auto\"\n");
+    LONGS_EQUAL(2, plan.switches[0].config.routes->size());
+    LONGS_EQUAL(1, plan.switches[0].config.routes->find(*parse_prefix("10.0.3.0/24"))->via.size());
+    LONGS_EQUAL(2, plan.switches[0].config.routes->find(*parse_prefix("10.0.2.0/24"))->via.size());
+    LONGS_EQUAL(0,
+                plan_of(leaf_spine + "[routing]\npolicy = \"by-hand\"\n").switches[0].config.routes->size());
+}
+
+TEST(FabricPlan, EveryPairIsReachedWithoutACircleAndWithoutAValleyWhateverIsDown) {
+    for (const std::string kind : {"dumbbell", "leaf-spine", "rail", "three-tier", "ring"})
+        for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+            std::uint64_t n = seed * 1000;
+            const auto draw = [&](unsigned below) { return static_cast<unsigned>(scramble(++n) % below); };
+            const FabricPlan plan = plan_of(fmt::format(
+                "[topology]\nkind = \"{}\"\nhosts = 2\nleaves = {}\nspines = {}\npods = {}\nracks = 2\n"
+                "aggs = 2\nswitches = {}\nlinks = {}\n",
+                kind, 2 + draw(4), 1 + draw(4), 1 + draw(3), 3 + draw(5), 1 + draw(2)));
+            std::vector<bool> down(plan.topology.links.size());
+            for (unsigned failures = 0; failures < 4; ++failures) {
+                const RoutingSettings settings{plan.topology.up_down ? Paths::up_down : Paths::shortest};
+                const auto routes = routes_of(plan.topology, plan.addresses, down, settings);
+                for (const auto& leaf : plan.addresses.leaves())
+                    for (const auto& other : plan.addresses.leaves()) {
+                        const unsigned way = longest_way(plan.topology, routes, other.node, leaf);
+                        CHECK_TRUE(way <= plan.topology.nodes.size());
+                        CHECK_TRUE(failures != 0 || way != 0 || leaf.node == other.node);
+                        CHECK_TRUE(settings.paths != Paths::up_down ||
+                                   !has_valley(plan.topology, routes, other.node, leaf));
+                    }
+                for (const auto& of_switch : routes)
+                    for (const Route& route : of_switch)
+                        for (const Hop& hop : route.hops) {
+                            CHECK_FALSE(down[hop.link]);
+                            CHECK_TRUE(hop.weight >= 1 && hop.weight <= 256);
+                        }
+                down[draw(static_cast<unsigned>(down.size()))] = true;
+            }
+        }
+}

@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+"""sluice-fabric as people use it: the examples, its answers, what it refuses, and what an interruption leaves."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import xml.etree.ElementTree
+
+import loopback
+from loopback import Programs, run
+
+DONE, FAILED, USAGE, FALSE = 0, 1, 2, 4
+EXAMPLES = sorted((loopback.ROOT / "conf" / "fabrics").glob("*.toml"))
+
+SMALL = """
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts = 2
+[switch.default]
+buffer.size = "2MB"
+[host.default]
+cc = "none"
+[host.h4]
+drain = "20G"
+[[flow]]
+name = "slow"
+from = ["h1", "h2"]
+to = "h4"
+message = "100KB"
+depth = 8
+stop = "500us"
+[[flow]]
+name = "victim"
+from = "h1"
+to = "h3"
+message = "100KB"
+stop = "500us"
+"""
+
+RING = """
+[topology]
+kind = "ring"
+switches = 3
+[routing]
+policy = "clockwise"
+[switch.default]
+buffer.size = "2MB"
+"""
+
+
+class Fabrics(loopback.Case):
+    def setUp(self):
+        self.folder = loopback.Switch(self, hosts=0).folder
+        self.program = Programs.sluiced.parent / "tools" / "fabric" / "sluice-fabric"
+
+    def fabric(self, verb, text, *words, status=DONE):
+        path = self.folder / "fabric.toml"
+        path.write_text(text)
+        done = run([self.program, verb, path, *words])
+        self.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
+        return done
+
+    def report(self, text, *words, status=DONE):
+        self.fabric("run", text, "--out", self.folder / "made", *words, status=status)
+        return json.loads((self.folder / "made" / "report.json").read_text())
+
+    def test_examples_run_as_they_say(self):
+        self.assertGreaterEqual(len(EXAMPLES), 5)
+        for path in EXAMPLES:
+            with self.subTest(path.name):
+                out = self.folder / path.stem
+                self.assertIn(f"build/sluice-fabric run conf/fabrics/{path.name} --out out/{path.stem}\n", path.read_text())
+                done = run([self.program, "run", path, "--out", out])
+                self.assertEqual(done.returncode, DONE, done.stdout + done.stderr)
+                self.assertNotIn("error", done.stderr)
+                report = json.loads((out / "report.json").read_text())
+                self.assertTrue(report["ledger"]["balanced"])
+                self.assertTrue(all(flow["messages"] > 0 for flow in report["flows"]))
+                self.assertEqual(report["verdict"]["lossless"], path.stem != "spine-loss")
+                tree = xml.etree.ElementTree.parse(out / "fabric.svg")
+                self.assertEqual(len(tree.findall(".//{*}line")), 2 * len(report["links"]))
+
+    def test_the_report_has_what_it_promises(self):
+        report = self.report(SMALL)
+        self.assertEqual(list(report["switches"]), ["leaf1", "leaf2", "spine1", "spine2"])
+        self.assertEqual(list(report["hosts"]), ["h1", "h2", "h3", "h4"])
+        self.assertEqual([flow["name"] for flow in report["flows"]], ["slow", "victim"])
+        link = report["links"]["leaf1-spine2"]
+        self.assertEqual([way["from"] for way in link["directions"]], ["leaf1", "spine2"])
+        self.assertEqual(report["switches"]["leaf1"]["ports"]["h1"]["rx"]["packets"], link_packets(report, "h1-leaf1", "h1"))
+        for pause in report["pauses"]:
+            self.assertIn(pause["switch"], report["switches"])
+        self.assertEqual(report["pause_trees"][0]["text"], "h4 takes what leaf2 sends too slowly, at 20G")
+        ledger = report["ledger"]
+        self.assertEqual(ledger["sent"] + ledger["made"] + ledger["added"],
+                         sum(value for key, value in ledger.items() if key not in ("sent", "made", "added", "balanced")))
+
+    def test_two_runs_give_the_same_bytes(self):
+        made = []
+        for name in ("one", "two"):
+            self.fabric("run", SMALL, "--out", self.folder / name, "--seed", "7")
+            made.append([(self.folder / name / part).read_bytes() for part in ("report.json", "fabric.svg")])
+        self.assertEqual(made[0], made[1])
+
+    def test_why_goes_back_to_the_slow_host(self):
+        self.report(SMALL)
+        answer = run([self.program, "why", self.folder / "made", "h1"]).stdout
+        self.assertIn("because h4 takes what leaf2 sends too slowly, at 20G", answer)
+        self.assertRegex(answer, r"h1 was paused by leaf1, leaf1 by spine\d, spine\d by leaf2: .* in \d+ pauses")
+        self.assertIn("victim from h1 to h3", answer)
+        self.assertIn("h3 waited for no pause", run([self.program, "why", self.folder / "made", "h3"]).stdout)
+        for words, status, text in ((("made", "h9"), USAGE, "there is no host"), (("nowhere",), FAILED, "cannot be read")):
+            done = run([self.program, "why", self.folder / words[0], *words[1:]])
+            self.assertEqual(done.returncode, status)
+            self.assertIn(text, done.stderr)
+        (self.folder / "made" / "report.json").write_text("[1, 2")
+        self.assertIn("is no report of a fabric", run([self.program, "why", self.folder / "made"]).stderr)
+
+    def test_assertions_decide(self):
+        self.report(SMALL, "--assert", "verdict.lossless", "--assert", "links.leaf1-spine1.directions.0.packets ge 0")
+        done = self.fabric("run", SMALL, "--assert", "ledger.dropped gt 5", status=FALSE)
+        self.assertIn("false: ledger.dropped gt 5: it is 0", done.stderr)
+        self.assertIn("leaf9", self.fabric("run", SMALL, "--assert", "switches.leaf9.lossless", status=USAGE).stderr)
+
+    def test_check_shows_what_is_made(self):
+        done = self.fabric("check", SMALL)
+        self.assertIn("4 switches, 4 hosts, 8 links, 2 flows", done.stdout)
+        self.assertRegex(done.stdout, r"h3-leaf2 +100G +5m +10\.0\.2\.1 +02:48:")
+        xml.etree.ElementTree.fromstring(self.fabric("draw", SMALL).stdout)
+        self.assertIn("| `kind` |", run([self.program, "reference"]).stdout)
+
+    def test_a_circle_of_pauses_is_refused_unless_forced(self):
+        refused = self.fabric("run", RING, status=USAGE).stderr
+        self.assertIn("sw1 > sw2 > sw3 > sw1; closed by routes to 10.0.1.0/24", refused)
+        self.assertIn("pause-cycle", self.fabric("run", RING, "--force").stderr)
+
+    def test_what_is_wrong_is_said_and_nothing_runs(self):
+        event = SMALL + '[[event]]\nat = "1us"\ndo = "{}"\n'
+        for text, wrong in ((event.format("link leaf1-spine9 down"), "there is no link \"leaf1-spine9\"; do: write leaf1-spine"),
+                            (event.format("switch h1 down"), "there is no switch \"h1\""),
+                            (event.format("host h1 drain 10"), "drain"), (event.format("leaf1: port h9 down"), "h9"),
+                            (event.format("link h1-leaf1 to h1 drop_every 5"), "is no switch at an end of h1-leaf1"),
+                            (event.format("explode now"), "begins no command"),
+                            (event.format("link leaf1-spine1 sideways 5"), "is no fault"),
+                            (SMALL + '[[flow]]\nfrom = "h1"\nto = "h1"\n', "host h1 would send to itself"),
+                            (SMALL + '[[flow]]\nfrom = "h1"\nto = "h3"\n', "never ends; do: write stop"),
+                            (SMALL + "[switch.leaf1.buffer]\nsize = \"1KB\"\n", "switch leaf1"), ("[topology\n", "fabric.toml:1:10"), ("", "topology")):
+            with self.subTest(wrong):
+                done = self.fabric("run", text, "--out", self.folder / "none", status=USAGE)
+                self.assertIn(wrong, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertFalse((self.folder / "none").exists())
+        for words in ((), ("run",), ("fly", "x"), ("run", "a", "b"), ("run", "x", "--sed", "1"), ("run", "x", "--duration", "soon"), ("run", "x", "--out")):
+            self.assertEqual(run([self.program, *words]).returncode, USAGE, words)
+        self.assertIn("cannot be read", run([self.program, "run", self.folder / "missing.toml"]).stderr)
+
+    def test_an_output_that_cannot_be_written_is_said(self):
+        (self.folder / "file").write_text("")
+        self.fabric("run", SMALL, "--out", self.folder / "file", status=FAILED)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([self.program, "run", self.folder / "fabric.toml"], stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("stdout cannot be written", done.stderr)
+
+    def test_a_signal_leaves_a_report_that_says_so(self):
+        path = self.folder / "long.toml"
+        path.write_text(SMALL.replace('stop = "500us"', 'stop = "100s"'))
+        out = self.folder / "long"
+        process = subprocess.Popen([self.program, "run", path, "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not out.exists():  # made right before the run
+            if process.poll() is not None:
+                self.fail(process.stderr.read())
+        # Before its handler is there a signal ends it without a report.
+        while process.poll() is None and not catches(process.pid, signal.SIGINT):
+            pass
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate()
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("INTERRUPTED", said)
+        self.assertTrue(json.loads((out / "report.json").read_text())["verdict"]["interrupted"])
+
+
+def link_packets(report, link, sender):
+    return next(way["packets"] for way in report["links"][link]["directions"] if way["from"] == sender)
+
+
+def catches(pid, number):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(caught >> (number - 1) & 1)
+
+
+if __name__ == "__main__":
+    loopback.main()
