@@ -82,6 +82,9 @@ class Fabrics(loopback.Case):
                 self.assertEqual(report["verdict"]["lossless"], path.stem != "spine-loss")
                 tree = xml.etree.ElementTree.parse(out / "fabric.svg")
                 self.assertEqual(len(tree.findall(".//{*}line")), 2 * len(report["links"]))
+                kept = path.with_suffix(".svg")  # README.md shows it
+                if kept.exists():
+                    self.assertEqual(kept.read_text(), (out / "fabric.svg").read_text(), "do: copy it from the run")
 
     def test_the_report_has_what_it_promises(self):
         report = self.report(SMALL)

@@ -136,7 +136,8 @@ Json flows_json(const Fabric& fabric, Time now) {
 Json make_report(Fabric& fabric, bool interrupted) {
     const Time now = fabric.loop().now();
     Json report;
-    report["fabric"] = fabric.plan().file.file;
+    const std::string& file = fabric.plan().file.file;
+    report["fabric"] = file.substr(file.rfind('/') + 1);
     report["seed"] = fabric.plan().file.seed;
     report["end_ns"] = now.ps / 1000;
     report["verdict"] = verdict_json(fabric, interrupted);

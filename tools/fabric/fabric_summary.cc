@@ -39,9 +39,14 @@ std::string verdict_text(const Json& report) {
     const std::uint64_t lost = number(ledger["dropped"]) + number(ledger["missed"]) +
                                number(ledger["lost_on_wire"]) + number(ledger["lost_into_cut"]) +
                                number(ledger["lost_by_fault"]);
+    std::uint64_t sent = 0, received = 0;  // without PFC
+    for (const Json& host : report["hosts"]) {
+        sent += number(host["sent_packets"]);
+        received += number(host["received_packets"]);
+    }
     std::string text = fmt::format(
-        "{} frames sent by hosts, {} delivered, {} lost, {} under way, in {} of virtual time\n",
-        grouped(number(ledger["sent"])), grouped(number(ledger["delivered"])), grouped(lost),
+        "{} packets sent by hosts, {} received, {} frames lost, {} under way, in {} of virtual time\n",
+        grouped(sent), grouped(received), grouped(lost),
         grouped(number(ledger["queued"]) + number(ledger["on_wire"])), time_text(number(report["end_ns"])));
     const Json& verdict = report["verdict"];
     if (verdict["interrupted"].get<bool>())

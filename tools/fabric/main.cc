@@ -1,12 +1,12 @@
 // sluice-fabric: runs a fabric of switches and hosts, or says what is wrong with it, or draws it.
 #include <fmt/format.h>
-#include <getopt.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
-#include <cstring>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "control/compile/compile.hh"
 #include "control/config/hosts.hh"
@@ -176,8 +176,8 @@ std::string write_file(const std::string& path, const std::string& text) {
 }
 
 // Load and pauses of a report, for the picture.
-Shades shades_of(const nlohmann::ordered_json& report, const std::string& title) {
-    Shades shades{{}, title};
+Shades shades_of(const nlohmann::ordered_json& report) {
+    Shades shades{{}, report["fabric"].get<std::string>()};
     const double end_ns = std::max(report["end_ns"].get<double>(), 1.0);
     for (const auto& link : report["links"]) {
         auto& made = shades.links.emplace_back();
@@ -202,8 +202,7 @@ int finish(const Arguments& arguments, Fabric& fabric, bool interrupted) {
     const auto report = make_report(fabric, interrupted);
     if (!arguments.out.empty()) failed(write_file(arguments.out + "/report.json", json_text(report, 2)));
     if (!arguments.out.empty())
-        failed(write_file(arguments.out + "/fabric.svg",
-                          draw(fabric.plan().topology, shades_of(report, arguments.file))));
+        failed(write_file(arguments.out + "/fabric.svg", draw(fabric.plan().topology, shades_of(report))));
     say("{}", summarise(report));
     for (const std::string& error : fabric.close()) failed(error);
     if (!report["ledger"]["balanced"].get<bool>()) failed("internal error: the ledger does not balance");
@@ -221,9 +220,14 @@ int run(const Arguments& arguments, const FabricPlan& plan) {
                  arguments.file, flow);
         return exit_configuration;
     }
-    if (!arguments.out.empty() && mkdir(arguments.out.c_str(), 0777) != 0 && errno != EEXIST) {
-        complain("sluice-fabric: {}: {}\n", arguments.out, std::strerror(errno));
-        return exit_failed;
+    if (std::error_code error; !arguments.out.empty()) {
+        std::filesystem::create_directories(arguments.out, error);
+        if (!error && !std::filesystem::is_directory(arguments.out))
+            error = std::make_error_code(std::errc::not_a_directory);
+        if (error) {
+            complain("sluice-fabric: {}: {}\n", arguments.out, error.message());
+            return exit_failed;
+        }
     }
     const auto eal = Eal::start(eal_options(plan));
     if (!eal) {
