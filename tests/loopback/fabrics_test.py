@@ -186,6 +186,52 @@ class Fabrics(loopback.Case):
         self.assertTrue(json.loads((out / "report.json").read_text())["verdict"]["interrupted"])
 
 
+    def test_each_switch_has_a_socket_and_the_clock_is_one(self):
+        ctl = Programs.sluiced.parent / "tools" / "sluicectl" / "sluicectl"
+        path, sockets, out = self.folder / "fabric.toml", self.folder / "sockets", self.folder / "live"
+        path.write_text(SMALL + '[routing]\ndetection = "10us"\nconvergence = "10us"\n')
+        process = subprocess.Popen([self.program, "run", path, "--socket", sockets, "--interactive", "--out", out],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+        def at(switch, *words):
+            done = run([ctl, "--socket", sockets / f"{switch}.sock", *words])
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            return done.stdout
+
+        def ports(switch):
+            return json.loads(at(switch, "--json", "stats", "show"))["ports"]
+
+        last = sockets / "spine2.sock"  # the last that is made
+        while not last.exists():
+            if process.poll() is not None:
+                self.fail(process.stderr.read())
+        at("leaf1", "clock", "run", "100us")
+        self.assertEqual({json.loads(at(name, "--json", "stats", "show"))["end_ns"] for name in ("leaf1", "leaf2", "spine2")}, {100_000})
+        before = ports("leaf2")["h4"]["tx"]["bytes"]
+        at("leaf2", "set", "host.h4.drain", "unlimited")
+        at("leaf1", "port", "spine1", "down")
+        self.assertEqual(ports("spine1")["leaf1"]["link_up"], True)
+        at("spine2", "clock", "run", "100us")
+        self.assertEqual(ports("spine1")["leaf1"]["link_up"], False)
+        self.assertGreater(ports("leaf2")["h4"]["tx"]["bytes"] - before, 100_000 * 60 / 8)  # above 60 Gb/s
+        at("leaf1", "port", "spine1", "up")
+        at("leaf1", "clock", "run", "100us")
+        self.assertEqual(ports("spine1")["leaf1"]["link_up"], True)
+        process.terminate()
+        said, complaints = process.communicate()
+        self.assertEqual((process.returncode, list(sockets.iterdir())), (DONE, []), said + complaints)
+        report = json.loads((out / "report.json").read_text())
+        self.assertEqual((report["end_ns"], report["verdict"]["interrupted"]), (300_000, False))
+
+    def test_sockets_that_only_look_change_no_byte(self):
+        made = []
+        for name, words in (("without", ()), ("with", ("--socket", self.folder / "look"))):
+            self.fabric("run", SMALL, "--out", self.folder / name, *words)
+            made.append((self.folder / name / "report.json").read_bytes())
+        self.assertEqual(made[0], made[1])
+        self.assertIn("--interactive needs --socket", self.fabric("run", SMALL, "--interactive", status=USAGE).stderr)
+
+
 def link_packets(report, link, sender):
     return next(way["packets"] for way in report["links"][link]["directions"] if way["from"] == sender)
 

@@ -146,6 +146,7 @@ std::string run_command(Fabric& fabric, std::string_view text) {
     for (const auto& [index, each] : std::get<AtSwitches>(*command).commands)
         if (std::string error = sluice::run_command(*fabric.switches()[index].api, each); !error.empty())
             return fmt::format("{}: {}", fabric.plan().switches[index].name, error);
+    fabric.follow_ports();
     return {};
 }
 

@@ -15,9 +15,9 @@ Duration turn_of(const FabricPlan& plan) { return plan.switches.front().config.v
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Fabric>, std::string> Fabric::create(const FabricPlan& plan) {
+tl::expected<std::unique_ptr<Fabric>, std::string> Fabric::create(const FabricPlan& plan, bool interactive) {
     std::unique_ptr<Fabric> made(new Fabric(plan));
-    if (std::string error = made->open(); !error.empty()) return tl::unexpected(std::move(error));
+    if (std::string error = made->open(interactive); !error.empty()) return tl::unexpected(std::move(error));
     return made;
 }
 
@@ -26,7 +26,7 @@ Fabric::~Fabric() {
         if (each.running) each.running->device().empty();
 }
 
-std::string Fabric::open() {
+std::string Fabric::open(bool interactive) {
     const auto packets = static_cast<unsigned>(packets_of(plan_));
     pool_ = std::make_unique<PacketPool>("fabric", packets, packet_cache, packet_bytes_of(plan_));
     if (pool_->pool() == nullptr)
@@ -51,7 +51,8 @@ std::string Fabric::open() {
         auto opened = RunningSwitch::create(plan.config, options, *made.ports);
         if (!opened) return fmt::format("switch {}: {}", plan.name, opened.error());
         made.running = std::move(*opened);
-        made.api = std::make_unique<Api>(*made.running, Api::Options{});
+        made.api = std::make_unique<Api>(
+            *made.running, Api::Options{.config_file = {}, .overrides = {}, .interactive = interactive});
         running.push_back(made.running.get());
     }
     for (LinkId link = 0; link < cables_.size(); ++link)
@@ -164,6 +165,19 @@ std::string Fabric::set_switch(NodeId node, bool up) {
         at(node).ports->detect(link.ends[link.ends[0].node == node ? 0 : 1].port, up && !is_cut(id));
     }
     return {};
+}
+
+void Fabric::follow_ports() {
+    for (LinkId id = 0; id < cables_.size(); ++id) {
+        if (ends(id)[0] == nullptr) continue;
+        const auto& ends = plan_.topology.links[id].ends;
+        const bool down = std::any_of(ends.begin(), ends.end(), [&](const LinkEnd& end) {
+            return !at(end.node).running->is_up(end.port);
+        });
+        if (cables_[id].port_down == down) continue;
+        cables_[id].port_down = down;
+        changed(id);
+    }
 }
 
 Fabric::Ledger Fabric::ledger() const {

@@ -37,7 +37,9 @@ struct FabricEvent {
 class Fabric {
   public:
     // EAL runs; `plan` is good and outlives the fabric. An error's text.
-    static tl::expected<std::unique_ptr<Fabric>, std::string> create(const FabricPlan& plan);
+    // `interactive`: clients of the switches' sockets may change them.
+    static tl::expected<std::unique_ptr<Fabric>, std::string> create(const FabricPlan& plan,
+                                                                     bool interactive = false);
     ~Fabric();
 
     const FabricPlan& plan() const { return plan_; }
@@ -49,11 +51,15 @@ class Fabric {
 
     // The ends of a link; null: the host's end, or its leaf's.
     std::array<LinkPort*, 2> ends(LinkId link) const;
-    bool is_cut(LinkId link) const { return cables_[link].cut || cables_[link].dead != 0; }
+    bool is_cut(LinkId link) const {
+        return cables_[link].cut || cables_[link].dead != 0 || cables_[link].port_down;
+    }
 
     // A command of the fabric's (commands.hh), now: an error's text, or empty.
     std::string set_link(LinkId link, bool up);
     std::string set_switch(NodeId node, bool up);
+    // A port that a command has taken down, or up again, takes its cable with it. After commands.
+    void follow_ports();
 
     const PauseWatch& pauses() const { return *pauses_; }
     const std::vector<FabricEvent>& events() const { return events_; }
@@ -87,13 +93,14 @@ class Fabric {
 
   private:
     struct Cable {
-        bool cut = false;   // by command
-        unsigned dead = 0;  // of its ends' switches, those without power
+        bool cut = false;        // by command
+        unsigned dead = 0;       // of its ends' switches, those without power
+        bool port_down = false;  // of a switch, by a command of sluiced's
         bool seen_down = false;
     };
 
     explicit Fabric(const FabricPlan& plan) : plan_(plan), cables_(plan.topology.links.size()) {}
-    std::string open();
+    std::string open(bool interactive);
     FabricSwitch& at(NodeId node) { return switches_[plan_.switch_of[node]]; }
     void changed(LinkId link);
     void see(LinkId link);

@@ -23,6 +23,7 @@
 #include "tools/fabric/fabric_lint.hh"
 #include "tools/fabric/fabric_report.hh"
 #include "tools/fabric/pause_report.hh"
+#include "tools/fabric/sockets.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -31,7 +32,7 @@ enum : int { exit_done = 0, exit_failed = 1, exit_configuration = 2, exit_false 
 
 constexpr std::string_view usage =
     "usage: sluice-fabric run FABRIC.toml [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
-    "                     [--assert EXPRESSION]... [--force]\n"
+    "                     [--assert EXPRESSION]... [--force] [--socket DIR [--interactive]]\n"
     "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric why DIR [HOST]\n"
@@ -44,6 +45,9 @@ constexpr std::string_view usage =
     "draw   prints the topology as SVG\n"
     "why    says of a run why hosts waited: which pause held which, and where it began\n"
     "\n"
+    "--socket DIR makes a control socket for every switch, DIR/NAME.sock, for sluicectl; with --interactive "
+    "the\n"
+    "clock stands still until a client of one of them lets it run\n"
     "--force runs what is not lossless, or may deadlock, although check says so\n"
     "\n"
     "exit status: 0 done, 2 usage or a file that is refused, 4 an assertion is false, 130 or 143 "
@@ -59,7 +63,8 @@ extern "C" void on_signal(int number) {
 struct Arguments {
     std::string verb, file, host, out;
     std::vector<std::string> sets;
-    bool force = false;
+    std::string sockets;
+    bool force = false, interactive = false;
     std::optional<Duration> duration;
     Assertions assertions;
 };
@@ -75,14 +80,16 @@ tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
             continue;
         }
         if (word == "--help") return tl::unexpected(std::string());
-        if (word == "--force") {
-            arguments.force = true;
+        if (word == "--force" || word == "--interactive") {
+            (word == "--force" ? arguments.force : arguments.interactive) = true;
             continue;
         }
         if (n + 1 == all.size()) return tl::unexpected(word + " wants a value");
         const std::string& value = all[++n];
         if (word == "--out") {
             arguments.out = value;
+        } else if (word == "--socket") {
+            arguments.sockets = value;
         } else if (word == "--set") {
             arguments.sets.push_back(value);
         } else if (word == "--seed") {
@@ -101,6 +108,8 @@ tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
         }
     }
     if (words.empty()) return tl::unexpected(std::string("no command"));
+    if (arguments.interactive && arguments.sockets.empty())
+        return tl::unexpected(std::string("--interactive needs --socket"));
     arguments.verb = words[0];
     if (arguments.verb == "reference") return arguments;
     const bool names_host = words[0] == "why" && words.size() == 3;
@@ -212,10 +221,35 @@ int finish(const Arguments& arguments, Fabric& fabric, bool interrupted) {
     return !good ? exit_failed : failures.empty() ? exit_done : exit_false;
 }
 
+// False: a signal stopped it.
+bool run_through(FabricSockets* sockets, Fabric& fabric, std::optional<Duration> duration,
+                 Progress& progress) {
+    constexpr unsigned steps_a_round = 256;
+    unsigned steps = 0;
+    return fabric.loop().run(duration ? std::optional(Time{} + *duration) : std::nullopt, [&] {
+        progress.show(fabric);
+        if (sockets != nullptr && ++steps % steps_a_round == 0) sockets->serve(std::chrono::microseconds(0));
+        return signalled == 0;
+    });
+}
+
+// The clock moves when a client says so. Likewise, but a clock that stands still is stopped, not interrupted.
+bool run_interactive(FabricSockets& sockets, Fabric& fabric, Progress& progress) {
+    bool interrupted = false;
+    sockets.let_clients_advance([&] {
+        progress.show(fabric);
+        interrupted = signalled != 0;
+        return !interrupted;
+    });
+    while (signalled == 0) sockets.serve(std::chrono::milliseconds(20));
+    return !interrupted;
+}
+
 int run(const Arguments& arguments, const FabricPlan& plan) {
     Config world;
     world.flows = plan.file.flows;
-    if (const std::string flow = endless_flow(world); !flow.empty() && !arguments.duration) {
+    if (const std::string flow = endless_flow(world);
+        !flow.empty() && !arguments.duration && !arguments.interactive) {
         complain("{}: flow {} never ends; do: write stop or messages for it, or run with --duration\n",
                  arguments.file, flow);
         return exit_configuration;
@@ -234,7 +268,7 @@ int run(const Arguments& arguments, const FabricPlan& plan) {
         complain("sluice-fabric: {}\n", eal.error());
         return exit_failed;
     }
-    auto fabric = Fabric::create(plan);
+    auto fabric = Fabric::create(plan, arguments.interactive);
     if (!fabric) {
         complain("sluice-fabric: {}\n", fabric.error());
         return exit_failed;
@@ -250,12 +284,19 @@ int run(const Arguments& arguments, const FabricPlan& plan) {
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
     Progress progress(arguments.duration);
-    std::optional<Time> end;
-    if (arguments.duration) end = Time{} + *arguments.duration;
-    const bool ended = (*fabric)->loop().run(end, [&] {
-        progress.show(**fabric);
-        return signalled == 0;
-    });
+    std::unique_ptr<FabricSockets> sockets;
+    if (!arguments.sockets.empty()) {
+        auto opened = FabricSockets::open(**fabric, arguments.sockets);
+        if (!opened) {
+            complain("sluice-fabric: {}\n", opened.error());
+            return exit_failed;
+        }
+        sockets = std::move(*opened);
+    }
+    const bool ended = arguments.interactive
+                           ? run_interactive(*sockets, **fabric, progress)
+                           : run_through(sockets.get(), **fabric, arguments.duration, progress);
+    sockets.reset();
     const int status = finish(arguments, **fabric, !ended);
     fabric->reset();  // before EAL ends
     return status;
