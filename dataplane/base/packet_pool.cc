@@ -178,8 +178,8 @@ std::uint32_t object_bytes(std::uint32_t data_bytes) {
 }
 
 // Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
-// place one packet a 4 KiB page.
-rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
+// place one packet a 4 KiB page. Without packets yet.
+rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
     if (!register_depot()) return nullptr;
     const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
     rte_mempool* pool = rte_mempool_create_empty(name, packets, object_bytes(data_bytes), cache,
@@ -188,7 +188,15 @@ rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::
     rte_pktmbuf_pool_private sizes{};
     sizes.mbuf_data_room_size = static_cast<std::uint16_t>(data_bytes + RTE_PKTMBUF_HEADROOM);
     rte_pktmbuf_pool_init(pool, &sizes);
-    if (rte_mempool_set_ops_byname(pool, depot_name, nullptr) < 0 || rte_mempool_populate_default(pool) < 0) {
+    if (rte_mempool_set_ops_byname(pool, depot_name, nullptr) >= 0) return pool;
+    rte_mempool_free(pool);
+    return nullptr;
+}
+
+rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
+    rte_mempool* pool = make_empty(name, packets, cache, data_bytes);
+    if (pool == nullptr) return nullptr;
+    if (rte_mempool_populate_default(pool) < 0) {
         rte_mempool_free(pool);
         return nullptr;
     }
@@ -196,14 +204,56 @@ rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::
     return pool;
 }
 
+constexpr unsigned portion = 16'384;
+
+void free_portion(rte_mempool_memhdr*, void* memory) { rte_free(memory); }
+
+void init_if_new(rte_mempool* pool, void* old, void* packet, unsigned number) {
+    if (number >= *static_cast<unsigned*>(old)) rte_pktmbuf_init(pool, nullptr, packet, number);
+}
+
+// The packets that it makes are the last of the pool's list, and nobody has had them yet.
+bool add_portion(rte_mempool* pool) {
+    unsigned old = pool->populated_size;
+    const std::size_t bytes = std::size_t{std::min(portion, pool->size - old)} *
+                              (pool->header_size + pool->elt_size + pool->trailer_size);
+    void* memory = rte_malloc(nullptr, bytes, RTE_CACHE_LINE_SIZE);
+    if (memory == nullptr) return false;
+    if (rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA, bytes, free_portion,
+                                  memory) <= 0) {
+        rte_free(memory);
+        return false;
+    }
+    rte_mempool_obj_iter(pool, init_if_new, &old);
+    return true;
+}
+
 }  // namespace
 
 PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes)
     : pool_(make_pool(name, packets, cache, data_bytes)) {}
 
+PacketPool::PacketPool(const char* name, const Growing& packets, unsigned cache, std::uint32_t data_bytes)
+    : pool_(make_empty(name, packets.most, cache, data_bytes)) {
+    if (pool_ == nullptr || grow(packets.first)) return;
+    rte_mempool_free(pool_);
+    pool_ = nullptr;
+}
+
+// DPDK makes the depot with the first packets.
+bool PacketPool::free_enough(unsigned packets) const {
+    return pool_->populated_size != 0 && count_free(pool_) >= packets;
+}
+
+bool PacketPool::grow(unsigned free) {
+    while (!free_enough(free) && pool_->populated_size < pool_->size)
+        if (!add_portion(pool_)) return false;
+    return true;
+}
+
 PacketPool::~PacketPool() { rte_mempool_free(pool_); }
 
-unsigned PacketPool::in_use() const { return rte_mempool_in_use_count(pool_); }
+unsigned PacketPool::in_use() const { return pool_->populated_size - rte_mempool_avail_count(pool_); }
 
 std::size_t PacketPool::bytes_each(std::uint32_t data_bytes) {
     rte_mempool_objsz size;

@@ -21,6 +21,16 @@ class PacketPool {
     // `pool()` is null when memory did not suffice.
     PacketPool(const char* name, unsigned packets, unsigned cache,
                std::uint32_t data_bytes = packet_data_bytes);
+    // Of the packets only `first` are made now, the others by `keep_free`, in portions: for a fabric, whose
+    // buffers could hold far more than they do. On one thread; `pool()` is null when memory did not suffice.
+    struct Growing {
+        unsigned most;
+        unsigned first;
+    };
+    PacketPool(const char* name, const Growing& packets, unsigned cache, std::uint32_t data_bytes);
+    // Makes more until so many are free, or all have been made. False: memory did not suffice.
+    bool keep_free(unsigned packets) { return free_enough(packets) || grow(packets); }
+
     ~PacketPool();
     PacketPool(const PacketPool&) = delete;
     PacketPool& operator=(const PacketPool&) = delete;
@@ -30,6 +40,9 @@ class PacketPool {
     static std::size_t bytes_each(std::uint32_t data_bytes = packet_data_bytes);
 
   private:
+    bool free_enough(unsigned packets) const;
+    bool grow(unsigned free);
+
     rte_mempool* pool_;
 };
 

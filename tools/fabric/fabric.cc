@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
@@ -10,6 +11,10 @@
 
 namespace sluice::fabric {
 namespace {
+
+// Free packet buffers that an instant begins with: what hosts start and switches make in it.
+constexpr std::size_t least_free = 4096;
+constexpr std::size_t packets_a_port = 8;
 
 Duration turn_of(const FabricPlan& plan) { return plan.switches.front().config.virtual_turn; }
 
@@ -28,7 +33,15 @@ Fabric::~Fabric() {
 
 std::string Fabric::open(bool interactive) {
     const auto packets = static_cast<unsigned>(packets_of(plan_));
-    pool_ = std::make_unique<PacketPool>("fabric", packets, packet_cache, packet_bytes_of(plan_));
+    std::size_t wanted = least_free;
+    for (const SwitchPlan& each : plan_.switches)
+        for (const auto& [name, port] : each.config.ports)
+            wanted += packets_a_port + static_cast<std::size_t>(turn_of(plan_).ps /
+                                                                (port.speed.byte_time().ps * wire_bytes(60)));
+    free_packets_ = static_cast<unsigned>(wanted);
+    pool_ =
+        std::make_unique<PacketPool>("fabric", PacketPool::Growing{packets, std::min(packets, free_packets_)},
+                                     packet_cache, packet_bytes_of(plan_));
     if (pool_->pool() == nullptr)
         return fmt::format("no memory for {} packet buffers ({} MB); do: make buffers smaller", packets,
                            packets * PacketPool::bytes_each(packet_bytes_of(plan_)) >> 20);
@@ -66,7 +79,12 @@ std::string Fabric::open(bool interactive) {
     pauses_->on_cycle = [this](const PauseCycle& cycle) {
         note("wait_for_cycle", cycle_text(plan_, *pauses_, cycle));
     };
-    loop_->on_instant([this] { pauses_->look(loop_->runner().ran(), loop_->now()); });
+    loop_->on_instant([this] {
+        pauses_->look(loop_->runner().ran(), loop_->now());
+        if (!pool_->keep_free(free_packets_) && !std::exchange(out_of_memory_, true))
+            note("out_of_memory",
+                 "there is no memory for more packet buffers: hosts may lose what they send");
+    });
     return {};
 }
 

@@ -107,7 +107,9 @@ class Fabric {
     void converge();
 
     const FabricPlan& plan_;
-    std::unique_ptr<PacketPool> pool_;
+    std::unique_ptr<PacketPool> pool_;  // grows with what is in use
+    unsigned free_packets_ = 0;
+    bool out_of_memory_ = false;
     std::vector<FabricSwitch> switches_;            // as in the plan
     std::vector<Cable> cables_;                     // by link
     std::vector<bool> down_;                        // nodes

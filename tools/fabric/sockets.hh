@@ -23,7 +23,8 @@ class FabricSockets {
     // An error's text names the path. The fabric outlives it.
     static tl::expected<std::unique_ptr<FabricSockets>, std::string> open(Fabric& fabric,
                                                                           const std::string& folder);
-    // One round: as much of what has come in as a round's budget allows; waits for it, for at most `patience`.
+    // One round: as much of what has come in as a round's budget allows; waits for it, for at most
+    // `patience`.
     void serve(std::chrono::microseconds patience);
     // Interactive: a client of any switch moves the one clock; `goes_on` is asked after each instant.
     void let_clients_advance(const std::function<bool()>& goes_on);
