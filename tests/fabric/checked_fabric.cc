@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "lib/rng.hh"
-#include "tools/fabric/commands.hh"
-#include "tools/fabric/fabric_report.hh"
+#include "tools/fabric/report/fabric_report.hh"
+#include "tools/fabric/run/commands.hh"
 
 #include "CppUTest/TestHarness.h"
 

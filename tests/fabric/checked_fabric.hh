@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/sim/invariants.hh"
-#include "tools/fabric/fabric.hh"
+#include "tools/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
 

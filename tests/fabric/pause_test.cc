@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "tests/fabric/checked_fabric.hh"
-#include "tools/fabric/deadlock.hh"
-#include "tools/fabric/fabric_lint.hh"
-#include "tools/fabric/fabric_report.hh"
-#include "tools/fabric/pause_report.hh"
+#include "tools/fabric/plan/deadlock.hh"
+#include "tools/fabric/plan/fabric_lint.hh"
+#include "tools/fabric/report/fabric_report.hh"
+#include "tools/fabric/report/pause_report.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -7,7 +7,7 @@
 
 #include "control/config/values.hh"
 #include "lib/rng.hh"
-#include "tools/fabric/fabric_plan.hh"
+#include "tools/fabric/plan/fabric_plan.hh"
 
 #include "CppUTest/TestHarness.h"
 

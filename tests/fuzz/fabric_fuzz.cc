@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "tools/fabric/commands.hh"
-#include "tools/fabric/drawing.hh"
-#include "tools/fabric/fabric_lint.hh"
+#include "tools/fabric/plan/fabric_lint.hh"
+#include "tools/fabric/report/drawing.hh"
+#include "tools/fabric/run/commands.hh"
 
 namespace {
 

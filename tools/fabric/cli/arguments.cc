@@ -1,0 +1,87 @@
+#include "tools/fabric/cli/arguments.hh"
+
+#include <fmt/format.h>
+
+#include "control/config/values.hh"
+
+namespace sluice::fabric {
+namespace {
+
+constexpr std::string_view usage_text =
+    "usage: sluice-fabric run FABRIC.toml [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
+    "                     [--assert EXPRESSION]... [--force] [--socket DIR [--interactive]]\n"
+    "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
+    "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
+    "       sluice-fabric why DIR [HOST]\n"
+    "       sluice-fabric reference\n"
+    "\n"
+    "run    simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
+    "shows\n"
+    "       where it was paused\n"
+    "check  says what is wrong with it, its addresses and routes, and what memory it takes\n"
+    "draw   prints the topology as SVG\n"
+    "why    says of a run why hosts waited: which pause held which, and where it began\n"
+    "\n"
+    "--socket DIR makes a control socket for every switch, DIR/NAME.sock, for sluicectl; with --interactive "
+    "the\n"
+    "clock stands still until a client of one of them lets it run\n"
+    "--force runs what is not lossless, or may deadlock, although check says so\n"
+    "\n"
+    "exit status: 0 done, 2 usage or a file that is refused, 4 an assertion is false, 130 or 143 "
+    "interrupted,\n"
+    "1 anything else\n";
+
+}  // namespace
+
+std::string_view usage() { return usage_text; }
+
+tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::string>& all) {
+    Arguments arguments;
+    std::vector<std::string> words;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        const std::string& word = all[n];
+        if (!word.starts_with("--")) {
+            words.push_back(word);
+            continue;
+        }
+        if (word == "--help") return tl::unexpected(std::string());
+        if (word == "--force" || word == "--interactive") {
+            (word == "--force" ? arguments.force : arguments.interactive) = true;
+            continue;
+        }
+        if (n + 1 == all.size()) return tl::unexpected(word + " wants a value");
+        const std::string& value = all[++n];
+        if (word == "--out") {
+            arguments.out = value;
+        } else if (word == "--socket") {
+            arguments.sockets = value;
+        } else if (word == "--set") {
+            arguments.sets.push_back(value);
+        } else if (word == "--seed") {
+            if (!parse_integer(value)) return tl::unexpected(fmt::format("--seed {}: is no number", value));
+            arguments.sets.push_back("seed=" + value);
+        } else if (word == "--duration") {
+            const auto duration = parse_time(value);
+            if (!duration)
+                return tl::unexpected(fmt::format("--duration {}: {}", value, duration.error().wrong));
+            arguments.duration = *duration;
+        } else if (word == "--assert") {
+            if (std::string wrong = arguments.assertions.add(value); !wrong.empty())
+                return tl::unexpected(fmt::format("--assert {}: {}", value, wrong));
+        } else {
+            return tl::unexpected(fmt::format("unknown option {}", word));
+        }
+    }
+    if (words.empty()) return tl::unexpected(std::string("no command"));
+    if (arguments.interactive && arguments.sockets.empty())
+        return tl::unexpected(std::string("--interactive needs --socket"));
+    arguments.verb = words[0];
+    if (arguments.verb == "reference") return arguments;
+    const bool names_host = words[0] == "why" && words.size() == 3;
+    if (words.size() != 2 && !names_host) return tl::unexpected(fmt::format("{} wants one file", words[0]));
+    arguments.file = words[1];
+    if (names_host) arguments.host = words[2];
+    return arguments;
+}
+
+}  // namespace sluice::fabric

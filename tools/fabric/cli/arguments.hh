@@ -1,0 +1,30 @@
+// The command line of sluice-fabric.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/report/assertions.hh"
+#include "lib/units.hh"
+
+namespace sluice::fabric {
+
+enum : int { exit_done = 0, exit_failed = 1, exit_configuration = 2, exit_false = 4, exit_signalled = 128 };
+
+struct Arguments {
+    std::string verb, file, host, out;
+    std::vector<std::string> sets;
+    std::string sockets;
+    bool force = false, interactive = false;
+    std::optional<Duration> duration;
+    Assertions assertions;
+};
+
+std::string_view usage();
+// An error's text; empty: help was asked for.
+tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::string>& words);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,49 @@
+// How far a run has come, on stderr, where that is a terminal.
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "control/text/say.hh"
+#include "tools/fabric/run/fabric.hh"
+
+namespace sluice::fabric {
+
+// Twice a second.
+class Progress {
+  public:
+    explicit Progress(std::optional<Duration> end) : end_(end) {}
+    void show(Fabric& fabric) {
+        if (!on_terminal_ || ++calls_ % 4096 != 0) return;
+        const auto wall = std::chrono::steady_clock::now();
+        if (wall < next_) return;
+        next_ = wall + std::chrono::milliseconds(500);
+        const auto done = static_cast<double>(fabric.loop().now().ps);
+        std::string left;
+        if (end_ && done > 0) {
+            const double spent = std::chrono::duration<double>(wall - start_).count();
+            left = fmt::format(", about {:.0f} s left", spent * (static_cast<double>(end_->ps) / done - 1));
+        }
+        const Fabric::Ledger ledger = fabric.ledger();
+        complain("\r{:.3f} ms of virtual time, {} frames sent, {} in flight{}   ", done / 1e9, ledger.sent,
+                 ledger.queued + ledger.on_wire, left);
+        shown_ = true;
+    }
+    ~Progress() {
+        if (shown_) complain("\r{:78}\r", "");
+    }
+
+  private:
+    std::optional<Duration> end_;
+    bool on_terminal_ = isatty(STDERR_FILENO) == 1;
+    bool shown_ = false;
+    std::uint64_t calls_ = 0;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point next_ = start_ + std::chrono::seconds(1);
+};
+
+}  // namespace sluice::fabric

@@ -1,0 +1,29 @@
+// Whether pauses could wait for each other in a circle, before anything runs.
+//
+// A channel is a link in one direction and a lossless class. It waits for another when packets that came by
+// it leave by the other and both ends of both carry PFC for the class: a full queue at the second pauses the
+// first. Without a circle among them there is no deadlock, whatever the load (Dally and Seitz, "Deadlock-Free
+// Message Routing in Multiprocessor Interconnection Networks", IEEE Transactions on Computers C-36, 1987).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/fabric/plan/fabric_plan.hh"
+
+namespace sluice::fabric {
+
+struct DependencyCycle {
+    ClassId priority;
+    std::vector<NodeId> switches;    // each pauses the one before it, the first the last
+    std::vector<IpPrefix> prefixes;  // whose routes close it, a few
+    std::string failed_link;         // that must be down for it; empty: none
+};
+
+// With the routes of the plan; then, unless tiers make a circle impossible, with each single link between
+// switches down. The first found of each, shortest first.
+std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan);
+
+std::string cycle_text(const FabricPlan& plan, const DependencyCycle& cycle);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,23 @@
+// What is wrong with a fabric that reads well: lint of every switch, flows, circles of pauses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/lint/lint.hh"
+#include "tools/fabric/plan/fabric_plan.hh"
+
+namespace sluice::fabric {
+
+// What lint says of one switch, or of the flows of all (empty name).
+struct FabricFinding {
+    std::string switch_name;
+    Finding finding;
+    std::size_t others = 0;  // switches that have the same to hear
+    std::string text(const std::string& file) const;
+};
+// Worst first. `force`: what may be forced (control/config/force.hh), and a circle of pauses, is no error;
+// switches remember it.
+std::vector<FabricFinding> judge(FabricPlan& plan, bool force);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,62 @@
+// A fabric with everything resolved: its topology, addresses, and for each switch a configuration of sluiced
+// with its ports, neighbors and routes. What a file leaves out is made here, and nowhere else.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/compile/hosts.hh"
+#include "control/config/config.hh"
+#include "dataplane/base/eal.hh"
+#include "tools/fabric/plan/address_plan.hh"
+#include "tools/fabric/plan/fabric_config.hh"
+#include "tools/fabric/plan/topology.hh"
+
+namespace sluice::fabric {
+
+struct SwitchPlan {
+    std::string name;
+    NodeId node;
+    Config config;                      // hosts behind its ports included, flows not
+    std::vector<std::string> forced{};  // what it is not lossless for, and which is wanted
+};
+
+struct FabricPlan {
+    FabricConfig file;  // flows name hosts one by one
+    Topology topology;
+    AddressPlan addresses;
+    std::vector<SwitchPlan> switches;    // in the order of their nodes
+    std::vector<std::size_t> switch_of;  // index into `switches` by node; of a host: its leaf's
+    std::map<std::string, NodeId, NaturalOrder> nodes;  // by name
+
+    // Index of a switch's port.
+    PortId port_id(const LinkEnd& end) const;
+    // Of every host, by its name; the pool is the caller's.
+    std::map<std::string, HostPortSpec> host_specs() const;
+};
+
+// The links of the way between two hosts, by the first of its next hops everywhere.
+HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to);
+
+// What is wrong with the file as a fabric: no such node, a key that the topology decides.
+tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file);
+
+// EAL memory that the fabric takes.
+EalOptions eal_options(const FabricPlan& plan);
+// Packet buffers of all switches, cables and hosts, and the data room of one.
+std::uint64_t packets_of(const FabricPlan& plan);
+std::uint32_t packet_bytes_of(const FabricPlan& plan);
+
+// What was made, for people: switches, ports, addresses, routes, memory.
+std::string plan_text(const FabricPlan& plan);
+
+// Computed routes go up and then down.
+bool is_up_down(const FabricPlan& plan);
+// Computed routes of every switch with these links out of order (none: empty), sorted by prefix; a prefix
+// that the file gives a route for is left to it.
+std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
+                                                     const std::vector<bool>& links_down);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,174 @@
+#include "tools/fabric/report/fabric_report.hh"
+
+#include <fmt/format.h>
+
+#include "control/config/values.hh"
+#include "control/report/report.hh"
+#include "control/report/report_hosts.hh"
+#include "control/report/verdict.hh"
+#include "tools/fabric/report/pause_report.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ledger_json(const Fabric::Ledger& ledger) {
+    return {{"sent", ledger.sent},
+            {"made", ledger.made},
+            {"added", ledger.added},
+            {"delivered", ledger.delivered},
+            {"consumed", ledger.consumed},
+            {"dropped", ledger.dropped},
+            {"punted", ledger.punted},
+            {"missed", ledger.missed},
+            {"lost_on_wire", ledger.lost_on_wire},
+            {"lost_into_cut", ledger.lost_into_cut},
+            {"lost_by_fault", ledger.lost_by_fault},
+            {"queued", ledger.queued},
+            {"on_wire", ledger.on_wire},
+            {"balanced", ledger.balanced()}};
+}
+
+// Of all switches and cables: a lossless packet that is lost anywhere is lost.
+Json verdict_json(const Fabric& fabric, bool interrupted) {
+    std::uint64_t packets = 0, lost = 0;
+    Json reasons = Json::array();
+    for (const FabricSwitch& each : fabric.switches()) {
+        const RunVerdict own = judge_run(*each.running);
+        packets += own.lossless_packets;
+        lost += own.lost_packets;
+        for (const std::string& reason : own.reasons)
+            reasons.push_back(fmt::format("{}: {}", each.plan->name, reason));
+    }
+    const auto& links = fabric.plan().topology.links;
+    for (LinkId id = 0; id < links.size(); ++id) {
+        std::uint64_t here = 0;
+        for (const LinkPort* end : fabric.ends(id)) here += end == nullptr ? 0 : end->losses().lossless;
+        lost += here;
+        if (here != 0)
+            reasons.push_back(fmt::format("{}: {} lost on a cable that was cut", links[id].name,
+                                          print_count(here, "lossless packet")));
+    }
+    Json verdict = {{"lossless", nullptr},
+                    {"lossless_packets", packets},
+                    {"lost_packets", lost},
+                    {"reasons", std::move(reasons)},
+                    {"interrupted", interrupted}};
+    if (packets + lost != 0) verdict["lossless"] = verdict["reasons"].empty();
+    return verdict;
+}
+
+// What one end of a link has sent, and how long the other has held it back.
+Json direction_json(const Fabric& fabric, const Link& link, unsigned from, Time now) {
+    const LinkEnd& sender = link.ends[from];
+    const LinkEnd& receiver = link.ends[1 - from];
+    const Node& node = fabric.plan().topology.nodes[sender.node];
+    Json json = {{"from", node.name}, {"to", fabric.plan().topology.nodes[receiver.node].name}};
+    std::uint64_t packets = 0, bytes = 0;
+    Json paused = Json::object();
+    const auto add_paused = [&](ClassId n, Duration time) {
+        if (time.ps != 0) paused[std::to_string(n)] = time.ps / 1000;
+    };
+    if (node.is_host) {
+        const FabricSwitch& leaf = fabric.switches()[fabric.plan().switch_of[sender.node]];
+        const PortContext& port = leaf.running->device().port(leaf.ports->id_of(receiver.port));
+        packets = port.received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
+        bytes = port.received([](const ReceiveCounters& queue) { return queue.rx.bytes.get(); });
+        const HostPort& host = fabric.host(sender.node);
+        for (ClassId n = 0; n < classes; ++n) add_paused(n, host.paused_time(n, now));
+    } else {
+        const FabricSwitch& self = fabric.switches()[fabric.plan().switch_of[sender.node]];
+        const PortContext& port = self.running->device().port(self.ports->id_of(sender.port));
+        packets = port.counters.tx.packets.get();
+        bytes = port.counters.tx.bytes.get();
+        for (ClassId n = 0; n < classes; ++n) add_paused(n, port.honor.paused_time(n, now));
+    }
+    const std::uint64_t wire = bytes + packets * wire_overhead_bytes;
+    const double capacity = static_cast<double>(now.ps) / static_cast<double>(link.speed.byte_time().ps);
+    json["packets"] = packets;
+    json["bytes"] = bytes;
+    json["load_ppm"] =
+        now.ps == 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(wire) * 1e6 / capacity);
+    json["paused_ns"] = std::move(paused);
+    return json;
+}
+
+Json links_json(const Fabric& fabric, Time now) {
+    Json json = Json::object();
+    const auto& links = fabric.plan().topology.links;
+    for (LinkId id = 0; id < links.size(); ++id) {
+        const Link& link = links[id];
+        Json one = {
+            {"speed_bps", link.speed.bits_per_second},
+            {"cable_m", link.cable_m},
+            {"cut", fabric.is_cut(id)},
+            {"directions", {direction_json(fabric, link, 0, now), direction_json(fabric, link, 1, now)}}};
+        const auto ends = fabric.ends(id);
+        for (unsigned from = 0; from < 2; ++from) {
+            const WireLosses lost = ends[1 - from] == nullptr ? WireLosses{} : ends[1 - from]->losses();
+            one["directions"][from]["lost_on_wire"] = lost.on_wire;
+            one["directions"][from]["lost_into_cut"] = lost.into_cut;
+        }
+        json[link.name] = std::move(one);
+    }
+    return json;
+}
+
+Json flows_json(const Fabric& fabric, Time now) {
+    Config world;
+    world.flows = fabric.plan().file.flows;
+    std::vector<const HostPort*> hosts;
+    for (NodeId node = 0; node < fabric.plan().topology.nodes.size(); ++node)
+        if (fabric.plan().topology.nodes[node].is_host) hosts.push_back(&fabric.host(node));
+    Json list = Json::array();
+    const Json by_name = sluice::flows_json(world, hosts, now);
+    for (const auto& [name, flow] : by_name.items()) {
+        Json one = {{"name", name}};
+        one.update(flow);
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
+}  // namespace
+
+Json make_report(Fabric& fabric, bool interrupted) {
+    const Time now = fabric.loop().now();
+    Json report;
+    const std::string& file = fabric.plan().file.file;
+    report["fabric"] = file.substr(file.rfind('/') + 1);
+    report["seed"] = fabric.plan().file.seed;
+    report["end_ns"] = now.ps / 1000;
+    report["verdict"] = verdict_json(fabric, interrupted);
+    report["ledger"] = ledger_json(fabric.ledger());
+    report["hosts"] = Json::object();
+    for (const FabricSwitch& each : fabric.switches()) {
+        const Json behind = hosts_json(*each.running);
+        for (const auto& [name, host] : behind.items()) {
+            Json one = {{"switch", each.plan->name}};
+            one.update(host);
+            report["hosts"][name] = std::move(one);
+        }
+    }
+    report["flows"] = flows_json(fabric, now);
+    report["links"] = links_json(fabric, now);
+    report["switches"] = Json::object();
+    for (FabricSwitch& each : fabric.switches()) {
+        Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
+        one.update(sluice::make_report(*each.running));
+        report["switches"][each.plan->name] = std::move(one);
+    }
+    report["pauses"] = pauses_json(fabric);
+    report["pauses_left_out"] =
+        fabric.pauses().pauses().size() + fabric.pauses().left_out() - report["pauses"].size();
+    report["pause_trees"] = pause_trees_json(fabric);
+    report["pause_cycles"] = pause_cycles_json(fabric);
+    report["events"] = Json::array();
+    for (const FabricEvent& event : fabric.events())
+        report["events"].push_back(
+            {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}});
+    return report;
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "control/config/values.hh"
+#include "tools/fabric/report/fabric_report.hh"
+#include "tools/fabric/report/pause_report.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_flows = 10;
+constexpr std::size_t most_links = 10;
+
+std::uint64_t number(const Json& json) { return json.get<std::uint64_t>(); }
+
+std::string grouped(std::uint64_t n) {
+    std::string text = std::to_string(n);
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, " ");
+    return text;
+}
+
+std::string time_text(std::uint64_t ns) {
+    if (ns < 10'000) return fmt::format("{} ns", ns);
+    if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
+    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+}
+
+std::string gigabits_text(const Json& bits) {
+    return fmt::format("{:.2f} Gb/s", static_cast<double>(number(bits)) / 1e9);
+}
+
+std::string verdict_text(const Json& report) {
+    const Json& ledger = report["ledger"];
+    const std::uint64_t lost = number(ledger["dropped"]) + number(ledger["missed"]) +
+                               number(ledger["lost_on_wire"]) + number(ledger["lost_into_cut"]) +
+                               number(ledger["lost_by_fault"]);
+    std::uint64_t sent = 0, received = 0;  // without PFC
+    for (const Json& host : report["hosts"]) {
+        sent += number(host["sent_packets"]);
+        received += number(host["received_packets"]);
+    }
+    std::string text = fmt::format(
+        "{} packets sent by hosts, {} received, {} frames lost, {} under way, in {} of virtual time\n",
+        grouped(sent), grouped(received), grouped(lost),
+        grouped(number(ledger["queued"]) + number(ledger["on_wire"])), time_text(number(report["end_ns"])));
+    const Json& verdict = report["verdict"];
+    if (verdict["interrupted"].get<bool>())
+        text += "INTERRUPTED before the end: this is of the time until then\n";
+    text += verdict["lossless"].is_null() ? "lossless: nothing was lossless\n"
+                                          : fmt::format("lossless: {}, {} lossless packets lost\n",
+                                                        verdict["lossless"].get<bool>() ? "yes" : "no",
+                                                        grouped(number(verdict["lost_packets"])));
+    for (const Json& reason : verdict["reasons"]) text += "  " + reason.get<std::string>() + "\n";
+    for (const auto& [name, host] : report["hosts"].items())
+        for (const Json& symptom : host["symptoms"])
+            text += fmt::format("SYMPTOM: host {}: {}\n", name, symptom.get<std::string>());
+    return text;
+}
+
+std::uint64_t sum_of(const Json& object) {
+    std::uint64_t sum = 0;
+    for (const Json& each : object) sum += number(each);
+    return sum;
+}
+
+// A row for each tier: hosts, then switches from the leaves up.
+std::string tier_table(const Json& report) {
+    struct Tier {
+        std::size_t nodes = 0;
+        std::uint64_t in = 0, out = 0, dropped = 0, marked = 0, xoff = 0, deepest = 0;
+    };
+    std::map<std::uint64_t, Tier> tiers;
+    for (const Json& device : report["switches"]) {
+        Tier& tier = tiers[number(device["tier"])];
+        ++tier.nodes;
+        tier.in += number(device["ledger"]["rx"]);
+        tier.out += number(device["ledger"]["tx"]);
+        tier.dropped += number(device["ledger"]["dropped"]);
+        for (const Json& port : device["ports"]) {
+            tier.xoff += sum_of(port["pfc"]["tx_xoff"]);
+            for (const Json& queue : port["queues"]) {
+                tier.marked += number(queue["ecn_marked_packets"]);
+                tier.deepest = std::max(tier.deepest, number(queue["watermark_bytes"]));
+            }
+        }
+    }
+    std::string text = fmt::format("\n{:<8}{:>10}{:>16}{:>16}{:>10}{:>12}{:>12}{:>16}\n", "tier", "switches",
+                                   "in", "out", "dropped", "marked", "XOFF sent", "deepest queue");
+    for (const auto& [tier, row] : tiers)
+        text +=
+            fmt::format("{:<8}{:>10}{:>16}{:>16}{:>10}{:>12}{:>12}{:>16}\n", tier, row.nodes, grouped(row.in),
+                        grouped(row.out), grouped(row.dropped), grouped(row.marked), grouped(row.xoff),
+                        fmt::format("{:.1f} KB", static_cast<double>(row.deepest) / 1e3));
+    return text;
+}
+
+std::string flow_table(const Json& flows) {
+    std::vector<const Json*> sorted;
+    for (const Json& flow : flows) sorted.push_back(&flow);
+    const auto worst = [](const Json* a, const Json* b) {
+        return number((*a)["slowdown_permille"]["p99"]) > number((*b)["slowdown_permille"]["p99"]);
+    };
+    std::stable_sort(sorted.begin(), sorted.end(), worst);
+    if (sorted.empty()) return {};
+    std::string text = fmt::format("\n{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n",
+                                   sorted.size() > most_flows ? "slowest flows" : "flow", "throughput",
+                                   "messages", "p50", "p99", "slowdown", "CNPs", "resent", "paused");
+    for (std::size_t n = 0; n < std::min(sorted.size(), most_flows); ++n) {
+        const Json& flow = *sorted[n];
+        const bool any = number(flow["messages"]) != 0;
+        text += fmt::format(
+            "{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n", flow["name"].get<std::string>(),
+            gigabits_text(flow["throughput_bps"]), grouped(number(flow["messages"])),
+            any ? time_text(number(flow["completion_ns"]["p50"])) : "-",
+            any ? time_text(number(flow["completion_ns"]["p99"])) : "-",
+            any ? fmt::format("{:.2f}", static_cast<double>(number(flow["slowdown_permille"]["p99"])) / 1e3)
+                : "-",
+            grouped(number(flow["cnp_received_packets"])), grouped(number(flow["retransmitted_packets"])),
+            time_text(number(flow["paused_ns"])));
+    }
+    if (sorted.size() > most_flows) text += fmt::format("({} flows in all)\n", sorted.size());
+    return text;
+}
+
+// Directions by load, and how evenly those between the same two tiers are loaded.
+std::string link_table(const Json& report) {
+    struct Direction {
+        std::string name;
+        std::uint64_t load;
+        std::uint64_t paused;
+    };
+    std::vector<Direction> all;
+    std::map<std::string, std::vector<double>> between;
+    const auto tier_of = [&](const Json& name) {
+        const auto found = report["switches"].find(name.get<std::string>());
+        return found == report["switches"].end() ? std::string("hosts")
+                                                 : fmt::format("tier {}", number((*found)["tier"]));
+    };
+    for (const Json& link : report["links"])
+        for (const Json& each : link["directions"]) {
+            all.push_back(
+                {fmt::format("{} > {}", each["from"].get<std::string>(), each["to"].get<std::string>()),
+                 number(each["load_ppm"]), sum_of(each["paused_ns"])});
+            const std::string from = tier_of(each["from"]), to = tier_of(each["to"]);
+            if (from != "hosts" && to != "hosts")
+                between[fmt::format("{} > {}", from, to)].push_back(
+                    static_cast<double>(number(each["load_ppm"])));
+        }
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.load > b.load; });
+    std::string text;
+    if (!between.empty()) {
+        text += fmt::format("\n{:<20}{:>8}{:>12}{:>12}{:>16}{:>8}\n", "between", "links", "mean load",
+                            "max load", "max over mean", "Jain");
+        for (const auto& [name, loads] : between) {
+            double sum = 0, squares = 0, most = 0;
+            for (const double load : loads) {
+                sum += load;
+                squares += load * load;
+                most = std::max(most, load);
+            }
+            const double mean = sum / static_cast<double>(loads.size());
+            text += fmt::format(
+                "{:<20}{:>8}{:>11.1f}%{:>11.1f}%{:>16}{:>8}\n", name, loads.size(), mean / 1e4, most / 1e4,
+                sum == 0 ? "-" : fmt::format("{:.2f}", most / mean),
+                sum == 0 ? "-"
+                         : fmt::format("{:.3f}", sum * sum / (squares * static_cast<double>(loads.size()))));
+        }
+    }
+    text += fmt::format("\n{:<28}{:>8}{:>12}\n", "busiest links", "load", "paused");
+    for (std::size_t n = 0; n < std::min(all.size(), most_links) && all[n].load != 0; ++n)
+        text += fmt::format("{:<28}{:>7.1f}%{:>12}\n", all[n].name, static_cast<double>(all[n].load) / 1e4,
+                            time_text(all[n].paused));
+    return text;
+}
+
+}  // namespace
+
+std::string summarise(const Json& report) {
+    std::string text =
+        verdict_text(report) + tier_table(report) + flow_table(report["flows"]) + link_table(report);
+    if (const std::string why = why_text(report["pause_trees"], {}); !why.empty()) text += "\npauses\n" + why;
+    if (!report["events"].empty()) text += "\nevents\n";
+    for (const Json& event : report["events"])
+        text += fmt::format("{:>12}  {}: {}\n", time_text(number(event["at_ns"])),
+                            event["kind"].get<std::string>(), event["text"].get<std::string>());
+    return text;
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,268 @@
+#include "tools/fabric/report/pause_report.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "control/config/hosts.hh"
+#include "control/config/values.hh"
+#include "tools/fabric/run/fabric.hh"
+#include "tools/fabric/run/pause_words.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_listed = 10'000;
+constexpr std::size_t most_chains = 20;
+constexpr std::size_t most_victims = 20;
+constexpr std::size_t most_named = 5;
+
+Duration length(const PauseRecord& pause, Time now) { return pause.until.value_or(now) - pause.from; }
+
+// Where a tree begins: the egress of a switch.
+struct Root {
+    std::uint32_t device;
+    PortId egress_port;
+    ClassId queue;
+    bool slow_host;
+    auto operator<=>(const Root&) const = default;
+};
+
+// Whether packets to the host may leave the switch by the port.
+bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const Root& root,
+                  const std::string& host) {
+    const SwitchPlan& self = plan.switches[root.device];
+    const NodeId peer = watch.peer(root.device, root.egress_port).node;
+    if (plan.topology.nodes[peer].is_host) return plan.topology.nodes[peer].name == host;
+    if (self.config.hosts.contains(host)) return false;
+    const IpAddress& to = plan.switches[plan.switch_of[plan.nodes.at(host)]].config.hosts.at(host).address;
+    const RouteConfig* best = nullptr;
+    for (const RouteConfig& route : *self.config.routes)
+        if (contains(route.prefix, to) && (best == nullptr || route.prefix.length > best->prefix.length))
+            best = &route;
+    if (best == nullptr) return false;
+    for (const LinkId id : plan.topology.nodes[self.node].links) {
+        const auto& ends = plan.topology.links[id].ends;
+        const unsigned far = ends[0].node == self.node ? 1 : 0;
+        if (plan.port_id(ends[1 - far]) != root.egress_port) continue;
+        const IpAddress hop = plan.addresses.address(id, far);
+        return std::any_of(best->via.begin(), best->via.end(),
+                           [&](const auto& via) { return via.address == hop; });
+    }
+    return false;
+}
+
+struct Tree {
+    std::uint64_t pauses = 0;
+    std::int64_t ps = 0;
+    std::size_t depth = 0;
+    std::map<std::string, std::int64_t, NaturalOrder> hosts;  // how long each waited
+    struct Chain {
+        std::uint64_t pauses = 0;
+        std::int64_t ps = 0;
+    };
+    std::map<std::vector<std::string>, Chain> chains;  // from who waits to where it began
+};
+
+std::map<Root, Tree> trees_of(const Fabric& fabric, Time now) {
+    const PauseWatch& watch = fabric.pauses();
+    const FabricPlan& plan = fabric.plan();
+    std::map<Root, Tree> trees;
+    for (std::uint32_t id = 0; id < watch.pauses().size(); ++id) {
+        const PauseRecord& pause = watch.pauses()[id];
+        std::vector<std::string> chain{paused_name(plan, watch, pause)};
+        std::uint32_t at = id;
+        for (;; at = watch.pauses()[at].parent) {
+            chain.push_back(name_of(plan, watch.pauses()[at]));
+            if (watch.pauses()[at].parent == PauseRecord::none) break;
+        }
+        const PauseRecord& first = watch.pauses()[at];
+        chain.push_back(egress_name(plan, watch, first));
+        Tree& tree = trees[{first.device, first.egress_port, first.egress_queue, first.slow_host}];
+        const std::int64_t ps = length(pause, now).ps;
+        ++tree.pauses;
+        tree.ps += ps;
+        tree.depth = std::max(tree.depth, chain.size() - 2);
+        if (watch.peer(pause.device, pause.port).device == PauseRecord::none) tree.hosts[chain.front()] += ps;
+        auto& sum = tree.chains[std::move(chain)];
+        ++sum.pauses;
+        sum.ps += ps;
+    }
+    return trees;
+}
+
+// Flows of hosts that waited, which cannot have gone where it began.
+Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const Root& root, const Tree& tree,
+                  std::size_t& all) {
+    Config world;
+    world.flows = plan.file.flows;
+    const auto names = flow_names(world);
+    struct Victim {
+        std::string flow, from, to;
+        std::int64_t ps;
+    };
+    std::vector<Victim> victims;
+    for (std::size_t n = 0; n < world.flows.size(); ++n) {
+        const FlowConfig& flow = world.flows[n];
+        const bool reads = flow.kind == FlowKind::read;
+        for (const std::string& from : reads ? flow.to : flow.from) {
+            const auto waited = tree.hosts.find(from);
+            if (waited == tree.hosts.end()) continue;
+            for (const std::string& to : reads ? flow.from : flow.to)
+                if (!may_leave_by(plan, watch, root, to))
+                    victims.push_back({names[n], from, to, waited->second});
+        }
+    }
+    std::stable_sort(victims.begin(), victims.end(),
+                     [](const auto& a, const auto& b) { return a.ps > b.ps; });
+    all = victims.size();
+    Json json = Json::array();
+    for (std::size_t n = 0; n < std::min(victims.size(), most_victims); ++n)
+        json.push_back({{"flow", victims[n].flow},
+                        {"from", victims[n].from},
+                        {"to", victims[n].to},
+                        {"waited_ns", victims[n].ps / 1000}});
+    return json;
+}
+
+std::string root_text(const FabricPlan& plan, const PauseWatch& watch, const Root& root) {
+    const std::string& self = plan.switches[root.device].name;
+    const std::string& to = peer_name(plan, watch, root.device, root.egress_port);
+    if (!root.slow_host) return fmt::format("{} has more for {} than the link takes", self, to);
+    const auto& hosts = plan.switches[root.device].config.hosts;
+    const auto host = hosts.find(to);
+    const auto drain = host == hosts.end() ? std::nullopt : host->second.drain;
+    return fmt::format("{} takes what {} sends too slowly{}", to, self,
+                       drain ? fmt::format(", at {}", print_rate(*drain)) : std::string());
+}
+
+// "h3 was paused by leaf1, leaf1 by spine2, spine2 by leaf4".
+std::string chain_text(const Json& chain) {
+    std::string text;
+    for (std::size_t n = 0; n + 2 < chain.size(); ++n)
+        text +=
+            n == 0
+                ? fmt::format("{} was paused by {}", chain[0].get<std::string>(), chain[1].get<std::string>())
+                : fmt::format(", {} by {}", chain[n].get<std::string>(), chain[n + 1].get<std::string>());
+    return text;
+}
+
+}  // namespace
+
+Json pauses_json(const Fabric& fabric) {
+    const PauseWatch& watch = fabric.pauses();
+    const FabricPlan& plan = fabric.plan();
+    Json json = Json::array();
+    for (std::size_t n = 0; n < std::min(watch.pauses().size(), most_listed); ++n) {
+        const PauseRecord& pause = watch.pauses()[n];
+        Json one = {{"switch", name_of(plan, pause)},
+                    {"paused", paused_name(plan, watch, pause)},
+                    {"class", pause.priority},
+                    {"from_ns", pause.from.ps / 1000},
+                    {"until_ns", nullptr},
+                    {"filled_by",
+                     {{"to", egress_name(plan, watch, pause)},
+                      {"queue", pause.egress_queue},
+                      {"share_permille",
+                       pause.cells == 0 ? 0 : std::uint64_t{pause.queue_cells} * 1000 / pause.cells}}},
+                    {"because_of", nullptr},
+                    {"slow_host", pause.slow_host}};
+        if (pause.until) one["until_ns"] = pause.until->ps / 1000;
+        if (pause.parent != PauseRecord::none) one["because_of"] = pause.parent;
+        json.push_back(std::move(one));
+    }
+    return json;
+}
+
+Json pause_trees_json(const Fabric& fabric) {
+    const FabricPlan& plan = fabric.plan();
+    const PauseWatch& watch = fabric.pauses();
+    const auto trees = trees_of(fabric, fabric.now());
+    std::vector<std::pair<const Root*, const Tree*>> sorted;
+    for (const auto& [root, tree] : trees) sorted.emplace_back(&root, &tree);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second->ps > b.second->ps; });
+    Json json = Json::array();
+    for (const auto& [root, tree] : sorted) {
+        Json hosts = Json::object();
+        for (const auto& [name, ps] : tree->hosts) hosts[name] = ps / 1000;
+        std::vector<std::pair<const std::vector<std::string>*, const Tree::Chain*>> by_time;
+        for (const auto& [chain, sum] : tree->chains) by_time.emplace_back(&chain, &sum);
+        std::stable_sort(by_time.begin(), by_time.end(),
+                         [](const auto& a, const auto& b) { return a.second->ps > b.second->ps; });
+        Json chains = Json::array();
+        for (std::size_t n = 0; n < std::min(by_time.size(), most_chains); ++n)
+            chains.push_back({{"nodes", *by_time[n].first},
+                              {"pauses", by_time[n].second->pauses},
+                              {"paused_ns", by_time[n].second->ps / 1000}});
+        std::size_t victims = 0;
+        Json worst = victims_json(plan, watch, *root, *tree, victims);
+        json.push_back({{"switch", plan.switches[root->device].name},
+                        {"to", peer_name(plan, watch, root->device, root->egress_port)},
+                        {"queue", root->queue},
+                        {"slow_host", root->slow_host},
+                        {"text", root_text(plan, watch, *root)},
+                        {"pauses", tree->pauses},
+                        {"paused_ns", tree->ps / 1000},
+                        {"hops", tree->depth},
+                        {"hosts", std::move(hosts)},
+                        {"chains", std::move(chains)},
+                        {"victims", victims},
+                        {"worst_victims", std::move(worst)}});
+    }
+    return json;
+}
+
+Json pause_cycles_json(const Fabric& fabric) {
+    Json json = Json::array();
+    for (const PauseCycle& cycle : fabric.pauses().cycles()) {
+        Json one = {{"at_ns", cycle.at.ps / 1000},
+                    {"dissolved_ns", nullptr},
+                    {"text", cycle_text(fabric.plan(), fabric.pauses(), cycle)},
+                    {"pauses", cycle.pauses},
+                    {"flows", cycle.flows}};
+        if (cycle.dissolved) one["dissolved_ns"] = cycle.dissolved->ps / 1000;
+        json.push_back(std::move(one));
+    }
+    return json;
+}
+
+std::string why_text(const Json& trees, const std::string& host) {
+    std::string text;
+    for (const Json& tree : trees) {
+        if (!host.empty() && !tree["hosts"].contains(host)) continue;
+        const std::string root = tree["text"].get<std::string>();
+        if (host.empty()) {
+            text += fmt::format("{}: {} in all, {} up to {}, {} waited, {} could not have gone there\n", root,
+                                text_of_time(tree["paused_ns"].get<std::int64_t>()),
+                                print_count(tree["pauses"].get<std::uint64_t>(), "pause"),
+                                print_count(tree["hops"].get<std::uint64_t>(), "hop"),
+                                print_count(tree["hosts"].size(), "host"),
+                                print_count(tree["victims"].get<std::uint64_t>(), "flow"));
+            continue;
+        }
+        text += fmt::format("{} waited {} because {}\n", host,
+                            text_of_time(tree["hosts"][host].get<std::int64_t>()), root);
+        for (const Json& chain : tree["chains"])
+            if (chain["nodes"][0].get<std::string>() == host)
+                text += fmt::format("    {}: {} in {}\n", chain_text(chain["nodes"]),
+                                    text_of_time(chain["paused_ns"].get<std::int64_t>()),
+                                    print_count(chain["pauses"].get<std::uint64_t>(), "pause"));
+        const Json& worst = tree["worst_victims"];
+        if (worst.empty()) continue;
+        text += fmt::format("    {} had nothing to do with it; the worst:\n",
+                            print_count(tree["victims"].get<std::uint64_t>(), "flow"));
+        for (std::size_t n = 0; n < std::min(worst.size(), most_named); ++n)
+            text += fmt::format("        {} from {} to {}, {}\n", worst[n]["flow"].get<std::string>(),
+                                worst[n]["from"].get<std::string>(), worst[n]["to"].get<std::string>(),
+                                text_of_time(worst[n]["waited_ns"].get<std::int64_t>()));
+    }
+    return text;
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,153 @@
+#include "tools/fabric/run/commands.hh"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <tl/expected.hpp>
+#include <variant>
+
+#include "control/config/command_words.hh"
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+#include "control/server/commands.hh"
+
+namespace sluice::fabric {
+namespace {
+
+struct SetLink {
+    LinkId link;
+    bool up;
+};
+struct SetSwitch {
+    NodeId node;
+    bool up;
+};
+// Commands of sluiced's, by index of the switch.
+struct AtSwitches {
+    std::vector<std::pair<std::size_t, std::string>> commands;
+};
+using FabricCommand = std::variant<SetLink, SetSwitch, AtSwitches>;
+using Parsed = tl::expected<FabricCommand, std::string>;
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::istringstream stream{std::string(text)};
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(std::move(word));
+    return words;
+}
+
+tl::unexpected<std::string> unknown(std::string_view what, const std::string& name,
+                                    const std::vector<std::string>& known) {
+    const std::string near = nearest_name(name, known);
+    return tl::unexpected(fmt::format("there is no {} {}{}", what, in_quotes(name),
+                                      near.empty() ? std::string() : fmt::format("; do: write {}", near)));
+}
+
+tl::expected<LinkId, std::string> link_of(const FabricPlan& plan, const std::string& name) {
+    std::vector<std::string> known;
+    for (LinkId id = 0; id < plan.topology.links.size(); ++id) {
+        if (plan.topology.links[id].name == name) return id;
+        known.push_back(plan.topology.links[id].name);
+    }
+    return unknown("link", name, known);
+}
+
+tl::expected<NodeId, std::string> node_of(const FabricPlan& plan, const std::string& name, bool host) {
+    const auto found = plan.nodes.find(name);
+    if (found != plan.nodes.end() && plan.topology.nodes[found->second].is_host == host) return found->second;
+    std::vector<std::string> known;
+    for (const Node& node : plan.topology.nodes)
+        if (node.is_host == host) known.push_back(node.name);
+    return unknown(host ? "host" : "switch", name, known);
+}
+
+std::string joined(const std::vector<std::string>& words, std::size_t from) {
+    std::string text;
+    for (std::size_t n = from; n < words.size(); ++n) append_item(text, " ", words[n]);
+    return text;
+}
+
+// Frames to a node come in at its port, where faults are.
+Parsed parse_fault(const FabricPlan& plan, LinkId link, const std::vector<std::string>& words) {
+    std::size_t at = 2;
+    std::optional<NodeId> to;
+    if (words.size() > 3 && words[2] == "to") {
+        const auto found = plan.nodes.find(words[3]);
+        if (found == plan.nodes.end())
+            return tl::unexpected(fmt::format("there is no node {}", in_quotes(words[3])));
+        to = found->second;
+        at = 4;
+    }
+    AtSwitches at_switches;
+    for (const LinkEnd& end : plan.topology.links[link].ends) {
+        if (plan.topology.nodes[end.node].is_host || (to && *to != end.node)) continue;
+        at_switches.commands.emplace_back(plan.switch_of[end.node],
+                                          fmt::format("fault {} {}", end.port, joined(words, at)));
+    }
+    if (at_switches.commands.empty())
+        return tl::unexpected(fmt::format("{} is no switch at an end of {}", in_quotes(words[3]), words[1]));
+    return at_switches;
+}
+
+Parsed parse(const FabricPlan& plan, std::string_view text) {
+    const std::vector<std::string> words = words_of(text);
+    if (words.size() < 2)
+        return tl::unexpected(std::string("a command has at least two words, as: link NAME down"));
+    const bool up = words.back() == "up", down = words.back() == "down";
+    if (words[0] == "link") {
+        const auto link = link_of(plan, words[1]);
+        if (!link) return tl::unexpected(link.error());
+        if (words.size() == 3 && (up || down)) return SetLink{*link, up};
+        return parse_fault(plan, *link, words);
+    }
+    if (words[0] == "switch") {
+        const auto node = node_of(plan, words[1], false);
+        if (!node) return tl::unexpected(node.error());
+        if (words.size() != 3 || (!up && !down))
+            return tl::unexpected(std::string("wants: switch NAME up|down"));
+        return SetSwitch{*node, up};
+    }
+    if (words[0] == "host") {
+        const auto node = node_of(plan, words[1], true);
+        if (!node) return tl::unexpected(node.error());
+        if (words.size() != 4) return tl::unexpected(std::string("wants: host NAME KEY VALUE"));
+        return AtSwitches{{{plan.switch_of[*node],
+                            fmt::format("set host.{}.{} {}", config_key(words[1]), words[2], words[3])}}};
+    }
+    if (words[0].ends_with(':')) {
+        const auto node = node_of(plan, words[0].substr(0, words[0].size() - 1), false);
+        if (!node) return tl::unexpected(node.error());
+        return AtSwitches{{{plan.switch_of[*node], joined(words, 1)}}};
+    }
+    return tl::unexpected(
+        fmt::format("{} begins no command; do: write link, switch, host, or a switch's name and a colon",
+                    in_quotes(words[0])));
+}
+
+}  // namespace
+
+std::string check_command(const FabricPlan& plan, std::string_view text) {
+    const auto command = parse(plan, text);
+    if (!command) return command.error();
+    if (const auto* at = std::get_if<AtSwitches>(&*command))
+        for (const auto& [index, each] : at->commands)
+            if (std::string error = sluice::check_command(plan.switches[index].config, each); !error.empty())
+                return error;
+    return {};
+}
+
+std::string run_command(Fabric& fabric, std::string_view text) {
+    const auto command = parse(fabric.plan(), text);
+    if (!command) return command.error();
+    if (const auto* link = std::get_if<SetLink>(&*command)) return fabric.set_link(link->link, link->up);
+    if (const auto* node = std::get_if<SetSwitch>(&*command)) return fabric.set_switch(node->node, node->up);
+    for (const auto& [index, each] : std::get<AtSwitches>(*command).commands)
+        if (std::string error = sluice::run_command(*fabric.switches()[index].api, each); !error.empty())
+            return fmt::format("{}: {}", fabric.plan().switches[index].name, error);
+    fabric.follow_ports();
+    return {};
+}
+
+}  // namespace sluice::fabric

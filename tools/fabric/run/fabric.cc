@@ -1,0 +1,250 @@
+#include "tools/fabric/run/fabric.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control/compile/compile.hh"
+#include "control/config/values.hh"
+#include "tools/fabric/run/pause_words.hh"
+
+namespace sluice::fabric {
+namespace {
+
+// Free packet buffers that an instant begins with: what hosts start and switches make in it.
+constexpr std::size_t least_free = 4096;
+constexpr std::size_t packets_a_port = 8;
+
+Duration turn_of(const FabricPlan& plan) { return plan.switches.front().config.virtual_turn; }
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Fabric>, std::string> Fabric::create(const FabricPlan& plan, bool interactive) {
+    std::unique_ptr<Fabric> made(new Fabric(plan));
+    if (std::string error = made->open(interactive); !error.empty()) return tl::unexpected(std::move(error));
+    return made;
+}
+
+Fabric::~Fabric() {
+    for (FabricSwitch& each : switches_)
+        if (each.running) each.running->device().empty();
+}
+
+std::string Fabric::open(bool interactive) {
+    const auto packets = static_cast<unsigned>(packets_of(plan_));
+    std::size_t wanted = least_free;
+    for (const SwitchPlan& each : plan_.switches)
+        for (const auto& [name, port] : each.config.ports)
+            wanted += packets_a_port + static_cast<std::size_t>(turn_of(plan_).ps /
+                                                                (port.speed.byte_time().ps * wire_bytes(60)));
+    free_packets_ = static_cast<unsigned>(wanted);
+    pool_ =
+        std::make_unique<PacketPool>("fabric", PacketPool::Growing{packets, std::min(packets, free_packets_)},
+                                     packet_cache, packet_bytes_of(plan_));
+    if (pool_->pool() == nullptr)
+        return fmt::format("no memory for {} packet buffers ({} MB); do: make buffers smaller", packets,
+                           packets * PacketPool::bytes_each(packet_bytes_of(plan_)) >> 20);
+    auto specs = plan_.host_specs();
+    switches_.resize(plan_.switches.size());
+    std::vector<RunningSwitch*> running;
+    for (std::size_t n = 0; n < switches_.size(); ++n) {
+        const SwitchPlan& plan = plan_.switches[n];
+        FabricSwitch& made = switches_[n];
+        made.plan = &plan;
+        std::map<std::string, HostPortSpec> of_ports;
+        for (const auto& [name, host] : plan.config.hosts)
+            of_ports.emplace(host.port, std::move(specs.at(name)));
+        made.ports = std::make_unique<FabricPorts>(std::move(of_ports), plan.config.hosts);
+        RunningOptions options;
+        options.name = plan.name;
+        options.identity = static_cast<std::uint32_t>(n);
+        options.pool = pool_->pool();
+        options.forced = plan.forced;
+        auto opened = RunningSwitch::create(plan.config, options, *made.ports);
+        if (!opened) return fmt::format("switch {}: {}", plan.name, opened.error());
+        made.running = std::move(*opened);
+        made.api = std::make_unique<Api>(
+            *made.running, Api::Options{.config_file = {}, .overrides = {}, .interactive = interactive});
+        running.push_back(made.running.get());
+    }
+    for (LinkId link = 0; link < cables_.size(); ++link)
+        if (const auto [one, other] = ends(link); one != nullptr) LinkPort::join(*one, *other);
+    down_.resize(plan_.topology.nodes.size());
+    loop_ = std::make_unique<VirtualLoop>(std::move(running), turn_of(plan_));
+    routes_ = routes_without(plan_, {});
+    std::vector<Switch*> devices;
+    for (FabricSwitch& each : switches_) devices.push_back(&each.running->device());
+    pauses_ = std::make_unique<PauseWatch>(plan_, std::move(devices));
+    pauses_->on_cycle = [this](const PauseCycle& cycle) {
+        note("wait_for_cycle", cycle_text(plan_, *pauses_, cycle));
+    };
+    loop_->on_instant([this] {
+        pauses_->look(loop_->runner().ran(), loop_->now());
+        if (!pool_->keep_free(free_packets_) && !std::exchange(out_of_memory_, true))
+            note("out_of_memory",
+                 "there is no memory for more packet buffers: hosts may lose what they send");
+    });
+    return {};
+}
+
+const HostPort& Fabric::host(NodeId node) const {
+    const FabricSwitch& leaf = switches_[plan_.switch_of[node]];
+    return *leaf.ports->host(plan_.topology.nodes[node].name);
+}
+
+std::array<LinkPort*, 2> Fabric::ends(LinkId link) const {
+    std::array<LinkPort*, 2> found{};
+    const auto& ends = plan_.topology.links[link].ends;
+    for (const LinkEnd& end : ends)
+        if (plan_.topology.nodes[end.node].is_host) return found;
+    for (unsigned n = 0; n < 2; ++n)
+        found[n] = switches_[plan_.switch_of[ends[n].node]].ports->link(ends[n].port);
+    return found;
+}
+
+void Fabric::note(std::string kind, std::string text) {
+    events_.push_back({loop_->now() - Time{}, std::move(kind), std::move(text)});
+}
+
+// What holds a cable has changed.
+void Fabric::changed(LinkId id) {
+    const Link& link = plan_.topology.links[id];
+    const bool cut = is_cut(id);
+    const auto both = ends(id);
+    if (both[0] == nullptr) {
+        const LinkEnd& leaf = plan_.topology.nodes[link.ends[0].node].is_host ? link.ends[1] : link.ends[0];
+        const std::string error = at(leaf.node).running->set_port(leaf.port, !cut);
+        if (!error.empty()) note("command_failed", error);
+        return;
+    }
+    for (LinkPort* end : both) end->cut(cut);
+    loop_->actions().at(loop_->now() + plan_.file.routing.detection, [this, id] { see(id); });
+}
+
+// Both ends see what the cable is now, which may be what it was.
+void Fabric::see(LinkId id) {
+    const Link& link = plan_.topology.links[id];
+    const auto both = ends(id);
+    const bool up = !is_cut(id);
+    for (unsigned n = 0; n < 2; ++n)
+        if (!down_[link.ends[n].node] && both[n]->link_up() != up)
+            at(link.ends[n].node).ports->detect(link.ends[n].port, up);
+    if (cables_[id].seen_down == !up) return;
+    cables_[id].seen_down = !up;
+    note(up ? "link_up" : "link_down", fmt::format("{} is seen {}", link.name, up ? "up" : "down"));
+    loop_->actions().at(loop_->now() + plan_.file.routing.convergence, [this] { converge(); });
+}
+
+void Fabric::converge() {
+    if (plan_.file.routing.policy == RoutingConfig::Policy::by_hand) return;
+    std::vector<bool> links_down(cables_.size());
+    for (LinkId id = 0; id < cables_.size(); ++id) links_down[id] = cables_[id].seen_down;
+    auto routes = routes_without(plan_, links_down);
+    std::size_t changes = 0;
+    for (std::size_t n = 0; n < switches_.size(); ++n) {
+        if (routes[n] == routes_[n]) continue;
+        RunningSwitch& running = *switches_[n].running;
+        Config config = running.config();
+        for (const RouteConfig& old : routes_[n]) {
+            RouteSet& all = config.routes.change();
+            all.erase(all.find(old.prefix));
+        }
+        for (const RouteConfig& each : routes[n]) add(config, each);
+        const RouteChanges change = route_changes(running.config(), config);
+        if (change.empty()) continue;
+        ++changes;
+        if (const std::string error = running.change_routes(change); !error.empty())
+            note("command_failed", fmt::format("routes of {}: {}", switches_[n].plan->name, error));
+    }
+    routes_ = std::move(routes);
+    if (changes != 0) note("routes_changed", fmt::format("of {} of {} switches", changes, switches_.size()));
+}
+
+std::string Fabric::set_link(LinkId id, bool up) {
+    if (cables_[id].cut == !up) return {};
+    cables_[id].cut = !up;
+    const bool was_dead = cables_[id].dead != 0;
+    note(up ? "link_mended" : "link_cut", plan_.topology.links[id].name);
+    if (!was_dead) changed(id);
+    return {};
+}
+
+std::string Fabric::set_switch(NodeId node, bool up) {
+    if (down_[node] == !up) return {};
+    down_[node] = !up;
+    note(up ? "switch_up" : "switch_down", plan_.topology.nodes[node].name);
+    for (const LinkId id : plan_.topology.nodes[node].links) {
+        up ? --cables_[id].dead : ++cables_[id].dead;
+        changed(id);
+        // Without power it sees nothing, and when it is back what is there.
+        if (ends(id)[0] == nullptr) continue;
+        const Link& link = plan_.topology.links[id];
+        at(node).ports->detect(link.ends[link.ends[0].node == node ? 0 : 1].port, up && !is_cut(id));
+    }
+    return {};
+}
+
+void Fabric::follow_ports() {
+    for (LinkId id = 0; id < cables_.size(); ++id) {
+        if (ends(id)[0] == nullptr) continue;
+        const auto& ends = plan_.topology.links[id].ends;
+        const bool down = std::any_of(ends.begin(), ends.end(), [&](const LinkEnd& end) {
+            return !at(end.node).running->is_up(end.port);
+        });
+        if (cables_[id].port_down == down) continue;
+        cables_[id].port_down = down;
+        changed(id);
+    }
+}
+
+Fabric::Ledger Fabric::ledger() const {
+    Ledger sum;
+    for (const FabricSwitch& each : switches_) {
+        const Switch& device = each.running->device();
+        const sluice::Ledger own = device.ledger();
+        sum.made += own.generated + own.injected;
+        sum.consumed += own.consumed;
+        sum.dropped += own.dropped;
+        sum.punted += own.punted;
+        sum.queued += own.queued;
+        for (PortId id = 0; id < device.port_count(); ++id) {
+            const PortContext& port = device.port(id);
+            sum.lost_on_wire += port.counters.lost_on_wire.get();
+            sum.missed += port.io->account().missed;
+            if (const FaultPort* fault = each.running->fault_port(id)) {
+                const FaultCounters& counters = fault->faults();
+                sum.added += counters.duplicated + counters.pfc_duplicated + counters.storm_xoff +
+                             counters.stuck_xoff + counters.slow_xoff + counters.slow_xon;
+                sum.lost_by_fault += counters.dropped + counters.pfc_lost;
+                sum.on_wire += fault->under_way();
+            }
+        }
+        for (const auto& [name, host] : each.plan->config.hosts) {
+            const HostPort& port = *each.ports->host(name);
+            sum.sent += port.nic().statistics().frames_sent + port.pauses_sent();
+            sum.delivered += device.port(each.ports->id_of(host.port)).counters.tx.packets.get();
+        }
+    }
+    for (LinkId id = 0; id < cables_.size(); ++id)
+        for (const LinkPort* end : ends(id)) {
+            if (end == nullptr) continue;
+            sum.lost_on_wire += end->losses().on_wire;
+            sum.lost_into_cut += end->losses().into_cut;
+            sum.on_wire += end->under_way();
+        }
+    return sum;
+}
+
+std::vector<std::string> Fabric::close() {
+    std::vector<std::string> errors;
+    for (FabricSwitch& each : switches_)
+        for (std::string& error : each.running->close())
+            errors.push_back(fmt::format("switch {}: {}", each.plan->name, error));
+    for (FabricSwitch& each : switches_) each.running->device().empty();
+    if (const unsigned missing = pool_->in_use(); missing != 0)
+        errors.push_back(fmt::format("internal error: {} packet buffers did not come back", missing));
+    return errors;
+}
+
+}  // namespace sluice::fabric

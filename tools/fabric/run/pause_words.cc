@@ -1,0 +1,45 @@
+#include "tools/fabric/run/pause_words.hh"
+
+#include <fmt/format.h>
+
+#include "control/config/values.hh"
+#include "tools/fabric/plan/fabric_plan.hh"
+
+namespace sluice::fabric {
+
+const std::string& name_of(const FabricPlan& plan, const PauseRecord& pause) {
+    return plan.switches[pause.device].name;
+}
+const std::string& peer_name(const FabricPlan& plan, const PauseWatch& watch, std::uint32_t device,
+                             PortId port) {
+    return plan.topology.nodes[watch.peer(device, port).node].name;
+}
+const std::string& paused_name(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause) {
+    return peer_name(plan, watch, pause.device, pause.port);
+}
+const std::string& egress_name(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause) {
+    return peer_name(plan, watch, pause.device, pause.egress_port);
+}
+
+std::string text_of_time(std::int64_t ns) {
+    if (ns < 10'000) return fmt::format("{} ns", ns);
+    if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
+    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+}
+
+std::string cycle_text(const FabricPlan& plan, const PauseWatch& watch, const PauseCycle& cycle) {
+    std::string text;
+    for (const std::uint32_t each : cycle.pauses)
+        append_item(text, " waits for ", name_of(plan, watch.pauses()[each]));
+    const PauseRecord& first = watch.pauses()[cycle.began_with];
+    text += fmt::format(
+        " waits for {}, class {}; it began when {} paused {}, at {}, because of its queue to {}",
+        name_of(plan, watch.pauses()[cycle.pauses.front()]), first.priority, name_of(plan, first),
+        paused_name(plan, watch, first), text_of_time(static_cast<std::int64_t>(first.from.ps / 1000)),
+        egress_name(plan, watch, first));
+    std::string flows;
+    for (const std::string& each : cycle.flows) append_item(flows, ", ", each);
+    return text + "; packets of " + flows;
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,71 @@
+#include "tools/fabric/scenario/run_once.hh"
+
+#include <chrono>
+#include <memory>
+
+#include "tools/fabric/report/fabric_report.hh"
+#include "tools/fabric/run/commands.hh"
+#include "tools/fabric/run/sockets.hh"
+
+namespace sluice::fabric {
+namespace {
+
+tl::unexpected<NoRun> no_run(std::string error) { return tl::unexpected(NoRun{{std::move(error)}, false}); }
+
+// False: it was interrupted.
+bool run_through(FabricSockets* sockets, Fabric& fabric, const RunOptions& options) {
+    constexpr unsigned steps_a_round = 256;
+    unsigned steps = 0;
+    const auto end = options.duration ? std::optional(Time{} + *options.duration) : std::nullopt;
+    return fabric.loop().run(end, [&] {
+        if (sockets != nullptr && ++steps % steps_a_round == 0) sockets->serve(std::chrono::microseconds(0));
+        return options.goes_on(fabric);
+    });
+}
+
+// The clock moves when a client says so. Likewise, but a clock that stands still is stopped, not interrupted.
+bool run_interactive(FabricSockets& sockets, Fabric& fabric, const RunOptions& options) {
+    bool interrupted = false;
+    sockets.let_clients_advance([&] {
+        interrupted = !options.goes_on(fabric);
+        return !interrupted;
+    });
+    while (!options.is_stopped()) sockets.serve(std::chrono::milliseconds(20));
+    return !interrupted;
+}
+
+}  // namespace
+
+tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
+    auto made = Fabric::create(plan, options.interactive);
+    if (!made) return no_run(made.error());
+    Fabric& fabric = **made;
+    if (options.assertions != nullptr)
+        if (auto wrong = options.assertions->check(make_report(fabric, false)); !wrong.empty())
+            return tl::unexpected(NoRun{std::move(wrong), true});
+    for (const EventConfig& event : plan.file.events)
+        fabric.loop().actions().at(Time{} + event.at, [&fabric, &event] {
+            if (const std::string error = run_command(fabric, event.command); !error.empty())
+                fabric.note("command_failed", event.command + ": " + error);
+        });
+    std::unique_ptr<FabricSockets> sockets;
+    if (!options.sockets.empty()) {
+        auto opened = FabricSockets::open(fabric, options.sockets);
+        if (!opened) return no_run(opened.error());
+        sockets = std::move(*opened);
+    }
+    const bool ended = options.interactive ? run_interactive(*sockets, fabric, options)
+                                           : run_through(sockets.get(), fabric, options);
+    sockets.reset();
+    RunOutcome outcome;
+    outcome.interrupted = !ended;
+    if (std::string error = fabric.loop().gave_up(); !error.empty())
+        outcome.errors.push_back(std::move(error));
+    outcome.report = make_report(fabric, outcome.interrupted);
+    for (std::string& error : fabric.close()) outcome.errors.push_back(std::move(error));
+    if (!outcome.report["ledger"]["balanced"].get<bool>())
+        outcome.errors.emplace_back("internal error: the ledger does not balance");
+    return outcome;
+}
+
+}  // namespace sluice::fabric
