@@ -9,6 +9,7 @@
 #include "dataplane/peers/capture_file.hh"
 #include "dataplane/ports/device.hh"
 #include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/ports/receive_queue.hh"
 #include "dataplane/ports/ring_size.hh"
 #include "lib/class_mask.hh"
 
@@ -186,7 +187,7 @@ PacketDemand packet_demand(const Config& config) {
     return demand;
 }
 
-Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets) {
+SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets) {
     // Of a worker: destinations whose neighbors are to be found out, between two rounds of control.
     constexpr std::size_t unresolved_ring = 1024;
     // Of a port, on their way to control, and from it.

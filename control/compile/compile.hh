@@ -11,7 +11,7 @@
 #include "control/config/config.hh"
 #include "dataplane/base/eal.hh"
 #include "dataplane/path/policy.hh"
-#include "dataplane/run/switch.hh"
+#include "dataplane/run/switch_resources.hh"
 #include "lib/pause_sender.hh"
 
 namespace sluice {
@@ -55,7 +55,7 @@ struct PacketDemand {
 };
 PacketDemand packet_demand(const Config& config);
 // What a switch of the configuration is made of; `packets` of the pool.
-Switch::Resources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets);
+SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets);
 // EAL arguments that the configuration needs.
 EalOptions eal_options(const Config& config);
 

@@ -32,6 +32,7 @@
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
 #include "dataplane/base/output_file.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {

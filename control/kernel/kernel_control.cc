@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "control/config/values.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {
@@ -27,16 +28,14 @@ void KernelControl::want_neighbors(MirroringSwitch& running) {
     if (asked_.size() == most_asked)
         std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
     for (unsigned w = 0; w < running.device().worker_count(); ++w)
-        running.device()
-            .worker(static_cast<WorkerId>(w))
-            .unresolved->drain([&](const IpAddress& destination) {
-                if (asked_.size() == most_asked && !asked_.contains(destination)) return;
-                const auto [asked, is_new] = asked_.try_emplace(destination, now);
-                if (!is_new && now - asked->second < between_questions) return;
-                asked->second = now;
-                ++asks_;
-                mirror_->tables().want(destination);
-            });
+        running.device().unresolved(static_cast<WorkerId>(w))->drain([&](const IpAddress& destination) {
+            if (asked_.size() == most_asked && !asked_.contains(destination)) return;
+            const auto [asked, is_new] = asked_.try_emplace(destination, now);
+            if (!is_new && now - asked->second < between_questions) return;
+            asked->second = now;
+            ++asks_;
+            mirror_->tables().want(destination);
+        });
 }
 
 void KernelControl::note_links(MirroringSwitch& running) {

@@ -13,9 +13,10 @@
 #include "control/kernel/kernel_mirror.hh"
 #include "control/kernel/tap.hh"
 #include "control/routes/routes.hh"
-#include "dataplane/run/switch.hh"
 
 namespace sluice {
+
+class Switch;
 
 // What the kernel's part needs of the switch that it serves.
 class MirroringSwitch {

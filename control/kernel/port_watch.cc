@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "control/lint/lint_nic.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {

@@ -8,9 +8,11 @@
 
 #include "control/config/config.hh"
 #include "dataplane/ports/ethdev_port.hh"
-#include "dataplane/run/switch.hh"
 
 namespace sluice {
+
+class Switch;
+struct PortContext;
 
 struct PortNotice {
     std::string kind;  // "device_gone", "interface_gone", ...

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "dataplane/path/fib.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 #include "lib/frame_layers.hh"
 #include "lib/responder.hh"
 
@@ -45,7 +47,7 @@ void post(Switch& device, PortContext& port, FrameMailbox<InjectHead>::Slot& slo
     slot.head = head;
     slot.bytes = static_cast<std::uint32_t>(bytes);
     port.control->injected.post();
-    device.owner(port).injections->post({&port.id, 1});
+    device.announce_injected(port);
 }
 
 }  // namespace
@@ -61,8 +63,7 @@ std::string SlowPath::open_tap(PortId id, const std::string& port, const MacAddr
 bool SlowPath::serve(const ServedSwitch& of) {
     if (of.workers_stand_still) {
         // No worker runs meanwhile: what they have counted they have posted.
-        std::uint64_t punts = 0;
-        for (WorkerId w = 0; w < of.device.worker_count(); ++w) punts += of.device.worker(w).punts.get();
+        const std::uint64_t punts = of.device.punts();
         if (punts == served_ && held_.size() == 0 && taps_.empty()) return false;
         served_ = punts;
     }

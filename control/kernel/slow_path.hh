@@ -11,10 +11,11 @@
 #include "control/config/config.hh"
 #include "control/kernel/tap.hh"
 #include "dataplane/path/control_path.hh"
-#include "dataplane/run/switch.hh"
 #include "lib/held_frames.hh"
 
 namespace sluice {
+
+class Switch;
 
 // What the slow path needs of the switch that it serves, at one moment.
 struct ServedSwitch {

@@ -8,7 +8,7 @@
 #include "control/decisions/decision_log.hh"
 #include "control/routes/routes.hh"
 #include "dataplane/base/packet_pool.hh"
-#include "dataplane/run/switch.hh"
+#include "dataplane/run/switch_resources.hh"
 
 namespace sluice {
 namespace {
@@ -39,7 +39,7 @@ std::vector<MemoryPart> memory_parts(const Config& config) {
     parts.push_back({"forwarding tables", 2 * Fib::bytes(sizes),
                      fmt::format("2 x ({} for IPv4, {} for IPv6)", sizes.v4.tables, sizes.v6.tables)});
     const auto ports = static_cast<unsigned>(config.ports.size());
-    const Switch::Memory of_switch = Switch::memory(
+    const SwitchMemory of_switch = switch_memory(
         config.workers, ports, switch_resources(config, nullptr, packet_demand(config).total()));
     parts.push_back(
         {"workers", of_switch.workers, fmt::format("{}: queues, inboxes, counters", config.workers)});

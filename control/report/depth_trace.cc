@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
+
 namespace sluice {
 
 using Json = nlohmann::ordered_json;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "control/config/values.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {

@@ -7,6 +7,8 @@
 #include "control/report/report_port.hh"
 #include "control/report/verdict.hh"
 #include "control/report/workers.hh"
+#include "dataplane/run/switch.hh"
+#include "lib/pool_use.hh"
 
 namespace sluice {
 namespace {
@@ -30,7 +32,7 @@ Json kernel_json(const KernelControl& kernel, Switch& device) {
     const KernelMirror& mirror = kernel.mirror();
     std::uint64_t lost = 0;
     for (unsigned w = 0; w < device.worker_count(); ++w)
-        if (const auto& ring = device.worker(static_cast<WorkerId>(w)).unresolved) lost += ring->lost.get();
+        if (const auto* ring = device.unresolved(static_cast<WorkerId>(w))) lost += ring->lost.get();
     return {{"routes", mirror.tables().routes()},
             {"routes_elsewhere", mirror.tables().routes_elsewhere()},
             {"neighbors", mirror.tables().neighbors()},
@@ -48,8 +50,8 @@ Json pools_json(RunningSwitch& running) {
     };
     for (const EffectivePool& pool : running.qos().pools) {
         const bool ingress = pool.direction == PoolDirection::ingress;
-        const Shared& shared = running.device().shared();
-        const PoolUse& use = ingress ? shared.ingress_use[pool.index] : shared.egress_use[pool.index];
+        Switch& device = running.device();
+        const PoolUse& use = ingress ? device.ingress_use(pool.index) : device.egress_use(pool.index);
         json[pool.name] = {{"direction", ingress ? "ingress" : "egress"},
                            {"size_bytes", bytes(pool.size_cells)},
                            {"shared_bytes", bytes(pool.shared_cells)},

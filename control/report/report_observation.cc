@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "dataplane/run/switch.hh"
+
 namespace sluice {
 namespace {
 

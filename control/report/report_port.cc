@@ -9,7 +9,10 @@
 #include "control/report/port_warnings.hh"
 #include "control/report/quantiles.hh"
 #include "control/report/report_nic.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/peers/fault_port.hh"
 #include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {
@@ -260,8 +263,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["imissed"] = account.missed;
     json["fell_behind"] = counters.behind.get();
     json["warnings"] = port_warnings(running, id);
-    if (!port.more_receive_queues.empty())
-        json["rx_queues"] = receive_queues_json(port, device.shared().owner[id]);
+    if (!port.more_receive_queues.empty()) json["rx_queues"] = receive_queues_json(port, device.owner_of(id));
     json["flaps"] = counters.flaps.get();
     json["link_up"] = device.link_up(id);
     json["link_since_ns"] = running.links().since(id).ps / 1000;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "control/config/hosts.hh"
+#include "dataplane/path/port_context.hh"
 #include "dataplane/peers/host_port.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 

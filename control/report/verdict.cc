@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
+
 namespace sluice {
 namespace {
 

@@ -1,6 +1,8 @@
 #include "control/report/workers.hh"
 
 #include "control/report/quantiles.hh"
+#include "dataplane/path/worker_context.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {

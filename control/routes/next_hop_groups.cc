@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "control/config/values.hh"
-#include "dataplane/path/worker_context.hh"
+#include "dataplane/path/policy.hh"
 #include "lib/ecmp.hh"
 
 namespace sluice {

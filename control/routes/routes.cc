@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "control/config/values.hh"
-#include "dataplane/path/worker_context.hh"
+#include "dataplane/path/policy.hh"
 #include "lib/endian.hh"
 #include "lib/headers.hh"
 

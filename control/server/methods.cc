@@ -12,7 +12,7 @@
 #include "control/server/api.hh"
 #include "control/server/commands.hh"
 #include "control/server/methods.hh"
-#include "dataplane/run/virtual_runner.hh"
+#include "dataplane/run/switch_clock.hh"
 
 namespace sluice {
 namespace {
@@ -141,12 +141,12 @@ Json clock_run(Api& api, RpcClient&, RpcParameters& parameters) {
         duration = *time;
     }
     parameters.finish();
-    const Duration left = VirtualRunner::last_moment - api.running().now();
+    const Duration left = SwitchClock::last_moment - api.running().now();
     if (api.is_virtual() && duration && *duration > left)
         throw RpcError{RpcCode::refused,
                        fmt::format("the clock stands at {} and ends at {}, after 106 days",
                                    print_time(api.running().now() - Time{}),
-                                   print_time(VirtualRunner::last_moment - Time{})),
+                                   print_time(SwitchClock::last_moment - Time{})),
                        {{"path", "for"}, {"do", "run it for at most " + print_time(left)}}};
     if (const std::string flow = endless_flow(api.running().config()); !duration && !flow.empty())
         throw RpcError{RpcCode::refused,

@@ -7,6 +7,7 @@
 #include "control/report/report_port.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {

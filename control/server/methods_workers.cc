@@ -6,6 +6,8 @@
 #include "control/report/workers.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
+#include "dataplane/path/worker_context.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {

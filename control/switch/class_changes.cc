@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
+
 namespace sluice {
 
 std::vector<ClassNotice> ClassChanges::look(const Switch& device, Time now) {

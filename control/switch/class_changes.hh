@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "dataplane/run/switch.hh"
+#include "dataplane/path/policy.hh"
 
 namespace sluice {
+
+class Switch;
 
 // What a priority group does for its class now, whatever is configured: "lossless", "changing" (in XOFF until
 // it is lossless) or "lossy".

@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 #include "lib/class_mask.hh"
+#include "lib/pool_use.hh"
 
 namespace sluice {
 namespace {
@@ -56,7 +59,7 @@ std::int64_t use_beyond(const Switch& device) {
     const Policy& policy = device.policy();
     std::int64_t cells = 0;
     for (unsigned n = 0; n < max_pools; ++n)
-        cells += device.shared().ingress_use[n].pending_cells(policy.ingress_pools[n]);
+        cells += device.ingress_use(n).pending_cells(policy.ingress_pools[n]);
     for (PortId id = 0; id < device.port_count(); ++id)
         for (unsigned n = 0; n < classes; ++n) {
             const PriorityGroup& group = device.port(id).group[n];
@@ -148,7 +151,7 @@ LimitChange::Excess LimitChange::excess() const {
         }
     }
     for (unsigned n = 0; n < max_pools; ++n)
-        found.pool[n] = device_.shared().ingress_use[n].pending_cells(awaited_->ingress_pools[n], coming[n]);
+        found.pool[n] = device_.ingress_use(n).pending_cells(awaited_->ingress_pools[n], coming[n]);
     return found;
 }
 

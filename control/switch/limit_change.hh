@@ -19,9 +19,10 @@
 
 #include "control/switch/publication.hh"
 #include "dataplane/path/policy.hh"
-#include "dataplane/run/switch.hh"
 
 namespace sluice {
+
+class Switch;
 
 class LimitChange {
   public:

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "control/config/decision_filter.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 
@@ -42,8 +44,8 @@ void Observation::drain_decisions(Switch& device) {
     log_->keep(device.policy().decisions.verdicts);
     decisions_lost_ = 0;
     for (unsigned w = 0; w < device.worker_count(); ++w) {
-        auto& ring = device.worker(static_cast<WorkerId>(w)).decisions;
-        if (!ring) continue;
+        EventRing<DecisionEvent>* ring = device.decisions(static_cast<WorkerId>(w));
+        if (ring == nullptr) continue;
         ring->drain([&](const DecisionEvent& event) { log_->take(event); });
         decisions_lost_ += ring->lost.get();
     }
@@ -53,7 +55,7 @@ void Observation::drain_decisions(Switch& device) {
 void Observation::drain_microbursts(Switch& device) {
     std::vector<Microburst> ended;
     for (unsigned w = 0; w < device.worker_count(); ++w)
-        if (auto& ring = device.worker(static_cast<WorkerId>(w)).microbursts)
+        if (auto* ring = device.microbursts(static_cast<WorkerId>(w)))
             ring->drain([&](const Microburst& burst) { ended.push_back(burst); });
     if (!ended.empty()) keep(device, ended, true);
 }
@@ -97,8 +99,7 @@ std::string Observation::finish(Switch& device, Time now) {
     }
     keep(device, running, false);
     for (unsigned w = 0; w < device.worker_count(); ++w)
-        if (const auto& ring = device.worker(static_cast<WorkerId>(w)).microbursts)
-            left_out_ += ring->lost.get();
+        if (const auto* ring = device.microbursts(static_cast<WorkerId>(w))) left_out_ += ring->lost.get();
     const std::string error = file_ ? file_->close() : std::string();
     return error.empty() ? error : "decisions: " + error;
 }

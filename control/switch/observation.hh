@@ -12,9 +12,11 @@
 #include "control/config/config.hh"
 #include "control/decisions/decision_log.hh"
 #include "dataplane/base/output_file.hh"
-#include "dataplane/run/switch.hh"
+#include "lib/microburst.hh"
 
 namespace sluice {
+
+class Switch;
 
 class Observation {
   public:

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "dataplane/run/worker.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 
@@ -13,9 +13,7 @@ void Publication::publish(std::unique_ptr<const Policy> policy) {
     under_way_ = is_taken_up() ? 1 : under_way_ + 1;
     const Lateness waited{Clock::now(), turns()};
     const std::uint64_t generation = device_.publish(std::move(policy));
-    if (workers_stand_still_)
-        for (unsigned w = 0; w < device_.worker_count(); ++w)
-            begin_turn(device_.worker(static_cast<WorkerId>(w)));
+    if (workers_stand_still_) device_.take_up();
     while (!device_.acknowledged(generation)) {
         if (late_) return;
         if (Clock::now() - waited.since >= patience)
@@ -24,6 +22,8 @@ void Publication::publish(std::unique_ptr<const Policy> policy) {
             std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
 }
+
+bool Publication::is_taken_up() const { return device_.acknowledged(device_.generation()); }
 
 std::string Publication::late() const {
     if (!late_ || is_taken_up()) return {};
@@ -45,7 +45,7 @@ Publication::Notice Publication::notice() {
 std::array<std::uint64_t, max_workers> Publication::turns() const {
     std::array<std::uint64_t, max_workers> all{};
     for (unsigned w = 0; w < device_.worker_count(); ++w)
-        all[w] = device_.worker(static_cast<WorkerId>(w)).turns.turns.get();
+        all[w] = device_.turns(static_cast<WorkerId>(w)).turns.get();
     return all;
 }
 

@@ -14,9 +14,11 @@
 #include <string>
 
 #include "dataplane/path/policy.hh"
-#include "dataplane/run/switch.hh"
+#include "lib/ids.hh"
 
 namespace sluice {
+
+class Switch;
 
 class Publication {
   public:
@@ -32,7 +34,7 @@ class Publication {
 
     void publish(std::unique_ptr<const Policy> policy);
     // Every worker runs what was published last.
-    bool is_taken_up() const { return device_.acknowledged(device_.generation()); }
+    bool is_taken_up() const;
     bool is_full() const { return !is_taken_up() && under_way_ >= most_under_way; }
 
     // "worker 1 has not taken it up for 2 s", of a worker that has been waited for in vain; empty: all run

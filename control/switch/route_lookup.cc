@@ -7,6 +7,7 @@
 
 #include "control/config/values.hh"
 #include "dataplane/path/fib.hh"
+#include "dataplane/run/switch.hh"
 #include "lib/ecmp.hh"
 #include "lib/flow_hash.hh"
 

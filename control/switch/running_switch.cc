@@ -9,6 +9,10 @@
 #include "control/config/decision_filter.hh"
 #include "control/config/force.hh"
 #include "control/config/values.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/peers/fault_port.hh"
+#include "dataplane/run/switch.hh"
 #include "lib/rng.hh"
 
 namespace sluice {
@@ -36,6 +40,10 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
     if (std::string error = made->open(); !error.empty()) return tl::unexpected(std::move(error));
     return made;
 }
+
+RunningSwitch::~RunningSwitch() = default;
+
+std::uint64_t RunningSwitch::generation() const { return switch_->generation(); }
 
 std::string RunningSwitch::open() {
     std::string error = make_pool();

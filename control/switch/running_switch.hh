@@ -28,12 +28,14 @@
 #include "control/switch/observation.hh"
 #include "control/switch/surroundings.hh"
 #include "control/switch/watchdog.hh"
-#include "dataplane/base/packet_pool.hh"
-#include "dataplane/peers/fault_port.hh"
-#include "dataplane/run/switch.hh"
 #include "dataplane/run/switch_clock.hh"
 
 namespace sluice {
+
+class FaultPort;
+class PacketPool;
+class Switch;
+struct PortSpec;
 
 struct RunningOptions {
     std::string name = "sluice";        // unique in the process
@@ -51,6 +53,7 @@ class RunningSwitch {
     static tl::expected<std::unique_ptr<RunningSwitch>, std::string> create(const Config& config,
                                                                             RunningOptions options,
                                                                             Surroundings& surroundings);
+    ~RunningSwitch();
     RunningSwitch(const RunningSwitch&) = delete;
     RunningSwitch& operator=(const RunningSwitch&) = delete;
     // Before the first turn; it outlives the switch, or is not asked any more. Until then it is 0.
@@ -73,7 +76,7 @@ class RunningSwitch {
     // Users' watermarks start anew, by the hand of their owners.
     std::string clear_user_watermarks();
     // Of the policy that every worker runs.
-    std::uint64_t generation() const { return switch_->generation(); }
+    std::uint64_t generation() const;
     // Faults of a port from now on; under the virtual clock only. `what` was said, for the list of events.
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
     // Null: the port never had one.

@@ -8,7 +8,9 @@
 #include "control/compile/compile.hh"
 #include "control/config/force.hh"
 #include "control/config/values.hh"
+#include "dataplane/path/port_context.hh"
 #include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {
@@ -87,13 +89,8 @@ void RunningSwitch::watch() {
     for (const WatchdogNotice& notice : watchdog_.look(*switch_)) note_watchdog(notice);
     if (options_.observes) observation_->drain(*switch_);
     note_microbursts();
-    std::uint64_t drops = 0;
-    std::uint64_t falls_behind = 0;
     for (unsigned w = 0; w < switch_->worker_count(); ++w) {
-        const WorkerContext& worker = switch_->worker(static_cast<WorkerId>(w));
-        drops += worker.lossless_drops.get();
-        falls_behind += worker.falls_behind.get();
-        const std::uint64_t longest = worker.turns.longest_ps.get();
+        const std::uint64_t longest = switch_->turns(static_cast<WorkerId>(w)).longest_ps.get();
         if (!is_virtual() && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
             std::exchange(watched_longest_[w], longest) != longest)
             note_once("long_turn",
@@ -102,6 +99,8 @@ void RunningSwitch::watch() {
                                   "set turn_max to more",
                                   w, print_time(config_.turn_max)));
     }
+    const std::uint64_t drops = switch_->lossless_drops();
+    const std::uint64_t falls_behind = switch_->falls_behind();
     const bool dropped = std::exchange(watched_drops_, drops) != drops;
     const bool fell_behind = std::exchange(watched_falls_behind_, falls_behind) != falls_behind;
     if (!dropped && !fell_behind) return;

@@ -7,6 +7,9 @@
 
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/fib.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {

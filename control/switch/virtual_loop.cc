@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "control/config/values.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {
@@ -72,7 +74,7 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
             instant = max(action, runner_.now());
     if (end && (!instant || *instant > *end)) return Step::end;
     if (!instant) return Step::over;
-    if (*instant > VirtualRunner::last_moment) {
+    if (*instant > SwitchClock::last_moment) {
         if (!std::exchange(ended_, true))
             for (RunningSwitch* running : switches_)
                 running->note("clock_end", "the virtual clock ends after 106 days: nothing later happens");

@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
+
 namespace sluice {
 namespace {
 
@@ -20,12 +23,9 @@ std::string state_text(const WatchdogCounters& counters) {
 }  // namespace
 
 std::vector<WatchdogNotice> WatchdogWatch::look(Switch& device) {
-    std::uint64_t changes = 0;
-    for (unsigned w = 0; w < device.worker_count(); ++w)
-        changes += device.worker(static_cast<WorkerId>(w)).watchdog_changes.get();
     std::vector<WatchdogNotice> notice;
-    if (changes == changes_) return notice;
-    changes_ = changes;
+    const std::uint64_t changes = device.watchdog_changes();
+    if (std::exchange(changes_, changes) == changes) return notice;
     seen_.resize(device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id) {
         for (unsigned n = 0; n < classes; ++n) {

@@ -1,13 +1,17 @@
 // The PFC watchdog as control sees it: what it watches, what it has done since the last look, its report.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "dataplane/run/switch.hh"
+#include "lib/ids.hh"
 
 namespace sluice {
+
+class Switch;
 
 // One storm or cut that began or ended.
 struct WatchdogNotice {

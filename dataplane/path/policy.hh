@@ -28,6 +28,8 @@ namespace sluice {
 
 class Fib;
 
+constexpr unsigned max_next_hops = 65536;
+
 // How frames leave for one neighbor, and where.
 struct alignas(32) NextHop {  // its index is a shift
     std::array<std::uint8_t, 18>

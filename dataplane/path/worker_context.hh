@@ -1,4 +1,5 @@
-// The state of a worker and of the ports it owns, and what workers share. Plain data: the stages work on it.
+// The state of a worker, and what workers share. Plain data: the stages work on it. Control asks Switch
+// (run/switch.hh) instead, so that few files are compiled again when this one changes.
 #pragma once
 
 #include <algorithm>
@@ -8,108 +9,25 @@
 #include <span>
 #include <vector>
 
-#include "dataplane/path/control_path.hh"
-#include "dataplane/path/out_batch.hh"
+#include "dataplane/path/event_ring.hh"
 #include "dataplane/path/policy.hh"
-#include "dataplane/path/port_watchdog.hh"
-#include "dataplane/path/reactions.hh"
+#include "dataplane/path/port_context.hh"
 #include "dataplane/path/stage_meter.hh"
-#include "dataplane/ports/port.hh"
-#include "dataplane/ports/port_counters.hh"
-#include "dataplane/ports/receive_queue.hh"
+#include "dataplane/path/turn_counters.hh"
 #include "lib/class_mask.hh"
+#include "lib/counters.hh"
 #include "lib/decision.hh"
-#include "lib/depth_trace.hh"
-#include "lib/egress_queue_use.hh"
+#include "lib/drop_reason.hh"
 #include "lib/fill_board.hh"
-#include "lib/histogram.hh"
 #include "lib/ip_address.hh"
-#include "lib/link.hh"
 #include "lib/mailbox.hh"
 #include "lib/microburst.hh"
 #include "lib/packet_queue.hh"
-#include "lib/pfc_generator.hh"
-#include "lib/pfc_honor.hh"
 #include "lib/pool_use.hh"
-#include "lib/priority_group.hh"
 #include "lib/release_board.hh"
-#include "lib/scheduler.hh"
 #include "lib/snapshot.hh"
 
 namespace sluice {
-
-// For pictures: what a port's queues and groups held over time, when it paused its peer and its peer held it.
-// Bounded.
-struct PortTrace {
-    struct Pause {
-        Time at;
-        std::uint8_t priorities;  // mask, from then on
-    };
-    PortTrace(unsigned slots, Duration width);
-    void pauses_changed(Time now, std::uint8_t asserted) { changed(pauses, now, asserted); }
-    void holds_changed(Time now, std::uint8_t held) { changed(holds, now, held); }
-
-    std::vector<DepthTrace> queue, group, limit;  // cells, by class
-    std::vector<Pause> pauses;                    // what we asserted
-    std::vector<Pause> holds;                     // what we obeyed
-
-  private:
-    static void changed(std::vector<Pause>& list, Time now, std::uint8_t priorities);
-};
-
-// One of a port's queues as its owner sees it; what every packet asks of it comes first.
-struct alignas(64) EgressQueue {
-    PacketQueue packets;
-    EgressQueueUse use;
-    MicroburstMeter microburst;
-    WredQueue wred;
-
-    // What the queue holds of the buffer is the sum of its packets; only where invariants are checked.
-    bool holds_its_packets() const { return use.used_cells() == packets.cells(); }
-};
-
-// A port as its owner sees it. Other threads read `counters` and nothing else while workers run.
-struct alignas(64) PortContext {
-    Port* io = nullptr;
-    PortId id = 0;
-    bool link_up = true;
-    std::uint8_t backlog = 0;           // bit n: queue n holds packets
-    std::uint8_t groups_in_use = 0;     // bit n: group n holds cells or is in XOFF
-    std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to pause somebody, or to let him go on
-    std::uint8_t want_xoff = 0;         // what the groups have decided since the last PFC frame
-    std::uint8_t want_xon = 0;
-    bool hold_peer = false;  // falling behind: all lossless classes are to be paused
-    ReceiveState receive;    // of its first queue
-    PortWatchdog watchdog;   // what each packet asks of it comes first
-    LinkTransmitter link;
-    OutBatch out;
-    std::array<EgressQueue, classes> queue;
-    std::array<PriorityGroup, classes> group;
-    Scheduler scheduler;
-    PfcHonor honor;
-    PfcGenerator generator;
-    PortCounters counters;
-    PendingReactions reactions;
-    std::unique_ptr<PortTrace> trace;      // null: not traced
-    std::unique_ptr<ControlPath> control;  // null: nobody takes or gives frames
-    // Set at start. Who polls them writes them; the owner takes what they pass on.
-    std::vector<std::unique_ptr<ReceiveQueue>> more_receive_queues;
-
-    // Sums over its receive queues, for control: figure(const ReceiveCounters&).
-    template <class Figure>
-    std::uint64_t received(Figure figure) const {
-        std::uint64_t sum = figure(static_cast<const ReceiveCounters&>(counters));
-        for (const auto& other : more_receive_queues) sum += figure(other->counters);
-        return sum;
-    }
-    // Of a frame that was dropped as not_for_us, for control; zeros: of none.
-    MacAddress foreign_mac() const {
-        for (const auto& other : more_receive_queues)
-            if (!counters.foreign_mac.is_set() && other->counters.foreign_mac.is_set())
-                return other->counters.foreign_mac.get();
-        return counters.foreign_mac.get();
-    }
-};
 
 // Written by one worker, summed by control.
 struct alignas(64) DropCounters {
@@ -143,37 +61,6 @@ struct Shared {
     std::vector<std::unique_ptr<Mailbox<Packet*>>> mailboxes;
 
     Mailbox<Packet*>& mailbox(WorkerId from, WorkerId to) { return *mailboxes[from * workers + to]; }
-};
-
-// What a worker's turns came to under the real clock. Written by it once a turn, read by control.
-struct TurnCounters {
-    Counter turns;
-    Counter busy_turns;  // that received, handed over or sent a packet
-    Counter time_ps;
-    Counter busy_ps;     // in busy turns
-    Counter longest_ps;  // of turns and of the sleeps between them
-    Histogram busy_lengths;
-
-    void add(unsigned work, Duration length) {
-        const auto ps = static_cast<std::uint64_t>(length.ps);
-        turns.add(1);
-        time_ps.add(ps);
-        keep_longest(ps);
-        if (work == 0) return;
-        busy_turns.add(1);
-        busy_ps.add(ps);
-        busy_lengths.record(length);
-    }
-    // Between two turns. Whoever wakes up late is away as in a long turn.
-    void slept(Duration length) {
-        time_ps.add(static_cast<std::uint64_t>(length.ps));
-        keep_longest(static_cast<std::uint64_t>(length.ps));
-    }
-
-  private:
-    void keep_longest(std::uint64_t ps) {
-        if (ps > longest_ps.get()) longest_ps.set(ps);
-    }
 };
 
 // Packets that stay with the worker that received them: an array, emptied every turn, always warm.
@@ -214,32 +101,6 @@ class HandedOver {
     std::vector<Packet*> packets_;
 };
 
-// From one worker to control. What does not fit is counted and gone.
-template <class Event>
-struct EventRing {
-    explicit EventRing(std::size_t capacity) : events(capacity) {}
-    bool post(const Event& event) {
-        if (events.post({&event, 1}) == 1) [[likely]]
-            return true;
-        lost.add(1);
-        return false;
-    }
-    // Reader: calls take(event) for all that it holds now, and no more than it can hold.
-    template <class Take>
-    void drain(Take take) {
-        std::size_t left = events.size();
-        if (left == 0) return;  // before 64 of them are made
-        std::array<Event, 64> some;
-        while (left != 0) {
-            const std::size_t count = events.collect(std::span(some).first(std::min(left, some.size())));
-            for (std::size_t i = 0; i < count; ++i) take(some[i]);
-            left -= count;
-        }
-    }
-    Mailbox<Event> events;
-    Counter lost;
-};
-
 struct alignas(64) WorkerContext {
     WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool);
 
@@ -273,8 +134,6 @@ struct alignas(64) WorkerContext {
     // ever.
     std::unique_ptr<Mailbox<PortId>> injections;
 };
-
-constexpr unsigned max_next_hops = 65536;
 
 // The pools of one direction during one burst, each opened when it is first needed: what reserved parts hold
 // asks none, so workers without congestion write no line that they share.

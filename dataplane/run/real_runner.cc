@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "dataplane/path/egress.hh"
+#include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
 
 namespace sluice {

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
-#include "dataplane/run/switch.hh"
 #include "dataplane/run/switch_clock.hh"
+#include "lib/ids.hh"
 
 namespace sluice {
+
+class Switch;
 
 // Picoseconds since construction, from the TSC (22 cycles a reading).
 class TscClock {

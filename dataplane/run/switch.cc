@@ -1,16 +1,31 @@
 #include "dataplane/run/switch.hh"
 
+#include <algorithm>
+
+#include "dataplane/run/worker.hh"
+
 namespace sluice {
+namespace {
+
+// figure(worker), summed.
+template <class Figure>
+std::uint64_t sum_of(const std::vector<std::unique_ptr<WorkerContext>>& workers, Figure figure) {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers) sum += figure(*worker).get();
+    return sum;
+}
+
+}  // namespace
 
 Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
                const Resources& resources)
-    : shared_(workers, static_cast<unsigned>(ports.size()), std::move(policy),
-              resources.one_thread || workers == 1) {
+    : shared_(std::make_unique<Shared>(workers, static_cast<unsigned>(ports.size()), std::move(policy),
+                                       resources.one_thread || workers == 1)) {
     for (PortSpec& spec : ports) {
         auto context = std::make_unique<PortContext>();
         context->io = spec.io.get();
-        context->id = static_cast<PortId>(shared_.ports.size());
-        shared_.owner[context->id] = spec.owner;
+        context->id = static_cast<PortId>(shared_->ports.size());
+        shared_->owner[context->id] = spec.owner;
         context->link = spec.link;
         for (const WorkerId poller : spec.pollers)
             context->more_receive_queues.push_back(std::make_unique<ReceiveQueue>(
@@ -20,20 +35,20 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
             context->control = std::make_unique<ControlPath>(resources.control_slots);
         if (spec.trace_slots != 0)
             context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);
-        shared_.link_up[context->id].store(true, std::memory_order_relaxed);
+        shared_->link_up[context->id].store(true, std::memory_order_relaxed);
         spec.io->wake_in(awake_, context->id);
         io_.push_back(std::move(spec.io));
-        shared_.ports.push_back(std::move(context));
+        shared_->ports.push_back(std::move(context));
     }
     for (unsigned from = 0; from < workers; ++from)
         for (unsigned to = 0; to < workers; ++to)
-            shared_.mailboxes.push_back(from == to ? nullptr
-                                                   : std::make_unique<Mailbox<Packet*>>(resources.packets));
+            shared_->mailboxes.push_back(from == to ? nullptr
+                                                    : std::make_unique<Mailbox<Packet*>>(resources.packets));
     for (unsigned w = 0; w < workers; ++w)
-        workers_.push_back(std::make_unique<WorkerContext>(shared_, static_cast<WorkerId>(w),
+        workers_.push_back(std::make_unique<WorkerContext>(*shared_, static_cast<WorkerId>(w),
                                                            resources.packets, resources.pool));
     if (resources.decision_ring != 0)
-        shared_.fill = std::make_unique<FillBoard>(static_cast<unsigned>(shared_.ports.size()));
+        shared_->fill = std::make_unique<FillBoard>(static_cast<unsigned>(shared_->ports.size()));
     for (auto& worker : workers_) {
         if (!resources.one_thread) worker->reactions = std::make_unique<Reactions>();
         if (resources.decision_ring != 0)
@@ -48,11 +63,13 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
     }
 }
 
+Switch::~Switch() = default;
+
 // As the constructor above takes it, and WorkerContext's.
-Switch::Memory Switch::memory(unsigned workers, unsigned ports, const Resources& resources) {
+SwitchMemory switch_memory(unsigned workers, unsigned ports, const SwitchResources& resources) {
     const std::uint64_t all_workers = workers;
     const auto slot = sizeof(FrameMailbox<InjectHead>::Slot);
-    Memory memory;
+    SwitchMemory memory;
     memory.workers =
         all_workers *
         (sizeof(WorkerContext) + ChunkPool::bytes(resources.packets, std::size_t{ports} * classes) +
@@ -68,45 +85,103 @@ Switch::Memory Switch::memory(unsigned workers, unsigned ports, const Resources&
     return memory;
 }
 
+std::uint64_t Switch::publish(std::unique_ptr<const Policy> policy) {
+    awake_.wake();
+    return shared_->policy.publish(std::move(policy));
+}
+
+bool Switch::acknowledged(std::uint64_t generation) { return shared_->policy.acknowledged(generation); }
+std::uint64_t Switch::generation() const { return shared_->policy.generation(); }
+const Policy& Switch::policy() const { return shared_->policy.latest(); }
+
+void Switch::take_up() {
+    for (auto& worker : workers_) begin_turn(*worker);
+}
+
+PortContext& Switch::port(PortId id) { return *shared_->ports[id]; }
+const PortContext& Switch::port(PortId id) const { return *shared_->ports[id]; }
+
+bool Switch::link_up(PortId id) const {
+    if (shared_->link_up[id].load(std::memory_order_seq_cst)) return true;
+    const auto& queues = shared_->ports[id]->more_receive_queues;
+    return std::any_of(queues.begin(), queues.end(),
+                       [](const auto& queue) { return queue->polled.load(std::memory_order_seq_cst); });
+}
+
+WorkerContext& Switch::owner(const PortContext& port) { return *workers_[owner_of(port.id)]; }
+WorkerId Switch::owner_of(PortId id) const { return shared_->owner[id]; }
+
+void Switch::put_port(PortId id, std::unique_ptr<Port> io) {
+    io_[id] = std::move(io);
+    shared_->ports[id]->io = io_[id].get();
+    io_[id]->wake_in(awake_, id);
+    awake_.wake(id);
+}
+
 std::uint64_t Switch::dropped(PortId ingress_port, DropReason reason) const {
-    std::uint64_t sum = 0;
-    for (const auto& worker : workers_)
-        sum += worker->drops[ingress_port].all[static_cast<std::size_t>(reason)].get();
-    return sum;
+    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
+        return worker.drops[ingress_port].all[static_cast<std::size_t>(reason)];
+    });
 }
 
 std::uint64_t Switch::dropped_lossless(PortId ingress_port, DropReason reason) const {
-    std::uint64_t sum = 0;
-    for (const auto& worker : workers_)
-        sum += worker->drops[ingress_port].lossless[static_cast<std::size_t>(reason)].get();
-    return sum;
+    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
+        return worker.drops[ingress_port].lossless[static_cast<std::size_t>(reason)];
+    });
 }
 
 std::uint64_t Switch::next_hop_packets(std::uint32_t next_hop) const {
-    std::uint64_t sum = 0;
-    for (const auto& worker : workers_) sum += worker->next_hop_use[next_hop].packets.get();
-    return sum;
+    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
+        return worker.next_hop_use[next_hop].packets;
+    });
 }
 
 std::uint64_t Switch::next_hop_bytes(std::uint32_t next_hop) const {
-    std::uint64_t sum = 0;
-    for (const auto& worker : workers_) sum += worker->next_hop_use[next_hop].bytes.get();
-    return sum;
+    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
+        return worker.next_hop_use[next_hop].bytes;
+    });
 }
+
+std::uint64_t Switch::lossless_drops() const {
+    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.lossless_drops; });
+}
+
+std::uint64_t Switch::falls_behind() const {
+    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.falls_behind; });
+}
+
+std::uint64_t Switch::watchdog_changes() const {
+    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.watchdog_changes; });
+}
+
+std::uint64_t Switch::punts() const {
+    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.punts; });
+}
+
+const TurnCounters& Switch::turns(WorkerId id) const { return workers_[id]->turns; }
+PoolUse& Switch::ingress_use(unsigned pool) { return shared_->ingress_use[pool]; }
+const PoolUse& Switch::ingress_use(unsigned pool) const { return shared_->ingress_use[pool]; }
+PoolUse& Switch::egress_use(unsigned pool) { return shared_->egress_use[pool]; }
+
+EventRing<DecisionEvent>* Switch::decisions(WorkerId id) const { return workers_[id]->decisions.get(); }
+EventRing<Microburst>* Switch::microbursts(WorkerId id) const { return workers_[id]->microbursts.get(); }
+EventRing<IpAddress>* Switch::unresolved(WorkerId id) const { return workers_[id]->unresolved.get(); }
+
+void Switch::announce_injected(const PortContext& port) { owner(port).injections->post({&port.id, 1}); }
 
 std::uint64_t Switch::in_hand_off() const {
     std::uint64_t sum = 0;
     for (const auto& worker : workers_) sum += worker->local.count - worker->local.taken;
-    for (const auto& mailbox : shared_.mailboxes)
+    for (const auto& mailbox : shared_->mailboxes)
         if (mailbox) sum += mailbox->size();
-    for (const auto& port : shared_.ports)
+    for (const auto& port : shared_->ports)
         for (const auto& queue : port->more_receive_queues) sum += queue->passed.size();
     return sum;
 }
 
 Ledger Switch::counted() const {
     Ledger sum;
-    for (const auto& port : shared_.ports) {
+    for (const auto& port : shared_->ports) {
         const PortCounters& counters = port->counters;
         sum.rx += port->received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
         sum.tx += counters.tx.packets.get();
@@ -126,7 +201,7 @@ Ledger Switch::counted() const {
 Ledger Switch::ledger() const {
     Ledger sum = counted();
     sum.queued = in_hand_off();
-    for (const auto& port : shared_.ports) {
+    for (const auto& port : shared_->ports) {
         sum.queued += port->out.count();
         for (const EgressQueue& queue : port->queue) sum.queued += queue.packets.packets();
     }
@@ -139,9 +214,9 @@ void Switch::empty() {
         for (; local.taken < local.count; ++local.taken) rte_pktmbuf_free(local.packets[local.taken]);
         local.count = local.taken = 0;
     }
-    for (const auto& mailbox : shared_.mailboxes)
+    for (const auto& mailbox : shared_->mailboxes)
         for (; mailbox && !mailbox->empty(); mailbox->pop()) rte_pktmbuf_free(mailbox->front());
-    for (const auto& port : shared_.ports) {
+    for (const auto& port : shared_->ports) {
         for (const auto& queue : port->more_receive_queues)
             for (; !queue->passed.empty(); queue->passed.pop())
                 rte_pktmbuf_free(queue->passed.front().packet);

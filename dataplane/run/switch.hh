@@ -1,14 +1,33 @@
 // A switch as a value: ports, workers, the mailboxes between them, the published policy. Several can live in
 // one process. Runs nothing by itself; a runner does.
+//
+// It is also control's view of the workers: policies go in, figures and events come out. What a worker and a
+// port are made of stands in path/worker_context.hh and path/port_context.hh, which few files of control
+// need.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "dataplane/path/worker_context.hh"
+#include "dataplane/path/event_ring.hh"
+#include "dataplane/path/policy.hh"
+#include "dataplane/path/turn_counters.hh"
+#include "dataplane/ports/awake_ports.hh"
+#include "dataplane/ports/port.hh"
+#include "dataplane/run/switch_resources.hh"
+#include "lib/decision.hh"
+#include "lib/ip_address.hh"
+#include "lib/link.hh"
+#include "lib/microburst.hh"
 
 namespace sluice {
+
+class PoolUse;
+struct PortContext;
+struct Shared;
+struct WorkerContext;
 
 struct PortSpec {
     std::unique_ptr<Port> io;
@@ -28,62 +47,40 @@ struct Ledger {
 
 class Switch {
   public:
-    // `packets`: mbufs of `pool`, which bounds what queues and mailboxes can ever hold. `one_thread`: all
-    // workers are run by one, as under the virtual clock.
-    struct Resources {
-        rte_mempool* pool;
-        std::size_t packets;
-        bool one_thread;
-        // Events that each worker can have under way to control; 0: none of the kind.
-        std::size_t decision_ring = 0;
-        std::size_t microburst_ring = 0;
-        std::size_t unresolved_ring = 0;
-        // Frames of each port that can be under way to control, and from it.
-        std::uint16_t control_slots = 0;
-    };
+    using Resources = SwitchResources;
     Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
            const Resources& resources);
-    // Bytes that such a switch takes beside its pool and its ports' devices, in parts.
-    struct Memory {
-        std::uint64_t workers = 0, mailboxes = 0, ports = 0, decisions = 0;
-    };
-    static Memory memory(unsigned workers, unsigned ports, const Resources& resources);
+    ~Switch();
+    Switch(const Switch&) = delete;
+    Switch& operator=(const Switch&) = delete;
 
     // Control. The generation that `acknowledged` is asked for.
-    std::uint64_t publish(std::unique_ptr<const Policy> policy) {
-        awake_.wake();
-        return shared_.policy.publish(std::move(policy));
-    }
-    bool acknowledged(std::uint64_t generation) { return shared_.policy.acknowledged(generation); }
-    std::uint64_t generation() const { return shared_.policy.generation(); }
-    const Policy& policy() const { return shared_.policy.latest(); }
+    std::uint64_t publish(std::unique_ptr<const Policy> policy);
+    bool acknowledged(std::uint64_t generation);
+    // Every worker takes up what is published. Only between turns, on the thread that runs them.
+    void take_up();
+    std::uint64_t generation() const;
+    const Policy& policy() const;
 
-    std::size_t port_count() const { return shared_.ports.size(); }
-    PortContext& port(PortId id) { return *shared_.ports[id]; }
-    const PortContext& port(PortId id) const { return *shared_.ports[id]; }
+    std::size_t port_count() const { return io_.size(); }
+    PortContext& port(PortId id);
+    const PortContext& port(PortId id) const;
     // As all have seen it who receive from the port: once it is down none of them asks anything of the
     // device. seq_cst, here and where these are written: a poller says that it polls and then looks at the
     // link; the owner writes the link; here it is read first. In the one order of all of this either the
     // poller sees that the link is down, or we see that it polls.
-    bool link_up(PortId id) const {
-        if (shared_.link_up[id].load(std::memory_order_seq_cst)) return true;
-        const auto& queues = shared_.ports[id]->more_receive_queues;
-        return std::any_of(queues.begin(), queues.end(),
-                           [](const auto& queue) { return queue->polled.load(std::memory_order_seq_cst); });
-    }
-    unsigned worker_count() const { return shared_.workers; }
+    bool link_up(PortId id) const;
+    unsigned worker_count() const { return static_cast<unsigned>(workers_.size()); }
     WorkerContext& worker(WorkerId id) { return *workers_[id]; }
-    WorkerContext& owner(const PortContext& port) { return *workers_[shared_.owner[port.id]]; }
-    Shared& shared() { return shared_; }
-    const Shared& shared() const { return shared_; }
+    WorkerContext& owner(const PortContext& port);
+    WorkerId owner_of(PortId id) const;
+    Shared& shared() { return *shared_; }
+    const Shared& shared() const { return *shared_; }
 
     // Control, between turns under the virtual clock: puts `wrap(port)` where the port was.
     template <class Wrap>
     void wrap_port(PortId id, Wrap wrap) {
-        io_[id] = wrap(std::move(io_[id]));
-        shared_.ports[id]->io = io_[id].get();
-        io_[id]->wake_in(awake_, id);
-        awake_.wake(id);
+        put_port(id, wrap(std::move(io_[id])));
     }
     // What the virtual clock is to look at.
     AwakePorts& awake() { return awake_; }
@@ -93,6 +90,23 @@ class Switch {
     std::uint64_t dropped_lossless(PortId ingress_port, DropReason reason) const;
     std::uint64_t next_hop_packets(std::uint32_t next_hop) const;
     std::uint64_t next_hop_bytes(std::uint32_t next_hop) const;
+    // What control looks at before it looks closer: see WorkerContext.
+    std::uint64_t lossless_drops() const;
+    std::uint64_t falls_behind() const;
+    std::uint64_t watchdog_changes() const;
+    std::uint64_t punts() const;
+
+    const TurnCounters& turns(WorkerId id) const;
+    PoolUse& ingress_use(unsigned pool);
+    const PoolUse& ingress_use(unsigned pool) const;
+    PoolUse& egress_use(unsigned pool);
+
+    // From a worker to control. Null: the switch was made without.
+    EventRing<DecisionEvent>* decisions(WorkerId id) const;
+    EventRing<Microburst>* microbursts(WorkerId id) const;
+    EventRing<IpAddress>* unresolved(WorkerId id) const;
+    // Control has put a frame into the port's ControlPath: its owner learns of it.
+    void announce_injected(const PortContext& port);
 
     // What counters tell; `queued` is what they leave open, which is right up to frames between two counters.
     // Any time.
@@ -103,9 +117,10 @@ class Switch {
     void empty();
 
   private:
+    void put_port(PortId id, std::unique_ptr<Port> io);
     std::uint64_t in_hand_off() const;
 
-    Shared shared_;
+    std::unique_ptr<Shared> shared_;
     AwakePorts awake_;  // ports point to it
     std::vector<std::unique_ptr<Port>> io_;
     std::vector<std::unique_ptr<WorkerContext>> workers_;

@@ -1,12 +1,17 @@
 // The clock of a switch, as control sees it: the one that its runner goes by.
 #pragma once
 
+#include <cstdint>
+
 #include "lib/units.hh"
 
 namespace sluice {
 
 class SwitchClock {
   public:
+    // Of a virtual clock: later ones could not be compared with the origin.
+    static constexpr Time last_moment{INT64_MAX};
+
     virtual ~SwitchClock() = default;
     virtual Time now() const = 0;
     // Workers run on other threads now: only what they share may be looked at.

@@ -6,6 +6,7 @@
 #include "dataplane/path/ingress.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/watchdog.hh"
+#include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
 
 namespace sluice {
@@ -58,6 +59,9 @@ constexpr Duration longest_sleep{std::int64_t{1} << 61};    // 26 days
 constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
 
 }  // namespace
+
+VirtualRunner::Device::Device(Switch* of, Time now)
+    : device(of), awake(of->awake()), alarms(of->port_count(), now), all_awake(now) {}
 
 VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn)
     : calendar_(switches.size()), turn_(turn) {

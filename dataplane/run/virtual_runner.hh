@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "dataplane/run/switch.hh"
+#include "dataplane/ports/awake_ports.hh"
 #include "dataplane/run/switch_clock.hh"
 #include "lib/calendar.hh"
 #include "lib/port_alarms.hh"
@@ -24,11 +24,12 @@
 
 namespace sluice {
 
+class Switch;
+struct PortContext;
+struct WorkerContext;
+
 class VirtualRunner final : public SwitchClock {
   public:
-    // Later ones could not be compared with the origin.
-    static constexpr Time last_moment{INT64_MAX};
-
     // The switches outlive it.
     VirtualRunner(const std::vector<Switch*>& switches, Duration turn);
     ~VirtualRunner() override;
@@ -62,8 +63,7 @@ class VirtualRunner final : public SwitchClock {
         PortContext* port;
     };
     struct Device {
-        Device(Switch* of, Time now)
-            : device(of), awake(of->awake()), alarms(of->port_count(), now), all_awake(now) {}
+        Device(Switch* of, Time now);
 
         Switch* device;
         AwakePorts& awake;

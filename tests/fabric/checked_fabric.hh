@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/path/port_context.hh"
 #include "tests/sim/invariants.hh"
 #include "tools/fabric/run/fabric.hh"
 

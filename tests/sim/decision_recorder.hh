@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/decisions/decision_log.hh"
+#include "dataplane/path/event_ring.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -37,7 +38,7 @@ class Recorder {
     void drain() {
         log_.keep(sim_.policy().decisions.verdicts);
         for (unsigned w = 0; w < sim_.device().worker_count(); ++w) {
-            auto& ring = sim_.device().worker(static_cast<WorkerId>(w)).decisions;
+            auto* ring = sim_.device().decisions(static_cast<WorkerId>(w));
             std::array<DecisionEvent, 1> event;
             while (ring && ring->events.collect(event) == 1) {
                 events.push_back(event[0]);
@@ -53,7 +54,7 @@ class Recorder {
     std::uint64_t lost() {
         std::uint64_t sum = 0;
         for (unsigned w = 0; w < sim_.device().worker_count(); ++w)
-            sum += sim_.device().worker(static_cast<WorkerId>(w)).decisions->lost.get();
+            sum += sim_.device().decisions(static_cast<WorkerId>(w))->lost.get();
         return sum;
     }
     template <class What>

@@ -92,12 +92,12 @@ TEST(HostIncast, withoutCongestionControlGroupsShareTheBufferByTheirAlpha) {
                 port_of(config, id).priority_group[lossless].dynamic_th = exponent;
             HostSwitch sim(config, incast(senders, CongestionControl::none), "", incast_packets);
             sim.run_until(Time{} + milliseconds(3));
-            const Shared& shared = sim.device().shared();
+            Switch& device = sim.device();
             const std::uint8_t pool = sim.device().policy().ports[0].group[lossless].pool;
             const double shared_bytes = sim.device().policy().ingress_pools[pool].shared_cells * 256.0;
             double most = 0, least = 1e18;
             sim.on_instant = [&] {
-                const double used = shared.ingress_use[pool].shared.get() * 256.0;
+                const double used = device.ingress_use(pool).shared.get() * 256.0;
                 most = std::max(most, used);
                 least = std::min(least, used);
             };

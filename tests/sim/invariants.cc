@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dataplane/path/worker_context.hh"
+
 namespace sluice::sim {
 namespace {
 
@@ -21,7 +23,7 @@ std::string broken_group(Switch& device, const PortContext& port, unsigned n, bo
     const PortPolicy& own = policy.ports[port.id];
     const PriorityGroup& group = port.group[n];
     const GroupLimits& limits = own.group[n];
-    const PoolView pool(device.shared().ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
+    const PoolView pool(device.ingress_use(limits.pool), policy.ingress_pools[limits.pool]);
     const unsigned bit = 1U << n;
     if (group.reserved_cells() >= absurd_cells || group.shared_cells() >= absurd_cells ||
         group.headroom_cells() >= absurd_cells)
@@ -90,12 +92,11 @@ std::string broken_pools(Switch& device, const Sums& ingress, const Sums& egress
         for (const QueueLimits& queue : port.queue)
             if (queue.lossless) unlimited[queue.pool] = true;
     for (unsigned n = 0; n < max_pools; ++n) {
-        std::string wrong = broken_pool("ingress", n, device.shared().ingress_use[n], policy.ingress_pools[n],
+        std::string wrong = broken_pool("ingress", n, device.ingress_use(n), policy.ingress_pools[n],
                                         ingress.shared[n], ingress.headroom[n], !cut_pending);
         if (wrong.empty())
-            wrong = broken_pool("egress", n, device.shared().egress_use[n], policy.egress_pools[n],
-                                egress.shared[n], 0,
-                                settled && !unlimited[n] && egress.shared[n] > egress_before.shared[n]);
+            wrong = broken_pool("egress", n, device.egress_use(n), policy.egress_pools[n], egress.shared[n],
+                                0, settled && !unlimited[n] && egress.shared[n] > egress_before.shared[n]);
         if (!wrong.empty()) return wrong;
     }
     return "";
@@ -107,7 +108,7 @@ std::string broken_promise(Switch& device, std::uint64_t buffer_cells) {
     const Policy& policy = device.policy();
     std::uint64_t promised = 0;
     for (unsigned n = 0; n < max_pools; ++n) {
-        const PoolUse& use = device.shared().ingress_use[n];
+        const PoolUse& use = device.ingress_use(n);
         const PoolLimits& limits = policy.ingress_pools[n];
         promised += static_cast<std::uint64_t>(std::max<std::int64_t>(use.shared.get(), limits.shared_cells));
         if (limits.shared_headroom_cells != 0)
@@ -133,7 +134,7 @@ std::string Invariants::broken_overrun(Switch& device, PortContext& port, unsign
     const Policy& policy = device.policy();
     PriorityGroup& group = port.group[n];
     const GroupLimits& limits = policy.ports[port.id].group[n];
-    PoolUse& use = device.shared().ingress_use[limits.pool];
+    PoolUse& use = device.ingress_use(limits.pool);
     const PoolLimits& pool = policy.ingress_pools[limits.pool];
     const std::uint64_t overruns = port.counters.group[n].headroom_overruns.get();
     const bool more = overruns != overruns_[port.id][n];
@@ -191,7 +192,7 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
     if (!ledger.balanced())
         return fmt::format("ledger: rx {} generated {} tx {} dropped {} consumed {} queued {}", ledger.rx,
                            ledger.generated, ledger.tx, ledger.dropped, ledger.consumed, ledger.queued);
-    for (PoolUse& use : device.shared().ingress_use) use.clear_user_watermarks();
+    for (unsigned n = 0; n < max_pools; ++n) device.ingress_use(n).clear_user_watermarks();
     generation_ = device.generation();
     egress_before_ = egress;
     return "";
@@ -210,9 +211,8 @@ std::string broken_after_drain(Switch& device) {
         }
     }
     for (unsigned n = 0; n < max_pools; ++n)
-        if (device.shared().ingress_use[n].shared.get() != 0 ||
-            device.shared().ingress_use[n].headroom.get() != 0 ||
-            device.shared().egress_use[n].shared.get() != 0)
+        if (device.ingress_use(n).shared.get() != 0 || device.ingress_use(n).headroom.get() != 0 ||
+            device.egress_use(n).shared.get() != 0)
             return fmt::format("pool {} holds cells after the drain", n);
     return "";
 }

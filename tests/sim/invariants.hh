@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/path/port_context.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice::sim {

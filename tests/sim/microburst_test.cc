@@ -18,7 +18,7 @@ std::vector<Microburst> bursts_of(SimSwitch& sim) {
     std::vector<Microburst> bursts;
     for (unsigned w = 0; w < sim.device().worker_count(); ++w) {
         std::array<Microburst, 1> burst;
-        while (sim.device().worker(static_cast<WorkerId>(w)).microbursts->events.collect(burst) == 1)
+        while (sim.device().microbursts(static_cast<WorkerId>(w))->events.collect(burst) == 1)
             bursts.push_back(burst[0]);
     }
     return bursts;

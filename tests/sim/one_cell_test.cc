@@ -56,7 +56,7 @@ TEST(OneCell, inGroupQueueAndPool) {
             LONGS_EQUAL(i, sim.use_of(0, n).shared.get());
             const QueueLimits& queue = sim.policy().ports[1].queue[n];
             LONGS_EQUAL(i, sim.device().port(1).queue[n].use.used_cells());
-            LONGS_EQUAL(i, sim.device().shared().egress_use[queue.pool].shared.get());
+            LONGS_EQUAL(i, sim.device().egress_use(queue.pool).shared.get());
         }
         sim.hold(1, n, false);
         sim.drain(Time{} + milliseconds(1));

@@ -11,6 +11,9 @@
 #include "control/switch/running_switch.hh"
 #include "control/switch/surroundings.hh"
 #include "control/switch/virtual_loop.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
+#include "lib/pool_use.hh"
 #include "tests/sim/invariants.hh"
 #include "tests/sim/sim_port.hh"
 
@@ -47,9 +50,7 @@ class SimSwitch {
     const PoolLimits& pool_of(PortId port, ClassId n) const {
         return policy().ingress_pools[limits(port, n).pool];
     }
-    const PoolUse& use_of(PortId port, ClassId n) {
-        return device().shared().ingress_use[limits(port, n).pool];
-    }
+    const PoolUse& use_of(PortId port, ClassId n) { return device().ingress_use(limits(port, n).pool); }
     Time now() const { return loop_->now(); }
 
     // A flow of the sender behind `port`, from now on at the earliest; returns its number.

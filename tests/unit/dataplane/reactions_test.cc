@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/worker_context.hh"
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
 #include "lib/pfc_frame.hh"

@@ -10,6 +10,7 @@
 
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/path/fib.hh"
+#include "dataplane/path/port_context.hh"
 #include "dataplane/run/real_runner.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/checksum.hh"

@@ -11,9 +11,10 @@
 #include "control/report/report.hh"
 #include "control/switch/standalone_switch.hh"
 #include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/worker_context.hh"
 #include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
-
 #include "tests/unit/frames.hh"
 #include "tests/unit/nic/fake_ethdev.hh"
 

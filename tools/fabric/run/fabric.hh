@@ -14,6 +14,8 @@
 #include "control/server/api.hh"
 #include "control/switch/virtual_loop.hh"
 #include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 #include "tools/fabric/run/fabric_ports.hh"
 #include "tools/fabric/run/pause_watch.hh"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "dataplane/path/port_context.hh"
 #include "lib/class_mask.hh"
 #include "lib/classify.hh"
 #include "tools/fabric/plan/fabric_plan.hh"

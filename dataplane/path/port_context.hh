@@ -1,0 +1,103 @@
+// The state of a port: of its queues, groups, PFC and link. Plain data: the stages work on it, and control
+// reads its counters.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dataplane/path/control_path.hh"
+#include "dataplane/path/out_batch.hh"
+#include "dataplane/path/port_watchdog.hh"
+#include "dataplane/path/reactions.hh"
+#include "dataplane/ports/port.hh"
+#include "dataplane/ports/port_counters.hh"
+#include "dataplane/ports/receive_queue.hh"
+#include "lib/depth_trace.hh"
+#include "lib/egress_queue_use.hh"
+#include "lib/link.hh"
+#include "lib/microburst.hh"
+#include "lib/packet_queue.hh"
+#include "lib/pfc_generator.hh"
+#include "lib/pfc_honor.hh"
+#include "lib/priority_group.hh"
+#include "lib/scheduler.hh"
+#include "lib/wred.hh"
+
+namespace sluice {
+
+// For pictures: what a port's queues and groups held over time, when it paused its peer and its peer held it.
+// Bounded.
+struct PortTrace {
+    struct Pause {
+        Time at;
+        std::uint8_t priorities;  // mask, from then on
+    };
+    PortTrace(unsigned slots, Duration width);
+    void pauses_changed(Time now, std::uint8_t asserted) { changed(pauses, now, asserted); }
+    void holds_changed(Time now, std::uint8_t held) { changed(holds, now, held); }
+
+    std::vector<DepthTrace> queue, group, limit;  // cells, by class
+    std::vector<Pause> pauses;                    // what we asserted
+    std::vector<Pause> holds;                     // what we obeyed
+
+  private:
+    static void changed(std::vector<Pause>& list, Time now, std::uint8_t priorities);
+};
+
+// One of a port's queues as its owner sees it; what every packet asks of it comes first.
+struct alignas(64) EgressQueue {
+    PacketQueue packets;
+    EgressQueueUse use;
+    MicroburstMeter microburst;
+    WredQueue wred;
+
+    // What the queue holds of the buffer is the sum of its packets; only where invariants are checked.
+    bool holds_its_packets() const { return use.used_cells() == packets.cells(); }
+};
+
+// A port as its owner sees it. Other threads read `counters` and nothing else while workers run.
+struct alignas(64) PortContext {
+    Port* io = nullptr;
+    PortId id = 0;
+    bool link_up = true;
+    std::uint8_t backlog = 0;           // bit n: queue n holds packets
+    std::uint8_t groups_in_use = 0;     // bit n: group n holds cells or is in XOFF
+    std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to pause somebody, or to let him go on
+    std::uint8_t want_xoff = 0;         // what the groups have decided since the last PFC frame
+    std::uint8_t want_xon = 0;
+    bool hold_peer = false;  // falling behind: all lossless classes are to be paused
+    ReceiveState receive;    // of its first queue
+    PortWatchdog watchdog;   // what each packet asks of it comes first
+    LinkTransmitter link;
+    OutBatch out;
+    std::array<EgressQueue, classes> queue;
+    std::array<PriorityGroup, classes> group;
+    Scheduler scheduler;
+    PfcHonor honor;
+    PfcGenerator generator;
+    PortCounters counters;
+    PendingReactions reactions;
+    std::unique_ptr<PortTrace> trace;      // null: not traced
+    std::unique_ptr<ControlPath> control;  // null: nobody takes or gives frames
+    // Set at start. Who polls them writes them; the owner takes what they pass on.
+    std::vector<std::unique_ptr<ReceiveQueue>> more_receive_queues;
+
+    // Sums over its receive queues, for control: figure(const ReceiveCounters&).
+    template <class Figure>
+    std::uint64_t received(Figure figure) const {
+        std::uint64_t sum = figure(static_cast<const ReceiveCounters&>(counters));
+        for (const auto& other : more_receive_queues) sum += figure(other->counters);
+        return sum;
+    }
+    // Of a frame that was dropped as not_for_us, for control; zeros: of none.
+    MacAddress foreign_mac() const {
+        for (const auto& other : more_receive_queues)
+            if (!counters.foreign_mac.is_set() && other->counters.foreign_mac.is_set())
+                return other->counters.foreign_mac.get();
+        return counters.foreign_mac.get();
+    }
+};
+
+}  // namespace sluice

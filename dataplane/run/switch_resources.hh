@@ -1,0 +1,31 @@
+// What a switch is given beside its ports, and the memory that it takes for them. Known before there is one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+struct rte_mempool;
+
+namespace sluice {
+
+// `packets`: mbufs of `pool`, which bounds what queues and mailboxes can ever hold. `one_thread`: all workers
+// are run by one, as under the virtual clock.
+struct SwitchResources {
+    rte_mempool* pool;
+    std::size_t packets;
+    bool one_thread;
+    // Events that each worker can have under way to control; 0: none of the kind.
+    std::size_t decision_ring = 0;
+    std::size_t microburst_ring = 0;
+    std::size_t unresolved_ring = 0;
+    // Frames of each port that can be under way to control, and from it.
+    std::uint16_t control_slots = 0;
+};
+
+// Bytes that a switch takes beside its pool and its ports' devices, in parts.
+struct SwitchMemory {
+    std::uint64_t workers = 0, mailboxes = 0, ports = 0, decisions = 0;
+};
+SwitchMemory switch_memory(unsigned workers, unsigned ports, const SwitchResources& resources);
+
+}  // namespace sluice
