@@ -1,0 +1,19 @@
+// What most files of control include and hardly ever changes, compiled once: half of the time that such a
+// file takes to compile.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <tl/expected.hpp>
+#include <variant>
+#include <vector>
+
+#include "control/config/config.hh"
