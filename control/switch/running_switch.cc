@@ -25,6 +25,13 @@ const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) 
     return nullptr;
 }
 
+void put(std::set<std::string>& names, const std::string& name, bool in) {
+    if (in)
+        names.insert(name);
+    else
+        names.erase(name);
+}
+
 }  // namespace
 
 RunningSwitch::RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings)
@@ -125,81 +132,59 @@ bool RunningSwitch::finish_change() {
     return done;
 }
 
-std::string RunningSwitch::set_port(const std::string& name, bool up) {
-    if (!port_info_.contains(name)) return fmt::format("no port {}", in_quotes(name));
+template <class Change>
+std::string RunningSwitch::operate(Change change, Event event) {
     OperatorState state = state_;
-    if (up)
-        state.down.erase(name);
-    else
-        state.down.insert(name);
-    if (state == state_) return {};
+    change(state);
+    if (state == state_ && !event.every_time) return {};
     std::string error = publish(config_, state);
     if (!error.empty()) return error;
     state_ = std::move(state);
-    look_at_link(port_info_.at(name).id);
+    if (!event.kind.empty()) note(std::move(event.kind), std::move(event.text));
     return {};
+}
+
+std::string RunningSwitch::set_port(const std::string& name, bool up) {
+    if (!port_info_.contains(name)) return fmt::format("no port {}", in_quotes(name));
+    std::string error = operate([&](OperatorState& state) { put(state.down, name, !up); });
+    if (error.empty()) look_at_link(port_info_.at(name).id);
+    return error;
 }
 
 std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bool hold) {
     if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
-    OperatorState state = state_;
-    const auto bit = static_cast<std::uint8_t>(1U << queue);
-    std::uint8_t& mask = state.held[port];
-    mask = static_cast<std::uint8_t>(hold ? mask | bit : mask & ~bit);
-    if (mask == 0) state.held.erase(port);
-    if (state == state_) return {};
-    std::string error = publish(config_, state);
-    if (!error.empty()) return error;
-    state_ = std::move(state);
-    note(hold ? "queue_held" : "queue_released",
-         fmt::format("queue {}.{} {} by command", port, queue, hold ? "held" : "released"));
-    return {};
+    const auto change = [&](OperatorState& state) {
+        const auto bit = static_cast<std::uint8_t>(1U << queue);
+        std::uint8_t& mask = state.held[port];
+        mask = static_cast<std::uint8_t>(hold ? mask | bit : mask & ~bit);
+        if (mask == 0) state.held.erase(port);
+    };
+    return operate(change,
+                   {hold ? "queue_held" : "queue_released",
+                    fmt::format("queue {}.{} {} by command", port, queue, hold ? "held" : "released")});
 }
 
 std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
     if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
-    OperatorState state = state_;
-    if (start)
-        state.unwatched.erase(port);
-    else
-        state.unwatched.insert(port);
-    if (state == state_) return {};
-    std::string error = publish(config_, state);
-    if (!error.empty()) return error;
-    state_ = std::move(state);
-    note(start ? "watchdog_started" : "watchdog_stopped",
-         fmt::format("port {}: PFC watchdog {} by command", port, start ? "started" : "stopped"));
-    return {};
+    return operate([&](OperatorState& state) { put(state.unwatched, port, !start); },
+                   {start ? "watchdog_started" : "watchdog_stopped",
+                    fmt::format("port {}: PFC watchdog {} by command", port, start ? "started" : "stopped")});
 }
 
 std::string RunningSwitch::big_red_switch(bool on) {
-    OperatorState state = state_;
-    state.big_red_switch = on;
-    if (state == state_) return {};
-    std::string error = publish(config_, state);
-    if (!error.empty()) return error;
-    state_ = std::move(state);
-    note(on ? "big_red_switch_on" : "big_red_switch_off",
-         on ? "every lossless queue is cut by command" : "lossless queues are given back by command");
-    return {};
+    return operate(
+        [on](OperatorState& state) { state.big_red_switch = on; },
+        {on ? "big_red_switch_on" : "big_red_switch_off",
+         on ? "every lossless queue is cut by command" : "lossless queues are given back by command"});
 }
 
 std::string RunningSwitch::clear_user_watermarks() {
-    OperatorState state = state_;
-    ++state.watermarks;
-    std::string error = publish(config_, state);
-    if (error.empty()) state_ = std::move(state);
-    return error;
+    return operate([](OperatorState& state) { ++state.watermarks; });
 }
 
 std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const std::string& what) {
-    OperatorState state = state_;
-    state.decisions = wanted;
-    std::string error = publish(config_, state);
-    if (!error.empty()) return error;
-    state_ = std::move(state);
-    note("decisions", "decisions " + what);
-    return {};
+    return operate([&](OperatorState& state) { state.decisions = wanted; },
+                   {"decisions", "decisions " + what, true});
 }
 
 std::string RunningSwitch::change_routes(const RouteChanges& changes) {

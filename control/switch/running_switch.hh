@@ -161,6 +161,14 @@ class RunningSwitch {
     std::string make_pool();
     std::string open_ports(std::vector<PortSpec>& specs);
     void take_up_fault(PortId id, const FaultSettings& fault);
+    // Publishes what `change(OperatorState&)` makes of the operator's state, and then notes the event;
+    // nothing happens where it changes nothing.
+    struct Event {
+        std::string kind{}, text{};
+        bool every_time = false;  // where nothing changes, too
+    };
+    template <class Change>
+    std::string operate(Change change, Event event = {});
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
                                     const OperatorState& state) const;
