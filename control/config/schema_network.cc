@@ -1,4 +1,6 @@
 // Routes and neighbors, the tables they go to, the kernel, and what is not for forwarding.
+#include <fmt/format.h>
+
 #include "control/config/schema_sections.hh"
 
 namespace sluice::schema {
@@ -70,8 +72,10 @@ Rows<RouteConfig> route_rows() {
     using R = RouteConfig;
     Rows<RouteConfig> rows;
     rows.required("prefix", &R::prefix, network(), "Destinations that the route is for.");
-    rows.required("via", &R::via, next_hops(),
-                  "Neighbors that share the traffic, by weight (1 to 256); \"blackhole\" drops it.");
+    rows.required(
+        "via", &R::via, next_hops(),
+        fmt::format("Neighbors that share the traffic, by weight ({} to {}); \"blackhole\" drops it.",
+                    min_hop_weight, max_hop_weight));
     return rows;
 }
 

@@ -5,11 +5,12 @@
 #include <limits>
 #include <numeric>
 
+#include "control/config/config.hh"
+
 namespace sluice::fabric {
 namespace {
 
 constexpr unsigned unreachable = std::numeric_limits<unsigned>::max();
-constexpr std::uint32_t most_weight = 256;
 
 // The way to one leaf from everywhere.
 class ToLeaf {
@@ -117,19 +118,20 @@ class ToLeaf {
         if (onward.empty()) return;
         const auto [least, most] = std::minmax_element(onward.begin(), onward.end());
         if (*least == *most) return;
-        // The smallest whole numbers that are right, or as near as 256 allow.
-        for (std::uint32_t scale = 1; scale <= most_weight; ++scale) {
+        // The smallest whole numbers that are right, or as near as the largest weight allows.
+        for (std::uint32_t scale = 1; scale <= max_hop_weight; ++scale) {
             bool exact = true;
             for (std::size_t n = 0; n < hops.size(); ++n) {
                 const double share = onward[n] / *least * scale;
-                hops[n].weight = static_cast<std::uint32_t>(std::min<double>(share + 0.5, most_weight));
-                exact &= share <= most_weight && share - static_cast<double>(hops[n].weight) < 1e-9 &&
+                hops[n].weight = static_cast<std::uint32_t>(std::min<double>(share + 0.5, max_hop_weight));
+                exact &= share <= max_hop_weight && share - static_cast<double>(hops[n].weight) < 1e-9 &&
                          static_cast<double>(hops[n].weight) - share < 1e-9;
             }
             if (exact) return;
         }
         for (std::size_t n = 0; n < hops.size(); ++n)
-            hops[n].weight = std::max(1U, static_cast<std::uint32_t>(onward[n] / *most * most_weight + 0.5));
+            hops[n].weight =
+                std::max(1U, static_cast<std::uint32_t>(onward[n] / *most * max_hop_weight + 0.5));
     }
 
     const Topology& topology_;
