@@ -17,11 +17,6 @@ IpAddress host_address(unsigned id) {
     return address;
 }
 
-unsigned next_number() {
-    static unsigned number = 0;  // names of pools and tables are unique in the process
-    return ++number;
-}
-
 void add(roce::QpStatistics& to, const roce::QpStatistics& from) {
     to.completed += from.completed;
     to.failed += from.failed;
@@ -85,61 +80,22 @@ tl::expected<std::unique_ptr<Port>, std::string> HostPorts::open(const std::stri
 
 HostSwitch::HostSwitch(const Config& config, HostSetup setup, std::string label, unsigned packets,
                        bool checks)
-    : label_(std::move(label)),
-      buffer_cells_(config.buffer_size_bytes / config.cell_bytes),
-      checks_(checks),
-      surroundings_(config, std::move(setup)) {
-    RunningOptions options;
-    options.name = "host" + std::to_string(next_number());
-    options.packets = packets;
-    options.observes = false;
-    auto made = RunningSwitch::create(config, options, surroundings_);
-    if (!made) fail(made.error());
-    running_ = std::move(*made);
-    loop_ = std::make_unique<VirtualLoop>(std::vector{running_.get()}, config.virtual_turn);
-}
+    : HostSwitch(config, new HostPorts(config, std::move(setup)), std::move(label), packets, checks) {}
 
-HostSwitch::~HostSwitch() {
-    if (running_) running_->device().empty();
-}
-
-void HostSwitch::fail(const std::string& what) {
-    const double us = loop_ ? static_cast<double>(loop_->now().ps) / 1e6 : 0;
-    FAIL(fmt::format("{}{}at {:.6f} us: {}", label_, label_.empty() ? "" : ", ", us, what).c_str());
-}
-
-void HostSwitch::set_port(PortId port, bool up) {
-    const std::string error = running_->set_port(running_->port_names()[port], up);
-    if (!error.empty()) fail(error);
-}
-
-bool HostSwitch::step(Time end) {
-    if (loop_->step(end) != VirtualLoop::Step::instant) return false;
-    if (checks_) {
-        const std::string wrong = invariants_.broken(device(), buffer_cells_, running_->is_changing());
-        if (!wrong.empty()) fail(wrong);
-    }
-    if (on_instant) on_instant();
-    return true;
-}
-
-void HostSwitch::run_until(Time end) {
-    while (step(end)) {
-    }
-    loop_->runner().advance(max(end, now()));
-}
+HostSwitch::HostSwitch(const Config& config, HostPorts* ports, std::string label, unsigned packets,
+                       bool checks)
+    : CheckedSwitch(config, std::unique_ptr<Surroundings>(ports), std::move(label), packets, checks),
+      ports_(ports) {}
 
 void HostSwitch::drain(Time end) {
     while (step(end)) {
     }
-    std::string wrong = broken_after_drain(device());
+    std::string wrong;
     for (unsigned id = 0; id < hosts(); ++id)
         if (wrong.empty() && host(id).expects_frames()) wrong = fmt::format("host {} is not done", id);
-    const unsigned missing = wrong.empty() ? running_->packets_missing() : 0;
-    if (missing != 0) wrong = fmt::format("{} mbufs are not back in the pool", missing);
     const roce::QpStatistics all = sum();
     if (all.wrong_payload != 0) wrong = fmt::format("{} packets with wrong payload", all.wrong_payload);
-    if (!wrong.empty()) fail(wrong);
+    this->end(wrong, true);
 }
 
 roce::QpStatistics HostSwitch::sum(unsigned id) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/path/port_context.hh"
 #include "dataplane/peers/host_port.hh"
 #include "tests/sim/sim_switch.hh"
 
@@ -36,46 +37,31 @@ class HostPorts final : public Surroundings {
     std::vector<std::vector<roce::QpSettings>> queue_pairs_;  // of each host
 };
 
-class HostSwitch {
+class HostSwitch final : public CheckedSwitch {
   public:
     // `packets`: mbufs; 0: as many as `sluiced` would take. `checks`: invariants after each instant.
     HostSwitch(const Config& config, HostSetup setup, std::string label = "", unsigned packets = 0,
                bool checks = true);
-    ~HostSwitch();
 
     HostPort& host(unsigned id) {
-        surroundings_.ports[id]->catch_up(now());
-        return *surroundings_.ports[id];
+        ports_->ports[id]->catch_up(now());
+        return *ports_->ports[id];
     }
     const roce::QueuePair& qp(unsigned host, std::size_t index) {
         return this->host(host).nic().queue_pairs()[index];
     }
-    unsigned hosts() const { return static_cast<unsigned>(surroundings_.ports.size()); }
-    Switch& device() { return running_->device(); }
-    Time now() const { return loop_->now(); }
-
-    std::function<void()> on_instant;
-    void set_port(PortId port, bool up);  // as an operator
-    void run_until(Time end);
+    unsigned hosts() const { return static_cast<unsigned>(ports_->ports.size()); }
     // Until nothing is left to do; then nothing may be left anywhere.
     void drain(Time end);
 
     roce::QpStatistics sum(unsigned host);  // over its queue pairs
     roce::QpStatistics sum();               // over all
-    std::uint64_t dropped() const { return running_->device().ledger().dropped; }
     std::uint64_t digest();
 
   private:
-    bool step(Time end);
-    void fail(const std::string& what);
+    HostSwitch(const Config& config, HostPorts* ports, std::string label, unsigned packets, bool checks);
 
-    std::string label_;
-    std::uint64_t buffer_cells_;
-    bool checks_;
-    HostPorts surroundings_;
-    std::unique_ptr<RunningSwitch> running_;
-    std::unique_ptr<VirtualLoop> loop_;
-    Invariants invariants_;
+    HostPorts* ports_;
 };
 
 }  // namespace sluice::sim

@@ -19,11 +19,6 @@ IpAddress address_of(unsigned id, std::uint8_t host) {
     return address;
 }
 
-unsigned next_number() {
-    static unsigned number = 0;  // names of pools and tables are unique in the process
-    return ++number;
-}
-
 }  // namespace
 
 bool is_long() {
@@ -62,55 +57,32 @@ tl::expected<std::unique_ptr<Port>, std::string> SimPorts::open(const std::strin
 }
 
 SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
-    : label_(std::move(label)), buffer_cells_(config.buffer_size_bytes / config.cell_bytes) {
-    RunningOptions options;
-    options.name = "sim" + std::to_string(next_number());
-    options.packets = packets;
-    options.observes = false;
-    auto made = RunningSwitch::create(config, options, surroundings_);
-    if (!made) fail(made.error());
-    running_ = std::move(*made);
-    loop_ = std::make_unique<VirtualLoop>(std::vector{running_.get()}, config.virtual_turn);
-}
+    : SimSwitch(config, new SimPorts, std::move(label), packets) {}
 
-SimSwitch::~SimSwitch() {
-    if (running_) running_->device().empty();
-}
+SimSwitch::SimSwitch(const Config& config, SimPorts* ports, std::string label, unsigned packets)
+    : CheckedSwitch(config, std::unique_ptr<Surroundings>(ports), std::move(label), packets, true),
+      ports_(ports) {}
 
-void SimSwitch::fail(const std::string& what) {
-    const double us = loop_ ? static_cast<double>(loop_->now().ps) / 1e6 : 0;
-    FAIL(fmt::format("{}{}at {:.6f} us: {}", label_, label_.empty() ? "" : ", ", us, what).c_str());
-}
-
-void SimSwitch::must(const std::string& error, const char* what) {
-    if (!error.empty()) fail(fmt::format("{} was refused: {}", what, error));
-    tell_classes();
-}
-
-void SimSwitch::tell_classes() {
-    const EventLog& log = running_->event_log();
+void SimSwitch::changed() {
+    const EventLog& log = running().event_log();
     for (; told_ < log.total(); ++told_)
         if (const SwitchEvent* event = log.find(told_); event != nullptr && event->of_class && on_class)
             on_class(*event->of_class);
 }
 
 void SimSwitch::hold(PortId port, ClassId queue, bool on) {
-    must(running_->hold_queue(running_->port_names()[port], queue, on), "a hold");
-}
-
-void SimSwitch::set_port(PortId port, bool up) {
-    must(running_->set_port(running_->port_names()[port], up), "a port command");
+    must(running().hold_queue(running().port_names()[port], queue, on), "a hold");
 }
 
 void SimSwitch::run_watchdog(PortId port, bool on) {
-    must(running_->run_watchdog(running_->port_names()[port], on), "a watchdog command");
+    must(running().run_watchdog(running().port_names()[port], on), "a watchdog command");
 }
 
-void SimSwitch::big_red_switch(bool on) { must(running_->big_red_switch(on), "a big red switch"); }
+void SimSwitch::big_red_switch(bool on) { must(running().big_red_switch(on), "a big red switch"); }
 
 bool SimSwitch::apply(const Config& config) {
-    const bool applied = running_->apply(config).empty();
-    tell_classes();
+    const bool applied = running().apply(config).empty();
+    changed();
     return applied;
 }
 
@@ -119,51 +91,31 @@ std::uint8_t SimSwitch::add(PortId port, Flow flow) {
     return this->port(port).add(flow);
 }
 
-bool SimSwitch::step(Time end) {
-    if (loop_->step(end) != VirtualLoop::Step::instant) return false;
-    tell_classes();
-    ++instants_;
-    const std::string wrong = invariants_.broken(device(), buffer_cells_, change_pending());
-    if (!wrong.empty()) fail(wrong);
-    if (on_instant) on_instant();
-    return true;
-}
-
-void SimSwitch::run_until(Time end) {
-    while (step(end)) {
-    }
-    loop_->runner().advance(max(end, now()));
-}
-
 void SimSwitch::drain(Time end) {
     while (step(end)) {
     }
-    std::string wrong = broken_after_drain(device());
+    std::string wrong;
     bool idle = true;
-    for (SimPort* port : surroundings_.ports) {
+    for (SimPort* port : ports_->ports) {
         if (wrong.empty()) wrong = port->disorder();
         idle = idle && port->is_idle();
     }
-    const unsigned missing = wrong.empty() && idle ? running_->packets_missing() : 0;
-    if (missing != 0) wrong = fmt::format("{} mbufs are not back in the pool", missing);
-    if (!wrong.empty()) fail(wrong);
+    this->end(wrong, idle);
 }
 
 std::uint64_t SimSwitch::dropped(DropReason reason) const {
     std::uint64_t sum = 0;
-    for (PortId id = 0; id < surroundings_.ports.size(); ++id) sum += running_->device().dropped(id, reason);
+    for (PortId id = 0; id < ports_->ports.size(); ++id) sum += running().device().dropped(id, reason);
     return sum;
 }
-
-std::uint64_t SimSwitch::dropped() const { return running_->device().ledger().dropped; }
 
 std::uint64_t SimSwitch::digest() {
     std::uint64_t digest = 0;
     const auto add = [&](std::uint64_t value) { digest = scramble(digest ^ value); };
-    for (PortId id = 0; id < surroundings_.ports.size(); ++id) {
+    for (PortId id = 0; id < ports_->ports.size(); ++id) {
         const PortContext& port = device().port(id);
         const PortCounters& counters = port.counters;
-        add(surroundings_.ports[id]->digest());
+        add(ports_->ports[id]->digest());
         for (const Traffic* traffic : {&counters.rx, &counters.tx})
             add(traffic->packets.get()), add(traffic->bytes.get());
         for (const Counter* counter : {&counters.consumed, &counters.generated, &counters.lost_on_wire,

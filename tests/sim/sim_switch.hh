@@ -1,20 +1,14 @@
-// A RunningSwitch under the virtual clock whose ports are SimPorts. Every instant is followed by the
-// invariants; what is broken fails the running test with `label`, which names the seed.
+// A checked switch whose ports are SimPorts.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "control/switch/running_switch.hh"
-#include "control/switch/surroundings.hh"
-#include "control/switch/virtual_loop.hh"
 #include "dataplane/path/port_context.hh"
-#include "dataplane/run/switch.hh"
 #include "lib/pool_use.hh"
-#include "tests/sim/invariants.hh"
+#include "tests/sim/checked_switch.hh"
 #include "tests/sim/sim_port.hh"
 
 namespace sluice::sim {
@@ -34,69 +28,50 @@ class SimPorts final : public Surroundings {
     std::vector<SimPort*> ports;  // in their order; the switch owns them
 };
 
-class SimSwitch {
+class SimSwitch final : public CheckedSwitch {
   public:
     // `packets`: mbufs; 0: as many as `sluiced` would take.
     explicit SimSwitch(const Config& config, std::string label = "", unsigned packets = 0);
-    ~SimSwitch();
 
-    SimPort& port(PortId id) { return *surroundings_.ports[id]; }
-    Switch& device() { return running_->device(); }
-    const Policy& policy() const { return running_->device().policy(); }
-    const EffectiveQos& qos() const { return running_->qos(); }
-    const Config& config() const { return running_->config(); }
+    SimPort& port(PortId id) { return *ports_->ports[id]; }
+    const Policy& policy() const { return running().device().policy(); }
+    const EffectiveQos& qos() const { return running().qos(); }
+    const Config& config() const { return running().config(); }
     PriorityGroup& group(PortId port, ClassId n) { return device().port(port).group[n]; }
     const GroupLimits& limits(PortId port, ClassId n) const { return policy().ports[port].group[n]; }
     const PoolLimits& pool_of(PortId port, ClassId n) const {
         return policy().ingress_pools[limits(port, n).pool];
     }
     const PoolUse& use_of(PortId port, ClassId n) { return device().ingress_use(limits(port, n).pool); }
-    Time now() const { return loop_->now(); }
 
     // A flow of the sender behind `port`, from now on at the earliest; returns its number.
     std::uint8_t add(PortId port, Flow flow);
-    void at(Time time, std::function<void()> action) { loop_->actions().at(time, std::move(action)); }
-    // Called after every instant, when the invariants hold.
-    std::function<void()> on_instant;
-
-    // The next instant; false when there is none, or none up to `end`.
-    bool step(Time end = Time{INT64_MAX});
-    void run_until(Time end);
+    void at(Time time, std::function<void()> action) { loop().actions().at(time, std::move(action)); }
     // Until nothing is left to do or `end`, then the invariants of a drained switch.
     void drain(Time end);
 
     // As an operator; what `sluiced` refuses fails the test, but for apply, which says so.
     void hold(PortId port, ClassId queue, bool on);
-    void set_port(PortId port, bool up);
     void run_watchdog(PortId port, bool on);
     void big_red_switch(bool on);
     bool apply(const Config& config);
-    bool change_pending() const { return running_->is_changing(); }
-    std::int64_t pending_cells() const { return running_->pending_cells(); }
-    std::optional<LimitChange::QueueName> fullest_queue() const { return running_->awaited_queue(); }
+    bool change_pending() const { return running().is_changing(); }
+    std::int64_t pending_cells() const { return running().pending_cells(); }
+    std::optional<LimitChange::QueueName> fullest_queue() const { return running().awaited_queue(); }
     // Each wait of a class on its way to lossless that begins or ends.
     std::function<void(const ClassNotice&)> on_class;
 
-    std::uint64_t dropped() const;
+    using CheckedSwitch::dropped;
     std::uint64_t dropped(DropReason reason) const;
     // Everything that is counted and every departure, as one number.
     std::uint64_t digest();
-    std::uint64_t instants() const { return instants_; }
-
-    void fail(const std::string& what);
 
   private:
-    void must(const std::string& error, const char* what);
-    void tell_classes();
+    SimSwitch(const Config& config, SimPorts* ports, std::string label, unsigned packets);
+    void changed() override;
 
-    std::string label_;
-    std::uint64_t buffer_cells_;
-    SimPorts surroundings_;
-    std::unique_ptr<RunningSwitch> running_;
-    std::unique_ptr<VirtualLoop> loop_;
+    SimPorts* ports_;
     std::uint64_t told_ = 0;  // events, to on_class
-    Invariants invariants_;
-    std::uint64_t instants_ = 0;
 };
 
 }  // namespace sluice::sim
