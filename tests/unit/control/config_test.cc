@@ -6,7 +6,7 @@
 #include "control/config/config_paths.hh"
 #include "control/config/schema_rows.hh"
 #include "control/config/toml_text.hh"
-#include "tests/unit/config_text.hh"
+#include "tests/unit/control/config_text.hh"
 
 #include "CppUTest/TestHarness.h"
 
