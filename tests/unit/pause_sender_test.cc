@@ -1,5 +1,7 @@
 #include "lib/pause_sender.hh"
 
+#include "tests/unit/pauses.hh"
+
 #include "CppUTest/TestHarness.h"
 
 using namespace sluice;
@@ -12,13 +14,6 @@ constexpr ClassId lossless = 3;
 constexpr std::uint32_t frame = 1250;  // 100 ns at 100G
 
 constexpr Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
-
-PauseMap pauses(std::uint8_t classes, std::uint16_t quanta) {
-    PauseMap map;
-    map.class_enable = classes;
-    map.quanta.fill(quanta);
-    return map;
-}
 
 }  // namespace
 

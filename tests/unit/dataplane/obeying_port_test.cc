@@ -7,6 +7,7 @@
 
 #include "dataplane/base/packet_pool.hh"
 #include "lib/pfc_frame.hh"
+#include "tests/unit/pauses.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -45,13 +46,6 @@ class Driver final : public Port {
     std::size_t takes = SIZE_MAX;
     unsigned given = 0, sent = 0, bursts = 0;
 };
-
-PauseMap pauses(std::uint8_t classes, std::uint16_t quanta) {
-    PauseMap map;
-    map.class_enable = classes;
-    map.quanta.fill(quanta);
-    return map;
-}
 
 }  // namespace
 
