@@ -1,4 +1,4 @@
-// What most files of control include and hardly ever changes, compiled once: half of the time that such a
+// What most files of control include and hardly ever changes, compiled once: a third of the time that such a
 // file takes to compile.
 #include <fmt/format.h>
 
