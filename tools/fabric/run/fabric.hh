@@ -15,6 +15,7 @@
 #include "control/switch/virtual_loop.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/path/port_context.hh"
+#include "dataplane/peers/fault_port.hh"
 #include "dataplane/run/switch.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 #include "tools/fabric/run/fabric_ports.hh"
