@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -15,16 +17,27 @@ namespace sluice {
 namespace lint {
 namespace {
 
-// "port.p1.mtu" as a port and its key; the port's name may be quoted.
-std::optional<std::pair<std::string_view, std::string_view>> port_and_key(std::string_view path) {
-    constexpr std::string_view ports = "port.";
-    if (!path.starts_with(ports)) return std::nullopt;
-    path.remove_prefix(ports.size());
+// "port.p1.mtu" and "host.h1.mtu" in parts, and the sections whose keys they inherit; a name may be quoted.
+struct Inheriting {
+    std::string owner;  // "port p1"
+    std::string_view key;
+    std::span<const std::string_view> sections;
+};
+
+std::optional<Inheriting> inheriting(std::string_view path) {
+    static constexpr std::array<std::string_view, 2> of_ports{"default.", "default.port."};
+    static constexpr std::array<std::string_view, 1> of_hosts{"host.default."};
+    const bool is_port = path.starts_with("port.");
+    if (!is_port && !path.starts_with("host.")) return std::nullopt;
+    path.remove_prefix(5);
     const bool quoted = path.starts_with('"');
     const std::size_t end = path.find(quoted ? "\"." : ".");
     if (end == path.npos) return std::nullopt;
-    return std::pair(path.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0)),
-                     path.substr(end + (quoted ? 2 : 1)));
+    const std::string_view name = path.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0));
+    Inheriting parts{fmt::format("{} {}", is_port ? "port" : "host", name),
+                     path.substr(end + (quoted ? 2 : 1)), of_hosts};
+    if (is_port) parts.sections = of_ports;
+    return parts;
 }
 
 }  // namespace
@@ -32,18 +45,18 @@ std::optional<std::pair<std::string_view, std::string_view>> port_and_key(std::s
 void Findings::add(Severity severity, FindingId id, std::string path, std::string message, std::string fix,
                    SourcePlace fallback, std::size_t others) {
     SourcePlace place = config_.source.find(path);
-    std::string of_port;
-    if (const auto port = port_and_key(path); port && place.line == 0)
-        for (const std::string_view section : {"default.", "default.port."}) {
-            std::string inherited = std::string(section).append(port->second);
+    std::string owner;
+    if (auto parts = inheriting(path); parts && place.line == 0)
+        for (const std::string_view section : parts->sections) {
+            std::string inherited = std::string(section).append(parts->key);
             const SourcePlace there = config_.source.find(inherited);
             if (there.line == 0) continue;
             place = there;
-            of_port = port->first;
+            owner = std::move(parts->owner);
             path = std::move(inherited);
             break;
         }
-    if (!of_port.empty())
+    if (!owner.empty())
         for (Entry& entry : entries_)
             if (entry.finding.id == id.name() && entry.finding.path == path &&
                 entry.finding.message == message) {
@@ -55,7 +68,7 @@ void Findings::add(Severity severity, FindingId id, std::string path, std::strin
     if (++count->second.found > max_findings_of_a_kind) return;
     entries_.push_back({{severity, std::string(id.name()), std::move(path), std::move(message),
                          std::move(fix), place.line != 0 ? place : fallback},
-                        std::move(of_port),
+                        std::move(owner),
                         others});
 }
 
@@ -77,10 +90,10 @@ void Findings::note(FindingId id, std::string path, std::string message, std::st
 std::vector<Finding> Findings::take() {
     std::vector<Finding> findings;
     for (Entry& entry : entries_) {
-        if (!entry.of_port.empty() && entry.others == 0)
-            entry.finding.message += fmt::format(" (of port {})", entry.of_port);
-        else if (!entry.of_port.empty())
-            entry.finding.message += fmt::format(" (of port {} and {} {})", entry.of_port, entry.others,
+        if (!entry.owner.empty() && entry.others == 0)
+            entry.finding.message += fmt::format(" (of {})", entry.owner);
+        else if (!entry.owner.empty())
+            entry.finding.message += fmt::format(" (of {} and {} {})", entry.owner, entry.others,
                                                  entry.others == 1 ? "other" : "others");
         else if (entry.others != 0)
             entry.finding.message +=

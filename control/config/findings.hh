@@ -1,4 +1,4 @@
-// Collects findings: places, ports that inherit the same key, and not too many of a kind.
+// Collects findings: places, ports and hosts that inherit the same key, and not too many of a kind.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@ class Findings {
   public:
     explicit Findings(const Config& config) : config_(config) {}
 
-    // At the place of the key `path`. A port's key that the file has under [default] is named and placed as
-    // it stands there, and the ports that have the same to hear of it are one finding. At `fallback` when the
-    // file has neither.
+    // At the place of the key `path`. A port's key that the file has under [default], and a host's that it
+    // has under [host.default], is named and placed as it stands there. Those that inherit it are one finding
+    // when `message` is the same: it names none of them. At `fallback` when the file has neither.
     void error(FindingId id, std::string path, std::string message, std::string fix,
                SourcePlace fallback = {});
     void warn(FindingId id, std::string path, std::string message, std::string fix,
@@ -36,7 +36,7 @@ class Findings {
     };
     struct Entry {
         Finding finding;
-        std::string of_port;  // the first that inherits the key; empty: it is not under [default]
+        std::string owner;  // "port p1", the first that inherits the key; empty: the key is its own
         std::size_t others;
     };
     const Config& config_;

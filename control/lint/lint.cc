@@ -121,11 +121,22 @@ void check_port(const std::string& name, const PortConfig& port, const Config& c
     }
 }
 
+// A key of the port's faults that the file has.
+std::string fault_key(const std::string& name, const Config& config) {
+    for (const std::string& table :
+         {port_path(name, "fault."), std::string("default.fault."), std::string("default.port.fault.")}) {
+        const auto said = config.source.places.lower_bound(table);
+        if (said != config.source.places.end() && said->first.starts_with(table))
+            return "fault." + said->first.substr(table.size());
+    }
+    return "fault";
+}
+
 void check_fault(const std::string& name, const PortConfig& port, const Config& config, Findings& findings) {
     const FaultSettings& fault = port.fault;
     if (fault == FaultSettings{}) return;
     if (config.clock == ClockKind::real_time)
-        findings.error("fault-real-clock", port_path(name, "fault"),
+        findings.error("fault-real-clock", port_path(name, fault_key(name, config)),
                        "faults are injected under the virtual clock only",
                        "write clock = \"virtual\", or leave [fault] out", port.place);
     if (fault.overshoot_bytes != 0 && port.peer == PeerKind::ignore)
@@ -135,10 +146,10 @@ void check_fault(const std::string& name, const PortConfig& port, const Config& 
         std::any_of(config.events.begin(), config.events.end(), [&](const EventConfig& event) {
             return event.command.starts_with(fmt::format("fault {} storm_classes ", name));
         });
-    if (fault.storm_classes == 0 && !set_later &&
-        (fault.storm_every != FaultSettings{}.storm_every || fault.storm_for != FaultSettings{}.storm_for))
-        findings.note("fault-storm", port_path(name, "fault"), "a storm without storm_classes",
-                      "name its classes", port.place);
+    const bool every = fault.storm_every != FaultSettings{}.storm_every;
+    if (fault.storm_classes == 0 && !set_later && (every || fault.storm_for != FaultSettings{}.storm_for))
+        findings.note("fault-storm", port_path(name, every ? "fault.storm_every" : "fault.storm_for"),
+                      "a storm without storm_classes", "name its classes", port.place);
 }
 
 void check_macs(const Config& config, Findings& findings) {

@@ -31,12 +31,11 @@ void check_cnps(const std::string& name, const HostConfig& host, const PortConfi
     if (tc == class_at(said, port, usual_cnp_dscp, true)) return;  // `cnp-queue` judges it
     const CnpDelay delay = cnp_delay(port, tc);
     if (delay.words.empty()) return;
-    findings.warn(
-        "host-cnp-class", host_path(name, "cnp_dscp"),
-        fmt::format("{}'s CNPs arrive in class {}, whose queue {} {}: congestion is told of late", name, tc,
-                    port.map.tc_to_queue[tc], delay.words),
-        fmt::format("write cnp_dscp = {}, or cnp_tc = 6 in the map of port {}", usual_cnp_dscp, host.port),
-        host.place);
+    findings.warn("host-cnp-class", host_path(name, "cnp_dscp"),
+                  fmt::format("its CNPs arrive in class {}, whose queue {} {}: congestion is told of late",
+                              tc, port.map.tc_to_queue[tc], delay.words),
+                  fmt::format("write cnp_dscp = {}, or cnp_tc = 6 in the map of its port", usual_cnp_dscp),
+                  host.place);
 }
 
 void check_data(const std::string& name, const HostConfig& host, const std::set<unsigned>& dscps,
@@ -47,11 +46,10 @@ void check_data(const std::string& name, const HostConfig& host, const std::set<
         if (port.group[port.map.tc_to_priority_group[tc]].lossless) continue;
         findings.warn(
             "host-data-class", host_path(name, "dscp"),
-            fmt::format("{}'s RoCE packets of DSCP {} arrive in class {}, which is lossy at port {}: "
+            fmt::format("its RoCE packets of DSCP {} arrive in class {}, which is lossy at its port: "
                         "no PFC protects them",
-                        name, dscp, tc, host.port),
-            fmt::format("write a dscp of a lossless class, or roce_tc in the map of port {}", host.port),
-            host.place);
+                        dscp, tc),
+            "write a dscp of a lossless class, or roce_tc in the map of its port", host.place);
     }
 }
 
@@ -74,9 +72,9 @@ void check_ecn(const Config& config, const EffectiveQos& qos, const std::string&
             if (!out->second.wred_profile[queue]) continue;
             return findings.warn(
                 "host-not-ect", host_path(name, "ecn"),
-                fmt::format("{} sends Not-ECT RoCEv2 into queue {} of port {}, which {} marks: "
-                            "it never hears of congestion",
-                            name, queue, to->second.port, in_quotes(out->second.wred[queue])),
+                fmt::format("it sends Not-ECT RoCEv2 into queue {}, which {} marks: it never hears of "
+                            "congestion",
+                            queue, in_quotes(out->second.wred[queue])),
                 "write ecn = \"ect0\"", host.place);
         }
     }

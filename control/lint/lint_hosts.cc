@@ -26,17 +26,28 @@ void check_rates(const std::string& name, const HostConfig& host, const PortConf
             fmt::format("write rate_min = \"{}\" or less", print_rate(port.speed)), host.place);
 }
 
-void check_mtu(const std::string& name, const HostConfig& host, const PortConfig& port, Findings& findings) {
+bool says_mtu(const std::string& name, const HostConfig& host, const Config& config) {
+    return host.mtu != HostConfig{}.mtu || config.source.find(host_path(name, "mtu")).line != 0 ||
+           config.source.find("host.default.mtu").line != 0;
+}
+
+// Of the host's MTU; of the port's, where the host leaves its own as it is.
+void check_mtu(const std::string& name, const HostConfig& host, const PortConfig& port, const Config& config,
+               Findings& findings) {
     const std::uint32_t bytes = ip_bytes(host);
     if (bytes <= port.mtu) return;
     std::uint32_t fitting = host.mtu;
     while (fitting >= 256 && bytes - host.mtu + fitting > port.mtu) fitting /= 2;
-    findings.error("host-mtu", host_path(name, "mtu"),
-                   fmt::format("a payload of {} is an IP packet of {} bytes, the MTU of port {} is {}",
-                               host.mtu, bytes, host.port, port.mtu),
-                   fitting >= 256 ? fmt::format("write mtu = {}, or mtu = {} for the port", fitting, bytes)
-                                  : fmt::format("write mtu = {} for the port", bytes),
-                   host.place);
+    const bool hosts_own = says_mtu(name, host, config);
+    findings.error(
+        "host-mtu", hosts_own ? host_path(name, "mtu") : port_path(host.port, "mtu"),
+        hosts_own ? fmt::format("a payload of {} is an IP packet of {} bytes, the MTU of its port is {}",
+                                host.mtu, bytes, port.mtu)
+                  : fmt::format("its host's payload of {} is an IP packet of {} bytes, the MTU is {}",
+                                host.mtu, bytes, port.mtu),
+        fitting >= 256 ? fmt::format("write mtu = {} for the host, or mtu = {} for the port", fitting, bytes)
+                       : fmt::format("write mtu = {} for the port", bytes),
+        hosts_own ? host.place : port.place);
 }
 
 void check_address(const std::string& name, const HostConfig& host, const PortConfig& port,
@@ -98,13 +109,12 @@ void check_port(const std::string& name, const HostConfig& host, const Config& c
     }
     const PortConfig& port = found->second;
     if (has_input(port))
-        findings.error(
-            "host-device", port_path(host.port, "device"),
-            fmt::format("host {} stands behind the port, and so does {}", name, in_quotes(port.device)),
-            "leave device out, or the host", port.place);
+        findings.error("host-device", port_path(host.port, "device"),
+                       "a simulated host stands behind the port, and so does its device",
+                       "leave device out, or the host", port.place);
     check_address(name, host, port, findings);
     check_neighbor(name, host, config, findings);
-    check_mtu(name, host, port, findings);
+    check_mtu(name, host, port, config, findings);
     check_rates(name, host, port, findings);
 }
 

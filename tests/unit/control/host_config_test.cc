@@ -173,8 +173,8 @@ TEST(HostConfig, refusesHostsThatCannotStandThere) {
     finds("f:8:8: error: host.h2.port: host h1 is behind port h1 already [host-twice]; do: give each host",
           two_ports + h1 + "[host.h2]\nport = \"h1\"\naddress = \"10.0.1.3\"\n");
     finds(
-        "f:2:10: error: port.h1.device: host h1 stands behind the port, and so does "
-        "\"net_pcap0,rx_pcap=a,tx_pcap=b\" [host-device]; do: leave device out, or the host\n",
+        "f:2:10: error: port.h1.device: a simulated host stands behind the port, and so does its device "
+        "[host-device]; do: leave device out, or the host\n",
         "[port.h1]\ndevice = \"net_pcap0,rx_pcap=a,tx_pcap=b\"\naddress = [\"10.0.1.1/24\"]\n" + h1);
     STRCMP_EQUAL(
         "", findings_of("[port.h1]\ndevice = \"net_pcap0,tx_pcap=b\"\naddress = [\"10.0.1.1/24\"]\n" + h1)
@@ -222,20 +222,20 @@ TEST(HostConfig, refusesAddressesThatThePortDoesNotReach) {
 TEST(HostConfig, refusesPacketsThatDoNotFit) {
     const std::string small = "[port.h1]\naddress = [\"10.0.1.1/24\", \"2001:db8::1/64\"]\nmtu = 1500\n";
     finds(
-        "f:6:7: error: host.h1.mtu: a payload of 4096 is an IP packet of 4156 bytes, the MTU of port h1 is "
-        "1500 "
-        "[host-mtu]; do: write mtu = 1024, or mtu = 4156 for the port\n",
+        "f:6:7: error: host.h1.mtu: a payload of 4096 is an IP packet of 4156 bytes, the MTU of its port is "
+        "1500 [host-mtu]; do: write mtu = 1024 for the host, or mtu = 4156 for the port\n",
         small + h1 + "mtu = 4096\n");
     finds(
-        "f:3:1: error: host.h1.mtu: a payload of 1024 is an IP packet of 1084 bytes",
+        "f:6:7: error: default.mtu: its host's payload of 1024 is an IP packet of 1084 bytes, the MTU is "
+        "1083 "
+        "(of port h1) [host-mtu]; do: write mtu = 512 for the host, or mtu = 1084 for the port\n",
         "[port.h1]\naddress = [\"10.0.1.1/24\"]\n[host.h1]\naddress = \"10.0.1.2\"\n[default]\nmtu = 1083\n");
     STRCMP_EQUAL("", findings_of("[default]\nmtu = 1084\n" + hosts).c_str());
     finds("f:6:7: error: host.h1.mtu: a payload of 2048 is an IP packet of 2128 bytes",
           small + "[host.h1]\naddress = \"2001:db8::2\"\nmtu = 2048\n");
     finds(
-        "f:3:1: error: host.h1.mtu: a payload of 1024 is an IP packet of 1084 bytes, the MTU of port h1 is "
-        "300 "
-        "[host-mtu]; do: write mtu = 1084 for the port\n",
+        "f:6:7: error: default.mtu: its host's payload of 1024 is an IP packet of 1084 bytes, the MTU is 300 "
+        "(of port h1) [host-mtu]; do: write mtu = 1084 for the port\n",
         "[port.h1]\naddress = [\"10.0.1.1/24\"]\n[host.h1]\naddress = \"10.0.1.2\"\n[default]\nmtu = 300\n");
     finds("f:9:12: error: host.h2.rate_min: 200G is above the 100G of its port [host-rate]",
           hosts + "rate_min = \"200G\"\n");

@@ -206,6 +206,36 @@ TEST(LintQos, saysOnceWhatAllPortsHaveFromADefault) {
         all_of("[buffer]\nsize = \"64MB\"\n[default.queue.3]\nwred = \"x\"\n" + ports).c_str());
 }
 
+TEST(LintQos, saysOnceWhatAllHostsHaveFromADefault) {
+    std::string hosts, senders;
+    for (int n = 1; n <= 32; ++n) {
+        hosts += fmt::format(
+            "[port.p{0}]\naddress = [\"10.0.{0}.1/24\"]\n[host.p{0}]\naddress = \"10.0.{0}.2\"\n", n);
+        if (n != 1) senders += fmt::format("\"p{}\",", n);
+    }
+    hosts += fmt::format("[[flow]]\nfrom = [{}]\nto = \"p1\"\n", senders);
+    // p1 sends no data.
+    const auto says = [&](const std::string& defaults, const std::string& line) {
+        std::string got;
+        for (const Finding& finding : findings_of("[host.default]\n" + defaults + hosts))
+            if (finding.id.starts_with("host-")) got += finding.text("f") + "\n";
+        STRCMP_EQUAL(("f:2:" + line + "\n").c_str(), got.c_str());
+    };
+    says("dscp = 0\n",
+         "8: warning: host.default.dscp: its RoCE packets of DSCP 0 arrive in class 0, which is lossy at its "
+         "port: no PFC protects them (of host p2 and 30 others) [host-data-class]; do: write a dscp of a "
+         "lossless class, or roce_tc in the map of its port");
+    says("ecn = \"not-ect\"\n",
+         "7: warning: host.default.ecn: it sends Not-ECT RoCEv2 into queue 3, which \"linear\" marks: it "
+         "never "
+         "hears of congestion (of host p2 and 30 others) [host-not-ect]; do: write ecn = \"ect0\"");
+    says("cnp_dscp = 26\n[default.map]\ncnp_tc = \"dscp\"\n",
+         "12: warning: host.default.cnp_dscp: its CNPs arrive in class 3, whose queue 3 may be paused, is "
+         "marked "
+         "by linear, shares by weight 50: congestion is told of late (of host p1 and 31 others) "
+         "[host-cnp-class]; do: write cnp_dscp = 48, or cnp_tc = 6 in the map of its port");
+}
+
 TEST(LintQos, saysForHowManyGroupsASharedHeadroomIsLossless) {
     const auto shared = [](int bytes) {
         return fmt::format("[pool.all]\ndirection = \"ingress\"\nsize = \"12MB\"\nshared_headroom = {}\n",

@@ -1,5 +1,7 @@
 #include "control/lint/lint.hh"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -28,6 +30,13 @@ void finds(std::string_view text, const std::vector<std::string>& starts, unsign
         wanted += (i < starts.size() ? starts[i] : "nothing") + "\n";
     }
     STRCMP_EQUAL_TEXT(wanted.c_str(), got.c_str(), std::string(text).c_str());
+}
+
+// The same for each of 32: "{}" is its number.
+std::string many(std::string_view section) {
+    std::string all;
+    for (int n = 1; n <= 32; ++n) all += fmt::format(fmt::runtime(section), n);
+    return all;
 }
 
 const std::string real = "clock = \"real\"\n";
@@ -276,8 +285,7 @@ TEST(Lint, warnsOfAWatchdogThatTakesHonestPausesForStorms) {
 }
 
 TEST(Lint, saysOnceWhatAllPortsHaveFromADefault) {
-    std::string ports;
-    for (int n = 1; n <= 32; ++n) ports += "[port.p" + std::to_string(n) + "]\n";
+    const std::string ports = many("[port.p{}]\n");
     finds(
         "[default]\nmap = \"defualt\"\n" + ports,
         {"f:2:7: error: default.map: there is no map \"defualt\" (of port p1 and 31 others) [map-unknown]"});
@@ -290,6 +298,54 @@ TEST(Lint, saysOnceWhatAllPortsHaveFromADefault) {
     finds("[default]\nworker = 3\n[port.p1]\nworker = 4\n[port.p2]\nworker = 4\n[port.p3]",
           {"f:2:10: error: default.worker: worker 3 of 1: the last one is 0 (of port p3) [worker-index]",
            "f:4:10: error: port.p1.worker: worker 4", "f:6:10: error: port.p2.worker: worker 4"});
+}
+
+// Faults of all ports, with the key of the table that the file has.
+TEST(Lint, saysOnceWhatAllPortsHaveFromAFaultByDefault) {
+    const std::string ports = many("[port.p{}]\n");
+    finds(
+        "[default.fault]\nstorm_every = \"20us\"\n" + ports,
+        {"f:2:15: note: default.fault.storm_every: a storm without storm_classes (of port p1 and 31 others) "
+         "[fault-storm]"});
+    finds("[default.fault]\nstorm_for = \"20us\"\n[port.p1]\n[port.p2]\n",
+          {"f:2:13: note: default.fault.storm_for: a storm without storm_classes (of port p1 and 1 other)"});
+    finds("[port.p1.fault]\nstorm_for = \"20us\"\n",
+          {"f:2:13: note: port.p1.fault.storm_for: a storm without storm_classes [fault-storm]"});
+    const std::string devices = many("[port.p{0}]\ndevice = \"net_null{0}\"\n");
+    finds(
+        real + "[default.fault]\ndrop_every = 9\n" + devices,
+        {"f:3:14: error: default.fault.drop_every: faults are injected under the virtual clock only (of port "
+         "p1 and 31 others) [fault-real-clock]"});
+    finds(
+        real +
+            "[default.fault]\ndrop_every = 9\n[port.p1]\ndevice = \"net_null1\"\n[port.p1.fault]\n"
+            "drop_every = 3\n",
+        {"f:7:14: error: port.p1.fault.drop_every: faults are injected under the virtual clock only [fault"});
+}
+
+TEST(Lint, saysOnceWhatAllHostsHaveFromADefault) {
+    const std::string hosts =
+        many("[port.p{0}]\naddress = [\"10.0.{0}.1/24\"]\n[host.p{0}]\naddress = \"10.0.{0}.2\"\n");
+    finds("[host.default]\nrate_min = \"200G\"\n" + hosts,
+          {"f:2:12: error: host.default.rate_min: 200G is above the 100G of its port (of host p1 and 31 "
+           "others) "
+           "[host-rate]"});
+    finds("[host.default]\nrate_min = \"200G\"\n" + hosts + "rate_min = \"300G\"\n",
+          {"f:2:12: error: host.default.rate_min: 200G is above the 100G of its port (of host p1 and 30 "
+           "others)",
+           "f:131:12: error: host.p32.rate_min: 300G is above the 100G of its port [host-rate]"});
+    finds("[host.default]\nmtu = 4096\n[default]\nmtu = 1500\n" + hosts,
+          {"f:2:7: error: host.default.mtu: a payload of 4096 is an IP packet of 4156 bytes, the MTU of its "
+           "port is 1500 (of host p1 and 31 others) [host-mtu]"});
+    finds("[default]\nmtu = 1000\n" + hosts,
+          {"f:2:7: error: default.mtu: its host's payload of 1024 is an IP packet of 1084 bytes, the MTU is "
+           "1000 (of port p1 and 31 others) [host-mtu]"});
+    finds(
+        "[default]\ndevice = \"net_pcap0,rx_pcap=a\"\n" + hosts,
+        {"f:2:10: error: default.device: \"net_pcap0\" is the device of port p1 too (of port p2 and 30 "
+         "others)",
+         "f:2:10: error: default.device: a simulated host stands behind the port, and so does its device (of "
+         "port p1 and 31 others) [host-device]"});
 }
 
 TEST(Lint, acceptsWhatIsRight) {
