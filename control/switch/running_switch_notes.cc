@@ -130,7 +130,9 @@ void RunningSwitch::look_at_link(PortId id) {
     const auto notice = links_.look(id, cause, now());
     if (!notice) return;
     const EthdevPort* device = ethdev(id);
-    const std::string interface = device != nullptr ? device->interface_name() : std::string{};
+    std::string interface;  // by its present name
+    if (device != nullptr && device->interface()) interface = device->interface()->name();
+    if (device != nullptr && interface.empty()) interface = device->interface_name();
     events_.add({now() - Time{}, notice->is_up() ? "port_up" : "port_down",
                  link_text(names_[id], interface, *notice), std::nullopt, std::nullopt, notice});
 }

@@ -2,6 +2,7 @@
 """The kernel as control plane: what `ip` says in the switch's namespace is what the switch does."""
 
 import contextlib
+import json
 import signal
 import struct
 import subprocess
@@ -262,6 +263,25 @@ class Interfaces(KernelCase):
             self.assertEqual(run.wait_for_event("interface_renamed"), "port h1: its interface sw1 is called swp1 now")
             self.comes_through(*cables, run)
             ip("link set swp1 down")
+            # The kernel takes the carrier away first, and gives it last: a look in between sees that.
+            self.assertIn(" down: its interface swp1 is set down; do: ip link set swp1 up", run.wait_for_event("port_down", "swp1 is set"))
+            ip("link set swp1 up")
+            self.assertIn("port h1 up: its interface swp1 ", run.wait_for_event("port_up", "swp1"))
+
+    def test_a_name_that_is_not_utf_8_is_told_as_far_as_it_goes(self):
+        cables, name = self.cables(), "s\udcff\udc80w"  # bytes that Python could not decode
+        with self.running(self.switch()) as run:
+            self.comes_through(*cables, run)
+            ip("link set sw1 down")
+            sh("ip", "link", "set", "sw1", "name", name)
+            self.addCleanup(sh, "ip", "link", "set", name, "name", "sw1")  # before the cable's own
+            told = "s\ufffd\ufffdw"
+            self.assertEqual(run.wait_for_event("interface_renamed"), f"port h1: its interface sw1 is called {told} now")
+            sh("ip", "link", "set", name, "up")
+            self.assertIn(f"port h1 up: its interface {told} ", run.wait_for_event("port_up", told))
+            ip(f"neighbor replace 10.0.1.2 lladdr {mac(1)} dev {name}")
+            self.comes_through(*cables, run)
+            self.assertIn(told, json.dumps(run.call("events.list"), ensure_ascii=False))
 
     def test_one_that_goes_is_told_and_takes_its_routes_along(self):
         cables = self.cables(3)

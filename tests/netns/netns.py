@@ -158,7 +158,8 @@ class Case(loopback.Case):
         events = switch.folder / "events.jsonl"
         path = switch.folder / "sluice.sock"
         process = subprocess.Popen([Programs.sluiced, "--config", config, "--report", report, "--events", events, "--socket", path],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, errors="replace")  # an interface's name may have any bytes
         run = Run(process, events, path)
         try:
             yield run
@@ -310,11 +311,11 @@ class Run:
     def __init__(self, process, events, path=None):
         self.process, self.events, self.path, self.outcome, self.probes = process, events, path, None, 0
 
-    def wait_for_event(self, kind):
-        """Its text."""
+    def wait_for_event(self, kind, words=""):
+        """The text of the last of this kind that has these words."""
         def told():
             lines = self.events.read_text().splitlines() if self.events.exists() else []
-            return [event["text"] for event in map(json.loads, lines) if event["kind"] == kind]
+            return [event["text"] for event in map(json.loads, lines) if event["kind"] == kind and words in event["text"]]
 
         return self.wait_for(told, bool)[-1]
 
