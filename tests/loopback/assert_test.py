@@ -4,11 +4,11 @@
 import json
 import signal
 import subprocess
-import time
 
 import loopback
 from frames import plain
 from loopback import Programs, Switch, run
+from waiting import PATIENCE_S, wait_for
 
 ROCE = 26
 DONE, FAILED, USAGE, FALSE = 0, 1, 2, 4
@@ -103,15 +103,12 @@ class Interrupted(loopback.Case):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
-        for _ in range(6000):  # a guard against a hang, not a measure
-            if socket.exists():
-                return process
-            time.sleep(0.01)
-        raise AssertionError("no socket")
+        wait_for(socket.exists, why="no socket", alive=lambda: process.poll() is None)
+        return process
 
     def end(self, switch, process, number):
         process.send_signal(number)
-        out, error = process.communicate(timeout=100)
+        out, error = process.communicate(timeout=PATIENCE_S)
         return process.returncode, out, error, json.loads((switch.folder / "report.json").read_text())["verdict"]
 
     def test_a_virtual_run(self):

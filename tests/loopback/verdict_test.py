@@ -6,6 +6,7 @@ import subprocess
 import loopback
 from frames import ethernet, ipv4, plain, udp
 from loopback import Switch, flow, run
+from waiting import PATIENCE_S
 
 ROCE = 26
 US = 1000
@@ -146,7 +147,7 @@ class Smallest(loopback.Case):
         self.assertEqual(made.returncode, 0, made.stderr)
         done = subprocess.run([loopback.Programs.sluiced, "--config", conf / "smallest.toml", "--report", folder / "report.json",
                                "--assert", "verdict.lossless", "--assert", "ledger dropped eq 0"],
-                              cwd=folder, capture_output=True, text=True, check=False, timeout=100)
+                              cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for n in range(2):
             sent, came = (loopback.read_pcap(folder / f"{name}.pcap") for name in (f"in{n}", f"out{1 - n}"))

@@ -177,8 +177,11 @@ class Case(loopback.Case):
         switch.check_accounts(run.outcome)
 
     def comes_through(self, sender, receiver, run, **keys):
-        """Sends a frame of its own kind again and again until one has come out: the switch runs, or has read all before."""
-        probe = plain(source=sender.n, to=receiver.n, sport=7, dport=7, **keys)
+        """Sends a frame of its own kind again and again until one has come out: the switch runs, or has read all before.
+
+        No earlier call's frame ends it. Frames that came before are given back."""
+        self.calls = getattr(self, "calls", 0) + 1
+        probe = plain(source=sender.n, to=receiver.n, sport=7, dport=7, identification=self.calls, **keys)
         end, other = time.monotonic() + PATIENCE_S, []
         while time.monotonic() < end and run.process.poll() is None:
             sender.send(probe)

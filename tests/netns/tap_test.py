@@ -254,7 +254,7 @@ class Taps(netns.Case):
             self.assertIn("; do: rename the port, or the interface h0 that there is already", said)
             refused = run.call("stats.show", path="ports.h0.tap_refused_packets")
             hosts[0].ping("10.0.0.1", count=2, wait_s=1)
-            self.assertGreater(run.call("stats.show", path="ports.h0.tap_refused_packets"), refused)
+            run.wait_for(lambda: run.call("stats.show", path="ports.h0.tap_refused_packets"), lambda now: now > refused)
             self.assertEqual((len(self.told(run, "interface_refused")), self.told(run, "interface_back")), (1, []))
             sh("ip", "link", "delete", "h0")
             run.wait_for_event("interface_back")
