@@ -51,7 +51,6 @@ std::vector<PortNotice> PortWatch::look(const Config& config, const Switch& devi
         Watched& watched = ports_[id];
         watched.port->poll_link();
         look_for_device(watched, config.ports.at(watched.name), device.link_up(id), now, notice);
-        look_at_ring(watched, now, notice);
         if (watched.port->capabilities().is_virtual) continue;
         look_at_speed(watched, config, notice);
         look_at_counters(watched, device.port(id), now, notice);
@@ -97,20 +96,6 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
     if (error == watched.last_error) return;
     tell("refused", error);
     watched.last_error = std::move(error);
-}
-
-// Once a port: `imissed` counts on.
-void PortWatch::look_at_ring(Watched& watched, Time now, std::vector<PortNotice>& notice) {
-    if (watched.overran || now < watched.next_ring) return;
-    watched.next_ring = now + counter_period;
-    const std::uint64_t missed = watched.port->account().missed;
-    watched.overran = missed != 0;
-    if (missed == 0) return;
-    notice.push_back(
-        {"ring_overrun",
-         fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by "
-                     "now; whatever class they were of, they are lost; imissed counts them",
-                     watched.name, missed)});
 }
 
 void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const {

@@ -45,18 +45,15 @@ class PortWatch {
         Place place = Place::there;
         Time next_try{};
         Time next_counters{};
-        Time next_ring{};
         Time next_module{};
         std::string last_error{};
         std::string last_mismatch{};
         std::optional<std::uint64_t> first_pfc{};  // of its MAC, when it was first read
         bool seen_pfc = false;                     // that did not reach us, at the last reading
         bool swallows = false;
-        bool overran = false;
     };
     static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
                                 std::vector<PortNotice>& notice);
-    static void look_at_ring(Watched& watched, Time now, std::vector<PortNotice>& notice);
     void look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const;
     void look_at_counters(Watched& watched, const PortContext& context, Time now,
                           std::vector<PortNotice>& notice);

@@ -118,6 +118,8 @@ class RunningSwitch {
     // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
     // fell behind.
     void watch();
+    // What receive rings lost: `watch` looks now and then, and who ends a virtual run once more.
+    void look_at_rings();
     // What the ports' cards make of a configuration.
     std::vector<Finding> nic_findings(const Config& config) const { return surroundings_.findings(config); }
     // Null: the port is none of a device; there is no such simulated host; the kernel has no part.
@@ -196,6 +198,7 @@ class RunningSwitch {
     EffectiveQos qos_;
     EventLog events_;
     std::uint64_t watched_drops_ = 0;
+    Time next_rings_{};  // when `watch` looks at receive rings again
     std::uint64_t watched_falls_behind_ = 0;
     std::array<std::uint64_t, max_workers> watched_longest_{};  // turn of each worker, ps
     WatchdogWatch watchdog_;

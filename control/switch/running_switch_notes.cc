@@ -15,6 +15,10 @@
 namespace sluice {
 namespace {
 
+// How often receive rings are looked at: a card has to be asked, and instants of the virtual clock are many.
+constexpr Duration ring_period = seconds(1);
+constexpr Duration virtual_ring_period = microseconds(10);
+
 std::string why_down(LinkCause cause, const std::string& interface) {
     switch (cause) {
         case LinkCause::none:
@@ -89,6 +93,7 @@ void RunningSwitch::watch() {
     for (const WatchdogNotice& notice : watchdog_.look(*switch_)) note_watchdog(notice);
     if (options_.observes) observation_->drain(*switch_);
     note_microbursts();
+    if (now() >= next_rings_) look_at_rings();
     for (unsigned w = 0; w < switch_->worker_count(); ++w) {
         const std::uint64_t longest = switch_->turns(static_cast<WorkerId>(w)).longest_ps.get();
         if (!is_virtual() && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
@@ -108,6 +113,19 @@ void RunningSwitch::watch() {
         if (switch_->port(id).counters.behind.get() != 0)
             note_once("fell_behind", "port " + names_[id] + ": the worker fell behind and paused the peer");
         if (dropped) note_drops(id);
+    }
+}
+
+// Once a port: `imissed` counts on.
+void RunningSwitch::look_at_rings() {
+    next_rings_ = now() + (is_virtual() ? virtual_ring_period : ring_period);
+    for (PortId id = 0; id < switch_->port_count(); ++id) {
+        const std::uint64_t missed = switch_->port(id).io->account().missed;
+        if (missed == 0 || !noted_.insert("ring_overrun" + names_[id]).second) continue;
+        note("ring_overrun",
+             fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by now; "
+                         "whatever class they were of, they are lost; imissed counts them",
+                         names_[id], missed));
     }
 }
 

@@ -101,10 +101,10 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
 
 bool VirtualLoop::run(std::optional<Time> end, const std::function<bool()>& goes_on) {
     Step last = step(end);
-    for (; last == Step::instant; last = step(end))
-        if (!goes_on()) return false;
+    while (last == Step::instant && goes_on()) last = step(end);
     if (last == Step::end) pass(*end);
-    return true;
+    for (RunningSwitch* running : switches_) running->look_at_rings();
+    return last != Step::instant;
 }
 
 void VirtualLoop::pass(Time end) {

@@ -77,6 +77,9 @@ class Verdict(Case):
             why = json.loads(running.ctl("--json why"))
             self.assertEqual((why[0]["reason"], why[0]["port"], why[0]["count"]), ("ring_overrun", "h0", missed))
             self.assertIs(running.call("stats.show", path="lossless"), False)
+            told = [event["text"] for event in running.call("events.list")["events"] if event["kind"] == "ring_overrun"]
+            self.assertEqual(told, [f"port h0: its receive ring had no room, or no packet buffer, for {missed} frames by now; "
+                                    "whatever class they were of, they are lost; imissed counts them"])
             running.stop(accounts=True)
 
     def test_why_says_what_to_do_where_nothing_is_recorded(self):

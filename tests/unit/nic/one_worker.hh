@@ -15,6 +15,7 @@ class OneWorker : public SwitchOnCards {
   public:
     void starts(bool force = false, const std::string& p0_keys = {}, const std::string& p1_keys = {}) {
         STRCMP_EQUAL("", start({{}, p0_keys, p1_keys}, force).c_str());
+        if (running) running->set_clock(clock_);
     }
     void round(Duration passes = milliseconds(16)) {
         now = now + passes;
@@ -36,6 +37,15 @@ class OneWorker : public SwitchOnCards {
         for (const std::string& promise : running->broken_promises()) all += promise + "\n";
         return all;
     }
+
+  private:
+    // Control's, as the rounds go by.
+    struct RoundClock : SwitchClock {
+        explicit RoundClock(const Time& of_test) : at(of_test) {}
+        Time now() const override { return at; }
+        const Time& at;
+    };
+    RoundClock clock_{now};
 };
 
 }  // namespace sluice
