@@ -153,18 +153,28 @@ std::string congestion_table(const Json& ports) {
            rows;
 }
 
-// Lossless classes: who was paused, for how long, and how near the buffer came to its limits.
+// Classes that are configured to be lossless: what they are, who was paused, for how long, and how near the
+// buffer came to its limits.
 std::string lossless_table(const Json& ports) {
-    std::string rows;
+    std::string rows, waits;
     for (const auto& [name, port] : ports.items()) {
         const Json& pfc = port["pfc"];
         for (std::size_t n = 0; n < port["priority_groups"].size(); ++n) {
             const Json& group = port["priority_groups"][n];
             const auto sent = number(pfc["tx_xoff"][n]) + number(pfc["tx_xon"][n]);
             const auto got = number(pfc["rx_xoff"][n]) + number(pfc["rx_xon"][n]);
-            if (!group["lossless"].get<bool>() || number(group["packets"]) + sent + got == 0) continue;
+            if (group.contains("changing_since_ns")) {
+                const Json& queue = group["waiting_queue"];
+                waits += fmt::format(
+                    "class {}.{} is changing since {}, waiting for {} cells{}\n", name, n,
+                    time_text(number(group["changing_since_ns"])), grouped(number(group["waiting_cells"])),
+                    queue.is_null() ? std::string() : ", most of them in queue " + queue.get<std::string>());
+            } else if (!group["lossless"].get<bool>() || number(group["packets"]) + sent + got == 0) {
+                continue;
+            }
             rows += fmt::format(
-                "{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", name, n,
+                "{:<12}{:>6}{:>10}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", name, n,
+                group["state"].get<std::string>(),
                 fmt::format("{}/{}", number(pfc["tx_xoff"][n]), number(pfc["tx_xon"][n])),
                 time_text(number(pfc["tx_paused_ns"][n])),
                 fmt::format("{}/{}", number(pfc["rx_xoff"][n]), number(pfc["rx_xon"][n])),
@@ -173,10 +183,10 @@ std::string lossless_table(const Json& ports) {
         }
     }
     if (rows.empty()) return rows;
-    return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", "lossless", "class",
-                       "Tx XOFF/XON", "Tx paused", "Rx XOFF/XON", "Rx paused", "peak shared",
+    return fmt::format("\n{:<12}{:>6}{:>10}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", "lossless", "class",
+                       "state", "Tx XOFF/XON", "Tx paused", "Rx XOFF/XON", "Rx paused", "peak shared",
                        "peak headroom") +
-           rows;
+           rows + waits;
 }
 
 // What flows of simulated hosts reached.

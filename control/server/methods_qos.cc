@@ -4,6 +4,7 @@
 #include <array>
 
 #include "control/config/values.hh"
+#include "control/lint/lint_qos.hh"
 #include "control/report/report_port.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
@@ -130,6 +131,9 @@ Json show(Api& api, RpcClient&, RpcParameters& parameters) {
         json["ports"][running.port_names()[id]] = port_json(running, id);
     json["configured"] = configured_json(running.config());
     json["exceptions"] = running.broken_promises();
+    for (const Finding& finding : lint_qos(running.config(), qos))
+        if (finding.id == "class-queue-lossy")
+            json["exceptions"].push_back(finding.path + ": " + finding.message);
     return json;
 }
 

@@ -53,7 +53,7 @@ class Becoming(Case):
                 self.assertEqual(lost, 0)
             self.assertEqual([out.port(f"h{n}")["lossless_drops"] for n in (0, 2)], [{}, {}], back)
 
-    def test_until_there_is_room(self):
+    def held(self):
         """The queue is held, so the cells that the lossy class has do not leave, and do not fit beside the new headrooms."""
         switch = self.incast(qos="lossy")
         switch.section("buffer", size="300KB")
@@ -63,6 +63,20 @@ class Becoming(Case):
         running = Running(switch)
         running.call("queue.hold", port="h1", queue=3)
         running.call("clock.run", **{"for": "400us"})
+        return running
+
+    def test_the_last_screen_says_what_has_not_ended(self):
+        running = self.held()
+        running.call("config.set", path="default.qos", value="lossless")
+        running.call("clock.run", **{"for": "50us"})
+        said = running.stop().stdout
+        self.assertRegex(said, r"\nlossless +class +state +Tx XOFF/XON ")
+        for port in ("h0", "h2"):
+            self.assertRegex(said, rf"\n{port} +3 +changing +1/0 ")
+            self.assertRegex(said, rf"\nclass {port}\.3 is changing since 400\.0 us, waiting for [\d ]+ cells, most of them in queue h1\.3\n")
+
+    def test_until_there_is_room(self):
+        running = self.held()
         lossy = running.call("stats.show", path="ledger.dropped")
         self.assertGreater(lossy, 0, "there is room left: this tries nothing")
         for end in ("rollback", "release"):

@@ -82,6 +82,20 @@ class Verdict(Case):
                                     "whatever class they were of, they are lost; imissed counts them"])
             running.stop(accounts=True)
 
+    def test_a_class_that_is_lossless_here_and_lossy_there_is_an_exception(self):
+        switch = Switch(self, hosts=3)
+        switch.port("h1", pfc=[])
+        running = Running(switch)
+        for shown in (running.ctl("qos show"), running.ctl("qos show h0")):
+            self.assertIn("\nexception: port.h1.queue.3: class 3 is lossless where it comes in on h0, and lossy in queue 3: it is dropped "
+                          "there\n", shown)
+            self.assertNotIn("no exceptions", shown)
+        running.call("config.set", path="port.h1.pfc", value=[3])
+        shown = running.ctl("qos show")
+        self.assertNotIn("\nexception: ", shown)
+        self.assertIn("no exceptions", shown)
+        running.stop(accounts=True)
+
     def test_why_says_what_to_do_where_nothing_is_recorded(self):
         running = Running(Switch(self, hosts=2))
         self.assertIn("decisions on", running.ctl("why", status=REFUSED))
