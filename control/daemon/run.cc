@@ -85,6 +85,17 @@ class Progress {
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
 };
 
+// By how many rounds a duty of the clock was late: those that ended while it was due. Clients keep it waiting
+// for the rest of one round, so for one round's budget.
+struct Lateness {
+    unsigned rounds = 0;
+    unsigned most = 0;
+    void served() { rounds = 0; }
+    void round_ended(bool is_due) {
+        if (is_due) most = std::max(most, ++rounds);
+    }
+};
+
 // What there is beside the switch: the control socket, signals, whatever comes in from outside.
 class Outside {
   public:
@@ -133,6 +144,9 @@ class Outside {
     void finish() { running_.complain(writer_.finish(running_)); }
 
     Duties duty;
+    // Under the real clock.
+    Lateness events_late, links_late;
+    std::uint64_t link_looks = 0;
 
   private:
     std::optional<LogLevel> level_of(const RunOptions& options) const {
@@ -168,7 +182,10 @@ class Outside {
                      {"rounds_used_up", done.used_up},
                      {"most_handlers", done.most_handlers},
                      {"handlers_limit", budget_.limits().handlers},
-                     {"renderings", renderings_}};
+                     {"renderings", renderings_},
+                     {"events_late_rounds", events_late.most},
+                     {"link_looks", link_looks},
+                     {"link_looks_late_rounds", links_late.most}};
         if (server_) json.update(server_->account());
         return json;
     }
@@ -226,22 +243,31 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
     add_events(events, outside.api());
     alone.real_runner()->start();
     notify_service_manager("READY=1");
-    Time links_polled{};
+    constexpr Duration links_period = milliseconds(16);
+    Time next_links = Time{} + links_period;
     while (signalled == 0) {
         const Time now = running.now();
         outside.duty("timed events", [&] { events.run_due(now); });
+        outside.events_late.served();
         outside.duty("change of limits", [&] { running.finish_change(); });
         outside.duty("observation", [&] { running.watch(); });
         outside.duty("kernel", [&] { alone.devices()->poll_kernel(); });
         outside.duty("slow path", [&] { running.serve_slow_path(); });
         if (duration && now - Time{} >= *duration) break;
-        if (now - links_polled >= milliseconds(16))
-            outside.duty("links", [&] { alone.devices()->poll_links(links_polled = now); });
+        if (now >= next_links) {
+            next_links = now + links_period;
+            ++outside.link_looks;
+            outside.duty("links", [&] { alone.devices()->poll_links(now); });
+            outside.links_late.served();
+        }
         // Where nothing waits for the next round it may come later: this thread may share a worker's core.
         Duration patience = running.wants_short_rounds() ? milliseconds(1) : milliseconds(8);
         if (const auto event = events.next()) patience = std::min(patience, *event - now);
         if (duration) patience = std::min(patience, Time{} + *duration - now);
         outside.serve(std::chrono::microseconds(std::max<std::int64_t>(patience.ps / 1'000'000, 1)));
+        const Time then = running.now();
+        if (const auto event = events.next()) outside.events_late.round_ended(*event <= then);
+        outside.links_late.round_ended(next_links <= then);
     }
     notify_service_manager("STOPPING=1");
     alone.real_runner()->stop();

@@ -179,8 +179,8 @@ const std::vector<RpcMethod>& all_methods() {
             {"command", "command: WORDS", "A command in words, as timed events give them.", changes, false,
              run},
             {"control.show", "",
-             "What clients have taken of the control thread: rounds, handlers, unread bytes, and their "
-             "limits.",
+             "What clients have taken of the control thread: rounds, handlers, unread bytes, their limits, "
+             "and the rounds by which its own duties were late at most.",
              reads, false, control_show},
             {"events.list", "from: NUMBER", "The last 10 000 events.", reads, false, events_list},
             {"events.subscribe", "on: BOOL, from: NUMBER",

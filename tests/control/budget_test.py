@@ -20,6 +20,7 @@ MB = 1 << 20
 CLIENTS, TURNED_AWAY, SESSIONS = 64, 16, 64  # of the socket, and of the metrics
 UNREAD, ANSWER = 128 * MB, 64 * MB           # of all clients together; the largest answer
 LINES = CLIENTS * MB + 4 * 2 * 8 * MB        # of requests: 4 may be long, in memory that grows twofold
+HANDLERS = 64                                # of clients, a round
 MANY = 50                                    # times that a flood has done its worst
 MARGIN = 96 * MB                             # what is made of one long line, and what the allocator keeps
 GET = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -108,6 +109,7 @@ class Budget(Case):
         switch.event("2s", "port h1 down")
         running = Running(switch, "--metrics", str(port), interactive=False,
                           config=switch.text().replace('"net_pcap1,infinite_rx=1"', '"net_null1,no-rx=1"'))
+        looks = running.call("control.show")["link_looks"]
         flooding = Flood(self, 8, lambda: flood(running, port))
         before = running.call("stats.show", path="ports.h0.replied_packets")
         running.wait_for(lambda: sum(flooding.done), lambda n: n > MANY)
@@ -115,7 +117,13 @@ class Budget(Case):
         running.wait_for(lambda: running.call("stats.show", path="ports.h0.replied_packets"), lambda now: now > before)
         seen = sum(flooding.done)
         running.wait_for(lambda: sum(flooding.done), lambda n: n > seen + MANY)
-        self.assertGreater(self.in_rounds(running)["handlers"], seen)
+        running.wait_for(lambda: running.call("control.show")["link_looks"], lambda now: now > looks + MANY)
+        account = self.in_rounds(running)
+        self.assertGreater(account["handlers"], seen)
+        self.assertLessEqual(account["handlers_limit"], HANDLERS)
+        # What is due waits for the rest of one round.
+        self.assertLessEqual(account["events_late_rounds"], 1)
+        self.assertLessEqual(account["link_looks_late_rounds"], 1)
         running.stop()  # while it goes on
         flooding.end()
 
@@ -141,6 +149,32 @@ class Budget(Case):
                     one.settimeout(control.PATIENCE_S)
                     one.connect(str(running.path))
         self.under(connect)
+
+    def test_clients_that_leave_their_answers(self):
+        """Each asks for some 1.5 MB, and goes when its first answer has begun to come."""
+        asked = line("config.keys") * 50
+
+        def ask(running, port):
+            with socket.socket(socket.AF_UNIX) as one:
+                one.settimeout(control.PATIENCE_S)
+                one.connect(str(running.path))
+                one.sendall(asked)
+                if not one.recv(1, socket.MSG_PEEK):
+                    raise ConnectionError
+        self.under(ask)
+
+    def test_clients_of_long_lines(self):
+        long = line("config.check", toml="x" * (2 * MB))
+
+        def check(running, port):
+            client = control.Client(running.path)
+            try:
+                client.send_line(long)
+                if client.read_line() is None:
+                    raise ConnectionError
+            finally:
+                client.close()
+        self.under(check)
 
     # --- memory ---
 
