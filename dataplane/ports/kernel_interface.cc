@@ -54,7 +54,9 @@ bool KernelInterface::is_up() const {
 
 LinkCause KernelInterface::link() const {
     const auto answer = ask(name(), SIOCGIFFLAGS);
-    if (!answer) return LinkCause::interface_gone;
+    // The kernel finds no interface by its name while it gives it another one, which takes milliseconds, and
+    // for which it has to be down.
+    if (!answer) return name().empty() ? LinkCause::interface_gone : LinkCause::interface_down;
     if ((answer->ifr_flags & IFF_UP) == 0) return LinkCause::interface_down;
     return (answer->ifr_flags & IFF_RUNNING) != 0 ? LinkCause::none : LinkCause::no_carrier;
 }

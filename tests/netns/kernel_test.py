@@ -13,6 +13,7 @@ from frames import plain, raw_mac, routed
 from loopback import Programs, mac
 from netns import KernelHost, sh
 
+RENAMES = 100
 ROUTES = 12_000  # of the overrun: many times what its socket holds
 FLOWS = struct.pack(">H", 9)  # their destination port, which is not the kernel's nor a probe's
 
@@ -262,6 +263,18 @@ class Interfaces(KernelCase):
             self.assertIn(" down: its interface swp1 is set down; do: ip link set swp1 up", run.wait_for_event("port_down", "swp1 is set"))
             ip("link set swp1 up")
             self.assertIn("port h1 up: its interface swp1 ", run.wait_for_event("port_up", "swp1"))
+
+    def test_an_interface_with_ever_another_name_has_not_gone(self):
+        cables = self.cables()
+        with self.running(self.switch()) as run:
+            self.comes_through(*cables, run)
+            ip("link set sw1 down")
+            subprocess.run(["ip", "-batch", "-"], check=True, text=True, stdout=subprocess.DEVNULL,
+                           input="link set sw1 name swp1\nlink set swp1 name sw1\n" * RENAMES)
+            ip("link set sw1 up")
+            ip(f"neighbor replace 10.0.1.2 lladdr {mac(1)} dev sw1")
+            self.comes_through(*cables, run)
+            self.assertEqual(run.told("interface_gone"), [])
 
     def test_a_name_that_is_not_utf_8_is_told_as_far_as_it_goes(self):
         cables, name = self.cables(), "s\udcff\udc80w"  # bytes that Python could not decode

@@ -316,11 +316,12 @@ class Run:
 
     def wait_for_event(self, kind, words=""):
         """The text of the last of this kind that has these words."""
-        def told():
-            lines = self.events.read_text().splitlines() if self.events.exists() else []
-            return [event["text"] for event in map(json.loads, lines) if event["kind"] == kind and words in event["text"]]
+        return self.wait_for(lambda: [text for text in self.told(kind) if words in text], bool)[-1]
 
-        return self.wait_for(told, bool)[-1]
+    def told(self, kind):
+        """Texts of its events of that kind."""
+        lines = self.events.read_text().splitlines() if self.events.exists() else []
+        return [event["text"] for event in map(json.loads, lines) if event["kind"] == kind]
 
     def wait_for(self, what, holds):
         """Asks until `holds` of what it gives, which it returns."""
