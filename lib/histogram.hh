@@ -25,6 +25,16 @@ class Histogram {
         if (other.max_.get() > max_.get()) max_.set(other.max_.get());
     }
 
+    // What `later` has recorded since it was as `earlier` is. The longest is known to 1/16.
+    void set_to_difference(const Histogram& later, const Histogram& earlier) {
+        max_.set(0);
+        for (unsigned i = 0; i < buckets; ++i) {
+            const std::uint64_t times = later.bucket_[i].get() - earlier.bucket_[i].get();
+            bucket_[i].set(times);
+            if (times != 0) max_.set(last_of(i) < later.max_.get() ? last_of(i) : later.max_.get());
+        }
+    }
+
     std::uint64_t count() const {
         std::uint64_t sum = 0;
         for (const Counter& bucket : bucket_) sum += bucket.get();

@@ -39,11 +39,6 @@ std::optional<Comparison> comparison_of(std::string_view word) {
     return found == operators.end() ? std::nullopt : std::optional(found->comparison);
 }
 
-tl::expected<Comparison, std::string> read_comparison(std::string_view word) {
-    if (const auto comparison = comparison_of(word)) return *comparison;
-    return Refusal(in_quotes(word) + " compares nothing; known: eq ne lt le gt ge, or == != < <= > >=");
-}
-
 // "p1.3" -> "ports.p1.queues.3"
 tl::expected<std::string, std::string> class_path(const std::string& name, std::string_view list) {
     const auto dot = name.rfind('.');
@@ -57,17 +52,6 @@ tl::expected<std::string, std::string> object_path(std::string_view object, cons
     if (object == "queue") return class_path(name, "queues");
     if (object == "group") return class_path(name, "priority_groups");
     return (object == "port" ? "ports." : "pools.") + name;
-}
-
-// As the report has it: a number, with a unit where the field has one; true, false, null; else text.
-Json value_of(const std::string& text, std::string_view field) {
-    if (text == "true" || text == "false") return text == "true";
-    if (text == "null") return nullptr;
-    const Json number = Json::parse(text, nullptr, false);
-    if (number.is_number()) return number;
-    if (const auto time = parse_time(text); time && !field.ends_with("bytes")) return time->ps / 1000;
-    if (const auto size = parse_size(text)) return *size;
-    return text;
 }
 
 bool are_comparable(const Json& value, const Json& wanted) {
@@ -91,6 +75,48 @@ tl::expected<Condition, std::string> parse_path(std::span<const std::string> wor
 }
 
 }  // namespace
+
+tl::expected<Comparison, std::string> read_comparison(std::string_view word) {
+    if (const auto comparison = comparison_of(word)) return *comparison;
+    return Refusal(in_quotes(word) + " compares nothing; known: eq ne lt le gt ge, or == != < <= > >=");
+}
+
+Json wanted_value(const std::string& text, std::string_view field) {
+    if (text == "true" || text == "false") return text == "true";
+    if (text == "null") return nullptr;
+    const Json number = Json::parse(text, nullptr, false);
+    if (number.is_number()) return number;
+    if (text.ends_with('%'))
+        if (const Json share = Json::parse(text.substr(0, text.size() - 1), nullptr, false);
+            share.is_number())
+            return share.get<double>() * (field.ends_with("ppm")        ? 1e4
+                                          : field.ends_with("permille") ? 10
+                                                                        : 0.01);
+    if (field.ends_with("bps"))
+        if (const auto rate = parse_rate(text)) return rate->bits_per_second;
+    if (const auto time = parse_time(text); time && !field.ends_with("bytes")) return time->ps / 1000;
+    if (const auto size = parse_size(text)) return *size;
+    return text;
+}
+
+tl::expected<bool, std::string> compare(const Json& value, Comparison comparison, const Json& wanted) {
+    if (!are_comparable(value, wanted))
+        return Refusal(fmt::format("{} cannot be compared with {}", json_text(value), json_text(wanted)));
+    if (comparison == Comparison::equal) return value == wanted;
+    if (comparison == Comparison::unequal) return value != wanted;
+    if (!value.is_number() || !wanted.is_number())
+        return Refusal(fmt::format("{} and {} have no order", json_text(value), json_text(wanted)));
+    switch (comparison) {
+        case Comparison::below:
+            return value < wanted;
+        case Comparison::at_most:
+            return value <= wanted;
+        case Comparison::above:
+            return value > wanted;
+        default:
+            return value >= wanted;
+    }
+}
 
 tl::expected<Condition, std::string> Condition::parse(std::span<const std::string> words) {
     static const Words objects{"port", "queue", "group", "pool", "ledger", "stats"};
@@ -147,24 +173,11 @@ tl::expected<bool, std::string> Condition::holds(const Json& value) const {
         return Refusal(
             fmt::format("{} is {}, neither true nor false; say: {} eq VALUE", what, json_text(value), what));
     }
-    const Json other = value.is_string() ? Json(wanted) : value_of(wanted, field.empty() ? path : field);
+    const Json other = value.is_string() ? Json(wanted) : wanted_value(wanted, field.empty() ? path : field);
     if (!are_comparable(value, other))
         return Refusal(fmt::format("{} is {}, which cannot be compared with {}", what, json_text(value),
                                    json_text(other)));
-    if (comparison == Comparison::equal) return value == other;
-    if (comparison == Comparison::unequal) return value != other;
-    if (!value.is_number() || !other.is_number())
-        return Refusal(fmt::format("{} and {} have no order", json_text(value), json_text(other)));
-    switch (comparison) {
-        case Comparison::below:
-            return value < other;
-        case Comparison::at_most:
-            return value <= other;
-        case Comparison::above:
-            return value > other;
-        default:
-            return value >= other;
-    }
+    return compare(value, comparison, other);
 }
 
 std::string Condition::figure(const Json& value) const {

@@ -12,6 +12,15 @@ namespace sluice {
 
 enum class Comparison : std::uint8_t { equal, unequal, below, at_most, above, at_least };
 
+// "eq", or "==".
+tl::expected<Comparison, std::string> read_comparison(std::string_view word);
+// A value as a report has it: a number, in the unit that the name of `field` ends with ("90G" of a field in
+// bps, "2ms", "400KB", "5%" of one in ppm or permille, and of a ratio); true, false, null; else text.
+nlohmann::ordered_json wanted_value(const std::string& text, std::string_view field);
+// An error when the two cannot be compared.
+tl::expected<bool, std::string> compare(const nlohmann::ordered_json& value, Comparison comparison,
+                                        const nlohmann::ordered_json& wanted);
+
 struct Condition {
     std::string path;   // of the part of the report that holds the field
     std::string field;  // what begins its name there; empty: the part itself

@@ -153,21 +153,32 @@ Json hosts_json(const RunningSwitch& running) {
     return json;
 }
 
+std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
+                                                  const std::vector<const HostPort*>& hosts) {
+    std::vector<roce::FlowStatistics> totals(world.flows.size());
+    for (const HostPort* port : hosts)
+        for (std::size_t n = 0; n < port->nic().flows().size(); ++n) {
+            roce::FlowStatistics& total = totals[port->nic().flows()[n].id];
+            total.completion_time.add(port->nic().flow_statistics(n).completion_time);
+            total.slowdown.add(port->nic().flow_statistics(n).slowdown);
+        }
+    return totals;
+}
+
+Json durations_json(const roce::FlowStatistics& statistics) {
+    return {{"completion_ns", quantiles_json(statistics.completion_time)},
+            {"slowdown_permille", milli_quantiles(statistics.slowdown)}};
+}
+
 Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, Time now) {
     struct Total {
         Sum sum;
-        Histogram completion_time, slowdown;
         std::uint64_t queue_pairs = 0;
         Duration paused;  // of its hosts that send data, in its class
     };
     std::vector<Total> totals(world.flows.size());
     for (const HostPort* port : hosts) {
         const roce::Nic& nic = port->nic();
-        for (std::size_t n = 0; n < nic.flows().size(); ++n) {
-            Total& total = totals[nic.flows()[n].id];
-            total.completion_time.add(nic.flow_statistics(n).completion_time);
-            total.slowdown.add(nic.flow_statistics(n).slowdown);
-        }
         std::vector<bool> sends(world.flows.size());
         for (const roce::QueuePair& pair : nic.queue_pairs()) {
             Total& total = totals[pair.flow().id];
@@ -180,6 +191,7 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
     }
     Json json = Json::object();
     const std::vector<std::string> names = flow_names(world);
+    const std::vector<roce::FlowStatistics> durations = flow_statistics(world, hosts);
     for (std::size_t n = 0; n < names.size(); ++n) {
         const Total& total = totals[n];
         const roce::QpStatistics& qp = total.sum.qp;
@@ -188,8 +200,7 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
         flow["throughput_bps"] =
             per_second(qp.delivered_bytes, qp.last_delivered - (Time{} + world.flows[n].start));
         flow["paused_ns"] = total.paused.ps / 1000;
-        flow["completion_ns"] = quantiles_json(total.completion_time);
-        flow["slowdown_permille"] = milli_quantiles(total.slowdown);
+        flow.update(durations_json(durations[n]));
         json[names[n]] = std::move(flow);
     }
     return json;
