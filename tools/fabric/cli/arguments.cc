@@ -3,16 +3,25 @@
 #include <fmt/format.h>
 
 #include "control/config/values.hh"
+#include "tools/fabric/scenario/expression.hh"
 
 namespace sluice::fabric {
 namespace {
 
+constexpr std::uint64_t most_jobs = 1024;
+constexpr std::uint64_t most_shards = 1'000'000;
+
 constexpr std::string_view usage_text =
-    "usage: sluice-fabric run FABRIC.toml [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
-    "                     [--assert EXPRESSION]... [--force] [--socket DIR [--interactive]]\n"
+    "usage: sluice-fabric run FABRIC.toml... [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
+    "                     [--assert EXPRESSION]... [--junit FILE] [--force] [--socket DIR [--interactive]]\n"
     "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric why DIR [HOST]\n"
+    "       sluice-fabric sweep SCENARIO.toml [--out DIR] [--jobs N] [--shard I/N] [--set PATH=VALUE]...\n"
+    "                     [--assert EXPRESSION]... [--duration TIME] [--force]\n"
+    "       sluice-fabric merge DIR... --out DIR\n"
+    "       sluice-fabric compare DIR DIR\n"
+    "       sluice-fabric list [DIR]\n"
     "       sluice-fabric reference\n"
     "\n"
     "run    simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
@@ -20,6 +29,11 @@ constexpr std::string_view usage_text =
     "       where it was paused\n"
     "check  says what is wrong with it, its addresses and routes, and what memory it takes\n"
     "draw   prints the topology as SVG\n"
+    "sweep  runs every point of [vary], or searches the answer of [find]; goes on where it was; "
+    "DIR/sweep.csv has a row a run\n"
+    "merge  makes one sweep of its shards\n"
+    "compare says what changed between two sweeps, with the spread over their runs\n"
+    "list   names scenarios with their questions\n"
     "why    says of a run why hosts waited: which pause held which, and where it began\n"
     "\n"
     "--socket DIR makes a control socket for every switch, DIR/NAME.sock, for sluicectl; with --interactive "
@@ -66,8 +80,24 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
                 return tl::unexpected(fmt::format("--duration {}: {}", value, duration.error().wrong));
             arguments.duration = *duration;
         } else if (word == "--assert") {
-            if (std::string wrong = arguments.assertions.add(value); !wrong.empty())
-                return tl::unexpected(fmt::format("--assert {}: {}", value, wrong));
+            if (const auto expression = Expression::parse(value); !expression)
+                return tl::unexpected(fmt::format("--assert {}: {}", value, expression.error()));
+            arguments.asserts.push_back(value);
+        } else if (word == "--junit") {
+            arguments.junit = value;
+        } else if (word == "--jobs") {
+            const auto jobs = parse_integer(value);
+            if (!jobs || *jobs == 0 || *jobs > most_jobs)
+                return tl::unexpected(fmt::format("--jobs {}: is no number from 1 to {}", value, most_jobs));
+            arguments.jobs = static_cast<unsigned>(*jobs);
+        } else if (word == "--shard") {
+            const std::size_t slash = value.find('/');
+            const auto shard = parse_integer(value.substr(0, slash));
+            const auto shards = parse_integer(slash == value.npos ? "" : value.substr(slash + 1));
+            if (!shard || !shards || *shard == 0 || *shard > *shards || *shards > most_shards)
+                return tl::unexpected(fmt::format("--shard {}: wants I/N, from 1/N to N/N", value));
+            arguments.shard = static_cast<unsigned>(*shard);
+            arguments.shards = static_cast<unsigned>(*shards);
         } else {
             return tl::unexpected(fmt::format("unknown option {}", word));
         }
@@ -78,9 +108,14 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
     arguments.verb = words[0];
     if (arguments.verb == "reference") return arguments;
     const bool names_host = words[0] == "why" && words.size() == 3;
-    if (words.size() != 2 && !names_host) return tl::unexpected(fmt::format("{} wants one file", words[0]));
-    arguments.file = words[1];
-    if (names_host) arguments.host = words[2];
+    if (names_host) arguments.host = words[2], words.pop_back();
+    if (words[0] == "list" && words.size() == 1) return arguments;
+    if (words.size() < 2) return tl::unexpected(fmt::format("{} wants a file", words[0]));
+    const bool takes_several = words[0] == "run" || words[0] == "merge" || words[0] == "compare";
+    if (words.size() > 2 && !takes_several) return tl::unexpected(fmt::format("{} wants one file", words[0]));
+    arguments.files.assign(words.begin() + 1, words.end());
+    if (words.size() > 2 && !arguments.sockets.empty())
+        return tl::unexpected(std::string("--socket wants one file"));
     return arguments;
 }
 

@@ -7,7 +7,6 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "control/report/assertions.hh"
 #include "lib/units.hh"
 
 namespace sluice::fabric {
@@ -15,12 +14,16 @@ namespace sluice::fabric {
 enum : int { exit_done = 0, exit_failed = 1, exit_configuration = 2, exit_false = 4, exit_signalled = 128 };
 
 struct Arguments {
-    std::string verb, file, host, out;
+    std::string verb, host, out;
+    std::vector<std::string> files;  // at least one, where the verb takes any
     std::vector<std::string> sets;
     std::string sockets;
     bool force = false, interactive = false;
     std::optional<Duration> duration;
-    Assertions assertions;
+    std::vector<std::string> asserts;  // expressions
+    std::string junit;
+    unsigned jobs = 1;
+    unsigned shard = 1, shards = 1;
 };
 
 std::string_view usage();

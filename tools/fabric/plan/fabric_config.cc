@@ -6,6 +6,7 @@
 
 #include "control/config/schema_sections.hh"
 #include "control/config/toml_text.hh"
+#include "tools/fabric/plan/scenario_rows.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -17,17 +18,23 @@ using schema::Rows;
 constexpr std::string_view defaults_name = "default";
 constexpr std::size_t max_nodes = 20'000;
 constexpr std::size_t max_links = 65'536;
+constexpr std::size_t max_phases = 64;
+constexpr std::size_t max_asserts = 1'000;
 constexpr Duration longest = seconds(1000);
 
 // What stands at the top of the file beside sections.
 struct Top {
     std::uint64_t seed = 1;
+    std::string name, question;
 };
 
 Rows<Top> top_rows() {
     Rows<Top> rows;
     rows.key("seed", &Top::seed, schema::integer_64(0, std::numeric_limits<std::uint64_t>::max()),
              "Seed of every random decision, of all switches and hosts.");
+    rows.key("name", &Top::name, schema::text("a name", 0, 80, "incast"), "Name of the scenario.");
+    rows.key("question", &Top::question, schema::text("a sentence", 0, 1024, "Does it lose anything?"),
+             "Question that the scenario answers.");
     return rows;
 }
 
@@ -118,10 +125,13 @@ class Reader {
     void read() {
         Context context(fabric_.file);
         Top top;
-        static constexpr std::array<std::string_view, 8> sections{"topology", "routing", "node", "link",
-                                                                  "switch",   "host",    "flow", "event"};
+        static constexpr std::array<std::string_view, 12> sections{"topology", "routing", "node", "link",
+                                                                   "switch",   "host",    "flow", "event",
+                                                                   "phase",    "assert",  "vary", "find"};
         top_rows().read(document_, context, top, sections);
         fabric_.seed = top.seed;
+        fabric_.scenario.name = std::move(top.name);
+        fabric_.scenario.question = std::move(top.question);
         with("topology", context, [&](const toml::node& node) {
             if (const toml::table* table = schema::want_table(node, context, {}))
                 topology_rows().read(*table, context, fabric_.topology.emplace());
@@ -134,6 +144,7 @@ class Reader {
         read_list("link", context, link_rows(), fabric_.links, max_links);
         read_list("flow", context, schema::flow_rows(), fabric_.flows, max_flows);
         read_list("event", context, schema::event_rows(), fabric_.events, max_events);
+        read_scenario(context);
         with("host", context, [&](const toml::node& node) { read_hosts(node, context); });
         add(context, {});
         if (const toml::node* node = document_.get("switch")) read_switches(*node);
@@ -169,6 +180,20 @@ class Reader {
                 return good;
             });
         });
+    }
+
+    void read_scenario(Context& context) {
+        ScenarioConfig& scenario = fabric_.scenario;
+        read_list("phase", context, phase_rows(), scenario.phases, max_phases);
+        read_list("assert", context, assert_rows(), scenario.asserts, max_asserts);
+        with("vary", context, [&](const toml::node& node) { read_vary(node, context, scenario.vary); });
+        with("find", context, [&](const toml::node& node) {
+            if (const toml::table* table = schema::want_table(node, context, {})) {
+                scenario.find.emplace().place = schema::place_of(node.source());
+                if (!find_rows().read(*table, context, *scenario.find)) scenario.find.reset();
+            }
+        });
+        check_scenario_keys(scenario, context, document_);
     }
 
     void read_hosts(const toml::node& node, Context& context) {
@@ -236,7 +261,18 @@ class Reader {
     std::vector<ConfigError>& errors_;
 };
 
-// "a.b.c=VALUE" over the document; a part that is a number names an element of a list.
+// By its `name`, or by its index.
+toml::node* element_of(toml::array& list, std::string_view part) {
+    for (toml::node& element : list) {
+        const toml::table* table = element.as_table();
+        const toml::node* name = table == nullptr ? nullptr : table->get("name");
+        if (name != nullptr && name->value<std::string_view>() == part) return &element;
+    }
+    const auto index = parse_integer(part);
+    return index && *index < list.size() ? list.get(*index) : nullptr;
+}
+
+// "a.b.c=VALUE" over the document.
 std::string set_path(toml::table& document, std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == text.npos || equals == 0) return "wants PATH=VALUE";
@@ -252,12 +288,12 @@ std::string set_path(toml::table& document, std::string_view text) {
         const std::string_view part = path.substr(0, dot);
         const bool last = dot == path.npos;
         if (toml::array* list = at->as_array()) {
-            const auto index = parse_integer(part);
-            if (!index || *index >= list->size())
+            toml::node* element = element_of(*list, part);
+            if (element == nullptr)
                 return fmt::format("{} is none of the {} elements, which count from 0", in_quotes(part),
                                    list->size());
             if (last) return "names an element of a list, not a key of it";
-            at = list->get(*index);
+            at = element;
         } else if (toml::table* table = at->as_table()) {
             if (last) {
                 table->insert_or_assign(part, std::move(*value->get("value")));
@@ -314,6 +350,14 @@ std::string fabric_reference() {
     add("[routing]", routing_rows());
     add("[[node]]", node_rows());
     add("[[link]]", link_rows());
+    add("[[phase]]", phase_rows());
+    add("[[assert]]", assert_rows());
+    add("[find]", find_rows());
+    out +=
+        "## [vary]\n\nPATH = [values], or PATH = \"LOW..HIGH xN\", or \"LOW..HIGH xN log\": a sweep runs the "
+        "cross "
+        "product.\n`sample = N` runs N points of it, drawn by the seed; `seeds = N` runs each point with N "
+        "seeds.\n";
     return out;
 }
 

@@ -15,6 +15,7 @@
 
 #include "control/config/config.hh"
 #include "tools/fabric/plan/routing.hh"
+#include "tools/fabric/plan/scenario_config.hh"
 #include "tools/fabric/plan/topology_kinds.hh"
 
 namespace sluice::fabric {
@@ -50,6 +51,7 @@ struct FabricConfig {
     std::map<std::string, HostConfig, NaturalOrder> hosts;  // likewise
     std::vector<FlowConfig> flows;
     std::vector<EventConfig> events;  // in order of time
+    ScenarioConfig scenario;
 
     // [switch.NAME] or what all start from.
     const Config& switch_config(const std::string& name) const {
@@ -61,7 +63,7 @@ struct FabricConfig {
 using FabricResult = tl::expected<FabricConfig, std::vector<ConfigError>>;
 
 // The fabric in `text`, or everything that is wrong with it. `sets`: "switch.leaf1.seed=3", over what the
-// file says.
+// file says; an element of a list goes by its name or its index, as in "flow.incast.message=1MB".
 FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});

@@ -9,6 +9,8 @@
 
 #include "control/config/values.hh"
 
+#include "tools/fabric/report/xml_text.hh"
+
 namespace sluice::fabric {
 namespace {
 
@@ -34,7 +36,7 @@ class Drawing {
             width_, height_);
         if (!shades_.title.empty())
             out += fmt::format("<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" fill=\"#222\">{}</text>\n",
-                               margin, escaped(shades_.title));
+                               margin, xml_text(shades_.title));
         for (LinkId id = 0; id < topology_.links.size(); ++id) out += link(id);
         for (NodeId node = 0; node < topology_.nodes.size(); ++node) out += this->node(node);
         if (!shades_.links.empty()) out += legend();
@@ -42,19 +44,6 @@ class Drawing {
     }
 
   private:
-    static std::string escaped(std::string_view text) {
-        std::string out;
-        for (const char c : text) {
-            if (c == '<')
-                out += "&lt;";
-            else if (c == '&')
-                out += "&amp;";
-            else
-                out += c;
-        }
-        return out;
-    }
-
     void place() {
         places_.resize(topology_.nodes.size());
         std::map<unsigned, std::vector<NodeId>> tiers;
@@ -123,7 +112,7 @@ class Drawing {
                 "stroke-width=\"{:.1f}\">"
                 "<title>{}{}</title></line>\n",
                 from.x, from.y, middle.x, middle.y, shades_.links.empty() ? "#8a99ab" : color(shade.paused),
-                shades_.links.empty() ? 1.2 : 1.6 + 5 * std::min(shade.load, 1.0), escaped(tip), more);
+                shades_.links.empty() ? 1.2 : 1.6 + 5 * std::min(shade.load, 1.0), xml_text(tip), more);
         };
         std::string out;
         for (unsigned from = 0; from < 2; ++from) {
@@ -132,7 +121,7 @@ class Drawing {
                 shades_.links.empty()
                     ? std::string()
                     : fmt::format(": {} sends {:.1f} % of the speed, paused {:.1f} % of the time",
-                                  escaped(topology_.nodes[link.ends[from].node].name), shade.load * 100,
+                                  xml_text(topology_.nodes[link.ends[from].node].name), shade.load * 100,
                                   shade.paused * 100);
             out += half(from == 0 ? a : b, shade, more);
         }
@@ -147,17 +136,17 @@ class Drawing {
             std::string out = fmt::format(
                 "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"#f4f1e8\" "
                 "stroke=\"#555\"><title>{}</title></circle>\n",
-                at.x, at.y, many ? 5 : 9, escaped(node.name));
+                at.x, at.y, many ? 5 : 9, xml_text(node.name));
             if (many)
                 return out + fmt::format(
                                  "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" font-size=\"9\" "
                                  "fill=\"#333\" "
                                  "text-anchor=\"end\">{}</text>\n",
-                                 at.x + 3, at.y + 9, escaped(node.name));
+                                 at.x + 3, at.y + 9, xml_text(node.name));
             return out + fmt::format(
                              "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" fill=\"#333\" "
                              "text-anchor=\"middle\">{}</text>\n",
-                             at.x, at.y + 24, escaped(node.name));
+                             at.x, at.y + 24, xml_text(node.name));
         }
         const double half = std::max(24.0, static_cast<double>(node.name.size()) * 4.0 + 4);
         return fmt::format(
@@ -165,7 +154,7 @@ class Drawing {
             "fill=\"#2f4b6e\"><title>{}</title></rect>\n"
             "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#fff\" "
             "text-anchor=\"middle\">{}</text>\n",
-            at.x - half, at.y - 12, 2 * half, escaped(node.name), at.x, at.y + 4, escaped(node.name));
+            at.x - half, at.y - 12, 2 * half, xml_text(node.name), at.x, at.y + 4, xml_text(node.name));
     }
 
     std::string legend() const {

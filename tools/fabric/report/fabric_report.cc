@@ -115,14 +115,23 @@ Json links_json(const Fabric& fabric, Time now) {
     return json;
 }
 
-Json flows_json(const Fabric& fabric, Time now) {
+// The flows of the file, as sluiced's report wants them.
+Config world_of(const Fabric& fabric) {
     Config world;
     world.flows = fabric.plan().file.flows;
+    return world;
+}
+
+std::vector<const HostPort*> hosts_of(const Fabric& fabric) {
     std::vector<const HostPort*> hosts;
     for (NodeId node = 0; node < fabric.plan().topology.nodes.size(); ++node)
         if (fabric.plan().topology.nodes[node].is_host) hosts.push_back(&fabric.host(node));
+    return hosts;
+}
+
+Json flows_json(const Fabric& fabric, Time now) {
     Json list = Json::array();
-    const Json by_name = sluice::flows_json(world, hosts, now);
+    const Json by_name = sluice::flows_json(world_of(fabric), hosts_of(fabric), now);
     for (const auto& [name, flow] : by_name.items()) {
         Json one = {{"name", name}};
         one.update(flow);
@@ -132,6 +141,10 @@ Json flows_json(const Fabric& fabric, Time now) {
 }
 
 }  // namespace
+
+std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric) {
+    return sluice::flow_statistics(world_of(fabric), hosts_of(fabric));
+}
 
 Json make_report(Fabric& fabric, bool interrupted) {
     const Time now = fabric.loop().now();

@@ -3,12 +3,17 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "lib/roce/nic_statistics.hh"
 #include "tools/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
 
 nlohmann::ordered_json make_report(Fabric& fabric, bool interrupted);
+
+// How long messages took until now, by flow.
+std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric);
 
 // The same for a terminal: a table by tier, the slowest flows, links by load.
 std::string summarise(const nlohmann::ordered_json& report);

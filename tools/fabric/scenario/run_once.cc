@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "tools/fabric/report/fabric_report.hh"
+#include "tools/fabric/report/phase_report.hh"
 #include "tools/fabric/run/commands.hh"
 #include "tools/fabric/run/sockets.hh"
+#include "tools/fabric/scenario/phases.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -34,15 +36,26 @@ bool run_interactive(FabricSockets& sockets, Fabric& fabric, const RunOptions& o
     return !interrupted;
 }
 
+// Errors of assertions, on a run in which nothing has happened.
+std::vector<std::string> never_judged(const Asserts& asserts, Fabric& fabric) {
+    const RunMoment start = moment_of(fabric);
+    std::vector<std::string> texts;
+    for (const ConfigError& error : asserts.check(start.report, phase_report(start, start)))
+        texts.push_back(error.text());
+    return texts;
+}
+
 }  // namespace
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
     auto made = Fabric::create(plan, options.interactive);
     if (!made) return no_run(made.error());
     Fabric& fabric = **made;
-    if (options.assertions != nullptr)
-        if (auto wrong = options.assertions->check(make_report(fabric, false)); !wrong.empty())
+    const bool judges = options.asserts != nullptr && !options.asserts->empty();
+    if (judges)
+        if (auto wrong = never_judged(*options.asserts, fabric); !wrong.empty())
             return tl::unexpected(NoRun{std::move(wrong), true});
+    Phases phases(fabric, plan.file.scenario.phases);
     for (const EventConfig& event : plan.file.events)
         fabric.loop().actions().at(Time{} + event.at, [&fabric, &event] {
             if (const std::string error = run_command(fabric, event.command); !error.empty())
@@ -62,6 +75,9 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     if (std::string error = fabric.loop().gave_up(); !error.empty())
         outcome.errors.push_back(std::move(error));
     outcome.report = make_report(fabric, outcome.interrupted);
+    outcome.report["phases"] = phases.reports();
+    outcome.report["asserts"] =
+        judges ? options.asserts->judge(outcome.report) : nlohmann::ordered_json::array();
     for (std::string& error : fabric.close()) outcome.errors.push_back(std::move(error));
     if (!outcome.report["ledger"]["balanced"].get<bool>())
         outcome.errors.emplace_back("internal error: the ledger does not balance");

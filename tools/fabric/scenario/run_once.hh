@@ -1,4 +1,5 @@
-// One run of a fabric, from its plan to its report. EAL runs, and may serve one run after the other.
+// One run of a fabric, from its plan to its report with phases and judged assertions. EAL runs, and may serve
+// one run after the other.
 #pragma once
 
 #include <functional>
@@ -8,17 +9,16 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "control/report/assertions.hh"
 #include "tools/fabric/run/fabric.hh"
+#include "tools/fabric/scenario/asserts.hh"
 
 namespace sluice::fabric {
 
 struct RunOptions {
     std::optional<Duration> duration;
-    std::string sockets;       // folder of the switches' control sockets; empty: none
-    bool interactive = false;  // the clock moves when a client of one says so
-    const Assertions* assertions =
-        nullptr;  // checked before the run, with a report in which nothing happened
+    std::string sockets;               // folder of the switches' control sockets; empty: none
+    bool interactive = false;          // the clock moves when a client of one says so
+    const Asserts* asserts = nullptr;  // null: none
     // After each instant, on the calling thread; false: the run is interrupted there.
     std::function<bool(Fabric&)> goes_on = [](Fabric&) { return true; };
     // An interactive clock that stands still is over.
@@ -34,7 +34,7 @@ struct RunOutcome {
 // Why there was no run.
 struct NoRun {
     std::vector<std::string> texts;
-    bool of_assertions = false;  // they can never be judged
+    bool is_configuration = false;  // assertions that can never be judged
 };
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options);

@@ -1,0 +1,286 @@
+// Scenarios without a run: expressions over a report, ranges and points of a sweep, searches, comparisons,
+// JUnit.
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/fabric/plan/fabric_config.hh"
+#include "tools/fabric/plan/value_range.hh"
+#include "tools/fabric/scenario/asserts.hh"
+#include "tools/fabric/scenario/compare.hh"
+#include "tools/fabric/scenario/expression.hh"
+#include "tools/fabric/scenario/find.hh"
+#include "tools/fabric/scenario/junit.hh"
+#include "tools/fabric/scenario/points.hh"
+
+#include "CppUTest/TestHarness.h"
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::fabric;
+using Json = nlohmann::ordered_json;
+
+const Json& sample() {
+    static const Json report = Json::parse(R"({
+        "verdict": {"lossless": true, "reasons": [], "interrupted": false},
+        "flows": [{"name": "in cast", "throughput_bps": 60000000000, "completion_ns": {"p99": 1500}},
+                  {"name": "b.c", "throughput_bps": 30000000000, "completion_ns": {"p99": 2500}}],
+        "switches": {"leaf1": {"ports": {"h1": {"drops": {}, "load_ppm": 500000, "up": true},
+                                         "h2": {"drops": {"no_route": 3}, "load_ppm": 100000, "up": false}}}},
+        "pauses": []})");
+    return report;
+}
+
+Judgment judge(const std::string& text, const Json* baseline = nullptr) {
+    const auto expression = Expression::parse(text);
+    if (!expression) FAIL((text + ": " + expression.error()).c_str());
+    return expression->judge(sample(), baseline);
+}
+bool holds(const std::string& text) {
+    const Judgment judged = judge(text);
+    if (!judged.wrong.empty()) FAIL((text + ": " + judged.wrong).c_str());
+    return judged.met;
+}
+std::string wrong(const std::string& text) {
+    const auto expression = Expression::parse(text);
+    return expression ? expression->judge(sample(), nullptr).wrong : expression.error();
+}
+std::string check(const std::string& text) {
+    const auto expression = Expression::parse(text);
+    return expression ? expression->check(sample()) : expression.error();
+}
+bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_GROUP(Expression){};
+
+TEST(Expression, WhatIsNoneIsRefused) {
+    CHECK(says(wrong(""), "wanted"));
+    CHECK(says(wrong("verdict..lossless"), "empty part"));
+    CHECK(says(wrong("verdict.lossless is true"), "compares nothing"));
+    CHECK(says(wrong("verdict.lossless eq"), "one value"));
+    CHECK(says(wrong("verdict.lossless eq true and more"), "one value"));
+    CHECK(says(wrong("flows.'in cast.throughput_bps ge 1"), "second"));
+    CHECK(says(wrong("max flows.*.throughput_bps"), "OP VALUE"));
+    CHECK(says(wrong("flows.*.throughput_bps ge 1G"), "names 2 figures"));
+    CHECK(says(wrong("flows ge 1G"), "no single figure"));
+    CHECK(says(wrong("verdict.lossless ge 1"), "cannot be compared"));
+    CHECK(says(wrong("flows.b.c.throughput_bps"), "\"b\""));
+    CHECK(says(wrong("flows.'b.c'.throughput_bps"), "neither true nor false"));
+    CHECK(says(wrong("max switches.*.ports.*.up ge 1"), "no number"));
+}
+
+TEST(Expression, ASingleFigureIsComparedInItsUnit) {
+    CHECK(holds("verdict.lossless"));
+    CHECK(holds("flows.'in cast'.throughput_bps ge 60G"));
+    CHECK_FALSE(holds("flows.'in cast'.throughput_bps gt 60G"));
+    CHECK(holds("flows.1.completion_ns.p99 le 2.5us"));
+    CHECK(holds("flows.'b.c'.completion_ns.p99 eq 2500"));
+    CHECK(holds("switches.leaf1.ports.h1.load_ppm eq 50%"));
+    CHECK(holds("switches.leaf1.ports.h1.drops.no_route eq 0"));
+    CHECK_FALSE(holds("switches.leaf1.ports.h2.drops.no_route eq 0"));
+}
+
+TEST(Expression, FunctionsJudgeEachFigureOrFoldThem) {
+    CHECK(holds("all flows.*.throughput_bps ge 30G"));
+    CHECK_FALSE(holds("all flows.*.throughput_bps ge 31G"));
+    CHECK(holds("any flows.*.throughput_bps ge 31G"));
+    CHECK(holds("none flows.*.throughput_bps ge 61G"));
+    CHECK_FALSE(holds("none flows.*.throughput_bps ge 31G"));
+    CHECK(holds("max flows.*.completion_ns.p99 eq 2500"));
+    CHECK(holds("min flows.*.completion_ns.p99 eq 1500"));
+    CHECK(holds("sum flows.*.throughput_bps eq 90G"));
+    CHECK(holds("mean flows.*.throughput_bps eq 45G"));
+    CHECK(holds("count flows.*.throughput_bps eq 2"));
+    CHECK(holds("p50 flows.*.completion_ns.p99 eq 1500"));
+    CHECK(holds("p99 flows.*.completion_ns.p99 eq 2500"));
+    CHECK(holds("jain flows.*.throughput_bps eq 0.9"));
+    CHECK(holds("imbalance flows.*.throughput_bps lt 1.34"));
+    STRCMP_EQUAL("flows.b.c.throughput_bps", judge("min flows.*.throughput_bps ge 40G").where.c_str());
+    STRCMP_EQUAL("flows.b.c.throughput_bps", judge("all flows.*.throughput_bps ge 40G").where.c_str());
+}
+
+TEST(Expression, NoFigureAtAllIsFalse) {
+    for (const char* text : {"all pauses.*.paused_ns ge 0", "any pauses.*.paused_ns ge 0",
+                             "none pauses.*.paused_ns ge 0", "max pauses.*.paused_ns ge 0"}) {
+        const Judgment judged = judge(text);
+        CHECK_FALSE(judged.met);
+        CHECK(says(judged.wrong, "no figure"));
+    }
+    CHECK(holds("count pauses.* eq 0"));
+}
+
+TEST(Expression, ARatioIsToTheSameFigureOfThePhase) {
+    Json baseline = sample();
+    baseline["flows"][0]["throughput_bps"] = 80000000000;
+    baseline["flows"][1]["throughput_bps"] = 0;
+    CHECK(judge("flows.'in cast'.throughput_bps ratio to before ge 0.75", &baseline).met);
+    CHECK(judge("flows.'in cast'.throughput_bps ratio to before ge 75%", &baseline).met);
+    CHECK_FALSE(judge("flows.'in cast'.throughput_bps ratio to before gt 0.75", &baseline).met);
+    CHECK(
+        says(judge("all flows.*.throughput_bps ratio to before ge 0.1", &baseline).wrong, "is 0 in before"));
+    CHECK(says(judge("flows.1.throughput_bps ratio to before ge 0.1").wrong, "no phase"));
+}
+
+TEST(Expression, APathIsCheckedBeforeTheRunAndTheNearestNamed) {
+    STRCMP_EQUAL("", check("all flows.*.throughput_bps ge 31G").c_str());
+    STRCMP_EQUAL("", check("count pauses.* eq 0").c_str());
+    CHECK(says(check("verdict.losless"), "lossless"));
+    CHECK(says(check("switches.leaf2.ports.h1.load_ppm eq 0"), "leaf1"));
+    CHECK(says(check("all switches.spine*.ports.*.load_ppm eq 0"), "no figure matches"));
+}
+
+TEST_GROUP(ValueRange){};
+
+TEST(ValueRange, WhatIsNoneIsRefused) {
+    for (const char* text : {"", "5", "5..", "..5", "5..5", "6..5", "5..9 y", "5..9 x1", "5..9 x", "1KB..1ms",
+                             "0..5 x3 log", "1..2 x9999999"})
+        CHECK_FALSE(ValueRange::parse(text).has_value());
+}
+
+TEST(ValueRange, PointsAreEvenInDistanceOrRatioAndWrittenInTheirUnit) {
+    const auto linear = ValueRange::parse("1ms..4ms x4");
+    CHECK(linear.has_value());
+    CHECK(linear->points() == (std::vector<std::uint64_t>{1'000'000, 2'000'000, 3'000'000, 4'000'000}));
+    STRCMP_EQUAL("\"2ms\"", linear->text(2'000'000).c_str());
+    const auto ratios = ValueRange::parse("100KB..1600KB x5 log");
+    CHECK(ratios.has_value());
+    CHECK(ratios->points() == (std::vector<std::uint64_t>{100'000, 200'000, 400'000, 800'000, 1'600'000}));
+    const auto rates = ValueRange::parse("10G..40G");
+    CHECK(rates.has_value());
+    STRCMP_EQUAL("\"10G\"", rates->text(10'000'000'000).c_str());
+    CHECK(ValueRange::parse("1..3 x9")->points() == (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST_GROUP(Points){};
+
+namespace {
+
+FabricConfig with(VaryConfig vary) {
+    FabricConfig file;
+    file.seed = 7;
+    file.scenario.vary = std::move(vary);
+    return file;
+}
+
+}  // namespace
+
+TEST(Points, TheCrossProductWithSeedsInOrder) {
+    const VaryConfig vary{{{"a", {"1", "2"}}, {"b", {"\"x\"", "\"y\""}}}, {}, 2, {}};
+    const auto points = sweep_points(with(vary));
+    CHECK(points.has_value());
+    LONGS_EQUAL(8, points->size());
+    CHECK((*points)[3].values == (std::vector<std::string>{"1", "\"y\""}));
+    LONGS_EQUAL(8, (*points)[3].seed);
+    CHECK((*points)[3].sets(vary) == (std::vector<std::string>{"seed=8", "a=1", "b=\"y\""}));
+}
+
+TEST(Points, ASampleIsOfTheSeedAndHasNoPointTwice) {
+    VaryConfig vary{
+        {{"a", std::vector<std::string>(100, "1")}, {"b", std::vector<std::string>(100, "2")}}, 50, 1, {}};
+    for (unsigned n = 0; n < 100; ++n) vary.axes[0].values[n] = vary.axes[1].values[n] = std::to_string(n);
+    const auto one = sweep_points(with(vary)), other = sweep_points(with(vary));
+    LONGS_EQUAL(50, one->size());
+    for (std::size_t n = 0; n < 50; ++n) CHECK((*one)[n].values == (*other)[n].values);
+    for (std::size_t n = 1; n < 50; ++n) CHECK((*one)[n].values != (*one)[n - 1].values);
+    vary.axes.resize(4, vary.axes[0]);
+    CHECK_FALSE(sweep_points(with(vary)).has_value());
+}
+
+TEST_GROUP(Find){};
+
+namespace {
+
+tl::expected<FindAnswer, std::string> find(FindConfig config, std::uint64_t edge, bool above) {
+    return find_edge(config, *ValueRange::parse(config.within),
+                     [&](std::uint64_t value) -> tl::expected<bool, std::string> {
+                         return above ? value >= edge : value < edge;
+                     });
+}
+
+}  // namespace
+
+TEST(Find, TheEdgeIsFoundBetweenTwoRuns) {
+    const FindConfig least{
+        .least = "a", .most = {}, .within = "0..1000", .such_that = {}, .precision = "1", .place = {}};
+    for (const std::uint64_t edge : {1U, 2U, 437U, 999U, 1000U}) {
+        const auto answer = find(least, edge, true);
+        CHECK(answer.has_value());
+        LONGS_EQUAL(edge, answer->holds);
+        LONGS_EQUAL(edge - 1, answer->fails);
+        CHECK(answer->steps.size() <= 13);
+        LONGS_EQUAL(0, answer->steps[0].value);
+        LONGS_EQUAL(1000, answer->steps[1].value);
+    }
+    const FindConfig most{
+        .least = {}, .most = "a", .within = "0..1000", .such_that = {}, .precision = {}, .place = {}};
+    const auto answer = find(most, 500, false);
+    CHECK(answer->holds < 500 && answer->fails >= 500 && answer->fails - answer->holds <= 10);
+}
+
+TEST(Find, NoChangeOfTruthIsAnErrorThatSaysSo) {
+    const FindConfig least{
+        .least = "a", .most = {}, .within = "0..1000", .such_that = {}, .precision = {}, .place = {}};
+    CHECK(says(find(least, 0, true).error(), "holds at 0 and at 1000"));
+    CHECK(says(find(least, 2000, true).error(), "does not hold at 0 and at 1000"));
+    CHECK(says(find(least, 500, false).error(), "most"));
+}
+
+TEST_GROUP(Compare){};
+
+namespace {
+
+Json row(unsigned seed, double figure, bool met = true) {
+    return {{"run", seed},
+            {"values", Json::object()},
+            {"seed", seed},
+            {"met", met},
+            {"figures", {{"x", figure}}},
+            {"asserts", {{{"that", "x"}, {"phase", nullptr}, {"value", figure}, {"met", met}}}},
+            {"error", nullptr}};
+}
+
+std::vector<Json> rows(const std::vector<double>& figures) {
+    std::vector<Json> made;
+    for (unsigned n = 0; n < figures.size(); ++n) made.push_back(row(n, figures[n]));
+    return made;
+}
+
+}  // namespace
+
+TEST(Compare, FewerThanFiveRunsAreTooFewToSay) {
+    CHECK(compare_rows(rows({1, 2, 3, 4}), rows({5, 6, 7, 8}))[0].verdict == FigureChange::Verdict::too_few);
+    CHECK(compare_rows(rows({1, 2, 3, 4}), rows({1, 2, 3, 4}))[0].verdict == FigureChange::Verdict::same);
+}
+
+TEST(Compare, PairedRunsShowASmallChangeThatUnpairedOnesHide) {
+    const std::vector<double> before{10, 20, 30, 40, 50, 60};
+    const std::vector<double> after{10.9, 21.0, 31.1, 41.0, 50.9, 61.1};
+    const auto paired = compare_rows(rows(before), rows(after))[0];
+    CHECK(paired.paired && paired.verdict == FigureChange::Verdict::changed);
+    DOUBLES_EQUAL(1.0, paired.after - paired.before, 1e-9);
+    // Deviation of the differences 0.0894, t 2.571, six runs.
+    DOUBLES_EQUAL(2.571 * 0.08944 / std::sqrt(6.0), paired.half_width, 1e-3);
+    auto others = rows(after);
+    for (Json& each : others) each["seed"] = each["seed"].get<unsigned>() + 100;
+    const auto unpaired = compare_rows(rows(before), others)[0];
+    CHECK(!unpaired.paired && unpaired.verdict == FigureChange::Verdict::within_spread);
+}
+
+TEST_GROUP(Junit){};
+
+TEST(Junit, FailuresAndErrorsAreEscapedAndCounted) {
+    Json report = sample();
+    ScenarioConfig scenario;
+    scenario.asserts = {{"flows.'in cast'.throughput_bps lt 60G", {}, "a < b & \"c\"", {}},
+                        {"verdict.lossless", {}, {}, {}}};
+    report["asserts"] = Asserts::of(scenario, "f", {})->judge(report);
+    const std::string text = junit_text({{"one", report, {}}, {"two", nullptr, {"no <file>"}}});
+    CHECK(says(text, "<testsuite name=\"one\" tests=\"2\" failures=\"1\" errors=\"0\">"));
+    CHECK(says(text, "a &lt; b &amp; &quot;c&quot;"));
+    CHECK(says(text, "<testsuite name=\"two\" tests=\"1\" failures=\"0\" errors=\"1\">"));
+    CHECK(says(text, "no &lt;file&gt;"));
+}

@@ -1,0 +1,119 @@
+#include "control/text/json_text.hh"
+#include "control/text/say.hh"
+#include "tools/fabric/cli/progress.hh"
+#include "tools/fabric/cli/verbs.hh"
+#include "tools/fabric/report/drawing.hh"
+#include "tools/fabric/report/fabric_report.hh"
+#include "tools/fabric/scenario/junit.hh"
+#include "tools/fabric/scenario/rows.hh"
+#include "tools/fabric/scenario/run_once.hh"
+
+namespace sluice::fabric {
+namespace {
+
+// Load and pauses of a report, for the picture.
+Shades shades_of(const nlohmann::ordered_json& report) {
+    Shades shades{{}, report["fabric"].get<std::string>()};
+    const double end_ns = std::max(report["end_ns"].get<double>(), 1.0);
+    for (const auto& link : report["links"]) {
+        auto& made = shades.links.emplace_back();
+        for (unsigned n = 0; n < 2; ++n) {
+            const auto& direction = link["directions"][n];
+            made[n].load = direction["load_ppm"].get<double>() / 1e6;
+            for (const auto& paused : direction["paused_ns"])
+                made[n].paused = std::max(made[n].paused, paused.get<double>() / end_ns);
+        }
+    }
+    return shades;
+}
+
+// Says what a run came to, and writes it into the folder `out`, if any. Its exit status.
+int finish(const std::string& out, const FabricPlan& plan, RunOutcome& outcome) {
+    if (!out.empty()) {
+        for (const std::string& error :
+             {write_text(out + "/report.json", json_text(outcome.report, 2) + "\n"),
+              write_text(out + "/fabric.svg", draw(plan.topology, shades_of(outcome.report)) + "\n")})
+            if (!error.empty()) outcome.errors.push_back(error);
+    }
+    say("{}{}", summarise(outcome.report), asserts_text(outcome.report["asserts"]));
+    for (const std::string& error : outcome.errors) complain("sluice-fabric: {}\n", error);
+    if (outcome.interrupted) return exit_signalled + signal_that_came();
+    if (!outcome.errors.empty()) return exit_failed;
+    return all_met(outcome.report["asserts"]) ? exit_done : exit_false;
+}
+
+// EAL for the largest of them, one after the other.
+EalOptions eal_options(const std::vector<Scenario>& scenarios) {
+    EalOptions largest;
+    for (const Scenario& each : scenarios) {
+        EalOptions options = eal_options(each.plan);
+        if (options.memory_bytes > largest.memory_bytes) largest = std::move(options);
+    }
+    return largest;
+}
+
+}  // namespace
+
+// The exit status of all: the first that is not 0.
+int run_verb(const Arguments& arguments) {
+    std::vector<Scenario> scenarios;
+    for (const std::string& file : arguments.files) {
+        auto scenario = read_scenario(arguments, file);
+        if (!scenario) return exit_configuration;
+        scenarios.push_back(std::move(*scenario));
+    }
+    const bool several = scenarios.size() > 1;
+    const auto failed = [](const std::string& error) {
+        complain("sluice-fabric: {}\n", error);
+        return exit_failed;
+    };
+    const auto out_of = [&](const Scenario& scenario) {
+        if (arguments.out.empty() || !several) return arguments.out;
+        return arguments.out + "/" + std::filesystem::path(scenario.file).stem().string();
+    };
+    for (const Scenario& each : scenarios)
+        if (const std::string out = out_of(each); !out.empty())
+            if (const std::string error = make_folder(out); !error.empty()) return failed(error);
+    const auto eal = Eal::start(eal_options(scenarios));
+    if (!eal) return failed(eal.error());
+    watch_signals();
+    int status = exit_done;
+    std::vector<ScenarioResult> results;
+    for (const Scenario& each : scenarios) {
+        if (signal_that_came() != 0) break;
+        const ScenarioConfig& scenario = each.plan.file.scenario;
+        if (several || !scenario.name.empty())
+            say("{}{}\n", several && !results.empty() ? "\n" : "", each.name());
+        if (!scenario.question.empty()) say("{}\n", scenario.question);
+        Progress progress(arguments.duration);
+        RunOptions options;
+        options.duration = arguments.duration;
+        options.sockets = arguments.sockets;
+        options.interactive = arguments.interactive;
+        options.asserts = &each.asserts;
+        options.goes_on = [&](Fabric& fabric) {
+            progress.show(fabric);
+            return signal_that_came() == 0;
+        };
+        options.is_stopped = [] { return signal_that_came() != 0; };
+        auto outcome = run_once(each.plan, options);
+        int own = exit_done;
+        if (outcome) {
+            own = finish(out_of(each), each.plan, *outcome);
+            if (each.asserts.empty() && !scenario.question.empty())
+                say("\n{}: it asserts nothing, so nothing can fail; do: write [[assert]]\n", each.name());
+            results.push_back({each.name(), std::move(outcome->report), std::move(outcome->errors)});
+        } else {
+            for (const std::string& error : outcome.error().texts) complain("sluice-fabric: {}\n", error);
+            own = outcome.error().is_configuration ? exit_configuration : exit_failed;
+            results.push_back({each.name(), nullptr, outcome.error().texts});
+        }
+        if (status == exit_done) status = own;
+    }
+    if (!arguments.junit.empty())
+        if (const std::string error = write_text(arguments.junit, junit_text(results)); !error.empty())
+            return failed(error);
+    return status;
+}
+
+}  // namespace sluice::fabric

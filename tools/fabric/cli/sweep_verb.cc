@@ -1,0 +1,363 @@
+// Commands over many runs: sweep (and search), merge, compare, list.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "control/config/schema.hh"
+#include "control/config/values.hh"
+#include "control/text/json_text.hh"
+#include "control/text/say.hh"
+#include "tools/fabric/cli/verbs.hh"
+#include "tools/fabric/scenario/compare.hh"
+#include "tools/fabric/scenario/find.hh"
+#include "tools/fabric/scenario/rows.hh"
+#include "tools/fabric/scenario/run_once.hh"
+#include "tools/fabric/scenario/sweep.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int failed(const std::string& error) {
+    complain("sluice-fabric: {}\n", error);
+    return exit_failed;
+}
+
+std::string folder_of(const Arguments& arguments) {
+    return arguments.out.empty() ? "out/" + std::filesystem::path(arguments.files[0]).stem().string()
+                                 : arguments.out;
+}
+
+// On a terminal, with the time left.
+class SweepProgress {
+  public:
+    void show(std::size_t done, std::size_t of) {
+        const auto now = std::chrono::steady_clock::now();
+        if (isatty(STDERR_FILENO) != 1 || now < next_) return;
+        next_ = now + std::chrono::milliseconds(500);
+        if (!first_) first_ = done;
+        std::string left;
+        if (done > *first_) {
+            const double spent = std::chrono::duration<double>(now - start_).count();
+            left = fmt::format(", about {:.0f} s left",
+                               spent * static_cast<double>(of - done) / static_cast<double>(done - *first_));
+        }
+        complain("\r{} of {} runs{}   ", done, of, left);
+        shown_ = true;
+    }
+    ~SweepProgress() {
+        if (shown_) complain("\r{:60}\r", "");
+    }
+
+  private:
+    std::optional<std::size_t> first_;  // runs that were done before
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), next_ = start_;
+    bool shown_ = false;
+};
+
+// What tells the sweep apart from others: written beside the rows, the same in every shard.
+std::string sweep_json(const Scenario& scenario, const std::string& mark, std::size_t runs) {
+    Json axes = Json::array();
+    for (const VaryConfig::Axis& axis : scenario.plan.file.scenario.vary.axes) {
+        Json values = Json::array();
+        for (const std::string& value : axis.values) values.push_back(plain(value));
+        axes.push_back({{"path", axis.path}, {"values", std::move(values)}});
+    }
+    return json_text(Json{{"name", scenario.name()},
+                          {"question", scenario.plan.file.scenario.question},
+                          {"fingerprint", mark},
+                          {"runs", runs},
+                          {"axes", std::move(axes)}},
+                     2) +
+           "\n";
+}
+
+std::string write_tables(const std::string& folder, const std::vector<Json>& rows) {
+    if (const std::string error = write_text(folder + "/sweep.jsonl", jsonl_text(rows)); !error.empty())
+        return error;
+    return write_text(folder + "/sweep.csv", csv_text(rows));
+}
+
+// Every run in a line, or those where something is false, if there are many.
+void say_rows(const std::vector<Json>& rows) {
+    constexpr std::size_t most = 40;
+    std::size_t met = 0, errors = 0;
+    for (const Json& row : rows) met += row["met"] == true ? 1 : 0, errors += row["error"].is_null() ? 0 : 1;
+    say("{:<6}{:<48}{:>8}{:>14}{:>14}{:>10}{:>10}\n", "run", "values", "asserts", "throughput", "p99", "XOFF",
+        "lost");
+    std::size_t shown = 0;
+    for (const Json& row : rows) {
+        if (rows.size() > most && row["met"] == true) continue;
+        if (++shown > most) break;
+        std::string values;
+        for (const auto& [path, value] : row["values"].items())
+            append_item(values, ", ",
+                        fmt::format("{}={}", path.substr(path.rfind('.') + 1),
+                                    value.is_string() ? value.get<std::string>() : json_text(value)));
+        append_item(values, ", ", fmt::format("seed={}", row["seed"].get<std::uint64_t>()));
+        if (!row["error"].is_null()) {
+            say("{:<6}{:<48} {}\n", row["run"].get<std::size_t>(), values, row["error"].get<std::string>());
+            continue;
+        }
+        const Json& figures = row["figures"];
+        say("{:<6}{:<48}{:>8}{:>9.2f} Gb/s{:>11.1f} us{:>10}{:>10}\n", row["run"].get<std::size_t>(), values,
+            row["asserts"].empty() ? "-"
+            : row["met"] == true   ? "hold"
+                                   : "FALSE",
+            figures["throughput_bps"].get<double>() / 1e9, figures["completion_p99_ns"].get<double>() / 1e3,
+            figures["xoff_sent"].get<std::uint64_t>(), figures["lost_lossless_packets"].get<std::uint64_t>());
+    }
+    say("{}; all assertions hold in {}\n", print_count(rows.size(), "run"), met);
+    if (errors != 0) say("{} could not be judged\n", print_count(errors, "run"));
+}
+
+// Points that cannot be run, before any is; the memory of the largest.
+std::optional<EalOptions> judge_points(const Arguments& arguments, const std::string& text,
+                                       const std::vector<SweepPoint>& points, const VaryConfig& vary) {
+    constexpr std::size_t most_judged =
+        1024;  // beyond, evenly spread ones; the others are judged as they run
+    constexpr std::size_t most_told = 20;
+    EalOptions largest;
+    std::size_t bad = 0;
+    const std::size_t step = std::max<std::size_t>(points.size() / most_judged, 1);
+    for (std::size_t n = 0; n < points.size(); n += step) {
+        std::vector<std::string> sets = arguments.sets;
+        for (std::string& set : points[n].sets(vary)) sets.push_back(std::move(set));
+        const auto plan = plan_of(text, arguments.files[0], sets, arguments.force);
+        if (!plan) {
+            if (++bad <= most_told)
+                complain("run {} ({}): {}\n", n, points[n].text(vary), plan.error().front());
+            continue;
+        }
+        EalOptions options = eal_options(*plan);
+        if (options.memory_bytes >= largest.memory_bytes) largest = std::move(options);
+    }
+    if (bad > most_told) complain("and {} more\n", bad - most_told);
+    if (bad != 0) return std::nullopt;
+    return largest;
+}
+
+// [find]: runs one after the other in this process.
+int find(const Arguments& arguments, const Scenario& scenario, const std::string& text) {
+    const FindConfig& find = *scenario.plan.file.scenario.find;
+    const auto range = ValueRange::parse(find.within);
+    const std::string folder = folder_of(arguments);
+    if (const std::string error = make_folder(folder); !error.empty()) return failed(error);
+    std::vector<std::string> such_that = arguments.asserts;
+    if (!find.such_that.empty()) such_that.push_back(find.such_that);
+    const auto sets_of = [&](std::uint64_t value) {
+        std::vector<std::string> sets = arguments.sets;
+        sets.push_back(find.path() + "=" + range->text(value));
+        return sets;
+    };
+    EalOptions largest;
+    for (const std::uint64_t end : {range->low(), range->high()}) {
+        const auto plan = plan_of(text, scenario.file, sets_of(end), arguments.force);
+        if (!plan) {
+            for (const std::string& error : plan.error()) complain("{}\n", error);
+            return exit_configuration;
+        }
+        EalOptions options = eal_options(*plan);
+        if (options.memory_bytes >= largest.memory_bytes) largest = std::move(options);
+    }
+    const auto eal = Eal::start(largest);
+    if (!eal) return failed(eal.error());
+    watch_signals();
+    std::map<std::uint64_t, std::string> reports;
+    const auto attempt = [&](std::uint64_t value) -> tl::expected<bool, std::string> {
+        const auto plan = plan_of(text, scenario.file, sets_of(value), arguments.force);
+        if (!plan) return tl::unexpected(plan.error().front());
+        ScenarioConfig judged = plan->file.scenario;
+        if (!find.such_that.empty()) judged.asserts.clear();
+        const auto asserts = Asserts::of(judged, scenario.file, such_that);
+        if (!asserts) return tl::unexpected(asserts.error().front().text());
+        RunOptions options;
+        options.duration = arguments.duration;
+        options.asserts = &*asserts;
+        options.goes_on = [](Fabric&) { return signal_that_came() == 0; };
+        const auto outcome = run_once(*plan, options);
+        if (!outcome) return tl::unexpected(outcome.error().texts.front());
+        if (outcome->interrupted) return tl::unexpected(std::string("interrupted"));
+        if (!outcome->errors.empty()) return tl::unexpected(outcome->errors.front());
+        reports[value] = json_text(outcome->report, 2) + "\n";
+        const bool holds = all_met(outcome->report["asserts"]);
+        say("{:>16}  {}{}", plain(range->text(value)), holds ? "holds" : "does not hold",
+            holds ? "\n" : "\n" + asserts_text(outcome->report["asserts"]));
+        return holds;
+    };
+    say("{} {} within {}\n", find.least.empty() ? "most" : "least", find.path(), find.within);
+    const auto answer = find_edge(find, *range, attempt);
+    if (signal_that_came() != 0) return exit_signalled + signal_that_came();
+    if (!answer) return failed(answer.error());
+    for (const auto& [name, value] : {std::pair("holds", answer->holds), std::pair("fails", answer->fails)}) {
+        const std::string own = folder + "/" + name;
+        std::string error = make_folder(own);
+        if (error.empty()) error = write_text(own + "/report.json", reports[value]);
+        if (!error.empty()) return failed(error);
+    }
+    Json steps = Json::array();
+    for (const FindStep& step : answer->steps)
+        steps.push_back({{"value", plain(range->text(step.value))}, {"holds", step.holds}});
+    const Json found = {{"path", find.path()},
+                        {"kind", find.least.empty() ? "most" : "least"},
+                        {"holds", plain(range->text(answer->holds))},
+                        {"fails", plain(range->text(answer->fails))},
+                        {"runs", std::move(steps)}};
+    if (const std::string error = write_text(folder + "/find.json", json_text(found, 2) + "\n");
+        !error.empty())
+        return failed(error);
+    say("{} {} = {}: it holds there, and not at {} ({}); the runs on either side: {}/holds, {}/fails\n",
+        find.least.empty() ? "most" : "least", find.path(), plain(range->text(answer->holds)),
+        plain(range->text(answer->fails)), print_count(answer->steps.size(), "run"), folder, folder);
+    return exit_done;
+}
+
+// The number of this shard and of all: of the option, or of the environment of a job array.
+bool in_range(unsigned shard, unsigned shards) { return shards >= 1 && shard >= 1 && shard <= shards; }
+
+}  // namespace
+
+int sweep_verb(const Arguments& arguments) {
+    const auto scenario = read_scenario(arguments, arguments.files[0]);
+    if (!scenario) return exit_configuration;
+    const auto text = read_config_file(arguments.files[0]);
+    if (!text) return complain("{}\n", text.error().text()), exit_configuration;
+    const ScenarioConfig& config = scenario->plan.file.scenario;
+    if (!config.name.empty()) say("{}\n", config.name);
+    if (!config.question.empty()) say("{}\n", config.question);
+    if (config.find && config.vary.axes.empty()) return find(arguments, *scenario, *text);
+    const auto points = sweep_points(scenario->plan.file);
+    if (!points) return complain("{}: {}\n", arguments.files[0], points.error()), exit_configuration;
+    if (config.vary.axes.empty() && config.vary.seeds == 1) {
+        complain("{}: there is neither [vary] nor [find], so there is one run; do: write one, or use run\n",
+                 arguments.files[0]);
+        return exit_configuration;
+    }
+    if (!in_range(arguments.shard, arguments.shards))
+        return complain("sluice-fabric: --shard {}/{}: counts from 1/N to N/N\n", arguments.shard,
+                        arguments.shards),
+               exit_configuration;
+    const auto eal = judge_points(arguments, *text, *points, config.vary);
+    if (!eal) return exit_configuration;
+    SweepOptions options;
+    options.folder = folder_of(arguments);
+    options.jobs = arguments.jobs;
+    options.shard = arguments.shard;
+    options.shards = arguments.shards;
+    options.sets = arguments.sets;
+    options.asserts = arguments.asserts;
+    options.duration = arguments.duration;
+    options.force = arguments.force;
+    options.is_stopped = [] { return signal_that_came() != 0; };
+    if (const std::string error = make_folder(options.folder + "/runs"); !error.empty()) return failed(error);
+    std::vector<std::string> made_of = arguments.sets;
+    for (const std::string& that : arguments.asserts) made_of.push_back(that);
+    if (const std::string error =
+            write_text(options.folder + "/sweep.json",
+                       sweep_json(*scenario, fingerprint(*text, made_of), points->size()));
+        !error.empty())
+        return failed(error);
+    watch_signals();
+    SweepResult result;
+    {
+        SweepProgress progress;
+        options.progress = [&](std::size_t done, std::size_t of) { progress.show(done, of); };
+        result = run_sweep(*text, arguments.files[0], *points, config.vary, *eal, options);
+    }
+    for (const std::string& error : result.errors) complain("sluice-fabric: {}\n", error);
+    if (result.kept != 0) say("{} kept from before\n", print_count(result.kept, "run"));
+    if (result.stopped) {
+        say("stopped; the same command goes on where it was\n");
+        return exit_signalled + signal_that_came();
+    }
+    if (!result.errors.empty()) return exit_failed;
+    std::vector<Json> rows;
+    for (std::size_t run = arguments.shard - 1; run < points->size(); run += arguments.shards)
+        rows.push_back(load_row(options.folder, run));
+    if (const std::string error = write_tables(options.folder, rows); !error.empty()) return failed(error);
+    say_rows(rows);
+    say("{0}/sweep.csv, {0}/sweep.jsonl\n", options.folder);
+    return std::any_of(rows.begin(), rows.end(), [](const Json& row) { return !row["error"].is_null(); })
+               ? exit_failed
+               : exit_done;
+}
+
+int merge_verb(const Arguments& arguments) {
+    if (arguments.out.empty()) return complain("sluice-fabric: merge wants --out DIR\n"), exit_configuration;
+    std::string sweep;
+    std::map<std::size_t, Json> rows;
+    for (const std::string& folder : arguments.files) {
+        const auto text = read_config_file(folder + "/sweep.json");
+        if (!text) return failed(folder + "/sweep.json cannot be read: it is no folder of a sweep");
+        if (!sweep.empty() && *text != sweep)
+            return failed(fmt::format("{} is of another sweep than {}", folder, arguments.files[0]));
+        sweep = *text;
+        auto own = load_rows(folder);
+        if (!own) return failed(own.error());
+        for (Json& row : *own) {
+            const auto run = row["run"].get<std::size_t>();
+            const auto [there, fresh] = rows.emplace(run, std::move(row));
+            if (!fresh && there->second != load_row(folder, run))
+                return failed(fmt::format("run {} is there twice, and differs: {}", run, folder));
+        }
+    }
+    const Json head = Json::parse(sweep, nullptr, false);
+    if (!head.is_object() || !head.contains("runs")) return failed("sweep.json is damaged");
+    const auto wanted = head["runs"].get<std::size_t>();
+    std::string missing;
+    for (std::size_t run = 0; run < wanted; ++run)
+        if (!rows.contains(run) && missing.size() < 60) append_item(missing, ", ", std::to_string(run));
+    if (!missing.empty())
+        return failed(fmt::format("{} of {} runs are missing: {} ...; do: run their shards again",
+                                  wanted - rows.size(), wanted, missing));
+    if (const std::string error = make_folder(arguments.out + "/runs"); !error.empty()) return failed(error);
+    std::vector<Json> all;
+    for (auto& [run, row] : rows) {
+        if (const std::string error = write_text(row_file(arguments.out, run), json_text(row) + "\n");
+            !error.empty())
+            return failed(error);
+        all.push_back(std::move(row));
+    }
+    std::string error = write_text(arguments.out + "/sweep.json", sweep);
+    if (error.empty()) error = write_tables(arguments.out, all);
+    if (!error.empty()) return failed(error);
+    say_rows(all);
+    say("{0}/sweep.csv, {0}/sweep.jsonl\n", arguments.out);
+    return exit_done;
+}
+
+int compare_verb(const Arguments& arguments) {
+    if (arguments.files.size() != 2)
+        return complain("sluice-fabric: compare wants two folders of sweeps\n"), exit_configuration;
+    const auto before = load_rows(arguments.files[0]), after = load_rows(arguments.files[1]);
+    if (!before) return failed(before.error());
+    if (!after) return failed(after.error());
+    return say("{}", changes_text(compare_rows(*before, *after))), exit_done;
+}
+
+// The built-in scenarios: those of conf/scenarios beside the binary's sources, or where they are installed.
+int list_verb(const Arguments& arguments) {
+    const std::string folder = arguments.files.empty() ? "conf/scenarios" : arguments.files[0];
+    std::error_code error;
+    std::vector<std::filesystem::path> files;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (entry->path().extension() == ".toml") files.push_back(entry->path());
+    if (error)
+        return failed(fmt::format("{}: {}; do: name the folder of scenarios", folder, error.message()));
+    std::sort(files.begin(), files.end());
+    for (const auto& path : files) {
+        const auto file = load_fabric(path.string());
+        say("{:<40} {}\n", path.string(),
+            !file                             ? "cannot be read: " + file.error().front().text()
+            : file->scenario.question.empty() ? "(asks nothing)"
+                                              : file->scenario.question);
+    }
+    return exit_done;
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,41 @@
+// The commands of sluice-fabric: each says what it finds and returns an exit status.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tools/fabric/cli/arguments.hh"
+#include "tools/fabric/plan/fabric_plan.hh"
+#include "tools/fabric/scenario/asserts.hh"
+
+namespace sluice::fabric {
+
+// Reads and judges; says every finding. Nothing: it may not run.
+std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::string& file);
+
+// A scenario that may be run, as its file says it.
+struct Scenario {
+    std::string file;
+    FabricPlan plan;
+    Asserts asserts;
+
+    std::string name() const {
+        if (!plan.file.scenario.name.empty()) return plan.file.scenario.name;
+        return std::filesystem::path(file).stem().string();
+    }
+};
+std::optional<Scenario> read_scenario(const Arguments& arguments, const std::string& file);
+
+// SIGINT and SIGTERM from now on ask to stop; a second one ends the process at once.
+void watch_signals();
+// The signal that came; 0: none.
+int signal_that_came();
+
+int run_verb(const Arguments& arguments);
+int sweep_verb(const Arguments& arguments);
+int merge_verb(const Arguments& arguments);
+int compare_verb(const Arguments& arguments);
+int list_verb(const Arguments& arguments);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,38 @@
+// Ranges of a configuration's values: "100KB..1600KB", "1ms..8ms x4", "10G..400G x5 log".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace sluice::fabric {
+
+class ValueRange {
+  public:
+    static constexpr std::uint64_t most_points = 100'000;
+
+    // The ends have the same unit, and low < high. An error is a sentence about the text.
+    static tl::expected<ValueRange, std::string> parse(std::string_view text);
+    // One value in the unit of the range; an error likewise.
+    tl::expected<std::uint64_t, std::string> value(std::string_view text) const;
+
+    std::uint64_t low() const { return low_; }
+    std::uint64_t high() const { return high_; }
+    // Both ends included, at equal distances or, with "log", ratios; 2 where the text does not say.
+    std::vector<std::uint64_t> points() const;
+    // As a file has it, in quotes where that needs them.
+    std::string text(std::uint64_t value) const;
+
+  private:
+    enum class Unit : std::uint8_t { number, bytes, rate, time };
+    static tl::expected<std::uint64_t, std::string> read(Unit unit, std::string_view text);
+
+    Unit unit_ = Unit::number;
+    std::uint64_t low_ = 0, high_ = 0;  // bytes, bits a second, nanoseconds
+    std::uint64_t count_ = 2;
+    bool logarithmic_ = false;
+};
+
+}  // namespace sluice::fabric

@@ -1,0 +1,154 @@
+#include "tools/fabric/report/phase_report.hh"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "control/report/figures.hh"
+#include "control/report/report_hosts.hh"
+#include "lib/units.hh"
+#include "tools/fabric/report/fabric_report.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum class Kind : std::uint8_t { counter, as_it_is, left_out };
+
+// Of a figure of sluiced's report.
+Kind kind_of(const std::string& path) {
+    const std::string_view name = std::string_view(path).substr(path.rfind('.') + 1);
+    if (name.ends_with("watermark_bytes") && !name.starts_with("user_")) return Kind::left_out;
+    const Figure* figure = find_figure(path);
+    if (figure == nullptr || figure->unit == FigureUnit::per_s) return Kind::left_out;
+    return figure->kind == FigureKind::counter ? Kind::counter : Kind::as_it_is;
+}
+
+// `after` with the counters less those of `before`.
+Json difference(const Json* before, const Json& after, const std::string& path) {
+    const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+    if (after.is_object()) {
+        Json made = Json::object();
+        for (const auto& [key, value] : after.items()) {
+            const bool known = before != nullptr && before->is_object() && before->contains(key);
+            Json member = difference(known ? &(*before)[key] : nullptr, value, below(key));
+            if (!member.is_discarded()) made[key] = std::move(member);
+        }
+        return made;
+    }
+    if (after.is_array()) {
+        Json made = Json::array();
+        for (std::size_t n = 0; n < after.size(); ++n) {
+            const bool known = before != nullptr && before->is_array() && n < before->size();
+            Json member = difference(known ? &(*before)[n] : nullptr, after[n], below(std::to_string(n)));
+            if (!member.is_discarded()) made.push_back(std::move(member));
+        }
+        return made;
+    }
+    switch (kind_of(path)) {
+        case Kind::left_out:
+            return Json(Json::value_t::discarded);
+        case Kind::counter:
+            if (before != nullptr && before->is_number() && after.is_number())
+                return after.get<std::int64_t>() - before->get<std::int64_t>();
+            return after;
+        default:
+            return after;
+    }
+}
+
+std::uint64_t per_second(std::uint64_t bytes, Duration in) {
+    return in.ps <= 0
+               ? 0
+               : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / static_cast<double>(in.ps));
+}
+
+// What an entry of a list is called matters to nobody but the catalogue.
+Json flow_between(const Json& before, const Json& after, const roce::FlowStatistics& statistics,
+                  Duration length) {
+    Json flow = {{"name", after["name"]}};
+    Json figures = after;
+    figures.erase("name");
+    flow.update(difference(&before, figures, "flows.flow"));
+    flow["throughput_bps"] = per_second(flow["delivered_bytes"].get<std::uint64_t>(), length);
+    flow.update(durations_json(statistics));
+    return flow;
+}
+
+Json link_between(const Json& before, const Json& after, Duration length) {
+    Json link = after;
+    const double byte_ps = 8e12 / after["speed_bps"].get<double>();
+    for (unsigned n = 0; n < 2; ++n) {
+        Json& direction = link["directions"][n];
+        const Json& was = before["directions"][n];
+        for (const char* counter : {"packets", "bytes", "lost_on_wire", "lost_into_cut"})
+            direction[counter] = direction[counter].get<std::uint64_t>() - was[counter].get<std::uint64_t>();
+        for (auto& [priority, time] : direction["paused_ns"].items())
+            if (was["paused_ns"].contains(priority))
+                time = time.get<std::uint64_t>() - was["paused_ns"][priority].get<std::uint64_t>();
+        const auto wire =
+            static_cast<double>(direction["bytes"].get<std::uint64_t>() +
+                                direction["packets"].get<std::uint64_t>() * wire_overhead_bytes);
+        direction["load_ppm"] =
+            length.ps == 0
+                ? 0
+                : static_cast<std::uint64_t>(wire * byte_ps * 1e6 / static_cast<double>(length.ps));
+    }
+    return link;
+}
+
+// Pauses that were in force within the phase.
+Json pauses_between(const Json& pauses, std::uint64_t from_ns, std::uint64_t to_ns) {
+    std::uint64_t count = 0, paused_ns = 0, longest_ns = 0;
+    for (const Json& pause : pauses) {
+        const std::uint64_t begin = std::max(pause["from_ns"].get<std::uint64_t>(), from_ns);
+        const std::uint64_t end =
+            pause["until_ns"].is_null() ? to_ns : std::min(pause["until_ns"].get<std::uint64_t>(), to_ns);
+        if (begin >= end) continue;
+        ++count;
+        paused_ns += end - begin;
+        longest_ns = std::max(longest_ns, end - begin);
+    }
+    return {{"count", count}, {"paused_ns", paused_ns}, {"longest_ns", longest_ns}};
+}
+
+}  // namespace
+
+RunMoment moment_of(Fabric& fabric) {
+    return {fabric.now(), make_report(fabric, false), flow_statistics(fabric)};
+}
+
+Json phase_report(const RunMoment& from, const RunMoment& to) {
+    const Duration length = to.at - from.at;
+    const std::uint64_t from_ns = from.at.ps / 1000, to_ns = to.at.ps / 1000;
+    Json phase = {{"from_ns", from_ns}, {"to_ns", to_ns}};
+    const Json &before = from.report, &after = to.report;
+    Json& ledger = phase["ledger"] = Json::object();
+    for (const auto& [name, value] : after["ledger"].items())
+        if (value.is_number() && name != "queued" && name != "on_wire")
+            ledger[name] = value.get<std::uint64_t>() - before["ledger"][name].get<std::uint64_t>();
+    phase["hosts"] = difference(&before["hosts"], after["hosts"], "hosts");
+    phase["flows"] = Json::array();
+    for (std::size_t n = 0; n < after["flows"].size(); ++n) {
+        roce::FlowStatistics within;
+        within.completion_time.set_to_difference(to.flows[n].completion_time, from.flows[n].completion_time);
+        within.slowdown.set_to_difference(to.flows[n].slowdown, from.flows[n].slowdown);
+        phase["flows"].push_back(flow_between(before["flows"][n], after["flows"][n], within, length));
+    }
+    phase["links"] = Json::object();
+    for (const auto& [name, link] : after["links"].items())
+        phase["links"][name] = link_between(before["links"][name], link, length);
+    phase["switches"] = Json::object();
+    for (const auto& [name, device] : after["switches"].items()) {
+        Json one = Json::object();
+        for (const char* part : {"ledger", "ports"})
+            one[part] = difference(&before["switches"][name][part], device[part], part);
+        phase["switches"][name] = std::move(one);
+    }
+    phase["pauses"] = pauses_between(after["pauses"], from_ns, to_ns);
+    return phase;
+}
+
+}  // namespace sluice::fabric

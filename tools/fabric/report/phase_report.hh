@@ -1,0 +1,26 @@
+// The report of a phase: what happened between two moments of a run.
+//
+// Counters are differences; of times that messages took, those of the messages that ended in the phase; rates
+// are those of the phase. Gauges are as of its end. Watermarks since the start say nothing of a phase and are
+// left out; queues have those since the phase began (user_watermark_bytes).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "lib/roce/nic_statistics.hh"
+#include "tools/fabric/run/fabric.hh"
+
+namespace sluice::fabric {
+
+// A run at one moment.
+struct RunMoment {
+    Time at;
+    nlohmann::ordered_json report;
+    std::vector<roce::FlowStatistics> flows;
+};
+RunMoment moment_of(Fabric& fabric);
+
+nlohmann::ordered_json phase_report(const RunMoment& from, const RunMoment& to);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,316 @@
+#include "tools/fabric/scenario/expression.hh"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "control/config/values.hh"
+#include "control/config/words.hh"
+#include "control/report/report_path.hh"
+#include "control/text/json_text.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Refusal = tl::unexpected<std::string>;
+
+struct FunctionName {
+    std::string_view name;
+    Function function;
+};
+constexpr std::array functions{
+    FunctionName{"all", Function::all},   FunctionName{"any", Function::any},
+    FunctionName{"none", Function::none}, FunctionName{"min", Function::min},
+    FunctionName{"max", Function::max},   FunctionName{"sum", Function::sum},
+    FunctionName{"mean", Function::mean}, FunctionName{"count", Function::count},
+    FunctionName{"p50", Function::p50},   FunctionName{"p90", Function::p90},
+    FunctionName{"p99", Function::p99},   FunctionName{"p999", Function::p999},
+    FunctionName{"jain", Function::jain}, FunctionName{"imbalance", Function::imbalance},
+};
+
+// Parts of a report that come with the run.
+constexpr std::array<std::string_view, 8> growing{"pauses",    "pause_trees", "pause_cycles", "events",
+                                                  "decisions", "microbursts", "watchdog",     "ecmp"};
+
+bool is_judging(Function function) {
+    return function == Function::all || function == Function::any || function == Function::none;
+}
+
+bool has_wildcard(std::string_view part) { return part.find_first_of("*?[") != part.npos; }
+
+bool matches(const std::string& pattern, const std::string& name) {
+    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+// Words apart at blanks; 'quoted' text stays whole, quotes included.
+tl::expected<Words, std::string> split(std::string_view text) {
+    Words words;
+    std::string word;
+    bool quoted = false;
+    for (const char c : text) {
+        if (c == '\'') quoted = !quoted;
+        if (c == ' ' && !quoted) {
+            if (!word.empty()) words.push_back(std::exchange(word, {}));
+            continue;
+        }
+        word += c;
+    }
+    if (quoted) return Refusal("a ' has no second one");
+    if (!word.empty()) words.push_back(std::move(word));
+    return words;
+}
+
+// Names by which the members of a list or an object go.
+Words names_in(const Json& at) {
+    Words names;
+    if (at.is_object())
+        for (const auto& [key, value] : at.items()) names.push_back(key);
+    for (std::size_t n = 0; at.is_array() && n < at.size(); ++n)
+        names.push_back(at[n].is_object() && at[n].contains("name") ? at[n]["name"].get<std::string>()
+                                                                    : std::to_string(n));
+    return names;
+}
+
+double number(const Json& value) { return value.get<double>(); }
+
+// Whole numbers stay whole, so that they print as they were.
+Json number_json(double value) {
+    if (value >= 0 && value < 9e15 && value == std::floor(value)) return static_cast<std::uint64_t>(value);
+    return value;
+}
+
+// Nearest rank.
+double quantile(std::vector<double> values, unsigned per_mille) {
+    std::sort(values.begin(), values.end());
+    const std::size_t rank = (values.size() * per_mille + 999) / 1000;
+    return values[std::max<std::size_t>(rank, 1) - 1];
+}
+
+double fold(Function function, const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    double sum = 0, squares = 0;
+    for (const double value : values) sum += value, squares += value * value;
+    const double most = *std::max_element(values.begin(), values.end());
+    switch (function) {
+        case Function::min:
+            return *std::min_element(values.begin(), values.end());
+        case Function::max:
+            return most;
+        case Function::sum:
+            return sum;
+        case Function::mean:
+            return sum / count;
+        case Function::p50:
+            return quantile(values, 500);
+        case Function::p90:
+            return quantile(values, 900);
+        case Function::p99:
+            return quantile(values, 990);
+        case Function::p999:
+            return quantile(values, 999);
+        case Function::jain:  // 1 when nobody has anything
+            return squares == 0 ? 1 : sum * sum / (count * squares);
+        default:  // imbalance, likewise
+            return sum == 0 ? 1 : most * count / sum;
+    }
+}
+
+}  // namespace
+
+tl::expected<FigurePath, std::string> FigurePath::parse(std::string_view text) {
+    FigurePath path;
+    path.text_ = text;
+    std::string part;
+    bool quoted = false;
+    for (const char c : text) {
+        if (c == '\'') {
+            quoted = !quoted;
+        } else if (c == '.' && !quoted) {
+            if (part.empty()) return Refusal(in_quotes(text) + " has an empty part");
+            path.parts_.push_back(std::exchange(part, {}));
+        } else {
+            part += c;
+        }
+    }
+    if (part.empty()) return Refusal(in_quotes(text) + " has an empty part");
+    path.parts_.push_back(std::move(part));
+    return path;
+}
+
+tl::expected<std::vector<FoundFigure>, std::string> FigurePath::find(const Json& report) const {
+    static const Json zero = 0;
+    std::vector<FoundFigure> at{{"", &report}};
+    for (std::size_t n = 0; n < parts_.size(); ++n) {
+        const std::string& part = parts_[n];
+        std::vector<FoundFigure> next;
+        std::string missing;
+        for (const FoundFigure& each : at) {
+            const Words names = names_in(*each.value);
+            const auto path_of = [&](const std::string& name) {
+                return each.path.empty() ? name : each.path + "." + name;
+            };
+            bool any = false;
+            for (std::size_t index = 0; index < names.size(); ++index) {
+                const bool same =
+                    has_wildcard(part)
+                        ? matches(part, names[index])
+                        : part == names[index] || (each.value->is_array() && part == std::to_string(index));
+                if (!same) continue;
+                any = true;
+                next.push_back({path_of(names[index]), each.value->is_array()
+                                                           ? &(*each.value)[index]
+                                                           : &(*each.value)[names[index]]});
+            }
+            if (any || has_wildcard(part)) continue;
+            // Drop reasons that nothing was dropped for are left out of reports.
+            if (n != 0 && find_part({{"drops", Json::object()}}, "drops." + part).value != nullptr &&
+                (parts_[n - 1] == "drops" || parts_[n - 1] == "lossless_drops")) {
+                next.push_back({path_of(part), &zero});
+            } else if (missing.empty()) {
+                const std::string where = each.path.empty() ? "the report" : each.path;
+                const auto found = names.empty() ? tl::expected<std::string, std::string>(
+                                                       Refusal(fmt::format("{} has no parts", where)))
+                                                 : find_word(part, names, "part of " + where);
+                missing = found ? fmt::format("there is no part of {} {}, perhaps {}", where, in_quotes(part),
+                                              *found)
+                                : found.error();
+            }
+        }
+        if (next.empty() && !missing.empty()) return Refusal(missing);
+        at = std::move(next);
+    }
+    return at;
+}
+
+tl::expected<Expression, std::string> Expression::parse(const std::string& text) {
+    const auto split_words = split(text);
+    if (!split_words) return Refusal(split_words.error());
+    const Words& words = *split_words;
+    Expression made;
+    made.text_ = text;
+    std::size_t at = 0;
+    if (words.size() > 1)
+        for (const FunctionName& known : functions)
+            if (known.name == words[0]) made.function_ = known.function, at = 1;
+    if (at == words.size()) return Refusal("wanted: [FUNCTION] PATH [ratio to PHASE] [OP VALUE]");
+    auto path = FigurePath::parse(words[at++]);
+    if (!path) return Refusal(path.error());
+    made.path_ = std::move(*path);
+    if (at + 2 < words.size() && words[at] == "ratio" && words[at + 1] == "to") {
+        std::string phase = words[at + 2];
+        std::erase(phase, '\'');
+        made.baseline_ = std::move(phase);
+        at += 3;
+    }
+    if (at == words.size()) {
+        if (made.baseline_ || !(made.function_ == Function::single || is_judging(made.function_)))
+            return Refusal("wanted: OP VALUE after it; OP: eq ne lt le gt ge");
+        return made;
+    }
+    const auto comparison = read_comparison(words[at]);
+    if (!comparison) return Refusal(comparison.error());
+    if (at + 2 != words.size()) return Refusal(fmt::format("wanted: one value after {}", words[at]));
+    made.comparison_ = *comparison;
+    made.wanted_ = words[at + 1];
+    return made;
+}
+
+tl::expected<std::vector<Expression::Term>, std::string> Expression::terms(const Json& report) const {
+    const auto found = path_.find(report);
+    if (!found) return Refusal(found.error());
+    if (function_ == Function::count) return std::vector<Term>{{path_.text(), found->size()}};
+    if (function_ == Function::single && found->size() > 1)
+        return Refusal(
+            fmt::format("{} names {} figures; say all, any, none, max, min, sum, mean or p99 before it",
+                        path_.text(), found->size()));
+    std::vector<Term> terms;
+    for (const FoundFigure& each : *found) {
+        if (each.value->is_structured()) return Refusal(each.path + " is no single figure");
+        terms.push_back({each.path, *each.value});
+    }
+    if (function_ == Function::single || is_judging(function_) || terms.empty()) return terms;
+    std::vector<double> values;
+    for (const Term& term : terms) {
+        if (!term.value.is_number()) return Refusal(fmt::format("{} is no number", term.where));
+        values.push_back(number(term.value));
+    }
+    const double folded = fold(function_, values);
+    std::string where = path_.text();
+    for (std::size_t n = 0; n < values.size(); ++n)
+        if (values[n] == folded) {
+            where = terms[n].where;
+            break;
+        }
+    return std::vector<Term>{{where, number_json(folded)}};
+}
+
+tl::expected<bool, std::string> Expression::holds(const Json& value) const {
+    if (!comparison_) {
+        if (value.is_boolean() || value.is_null()) return value == true;
+        return Refusal(fmt::format("{} is {}, neither true nor false; say: {} eq VALUE", path_.text(),
+                                   json_text(value), path_.text()));
+    }
+    const bool of_unit = !baseline_ && function_ != Function::count && function_ != Function::jain &&
+                         function_ != Function::imbalance;
+    return compare(value, *comparison_, wanted_value(wanted_, of_unit ? path_.last() : "ratio"));
+}
+
+Judgment Expression::judge(const Json& report, const Json* baseline) const {
+    auto found = terms(report);
+    if (!found) return {false, {}, {}, found.error()};
+    if (baseline_) {
+        auto base = baseline == nullptr ? tl::expected<std::vector<Term>, std::string>(Refusal(
+                                              fmt::format("there is no phase {}", in_quotes(*baseline_))))
+                                        : terms(*baseline);
+        if (!base) return {false, {}, {}, base.error()};
+        if (base->size() != found->size())
+            return {false, {}, {}, fmt::format("{} names other figures in {}", path_.text(), *baseline_)};
+        for (std::size_t n = 0; n < found->size(); ++n) {
+            Json& value = (*found)[n].value;
+            if (!value.is_number() || !(*base)[n].value.is_number())
+                return {false, {}, {}, (*found)[n].where + " is no number"};
+            const double before = number((*base)[n].value);
+            if (before == 0)
+                return {false,
+                        {},
+                        (*found)[n].where,
+                        fmt::format("{} is 0 in {}", (*found)[n].where, *baseline_)};
+            value = number(value) / before;
+        }
+    }
+    if (found->empty()) return {false, nullptr, path_.text(), "no figure matches " + path_.text()};
+    Judgment judgment;
+    for (const Term& term : *found) {
+        const auto held = holds(term.value);
+        if (!held) return {false, term.value, term.where, held.error()};
+        const bool decides = function_ == Function::all ? !*held : *held;
+        if (judgment.where.empty() || decides) judgment = {*held, term.value, term.where, {}};
+        if (is_judging(function_) && decides) break;
+    }
+    if (function_ == Function::none) judgment.met = !judgment.met;
+    return judgment;
+}
+
+std::string Expression::check(const Json& report) const {
+    const auto found = path_.find(report);
+    for (const std::string_view grows : growing)
+        if (path_.text().find(grows) != std::string::npos) return {};
+    if (!found) return found.error();
+    if (found->empty()) return fmt::format("no figure matches {}", path_.text());
+    if (function_ == Function::single && found->size() > 1) return terms(report).error();
+    for (const FoundFigure& each : *found)
+        if (each.value->is_structured() && function_ != Function::count)
+            return each.path + " is no single figure";
+    if (baseline_) return {};
+    const auto judged = terms(report);
+    if (!judged) return judged.error();
+    for (const Term& term : *judged)
+        if (const auto held = holds(term.value); !held && !term.value.is_null()) return held.error();
+    return {};
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,19 @@
+// Results as a JUnit file, for continuous integration: a suite a scenario, a case an assertion. Valid against
+// junit-10.xsd of Jenkins' xUnit plugin. No time of the machine stands in it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sluice::fabric {
+
+struct ScenarioResult {
+    std::string name;
+    nlohmann::ordered_json report;    // null: there was no run
+    std::vector<std::string> errors;  // why there was none, or what went wrong beside it
+};
+
+std::string junit_text(const std::vector<ScenarioResult>& results);
+
+}  // namespace sluice::fabric

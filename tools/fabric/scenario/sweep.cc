@@ -1,0 +1,162 @@
+#include "tools/fabric/scenario/sweep.hh"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <thread>
+
+#include "control/text/json_text.hh"
+#include "control/text/say.hh"
+#include "tools/fabric/plan/fabric_lint.hh"
+#include "tools/fabric/scenario/rows.hh"
+#include "tools/fabric/scenario/run_once.hh"
+
+namespace sluice::fabric {
+namespace {
+
+// What the processes of a sweep share: each takes the next run. Written by all.
+struct Shared {
+    std::atomic<std::size_t> next{0};  // of the runs to do; relaxed: a number is all that it hands out
+    std::atomic<std::size_t> done{0};  // relaxed: for progress
+};
+
+class SharedMemory {
+  public:
+    SharedMemory()
+        : at_(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+        if (at_ != MAP_FAILED) new (at_) Shared;
+    }
+    ~SharedMemory() {
+        if (at_ != MAP_FAILED) munmap(at_, sizeof(Shared));
+    }
+    SharedMemory(const SharedMemory&) = delete;
+    SharedMemory& operator=(const SharedMemory&) = delete;
+    Shared* get() const { return at_ == MAP_FAILED ? nullptr : static_cast<Shared*>(at_); }
+
+  private:
+    void* at_;
+};
+
+std::vector<std::string> all_sets(const SweepOptions& options, const SweepPoint& point,
+                                  const VaryConfig& vary) {
+    std::vector<std::string> sets = options.sets;
+    for (std::string& set : point.sets(vary)) sets.push_back(std::move(set));
+    return sets;
+}
+
+// The row of one run; null: it was interrupted.
+nlohmann::ordered_json run_point(std::size_t run, std::string_view text, const std::string& file,
+                                 const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
+                                 const SweepOptions& options) {
+    const auto failed = [&](const std::string& error) { return error_row(run, point, vary, mark, error); };
+    auto plan = plan_of(text, file, all_sets(options, point, vary), options.force);
+    if (!plan) return failed(plan.error().front());
+    const auto asserts = Asserts::of(plan->file.scenario, file, options.asserts);
+    if (!asserts) return failed(asserts.error().front().text());
+    RunOptions once;
+    once.duration = options.duration;
+    once.asserts = &*asserts;
+    once.goes_on = [&](Fabric&) { return !options.is_stopped(); };
+    const auto outcome = run_once(*plan, once);
+    if (!outcome) return failed(outcome.error().texts.front());
+    if (outcome->interrupted) return nullptr;
+    if (!outcome->errors.empty()) return failed(outcome->errors.front());
+    return make_row(run, point, vary, mark, outcome->report);
+}
+
+}  // namespace
+
+tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text, const std::string& file,
+                                                           const std::vector<std::string>& sets, bool force) {
+    const auto refused = [](const std::vector<ConfigError>& errors) {
+        std::vector<std::string> texts;
+        for (const ConfigError& error : errors) texts.push_back(error.text());
+        return tl::unexpected(std::move(texts));
+    };
+    auto parsed = parse_fabric(text, file, sets);
+    if (!parsed) return refused(parsed.error());
+    auto plan = make_plan(std::move(*parsed));
+    if (!plan) return refused(plan.error());
+    std::vector<std::string> findings;
+    for (const FabricFinding& each : judge(*plan, force))
+        if (each.finding.severity == Severity::error) findings.push_back(each.text(file));
+    if (!findings.empty()) return tl::unexpected(std::move(findings));
+    return std::move(*plan);
+}
+
+SweepResult run_sweep(std::string_view text, const std::string& file, const std::vector<SweepPoint>& points,
+                      const VaryConfig& vary, const EalOptions& eal_options, const SweepOptions& options) {
+    SweepResult result;
+    std::vector<std::string> marks(points.size());
+    std::vector<std::size_t> left;  // runs of this shard that have no row
+    std::size_t own = 0;
+    for (std::size_t run = options.shard - 1; run < points.size(); run += options.shards) {
+        std::vector<std::string> made_of = all_sets(options, points[run], vary);
+        for (const std::string& that : options.asserts) made_of.push_back(that);
+        if (options.duration) made_of.push_back(std::to_string(options.duration->ps));
+        marks[run] = fingerprint(text, made_of);
+        const auto row = load_row(options.folder, run);
+        if (row.is_null() || row["fingerprint"] != marks[run] || !row["error"].is_null()) left.push_back(run);
+        ++own;
+    }
+    result.kept = own - left.size();
+    const SharedMemory memory;
+    Shared* shared = memory.get();
+    if (shared == nullptr) {
+        result.errors.emplace_back(std::strerror(errno));
+        return result;
+    }
+    // In a process of its own: 0 when every run that it took has a row.
+    const auto work = [&]() -> int {
+        const auto eal = Eal::start(eal_options);
+        if (!eal) return complain("sluice-fabric: {}\n", eal.error()), 1;
+        while (!options.is_stopped()) {
+            const std::size_t at = shared->next.fetch_add(1, std::memory_order_relaxed);
+            if (at >= left.size()) break;
+            const std::size_t run = left[at];
+            const auto row = run_point(run, text, file, points[run], vary, marks[run], options);
+            if (row.is_null()) break;
+            if (const std::string error = write_text(row_file(options.folder, run), json_text(row) + "\n");
+                !error.empty())
+                return complain("sluice-fabric: {}\n", error), 1;
+            shared->done.fetch_add(1, std::memory_order_relaxed);
+        }
+        return 0;
+    };
+    std::vector<pid_t> workers;
+    for (unsigned n = 0; n < options.jobs && n < left.size(); ++n) {
+        const pid_t pid = fork();
+        if (pid == 0) _exit(work());
+        if (pid < 0) {
+            result.errors.push_back(fmt::format("no process for a job: {}", std::strerror(errno)));
+            break;
+        }
+        workers.push_back(pid);
+    }
+    for (const pid_t pid : workers) {
+        int status = 0;
+        while (waitpid(pid, &status, WNOHANG) == 0) {
+            options.progress(result.kept + shared->done.load(std::memory_order_relaxed), own);
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+        if (WIFSIGNALED(status))
+            result.errors.push_back(fmt::format(
+                "a job was ended by signal {}; do: run it again, it goes on where it was", WTERMSIG(status)));
+        else if (WEXITSTATUS(status) != 0)
+            result.errors.emplace_back("a job failed");
+    }
+    result.stopped = options.is_stopped();
+    if (!result.stopped && result.errors.empty() &&
+        shared->done.load(std::memory_order_relaxed) != left.size())
+        result.errors.emplace_back("not every run has a row");
+    return result;
+}
+
+}  // namespace sluice::fabric
