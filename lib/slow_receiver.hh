@@ -1,5 +1,5 @@
 // A peer that takes our frames more slowly than the link brings them: one small buffer, XOFF when it fills,
-// XON when it is half empty again, XOFF repeated at half its time meanwhile.
+// XON when it has drained to a lower level, XOFF repeated at half its time meanwhile.
 //
 // The buffer drains at `drain`; its depth is the time until it is empty. `receive` is told of each frame's
 // last bit, in order; pauses come out in order of time, each final by the time it names as long as every
@@ -21,11 +21,17 @@ class SlowReceiver {
         bool off;  // XOFF, else XON
     };
 
+    // Bytes of the buffer: XOFF goes above `xoff`, XON at `xon`, which is not above it.
+    struct Levels {
+        std::uint64_t xoff;
+        std::uint64_t xon;
+    };
     // No `drain`: as fast as the link. An XOFF that stands is taken back. `refresh`: half the pause time.
-    void configure(std::optional<Rate> drain, std::uint64_t buffer_bytes, Duration refresh, Time now) {
+    void configure(std::optional<Rate> drain, Levels levels, Duration refresh, Time now) {
         advance(now);
         byte_time_ = drain ? drain->byte_time() : Duration{};
-        full_ = byte_time_ * static_cast<std::int64_t>(buffer_bytes);
+        full_ = byte_time_ * static_cast<std::int64_t>(levels.xoff);
+        resumes_ = byte_time_ * static_cast<std::int64_t>(levels.xon);
         refresh_ = refresh;
         empty_at_ = now;
         if (off_) say(now, false);
@@ -53,7 +59,7 @@ class SlowReceiver {
     }
 
   private:
-    Time xon_at() const { return max(empty_at_ - full_ / 2, said_at_); }
+    Time xon_at() const { return max(empty_at_ - resumes_, said_at_); }
     Time next_by_itself() const { return min(xon_at(), said_at_ + refresh_); }
     void say(Time at, bool off) {
         said_.push_back({at, off});
@@ -66,6 +72,7 @@ class SlowReceiver {
 
     Duration byte_time_{};  // of what it takes; 0: it keeps up
     Duration full_{};       // depth above which it pauses us
+    Duration resumes_{};    // and at which it resumes
     Duration refresh_{};
     Time empty_at_{};
     Time said_at_{};  // the last pause

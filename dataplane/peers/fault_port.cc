@@ -40,7 +40,7 @@ void FaultPort::configure(const FaultSettings& settings, std::uint8_t lossless, 
     }
     if (settings.slow_receiver != before.slow_receiver ||
         settings.slow_buffer_bytes != before.slow_buffer_bytes)
-        slow_.configure(settings.slow_receiver, settings.slow_buffer_bytes,
+        slow_.configure(settings.slow_receiver, {settings.slow_buffer_bytes, settings.slow_buffer_bytes / 2},
                         spec_.speed.byte_time() * (std::int64_t{fault_quanta} * quantum_bytes / 2), now);
 }
 

@@ -8,17 +8,12 @@
 #include "lib/pfc_frame.hh"
 
 namespace sluice {
-namespace {
-
-constexpr std::uint16_t pause_quanta = 0xFFFF;
-
-}  // namespace
-
 HostSource::HostSource(const HostPortSpec& spec)
     : pool_(spec.pool),
       byte_time_(spec.speed.byte_time()),
       there_and_back_(spec.cable * 2),
-      buffer_bytes_(spec.receive_buffer_bytes),
+      levels_{spec.receive_buffer_bytes, spec.receive_xon_bytes},
+      pause_quanta_(spec.pause_quanta),
       room_bytes_(spec.receive_buffer_bytes + spec.receive_headroom_bytes),
       drain_classes_(spec.drain_classes),
       nic_(spec.nic, spec.flows, spec.queue_pairs),
@@ -27,9 +22,9 @@ HostSource::HostSource(const HostPortSpec& spec)
 }
 
 void HostSource::set_drain(std::optional<Rate> drain, Time now) {
-    const Duration refresh = byte_time_ * (std::int64_t{pause_quanta} * quantum_bytes / 2);
+    const Duration refresh = byte_time_ * (std::int64_t{pause_quanta_} * quantum_bytes / 2);
     drain_byte_time_ = drain ? drain->byte_time() : Duration{};
-    buffer_.configure(drain_classes_ != 0 ? drain : std::nullopt, buffer_bytes_, refresh, now);
+    buffer_.configure(drain_classes_ != 0 ? drain : std::nullopt, levels_, refresh, now);
 }
 
 HostSource::~HostSource() { forget_frames(); }
@@ -123,7 +118,7 @@ Started HostSource::send_pause(Time now, PauseSender& wire) {
     if (!pause) return {};
     PauseMap map;
     map.class_enable = drain_classes_;
-    if (pause->off) for_each_class(drain_classes_, [&](ClassId n) { map.quanta[n] = pause_quanta; });
+    if (pause->off) for_each_class(drain_classes_, [&](ClassId n) { map.quanta[n] = pause_quanta_; });
     std::array<std::uint8_t, pfc_frame_bytes> frame;
     build_pfc_frame(frame, nic_.settings().mac, map);
     wire.started(PauseSender::no_class, wire_bytes(pfc_frame_bytes));

@@ -2,7 +2,7 @@
 //
 // A frame that the switch delivers reaches the NIC after the wire, the cable and, where the host is slow, its
 // receive buffer; what the NIC answers takes the cable again, so both are added at once. A slow host drains
-// its buffer at `drain`, sends XOFF above `receive_buffer_bytes` and XON below half (lib/slow_receiver.hh).
+// its buffer at `drain`, sends XOFF above `receive_buffer_bytes` and XON at a lower level (slow_receiver.hh).
 // Frames beyond its headroom are lost at the host. Frames that wait keep their mbufs.
 #pragma once
 
@@ -29,7 +29,9 @@ struct HostPortSpec {
     rte_mempool* pool = nullptr;
     std::optional<Rate> drain;  // of its receive buffer, wire bytes; nothing: as fast as the link
     std::uint64_t receive_buffer_bytes = 64'000;
+    std::uint64_t receive_xon_bytes = 32'000;          // not above it
     std::uint64_t receive_headroom_bytes = 1'000'000;  // above it
+    std::uint16_t pause_quanta = 0xFFFF;               // of its XOFF, repeated at half that time; > 0
     std::uint8_t drain_classes = 1U << 3;              // those that it pauses
     roce::NicSettings nic;
     std::vector<roce::FlowSettings> flows;
@@ -80,7 +82,8 @@ class HostSource : public NothingUnderWay {
     Duration byte_time_;
     Duration there_and_back_;     // twice the cable
     Duration drain_byte_time_{};  // 0: it keeps up
-    std::uint64_t buffer_bytes_;
+    SlowReceiver::Levels levels_;
+    std::uint16_t pause_quanta_;
     std::uint64_t room_bytes_;  // with headroom
     std::uint8_t drain_classes_;
     roce::Nic nic_;

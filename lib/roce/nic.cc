@@ -174,6 +174,8 @@ std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
         const QpIndex index = cnps_.take();
         if (--cnps_of_[index] != 0) cnps_.add(index);
         ++queue_pairs_[index].statistics.cnps_sent;
+        statistics_.last_cnp = now;
+        statistics_.unanswered_since.reset();
         Outgoing cnp;
         cnp.opcode = Opcode::cnp;
         frame = frame_of(index, FrameKind::cnp, settings_.cnp.priority, cnp);
@@ -231,14 +233,23 @@ void Nic::receive(std::span<const std::uint8_t> frame, Time now) {
     settle(now);
 }
 
+void Nic::receive_marked(QpIndex index, Time now) {
+    ++queue_pairs_[index].statistics.ce_received;
+    const bool due = !statistics_.last_cnp || now - *statistics_.last_cnp >= settings_.cnp_interval;
+    if (due && !statistics_.unanswered_since) statistics_.unanswered_since = now;
+    if (!settings_.echo_ce || !notification_.on_marked(index, peer_of_[index], now)) return;
+    ++cnps_of_[index];
+    cnps_.add(index);
+}
+
 void Nic::receive_of(QpIndex index, const Incoming& packet, Time now) {
     QueuePair& qp = queue_pairs_[index];
     if (packet.opcode == Opcode::cnp) return qp.receive_cnp(now);
-    if (packet.ecn == Ecn::ce && is_data(packet.opcode)) {
-        ++qp.statistics.ce_received;
-        if (settings_.echo_ce && notification_.on_marked(index, peer_of_[index], now)) {
-            ++cnps_of_[index];
-            cnps_.add(index);
+    if (is_data(packet.opcode)) {
+        if (packet.ecn == Ecn::ce) receive_marked(index, now);
+        if (packet.ecn == Ecn::not_ect) {
+            ++qp.statistics.not_ect_received;
+            statistics_.not_ect_dscp = packet.dscp;
         }
     }
     std::optional<std::uint8_t> rnr;

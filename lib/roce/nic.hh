@@ -63,6 +63,7 @@ class Nic {
     // From now on; rates start anew. The line rate stays.
     void set_reaction(const ReactionParameters& parameters);
     void set_notification(bool echo_ce, bool ignore_cnp) {
+        if (echo_ce && !settings_.echo_ce) statistics_.unanswered_since.reset();
         settings_.echo_ce = echo_ce;
         settings_.ignore_cnp = ignore_cnp;
     }
@@ -104,6 +105,7 @@ class Nic {
     NicFrame frame_of(QpIndex qp, FrameKind kind, ClassId priority, const Outgoing& packet);
     Ring* oldest(unsigned allowed);
     void receive_of(QpIndex index, const Incoming& packet, Time now);
+    void receive_marked(QpIndex index, Time now);
 
     NicSettings settings_;
     std::vector<FlowSettings> flows_;

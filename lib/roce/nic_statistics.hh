@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "lib/histogram.hh"
 
@@ -9,7 +10,8 @@ namespace sluice::roce {
 
 struct QpStatistics {
     std::uint64_t completed = 0;        // messages, at the requester
-    std::uint64_t failed = 0;           // likewise
+    std::uint64_t retried = 0;          // of those: some of their packets were sent again
+    std::uint64_t failed = 0;           // messages, at the requester
     std::uint64_t completed_bytes = 0;  // likewise, payload
     std::uint64_t delivered = 0;        // messages in order: SENDs and WRITEs, and READs that were asked for
     std::uint64_t delivered_bytes = 0;  // payload in order: at the responder, and of READs at the requester
@@ -17,7 +19,8 @@ struct QpStatistics {
     std::uint64_t wrong_payload = 0;    // packets of those
     std::uint64_t data_packets = 0;     // sent: of the paced kind
     std::uint64_t data_wire_bytes = 0;
-    std::uint64_t ce_received = 0;  // data packets with CE
+    std::uint64_t ce_received = 0;       // data packets with CE
+    std::uint64_t not_ect_received = 0;  // data packets that no switch may mark
     std::uint64_t cnps_sent = 0;
     std::uint64_t cnps_received = 0;
 };
@@ -31,8 +34,13 @@ struct FlowStatistics {
 struct NicStatistics {
     std::uint64_t frames_sent = 0;
     std::uint64_t frames_received = 0;
-    std::uint64_t refused = 0;    // no packet of an end point: corrupted, or another protocol's
-    std::uint64_t strangers = 0;  // for an address or a queue pair that is not here, or from another peer
+    std::uint64_t refused = 0;     // no packet of an end point: corrupted, or another protocol's
+    std::uint64_t strangers = 0;   // for an address or a queue pair that is not here, or from another peer
+    std::optional<Time> last_cnp;  // that was sent
+    // The first packet with CE to which no CNP has been sent, and to which one was due: none was sent for a
+    // CNP interval before it. A notification point sends it within the time of a few frames.
+    std::optional<Time> unanswered_since;
+    std::uint8_t not_ect_dscp = 0;  // of the last packet of not_ect_received
 };
 
 }  // namespace sluice::roce

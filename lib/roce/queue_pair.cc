@@ -82,6 +82,7 @@ void QueuePair::complete(Time now) {
             continue;
         }
         ++statistics.completed;
+        if (message->retransmissions != 0) ++statistics.retried;
         statistics.completed_bytes += message->bytes;
         const Duration took = now - Time{message->cookie};
         flow_statistics_->completion_time.record(took);

@@ -16,6 +16,13 @@ Duration rnr_delay(std::uint8_t syndrome) {
     return microseconds(10) * table[syndrome & 0x1FU];
 }
 
+std::uint8_t rnr_syndrome(Duration delay) {
+    constexpr std::uint8_t codes = 32;
+    for (std::uint8_t code = 1; code < codes; ++code)  // 0 is the longest
+        if (rnr_delay(code) >= delay) return code;
+    return 0;
+}
+
 Requester::Requester(const RequesterSettings& settings)
     : settings_(settings),
       ring_(settings.messages),

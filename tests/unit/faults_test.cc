@@ -170,9 +170,10 @@ TEST(Faults, whatBreaksThePromiseIsNamed) {
 
 TEST_GROUP(SlowReceiverTest) {
     SlowReceiver slow;
+    std::uint64_t xon_bytes = 500;
     // 1 Gb/s: 8 ns a byte; 1000 bytes are full.
     void configure(std::optional<Rate> rate = gigabits(1), std::int64_t refresh_ns = 1'000'000) {
-        slow.configure(rate, 1000, nanoseconds(refresh_ns), {});
+        slow.configure(rate, {1000, xon_bytes}, nanoseconds(refresh_ns), {});
     }
     void says(std::int64_t ns, bool off) {
         const auto due = slow.next();
@@ -205,6 +206,14 @@ TEST(SlowReceiverTest, pausesWhenFullAndResumesAtHalf) {
     CHECK_FALSE(slow.next().has_value());
 }
 
+TEST(SlowReceiverTest, resumesAtTheLevelThatIsSaid) {
+    xon_bytes = 900;
+    configure();
+    slow.receive(at_ns(0), 1100);
+    says(0, true);
+    says(200 * 8, false);
+}
+
 TEST(SlowReceiverTest, moreThatArrivesPutsOffTheResumption) {
     configure();
     slow.receive(at_ns(0), 1100);
@@ -226,7 +235,7 @@ TEST(SlowReceiverTest, oneThatRecoversTakesItsPauseBack) {
     configure();
     slow.receive(at_ns(0), 5000);
     says(0, true);
-    slow.configure(std::nullopt, 1000, nanoseconds(1), at_ns(50));
+    slow.configure(std::nullopt, {1000, 500}, nanoseconds(1), at_ns(50));
     says(50, false);
     CHECK_FALSE(slow.next().has_value());
 }

@@ -328,6 +328,30 @@ TEST(Nic, cnpsFollowIntervalScopeAndMisconfiguration) {
     CHECK_TRUE(deaf.first > 0 && !deaf.second);
 }
 
+// What a CE is owed: a CNP, unless one went within the interval.
+TEST(Nic, remembersSinceWhenItOwesACnp) {
+    const auto owes = [](NicPair& pair) { return pair.nic(1).statistics().unanswered_since; };
+    NicPair mute;
+    mute.marks = true;
+    mute.settings[1].echo_ce = false;
+    mute.run(us(3000));
+    CHECK_TRUE(owes(mute).has_value() && *owes(mute) < us(5));
+    mute.nic(1).set_notification(true, false);
+    CHECK_FALSE(owes(mute).has_value());
+
+    NicPair right;
+    right.marks = true;
+    right.settings[1].cnp_interval = seconds(1);
+    right.allowed[1] = 0xFF & ~(1U << cnp_class);
+    right.run(us(10));
+    CHECK_TRUE(owes(right).has_value());  // its CNP waits
+    right.allowed[1] = 0xFF;
+    right.run(us(3000));
+    LONGS_EQUAL(1, right.nic(1).queue_pairs()[0].statistics.cnps_sent);
+    CHECK_TRUE(right.nic(1).queue_pairs()[0].statistics.ce_received > 30);
+    CHECK_FALSE(owes(right).has_value());  // the others came within the interval
+}
+
 TEST(Nic, aMessageThatWaitsForRoomHasTakenAllTheWhile) {
     NicPair pair;
     pair.flows[0].arrivals.kind = ArrivalKind::at_time;

@@ -241,6 +241,10 @@ TEST(Requester, aLateAckSparesSendingAgain) {
 // Codes in the order of their times, but for 0, the longest.
 TEST(Requester, rnrTimes) {
     CHECK_TRUE(rnr_delay(syndrome_rnr) == microseconds(655'360));
+    for (std::uint8_t code = 0; code < 32; ++code) LONGS_EQUAL(code, rnr_syndrome(rnr_delay(code)));
+    LONGS_EQUAL(1, rnr_syndrome({}));
+    LONGS_EQUAL(15, rnr_syndrome(rnr_delay(14) + picoseconds(1)));
+    LONGS_EQUAL(0, rnr_syndrome(longest_rnr_delay * 2));
     CHECK_TRUE(rnr_delay(syndrome_rnr | 1) == microseconds(10));
     CHECK_TRUE(rnr_delay(syndrome_rnr | 14) == microseconds(1280));
     CHECK_TRUE(rnr_delay(syndrome_rnr | 31) == microseconds(491'520));
