@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
@@ -71,22 +72,33 @@ std::uint64_t sum(const std::array<Counter, colours>& counters) {
     return all;
 }
 
-Json queue_json(const PortContext& port, unsigned n, Cells bytes) {
+Json queue_json(const RunningSwitch& running, const PortContext& port, unsigned n, Cells bytes) {
     const QueueCounters& counters = port.counters.queue[n];
     const EgressQueueUse& use = port.queue[n].use;
-    return {{"tx_packets", counters.tx.packets.get()},
-            {"tx_bytes", counters.tx.bytes.get()},
-            {"dropped_packets", counters.dropped.get()},
-            {"wred_dropped_packets", sum(counters.wred_dropped)},
-            {"ecn_marked_packets", sum(counters.marked)},
-            {"ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() != Ecn::not_ect; })},
-            {"non_ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; })},
-            {"colours", colours_json(counters)},
-            {"occupancy_packets", port.queue[n].packets.packets()},
-            {"occupancy_bytes", bytes(use.used_cells())},
-            {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
-            {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
-            {"latency_ns", quantiles_json(counters.latency)}};
+    Json json = {
+        {"tx_packets", counters.tx.packets.get()},
+        {"tx_bytes", counters.tx.bytes.get()},
+        {"dropped_packets", counters.dropped.get()},
+        {"wred_dropped_packets", sum(counters.wred_dropped)},
+        {"ecn_marked_packets", sum(counters.marked)},
+        {"ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() != Ecn::not_ect; })},
+        {"non_ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; })},
+        {"colours", colours_json(counters)},
+        {"occupancy_packets", port.queue[n].packets.packets()},
+        {"occupancy_bytes", bytes(use.used_cells())},
+        {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
+        {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
+        {"latency_ns", quantiles_json(counters.latency)}};
+    // Under the virtual clock time begins with the run.
+    if (port.trace && running.config().clock == ClockKind::virtual_time) {
+        const DepthTrace::Moments depth = port.trace->queue[n].moments(running.now());
+        const auto as_bytes = [&](double cells) {
+            return static_cast<std::uint64_t>(std::llround(cells * static_cast<double>(bytes.bytes_each)));
+        };
+        json["mean_bytes"] = as_bytes(depth.mean);
+        json["deviation_bytes"] = as_bytes(depth.deviation);
+    }
+    return json;
 }
 
 Json group_json(const RunningSwitch& running, const PortContext& port, unsigned n, Cells bytes) {
@@ -282,7 +294,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["queues"] = Json::array();
     json["priority_groups"] = Json::array();
     for (unsigned n = 0; n < classes; ++n) {
-        json["queues"].push_back(queue_json(port, n, bytes));
+        json["queues"].push_back(queue_json(running, port, n, bytes));
         json["priority_groups"].push_back(group_json(running, port, n, bytes));
     }
     return json;

@@ -40,7 +40,31 @@ class Trace(loopback.Case):
         for arguments in ((), ("--duration", "150us"), ("--duration", "9ms")):
             without = switch.run(*arguments, config=text, balanced=False)
             out, _ = traced(switch, text, *arguments)
-            self.assertEqual((out.raw, out.stdout), (without.raw, without.stdout), arguments)
+            plain = json.loads(out.raw["report"])
+            whole = json.loads(without.raw["report"])
+            for name, port in plain["ports"].items():  # the only figures that a trace adds
+                for queue, other in zip(port["queues"], whole["ports"][name]["queues"]):
+                    self.assertEqual([key for key in queue if key not in other], ["mean_bytes", "deviation_bytes"])
+                    queue.pop("mean_bytes"), queue.pop("deviation_bytes")
+            self.assertEqual((plain, out.stdout), (whole, without.stdout), arguments)
+
+    def test_the_report_has_the_mean_of_each_queue(self):
+        """Between the least and the highest that the slots of the trace leave open."""
+        switch, text = incast(self, stop="1ms")
+        out, trace = traced(switch, text)
+        end_ps = out.report["end_ns"] * 1000
+        slots = json.loads(trace)["ports"]["h2"]["queues"]["3"]
+        ends = [start for start, _, _ in slots[1:]] + [end_ps]
+        most = sum(max(peak, before) * (end - start)
+                   for (start, peak, _), end, (_, _, before) in zip(slots, ends, [(0, 0, 0), *slots])) / end_ps
+        queue = out.report["ports"]["h2"]["queues"][3]
+        self.assertGreater(most, 10_000)
+        self.assertLessEqual(queue["mean_bytes"], most)
+        self.assertGreater(queue["mean_bytes"], most / 2)
+        self.assertGreater(queue["deviation_bytes"], 0)
+        self.assertLess(queue["deviation_bytes"], queue["watermark_bytes"])
+        idle = out.report["ports"]["h2"]["queues"][0]
+        self.assertEqual((idle["mean_bytes"], idle["deviation_bytes"]), (0, 0))
 
     def test_it_is_the_same_with_any_number_of_workers(self):
         switch, text = incast(self)

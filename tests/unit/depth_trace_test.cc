@@ -1,6 +1,7 @@
 #include "lib/depth_trace.hh"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "lib/rng.hh"
@@ -69,6 +70,20 @@ TEST(DepthTrace, slotsFarApartStayApart) {
     LONGS_EQUAL(2, trace.slots().size());
     LONGS_EQUAL(1, trace.slots()[0].peak);
     LONGS_EQUAL(3, trace.slots()[1].peak);
+}
+
+TEST(DepthTrace, meanAndDeviationAreOverTime) {
+    DepthTrace trace(2, width);
+    CHECK_TRUE(trace.moments(Time{}).mean == 0 && trace.moments(at(5)).deviation == 0);
+    // 0 for a second, 10 for two, 4 for one.
+    constexpr std::int64_t second = 1'000'000'000;
+    trace.record(at(second), 7);  // replaced at once
+    trace.record(at(second), 10);
+    trace.record(at(3 * second), 4);
+    const DepthTrace::Moments moments = trace.moments(at(4 * second));
+    DOUBLES_EQUAL(6, moments.mean, 1e-12);
+    DOUBLES_EQUAL(std::sqrt((2 * 100 + 16) / 4.0 - 36), moments.deviation, 1e-12);
+    DOUBLES_EQUAL(5, trace.moments(at(8 * second)).mean, 1e-12);
 }
 
 TEST(DepthTrace, agreesWithAModelAtAnyLength) {
