@@ -80,6 +80,8 @@ class HostSpecs {
         spec.ring_frames = config.virtual_ring_frames;
         spec.drain = host.drain;
         spec.receive_buffer_bytes = host.receive_buffer_bytes;
+        spec.receive_xon_bytes = host.receive_xon_bytes.value_or(host.receive_buffer_bytes / 2);
+        spec.pause_quanta = host.pause_quanta;
         spec.receive_headroom_bytes = effective.headroom.xoff_bytes;
         spec.drain_classes = effective.lossless;
         spec.nic.mac = place.mac;
@@ -96,6 +98,8 @@ class HostSpecs {
         spec.nic.cnp_scope = host.cnp_scope;
         spec.nic.echo_ce = host.echo_ce;
         spec.nic.ignore_cnp = host.ignore_cnp;
+        spec.nic.rnr_chance = (std::uint64_t{host.rnr_chance.parts_per_billion} << 32) / Chance::always;
+        spec.nic.rnr_timer = roce::rnr_syndrome(host.rnr_timer);
         return spec;
     }
 
@@ -116,10 +120,11 @@ class HostSpecs {
         if (flow.stop) end.stop = Time{} + *flow.stop;
         if (flow.messages != 0) end.messages = flow.messages;
         end.data = marking(*self_place.config, port_of(self_place),
-                           {flow.dscp.value_or(sender.dscp), self.pcp, self.ecn});
+                           {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : self.pcp, self.ecn});
         end.requester.mtu = end.responder.mtu = path_mtu(from, to);
         end.requester.window_bytes = from.window_bytes;
         end.requester.ack_every = from.ack_every;
+        end.responder.ack_every = to.ack_coalescing;
         end.requester.most_reads = end.responder.most_reads = from.reads;
         end.requester.messages = flow.load ? open_loop_messages : end.arrivals.depth;
         end.requester.timeout = from.timeout;

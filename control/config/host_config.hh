@@ -41,7 +41,7 @@ struct HostConfig : ReactionConfig {
     IpAddress address;
     std::optional<MacAddress> mac;
     roce::CongestionControl cc = roce::CongestionControl::dcqcn;
-    std::uint32_t mtu = 1024;  // path MTU: 256, 512, 1024, 2048 or 4096
+    std::uint32_t mtu = 1024;  // see roce::valid_mtu
     std::uint8_t dscp = 26;    // of requests and READ responses
     std::uint8_t cnp_dscp = 48;
     std::optional<std::uint8_t> ack_dscp;  // absent: dscp
@@ -58,10 +58,15 @@ struct HostConfig : ReactionConfig {
     Duration timeout = milliseconds(4);
     std::optional<unsigned> retry_count = 7;  // absent: unlimited
     std::optional<unsigned> rnr_retry;        // likewise
+    Chance rnr_chance;                        // that a SEND finds no receive posted
+    Duration rnr_timer = microseconds(10);    // the time it then names, rounded up to one of IBTA's
+    std::uint32_t ack_coalescing = 16;        // packets at most that one of its ACKs is for
 
     std::uint32_t ring_frames = 4;  // of each class, in the transmit ring
     std::optional<Rate> drain;      // absent: as it comes
     std::uint64_t receive_buffer_bytes = 64'000;
+    std::optional<std::uint64_t> receive_xon_bytes;  // absent: half of it
+    std::uint16_t pause_quanta = 0xFFFF;
     SourcePlace place;
     bool operator==(const HostConfig&) const = default;
 };
@@ -92,7 +97,8 @@ struct FlowConfig {
     Duration start{};
     Duration spread{};  // each queue pair starts later by a drawn part of it
     std::optional<Duration> stop;
-    std::optional<std::uint8_t> dscp;  // absent: the host's
+    std::optional<std::uint8_t> dscp;  // absent: the host's, as pcp
+    std::optional<std::uint8_t> pcp;
     SourcePlace place;
     bool operator==(const FlowConfig&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "control/config/schema_sections.hh"
+#include "lib/roce/requester.hh"
 
 namespace sluice::schema {
 namespace {
@@ -58,15 +59,14 @@ Type<std::uint64_t> fraction() {
 }
 
 Type<std::uint32_t> path_mtu() {
-    Type<std::uint32_t> type = integer<std::uint32_t>(256, 4096);
-    type.allowed = "256, 512, 1024, 2048, 4096";
+    const auto in_range = integer<std::uint32_t>(roce::least_mtu, roce::greatest_mtu);
+    Type<std::uint32_t> type = in_range;
+    type.allowed = fmt::format("a multiple of 4 from {} to {}; InfiniBand has its powers of two",
+                               roce::least_mtu, roce::greatest_mtu);
     type.example = "1024";
-    type.read = [self = type](const toml::node& node, Context& context, std::uint32_t& out) {
-        const auto* number = node.as_integer();
-        if (number == nullptr) return self.refuse(node, context, "is not an integer");
-        for (const std::uint32_t known : {256U, 512U, 1024U, 2048U, 4096U})
-            if (number->get() == known) return out = known, true;
-        return self.refuse(node, context, "is not a path MTU of InfiniBand");
+    type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
+        if (!in_range.read(node, context, out)) return false;
+        return roce::valid_mtu(out) || self.refuse(node, context, "is not a multiple of 4");
     };
     return type;
 }
@@ -185,6 +185,9 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
     rows.key("ack_every", &H::ack_every, integer<std::uint32_t>(1, 1U << 22),
              "Packets after which one asks for an acknowledgement; the last of a message always does.")
         .at_start();
+    rows.key("ack_coalescing", &H::ack_coalescing, integer<std::uint32_t>(1, 1U << 22),
+             "Packets at most that one acknowledgement of its own is for, if none asks for it before.")
+        .at_start();
     rows.key("reads", &H::reads, integer<std::uint32_t>(1, 255), "READs that a queue pair has outstanding.")
         .at_start();
     rows.key("timeout", &H::timeout, time(microseconds(1), seconds(100), "4ms"),
@@ -194,6 +197,12 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
              "Time-outs and sequence errors without progress that a queue pair survives.")
         .at_start();
     rows.key("rnr_retry", &H::rnr_retry, retries, "The same of RNR NAKs: its peer had no receive posted.")
+        .at_start();
+    rows.key("rnr_chance", &H::rnr_chance, odds(),
+             "Chance that a SEND finds no receive posted here as it begins, and is answered by an RNR NAK.")
+        .at_start();
+    rows.key("rnr_timer", &H::rnr_timer, time(microseconds(10), roce::longest_rnr_delay, "10us"),
+             "Time after which this NAK has it sent again; the next longer one of InfiniBand's 32 counts.")
         .at_start();
 }
 
@@ -217,7 +226,10 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     rows.key("ack_dscp", &H::ack_dscp, optional_or(dscp(), "auto"),
              "DSCP of its acknowledgements; \"auto\": its dscp.")
         .at_start();
-    rows.key("cnp_dscp", &H::cnp_dscp, dscp(), "DSCP of its congestion notification packets.").at_start();
+    rows.key("cnp_dscp", &H::cnp_dscp, dscp(),
+             "DSCP of its congestion notification packets. A port classes them by it only where its map has "
+             "cnp_tc = \"dscp\"; by default their opcode counts.")
+        .at_start();
     rows.key("pcp", &H::pcp, optional_or(integer<std::uint8_t>(0, 7), "none"),
              "PCP of its data and acknowledgements, in a tag of VLAN 0 (802.1Q 6.9.3); \"none\": untagged.")
         .at_start();
@@ -241,7 +253,13 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     rows.key("drain", &H::drain, optional_or(rate(1'000'000, max_rate_bits), "unlimited"),
              "Rate at which it takes in what it receives.");
     rows.key("receive_buffer", &H::receive_buffer_bytes, size(1, 1ULL << 30, "64KB"),
-             "Room for what it has not taken in: it sends XOFF above, XON at half.")
+             "Room for what it has not taken in: with drain it sends XOFF above.")
+        .at_start();
+    rows.key("receive_xon", &H::receive_xon_bytes, optional_or(size(0, 1ULL << 30, "32KB"), "auto"),
+             "What of it is left when it sends XON; \"auto\": half of receive_buffer.")
+        .at_start();
+    rows.key("pause_quanta", &H::pause_quanta, integer<std::uint16_t>(16, 0xFFFF),
+             "Quanta of its XOFF, of 512 bit times; it repeats it after half of them.")
         .at_start();
     return rows;
 }
@@ -333,7 +351,10 @@ Rows<FlowConfig> flow_rows() {
              word<FlowKind>({{"write", FlowKind::write}, {"send", FlowKind::send}, {"read", FlowKind::read}}),
              "Operation of its messages.");
     rows.key("message", &F::message, message(),
-             "Size of a message: fixed, uniform in a range, or drawn from a published distribution.");
+             "Size of a message: fixed, uniform in a range, or drawn from a published distribution. "
+             "The distributions are the tables of HPCC's simulator "
+             "(alibaba-edu/High-Precision-Congestion-Control, "
+             "traffic_gen): WebSearch (DCTCP's), FbHdp and AliStorage2019.");
     rows.key("depth", &F::depth, optional_or(integer<std::uint32_t>(1, 65'536), "auto"),
              "Messages that a queue pair has outstanding in a closed loop; \"auto\": 1.");
     rows.key("load", &F::load, optional_or(per_cent(), "none"),
@@ -342,13 +363,16 @@ Rows<FlowConfig> flow_rows() {
     rows.key("on", &F::on, burst, "With load: it comes in bursts so long; load is that of a burst.");
     rows.key("off", &F::off, burst, "And this is the silence between them.");
     rows.key("messages", &F::messages, integer_64(0, 1ULL << 40),
-             "Messages of a queue pair, after which it is done; 0: endless.");
+             "Messages of a queue pair, after which it is done; 0: endless. With depth = N and messages = N, "
+             "all N come at start: a burst at a time.");
     rows.key("start", &F::start, time({}, longest, "1ms"), "When it begins, from the run's origin.");
     rows.key("spread", &F::spread, time({}, longest, "100us"),
              "Each queue pair begins later, by a drawn part of it.");
     rows.key("stop", &F::stop, optional_or(time({}, longest, "20ms"), "none"),
              "No message begins at or after it.");
     rows.key("dscp", &F::dscp, optional_or(dscp(), "host"), "DSCP of its data; \"host\": the sender's.");
+    rows.key("pcp", &F::pcp, optional_or(integer<std::uint8_t>(0, 7), "host"),
+             "PCP of its data, in a tag of VLAN 0; \"host\": the sender's.");
     return rows;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
@@ -14,35 +15,29 @@
 namespace sluice::lint {
 namespace {
 
-ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp,
-                 std::optional<std::uint8_t> pcp = {}) {
-    Parsed parsed;
-    parsed.roce = true;
-    parsed.cnp = cnp;
-    parsed.tos = static_cast<std::uint8_t>(dscp << 2);
-    parsed.tags = pcp ? 1 : 0;
-    parsed.pcp = pcp.value_or(0);
-    return traffic_class(parsed, class_map(port.map, said));
-}
-
 void check_cnps(const std::string& name, const HostConfig& host, const PortConfig& said,
                 const EffectivePort& port, Findings& findings) {
+    const std::string delay = host_cnp_delay(said, port, host.cnp_dscp);
+    if (delay.empty()) return;
     const ClassId tc = class_at(said, port, host.cnp_dscp, true);
-    if (tc == class_at(said, port, usual_cnp_dscp, true)) return;  // `cnp-queue` judges it
-    const CnpDelay delay = cnp_delay(port, tc);
-    if (delay.words.empty()) return;
     findings.warn("host-cnp-class", host_path(name, "cnp_dscp"),
                   fmt::format("its CNPs arrive in class {}, whose queue {} {}: congestion is told of late",
-                              tc, port.map.tc_to_queue[tc], delay.words),
+                              tc, port.map.tc_to_queue[tc], delay),
                   fmt::format("write cnp_dscp = {}, or cnp_tc = 6 in the map of its port", usual_cnp_dscp),
                   host.place);
 }
 
-void check_data(const std::string& name, const HostConfig& host, const std::set<unsigned>& dscps,
+// How a flow labels the data of a host.
+using Label = std::pair<unsigned, std::optional<std::uint8_t>>;  // DSCP, PCP
+Label label_of(const FlowConfig& flow, const HostConfig& sender) {
+    return {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : sender.pcp};
+}
+
+void check_data(const std::string& name, const HostConfig& host, const std::set<Label>& labels,
                 const PortConfig& said, const EffectivePort& port, Findings& findings) {
     if (port.lossless == 0) return;
-    for (const unsigned dscp : dscps) {
-        const ClassId tc = class_at(said, port, dscp, false, host.pcp);
+    for (const auto& [dscp, pcp] : labels) {
+        const ClassId tc = class_at(said, port, dscp, false, pcp);
         if (port.group[port.map.tc_to_priority_group[tc]].lossless) continue;
         findings.warn(
             "host-data-class", host_path(name, "dscp"),
@@ -66,8 +61,8 @@ void check_ecn(const Config& config, const EffectiveQos& qos, const std::string&
             const auto out = to == config.hosts.end() ? qos.ports.end() : qos.ports.find(to->second.port);
             const auto in = qos.ports.find(host.port);
             if (out == qos.ports.end()) continue;
-            const ClassId tc = class_at(config.ports.at(host.port), in->second, flow.dscp.value_or(host.dscp),
-                                        false, host.pcp);
+            const auto [dscp, pcp] = label_of(flow, host);
+            const ClassId tc = class_at(config.ports.at(host.port), in->second, dscp, false, pcp);
             const unsigned queue = out->second.map.tc_to_queue[tc];
             if (!out->second.wred_profile[queue]) continue;
             return findings.warn(
@@ -80,16 +75,33 @@ void check_ecn(const Config& config, const EffectiveQos& qos, const std::string&
     }
 }
 
-// The DSCPs of its data; of a READ's, the host that is read from sends them.
-std::set<unsigned> dscps_of(const Config& config, const std::string& name, const HostConfig& host) {
-    std::set<unsigned> dscps;
+// The labels of its data; of a READ's, the host that is read from sends it.
+std::set<Label> labels_of(const Config& config, const std::string& name, const HostConfig& host) {
+    std::set<Label> labels;
     for (const FlowConfig& flow : config.flows)
         for (const std::string& sender : flow.kind == FlowKind::read ? flow.to : flow.from)
-            if (sender == name) dscps.insert(flow.dscp.value_or(host.dscp));
-    return dscps;
+            if (sender == name) labels.insert(label_of(flow, host));
+    return labels;
 }
 
 }  // namespace
+
+ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp,
+                 std::optional<std::uint8_t> pcp) {
+    Parsed parsed;
+    parsed.roce = true;
+    parsed.cnp = cnp;
+    parsed.tos = static_cast<std::uint8_t>(dscp << 2);
+    parsed.tags = pcp ? 1 : 0;
+    parsed.pcp = pcp.value_or(0);
+    return traffic_class(parsed, class_map(port.map, said));
+}
+
+std::string host_cnp_delay(const PortConfig& said, const EffectivePort& port, unsigned cnp_dscp) {
+    const ClassId tc = class_at(said, port, cnp_dscp, true);
+    if (tc == class_at(said, port, usual_cnp_dscp, true)) return {};  // `cnp-queue` judges it
+    return cnp_delay(port, tc).words;
+}
 
 std::vector<Finding> check_host_classes(const Config& config, const EffectiveQos& qos) {
     Findings findings(config);
@@ -99,7 +111,7 @@ std::vector<Finding> check_host_classes(const Config& config, const EffectiveQos
         const PortConfig& said = config.ports.at(host.port);
         check_cnps(name, host, said, port->second, findings);
         check_ecn(config, qos, name, host, findings);
-        check_data(name, host, dscps_of(config, name, host), said, port->second, findings);
+        check_data(name, host, labels_of(config, name, host), said, port->second, findings);
     }
     return findings.take();
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "control/config/hosts.hh"
@@ -26,6 +27,32 @@ void check_rates(const std::string& name, const HostConfig& host, const PortConf
             fmt::format("write rate_min = \"{}\" or less", print_rate(port.speed)), host.place);
 }
 
+void check_receive(const std::string& name, const HostConfig& host, const PortConfig& port,
+                   Findings& findings) {
+    if (host.receive_xon_bytes && *host.receive_xon_bytes > host.receive_buffer_bytes)
+        findings.error(
+            "host-receive-xon", host_path(name, "receive_xon"),
+            fmt::format("XON at {} would come before XOFF, above {}", print_size(*host.receive_xon_bytes),
+                        print_size(host.receive_buffer_bytes)),
+            "write receive_xon at most as receive_buffer, or \"auto\"", host.place);
+    if (host.drain && host.drain->bits_per_second < port.speed.bits_per_second)
+        findings.warn("host-drain", host_path(name, "drain"),
+                      fmt::format("it takes in {} of the {} that its port sends: it pauses the port",
+                                  print_rate(*host.drain), print_rate(port.speed)),
+                      "write drain = \"unlimited\"", host.place);
+}
+
+// Only a SEND needs a receive that is posted.
+void check_rnr(const std::string& name, const HostConfig& host, const Config& config, Findings& findings) {
+    if (host.rnr_chance.parts_per_billion == 0 || config.flows.empty()) return;
+    for (const FlowConfig& flow : config.flows)
+        if (flow.kind == FlowKind::send && std::find(flow.to.begin(), flow.to.end(), name) != flow.to.end())
+            return;
+    findings.warn("host-rnr", host_path(name, "rnr_chance"),
+                  "no flow of kind \"send\" goes to it: it has no effect",
+                  "write kind = \"send\" for a flow to it, or leave rnr_chance out", host.place);
+}
+
 bool says_mtu(const std::string& name, const HostConfig& host, const Config& config) {
     return host.mtu != HostConfig{}.mtu || config.source.find(host_path(name, "mtu")).line != 0 ||
            config.source.find("host.default.mtu").line != 0;
@@ -37,7 +64,7 @@ void check_mtu(const std::string& name, const HostConfig& host, const PortConfig
     const std::uint32_t bytes = ip_bytes(host);
     if (bytes <= port.mtu) return;
     std::uint32_t fitting = host.mtu;
-    while (fitting >= 256 && bytes - host.mtu + fitting > port.mtu) fitting /= 2;
+    while (fitting >= 256 && bytes - host.mtu + fitting > port.mtu) fitting = std::bit_floor(fitting - 1);
     const bool hosts_own = says_mtu(name, host, config);
     findings.error(
         "host-mtu", hosts_own ? host_path(name, "mtu") : port_path(host.port, "mtu"),
@@ -116,6 +143,8 @@ void check_port(const std::string& name, const HostConfig& host, const Config& c
     check_neighbor(name, host, config, findings);
     check_mtu(name, host, port, config, findings);
     check_rates(name, host, port, findings);
+    check_receive(name, host, port, findings);
+    check_rnr(name, host, config, findings);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "control/compile/qos.hh"
 #include "control/config/findings.hh"
+#include "control/lint/class_ways.hh"
 
 namespace sluice::lint {
 
@@ -58,13 +59,5 @@ void check_class_ways(const Config& config, const EffectiveQos& qos,
 
 std::vector<Finding> check_host_classes(const Config& config,
                                         const EffectiveQos& qos);  // lint_host_classes.cc
-
-// CNPs tell senders of congestion: what may hold them up where they leave in a class. No words: nothing.
-struct CnpDelay {
-    std::string words;
-    bool paused_or_marked = false;
-};
-CnpDelay cnp_delay(const EffectivePort& port, ClassId tc);  // lint_class_ways.cc
-constexpr unsigned usual_cnp_dscp = 48;
 
 }  // namespace sluice::lint

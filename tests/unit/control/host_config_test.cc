@@ -57,10 +57,14 @@ TEST(HostConfig, refusesValuesOfHosts) {
     const std::string host = "[host.h1]\naddress = \"10.0.1.2\"\n";
     refuses("[host.h1]", "f:1:1: host.h1: the key \"address\" is missing; do: add for example address = ");
     refuses("[host.h1]\naddress = \"10.0.1.2/24\"", "f:2:11: host.h1.address: \"10.0.1.2/24\" is not ");
-    refuses(host + "mtu = 1000",
-            "f:3:7: host.h1.mtu: 1000 is not a path MTU of InfiniBand; allowed: 256, 512, "
-            "1024, 2048, 4096; do: write for example 1024");
-    refuses(host + "mtu = 8192", "f:3:7: host.h1.mtu: 8192 is not a path MTU");
+    refuses(host + "mtu = 1001",
+            "f:3:7: host.h1.mtu: 1001 is not a multiple of 4; allowed: a multiple of 4 from 256 to 4096");
+    refuses(host + "mtu = 8192", "f:3:7: host.h1.mtu: 8192 is too large");
+    refuses(host + "pause_quanta = 15", "f:3:16: host.h1.pause_quanta: 15 is too small");
+    refuses(host + "rnr_chance = 1", "f:3:14: host.h1.rnr_chance: 1 ");
+    refuses(host + "rnr_timer = \"1s\"", "f:3:13: host.h1.rnr_timer: \"1s\" is too long");
+    refuses(host + "ack_coalescing = 0", "f:3:18: host.h1.ack_coalescing: 0 is too small");
+    refuses(host + "receive_xon = \"half\"", "f:3:15: host.h1.receive_xon: \"half\" ");
     refuses(host + "cc = \"dcqn\"",
             "f:3:6: host.h1.cc: \"dcqn\" is not a known word; allowed: \"dcqcn\", "
             "\"dcqcn-timer\", \"none\"");
@@ -284,6 +288,23 @@ TEST(HostConfig, warnsOfCongestionControlThatHearsNothing) {
     STRCMP_EQUAL("", findings_of(deaf + flow + "[host.default]\ncc = \"none\"\n").c_str());
 }
 
+TEST(HostConfig, judgesSlowReceiversAndMissingReceives) {
+    finds(
+        "f:9:9: warning: host.h2.drain: h2 takes in 60G of the 100G that its port sends: it pauses the port "
+        "[host-drain]; do: write drain = \"unlimited\"",
+        hosts + "drain = \"60G\"\n");
+    STRCMP_EQUAL("", findings_of(hosts + "drain = \"100G\"\nreceive_xon = \"64KB\"\n").c_str());
+    finds(
+        "f:9:15: error: host.h2.receive_xon: XON at 2KB would come before XOFF, above 1KB [host-receive-xon]",
+        hosts + "receive_xon = \"2KB\"\nreceive_buffer = \"1KB\"\n");
+    const std::string forgetful = two_ports + h1 + h2 + "rnr_chance = \"1%\"\n";
+    finds(
+        "f:9:14: warning: host.h2.rnr_chance: no flow of kind \"send\" goes to h2: it has no effect "
+        "[host-rnr]",
+        forgetful + flow);
+    STRCMP_EQUAL("", findings_of(forgetful + flow + "kind = \"send\"\n").c_str());
+}
+
 TEST(HostConfig, isWrittenAsItWasRead) {
     const std::string text = R"([host.default]
 cc = "dcqcn-timer"
@@ -300,11 +321,16 @@ port = "h2"
 address = "10.0.2.2"
 initial_alpha = 0.123456789
 retry_count = "unlimited"
+rnr_chance = "1%"
+rnr_timer = "45us"
+ack_coalescing = 4
+receive_xon = "60KB"
+pause_quanta = 100
 
 [host.h1]
 address = "10.0.1.2"
 cc = "none"
-mtu = 4096
+mtu = 940
 rate_min = "10M"
 clamp_target = true
 
@@ -315,6 +341,7 @@ qps = 4
 message = "1KB..1MB"
 load = "12.5%"
 start = "1ms"
+pcp = 3
 
 [[flow]]
 from = ["b", "h1"]
@@ -327,7 +354,7 @@ stop = "20ms"
     CHECK_TRUE(back == config);
     for (const char* line :
          {"[host.default]\ncc = \"dcqcn-timer\"\ng = \"1/16\"\n", "initial_alpha = 0.123456789\n",
-          "[host.h1]\naddress = \"10.0.1.2\"\ncc = \"none\"\nmtu = 4096\n",
+          "[host.h1]\naddress = \"10.0.1.2\"\ncc = \"none\"\nmtu = 940\n",
           "[[flow]]\nfrom = [\"b\", \"h1\"]\nto = \"c\"\nmessage = \"ali-storage\"\n"})
         CHECK_TRUE_TEXT(to_toml(config).find(line) != std::string::npos, to_toml(config).c_str());
     CHECK_TRUE(to_toml(config).find("[[neighbor]]") == std::string::npos);
