@@ -1,13 +1,12 @@
 #include "control/report/report_hosts.hh"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "control/config/hosts.hh"
 #include "control/config/values.hh"
+#include "control/report/host_symptoms.hh"
 #include "control/report/quantiles.hh"
 #include "dataplane/peers/host_port.hh"
 #include "lib/class_mask.hh"
@@ -31,6 +30,7 @@ struct Sum {
     void add(const roce::QueuePair& pair, Time now) {
         const roce::QpStatistics& from = pair.statistics;
         qp.completed += from.completed;
+        qp.retried += from.retried;
         qp.failed += from.failed;
         qp.completed_bytes += from.completed_bytes;
         qp.delivered += from.delivered;
@@ -40,6 +40,7 @@ struct Sum {
         qp.data_packets += from.data_packets;
         qp.data_wire_bytes += from.data_wire_bytes;
         qp.ce_received += from.ce_received;
+        qp.not_ect_received += from.not_ect_received;
         qp.cnps_sent += from.cnps_sent;
         qp.cnps_received += from.cnps_received;
         if (const roce::Requester* end = pair.requester()) {
@@ -63,6 +64,7 @@ struct Sum {
 
     Json json() const {
         return {{"messages", qp.completed},
+                {"retried_messages", qp.retried},
                 {"failed_messages", qp.failed},
                 {"message_bytes", qp.completed_bytes},
                 {"delivered_bytes", qp.delivered_bytes},
@@ -76,6 +78,7 @@ struct Sum {
                 {"duplicate_packets", duplicates},
                 {"early_packets", early},
                 {"ce_packets", qp.ce_received},
+                {"non_ect_packets", qp.not_ect_received},
                 {"cnp_sent_packets", qp.cnps_sent},
                 {"cnp_received_packets", qp.cnps_received},
                 {"rate_bps", rate},
@@ -83,28 +86,6 @@ struct Sum {
                 {"alpha_ppm", senders == 0 ? 0 : alpha_ppm / senders}};
     }
 };
-
-// Misconfigurations that its figures show.
-Json symptoms(const HostConfig& host, const Sum& sum) {
-    Json list = Json::array();
-    const roce::QpStatistics& qp = sum.qp;
-    if (qp.ce_received != 0 && qp.cnps_sent == 0)
-        list.push_back(
-            fmt::format("{} packets came with CE and no CNP was sent: its notification point is off; "
-                        "do: write echo_ce = true",
-                        qp.ce_received));
-    if (qp.cnps_received != 0 && host.ignore_cnp && host.cc != roce::CongestionControl::none)
-        list.push_back(
-            fmt::format("{} CNPs came, and it ignores them: its reaction point is off; do: write "
-                        "ignore_cnp = false",
-                        qp.cnps_received));
-    if (qp.cnps_received != 0 && host.cc == roce::CongestionControl::none)
-        list.push_back(
-            fmt::format("{} CNPs came, and it does not react: it has no congestion control; do: "
-                        "write cc = \"dcqcn\"",
-                        qp.cnps_received));
-    return list;
-}
 
 std::uint64_t per_second(std::uint64_t bytes, Duration in) {
     return in.ps <= 0
@@ -132,7 +113,7 @@ Json host_json(const RunningSwitch& running, const HostConfig& host, const HostP
     for (ClassId n = 0; n < classes; ++n)
         if (const Duration paused = port.paused_time(n, now); paused.ps != 0)
             json["paused_ns"][std::to_string(n)] = paused.ps / 1000;
-    json["symptoms"] = symptoms(host, sum);
+    json["symptoms"] = host_symptoms(running, host, port);
     return json;
 }
 

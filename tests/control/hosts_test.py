@@ -54,7 +54,7 @@ class Hosts(Case):
                 said = self.refusal(running, line)
                 self.assertIn(words, said)
         for key, value in (("mtu", 2048), ("dscp", 0), ("port", "h7"), ("mac", "02:00:00:00:00:77"), ("address", "10.0.0.9"), ("ecn", "ect1"),
-                           ("window", "1MB"), ("ring", 8), ("cnp_interval", "1us"), ("receive_buffer", "1MB")):
+                           ("window", "1MB"), ("ring", 8), ("receive_xon", 9), ("pause_quanta", 99), ("rnr_chance", "1%"), ("rnr_timer", "20us"), ("ack_coalescing", 4), ("cnp_interval", "1us"), ("receive_buffer", "1MB")):
             with self.subTest(key=key):
                 self.assertIn("while the switch runs", self.refusal(running, f"set host.h0.{key} {value}"))
         self.assertEqual(running.call("config.get"), before)
@@ -89,6 +89,7 @@ class Hosts(Case):
         tables = self.rows(running.ctl("flow show inc"))
         row = tables["flow"]["incast"] | tables["messages of"]["incast"]
         self.assertEqual((row["queue pairs"], row["completed"].replace(" ", "")), ("16", str(flow["messages"])))
+        self.assertEqual((row["retried"], row["failed"]), ("0", "0"))
         self.assertEqual(row["throughput"], f"{round(flow['throughput_bps'] / 1e6) / 1e3:g} Gb/s")
         self.assertEqual(row["slowdown: median"], f"{flow['slowdown_permille']['p50'] / 1e3:.2f}")
         for title, quantile in (("median", "p50"), ("99.9 %", "p999"), ("longest", "max")):
@@ -127,14 +128,35 @@ class Hosts(Case):
         self.run_for(running)
         self.assertEqual(self.host(running, "h2", "cnp_sent_packets"), 0)
         self.assertGreater(self.host(running, "h2", "ce_packets"), 0)
-        self.assertIn("write echo_ce = true", running.ctl("host show h2"))
+        self.assertNotIn("SYMPTOM", running.ctl("host show h2"))  # it may still come
+        self.run_for(running, "1ms")
+        self.assertRegex(running.ctl("host show h2"), r"no CNP was sent for 1\.[01] ms \(.* write echo_ce = true")
         running.ctl("set host.h2.echo_ce true")
+        self.assertNotIn("SYMPTOM", running.ctl("host show h2"))
         running.ctl("set host.h0.ignore_cnp true")
         self.run_for(running)
         self.assertGreater(self.host(running, "h2", "cnp_sent_packets"), 0)
         self.assertEqual(self.host(running, "h0", "rate_bps"), 2 * LINE)
         self.assertLess(self.host(running, "h1", "rate_bps"), 2 * LINE)
         self.assertIn("write ignore_cnp = false", running.ctl("host show h0"))
+        running.stop()
+
+    def test_a_notification_point_that_is_switched_off_later_is_found(self):
+        running = self.running()
+        for name in ("h0", "h1"):
+            running.ctl(f"set host.{name}.rate_min 60G")  # the queue stands, whatever they hear
+        self.run_for(running, "200us")
+        self.assertGreater(self.host(running, "h2", "cnp_sent_packets"), 0)
+        running.ctl("set host.h2.echo_ce false")
+        self.run_for(running, "1500us")
+        symptom = self.host(running, "h2", "symptoms")[0]
+        self.assertIn("its notification point is off; do: write echo_ce = true", symptom)
+        line = f"SYMPTOM: host h2: {symptom}\n"
+        for place in ("", " h2"):
+            self.assertEqual(running.ctl("why" + place), line)
+        self.assertEqual(json.loads(running.ctl("--json why h2")), [{"verdict": "symptom", "host": "h2", "port": "h2", "sentence": symptom}])
+        self.assertEqual(running.ctl("why h0"), "nothing has been decided against a packet\n")
+        self.assertIn("perhaps h2", self.refusal(running, "why h22"))
         running.stop()
 
     def test_a_host_becomes_slow_and_fast_again(self):
@@ -145,6 +167,7 @@ class Hosts(Case):
         self.run_for(running, "1ms")
         self.assertGreater(self.host(running, "h2", "pauses_sent"), 0)
         self.assertIn("h2: pauses_sent", running.ctl("host show"))
+        self.assertIn("it takes in no more than 10G; do: ", running.ctl("why h2"))
         slow = running.call("stats.show", path="flows.incast.delivered_bytes")
         running.ctl("set host.h2.drain unlimited")
         self.run_for(running, "1ms")
@@ -177,7 +200,7 @@ class Hosts(Case):
             self.assertGreater(out.report["flows"]["incast"]["data_packets"], 0)
 
     def test_the_summary_tells_of_flows_and_symptoms(self):
-        switch = self.switch(stop="100us")
+        switch = self.switch(stop="1200us")
         switch.roce_host("h2", echo_ce=False)
         out = switch.run()
         flow = out.report["flows"]["incast"]

@@ -63,7 +63,7 @@ COMMANDS = [
     ("flow show [FLOW]", "flow", "write [[flow]]"),
     ("decisions on [WORDS...]", "decisions on verdict dropped", ""),
     ("decisions show", "dec", "recording: on"),
-    ("why", "why", "no_route"),
+    ("why [PLACE]", "why", "no_route"),
     ("decisions list [last N]", "dec li last 2", "dropped h0#"),
     ("decisions off", "decisions off", ""),
     ("worker show", "worker", "h0 h1 h2"),

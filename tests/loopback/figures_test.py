@@ -197,7 +197,7 @@ class Reports(loopback.Case):
             switch.roce_host(name, **keys)
         switch.section("wred.low", green_min=5_000, green_max=20_000)
         switch.section("port.h2.queue.3", wred="low")
-        switch.flow_of_hosts(["h0", "h1"], "h2", qps=2, message="100KB", depth=2, stop="200us")
+        switch.flow_of_hosts(["h0", "h1"], "h2", qps=2, message="100KB", depth=2, stop="1200us")
 
         def script(client):
             client.call("clock.run", **{"for": "100us"})
@@ -206,7 +206,7 @@ class Reports(loopback.Case):
             after = client.call("stats.show")
             self.check(after, before)
             self.assertEqual([bool(host["symptoms"]) for host in after["hosts"].values()], [False, False, True])
-        self.run_with_metrics(switch, script, "--interactive", balanced=True)
+        self.run_with_metrics(switch, script, "--interactive", "--trace", switch.folder / "trace.json", balanced=True)
 
     def the_real_clock(self):
         switch = Switch(self, hosts=1, device="net_null{n}", clock="real")

@@ -87,16 +87,17 @@ Answer flow_show(Context& context, const Arguments& arguments) {
     Json json = chosen(context, flows, arguments.value("FLOW"));
     Table rates({"<flow", "queue pairs", "throughput", "rate", "target", "alpha", "CNPs", "sent",
                  "retransmitted", "paused"});
-    Table messages({"<messages of", "completed", "bytes", "median", "99 %", "99.9 %", "longest",
-                    "slowdown: median", "99 %"});
+    Table messages({"<messages of", "completed", "retried", "failed", "bytes", "median", "99 %", "99.9 %",
+                    "longest", "slowdown: median", "99 %"});
     std::string below;
     for (const auto& [name, flow] : json.items()) {
         const Figures figure("flows.{flow}", flow);
         rates.row({name, figure("queue_pairs"), figure("throughput_bps"), figure("rate_bps"),
                    figure("target_rate_bps"), figure("alpha_ppm"), figure("cnp_received_packets"),
                    figure("data_packets"), figure("retransmitted_packets"), figure("paused_ns")});
-        messages.row({name, figure("messages"), figure("message_bytes"), figure("completion_ns.p50"),
-                      figure("completion_ns.p99"), figure("completion_ns.p999"), figure("completion_ns.max"),
+        messages.row({name, figure("messages"), figure("retried_messages"), figure("failed_messages"),
+                      figure("message_bytes"), figure("completion_ns.p50"), figure("completion_ns.p99"),
+                      figure("completion_ns.p999"), figure("completion_ns.max"),
                       figure("slowdown_permille.p50"), figure("slowdown_permille.p99")});
         below += troubles_text(name, figure, flow);
     }

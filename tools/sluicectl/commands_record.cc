@@ -76,6 +76,8 @@ Json missed_frames(const Json& ports) {
 }
 
 std::string why_text(const Json& entry) {
+    if (entry.contains("host"))
+        return fmt::format("SYMPTOM: host {}: {}\n", word_text(entry["host"]), word_text(entry["sentence"]));
     std::string place = word_text(entry["port"]);
     for (const char* part : {"queue", "group"})
         if (entry.contains(part)) place = fmt::format("{} {}.{}", part, place, json_text(entry[part]));
@@ -85,10 +87,36 @@ std::string why_text(const Json& entry) {
                        place, count_text(entry["count"]), first, word_text(entry["sentence"]));
 }
 
-Answer why(Context& context, const Arguments&) {
+// What the figures of simulated hosts say of their configuration.
+Json host_symptoms(const Json& hosts) {
+    Json symptoms = Json::array();
+    for (const auto& [name, host] : hosts.items())
+        for (const Json& symptom : host["symptoms"])
+            symptoms.push_back(
+                {{"verdict", "symptom"}, {"host", name}, {"port", host["port"]}, {"sentence", symptom}});
+    return symptoms;
+}
+
+// Those at a place: a port, or a host behind one. Throws where there is neither.
+void keep_those_at(const std::string& place, const Json& report, Json& entries) {
+    const bool is_host = report["hosts"].contains(place);
+    Words places;
+    for (const char* part : {"ports", "hosts"})
+        for (const auto& [name, value] : report[part].items()) places.push_back(name);
+    const std::string name = is_host ? place : resolve_word(place, places, "port or host");
+    const std::string port =
+        report["hosts"].contains(name) ? report["hosts"][name]["port"].get<std::string>() : name;
+    Json kept = Json::array();
+    for (const Json& entry : entries)
+        if (entry["port"] == port) kept.push_back(entry);
+    entries = std::move(kept);
+}
+
+Answer why(Context& context, const Arguments& arguments) {
     const Json report = context.stats("");
     const Json& decisions = report["decisions"];
     Json entries = missed_frames(report["ports"]);
+    for (const Json& symptom : host_symptoms(report["hosts"])) entries.push_back(symptom);
     constexpr const char* unrecorded =
         "nothing is recorded; do: write record = \"ready\" under [decisions], start the switch, and say: "
         "decisions on";
@@ -97,6 +125,7 @@ Answer why(Context& context, const Arguments&) {
         entries.insert(entries.end(), decisions["why"].begin(), decisions["why"].end());
     else if (entries.empty())
         throw Failure{exit_refused, unrecorded};
+    if (arguments.has("PLACE")) keep_those_at(arguments.value("PLACE"), report, entries);
     std::string text;
     for (const Json& entry : entries) text += why_text(entry);
     if (text.empty()) text = "nothing has been decided against a packet\n";
@@ -114,7 +143,8 @@ std::span<const Command> record_commands() {
         Command{"decisions on [WORDS...]",
                 "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
         Command{"decisions off", "records no more", off},
-        Command{"why", "why packets were dropped or marked, and senders paused", why},
+        Command{"why [PLACE]",
+                "why packets were dropped or marked, and senders paused; at a port, or a host of it", why},
     };
     return table;
 }

@@ -134,6 +134,10 @@ Words names_for(Context& context, std::span<const std::string> words, const std:
         names = values_of(context, grammar().match(line).value("KEY"));
     }
     if (place == "HOST") add_keys(context.stats("hosts"));
+    if (place == "PLACE") {
+        add_keys(context.stats("ports"));
+        add_keys(context.stats("hosts"));
+    }
     if (place == "FLOW") add_keys(context.stats("flows"));
     if (place == "PREFIX") add(context.call("route.list"), "prefix");
     if (place == "ADDRESS") add(context.call("neighbor.list"), "address");
