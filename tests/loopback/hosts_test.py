@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import zlib
 
 import loopback
 from loopback import Programs, run, table, verify
@@ -52,6 +53,15 @@ class Hosts(loopback.Case):
         return {"device": f"net_pcap{name[1:]},tx_pcap={self.folder}/out/{name}.pcap"}
 
 
+def icrc(frame):
+    """Invariant CRC of an untagged RoCEv2 frame over IPv4 (IBTA A17.3.3), as on the wire: what routers change counts as ones."""
+    ip, udp, bth = 14, 34, 42
+    masked = bytearray(frame[:-4])
+    masked[ip + 1] = masked[ip + 8] = masked[bth + 4] = 0xFF  # DSCP and ECN, TTL, FECN and BECN
+    masked[ip + 10:ip + 12] = masked[udp + 6:udp + 8] = b"\xff\xff"  # checksums
+    return zlib.crc32(b"\xff" * 8 + masked[ip:]).to_bytes(4, "little")
+
+
 INCAST = {"from": ["h1", "h2"], "to": "h3", "qps": 2, "message": "200KB", "depth": 2, "messages": 8}
 
 
@@ -91,12 +101,27 @@ class Deliver(Hosts):
         self.assertEqual((said["icrc_bad"], said["icrc_unchecked"]), (0, 0))
         if shutil.which("tshark") is None:
             self.skipTest("no tshark")
-        # Its dissector knows every frame as RoCE, finds its opcode, and nothing malformed.
-        done = subprocess.run(["tshark", "-r", captures[0], "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "_ws.malformed"],
+        opcodes = set()
+        for capture in captures:
+            opcodes |= self.check_by_tshark(capture)
+        sends, writes, reads = {0, 1, 2}, {6, 7, 8}, {12, 13, 14, 15}
+        self.assertEqual(opcodes - {129}, sends | writes | reads | {17})  # 129: CNP, 17: ACK
+
+    def check_by_tshark(self, capture, most=1000):
+        """Its dissector knows the frames as RoCE, finds nothing malformed, and the ICRC that is computed here. Their opcodes."""
+        fields = ("infiniband.bth.opcode", "infiniband.invariant.crc", "_ws.malformed")
+        done = subprocess.run(["tshark", "-r", capture, "-c", str(most), "-T", "fields", *(word for field in fields for word in ("-e", field))],
                               capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(self.folder)})
-        fields = [line.split("\t") for line in done.stdout.splitlines()]
-        self.assertEqual({malformed for _, malformed in fields}, {""})
-        self.assertEqual({int(opcode) for opcode, _ in fields} - {129}, {12, 17, 0x11})  # READ request, ACK
+        lines = [line.split("\t") for line in done.stdout.splitlines()]
+        frames = loopback.read_pcap(capture)[:most]
+        self.assertEqual(len(lines), len(frames))
+        self.assertGreater(len(frames), 50)
+        for frame, (opcode, seen, malformed) in zip(frames, lines):
+            wanted = icrc(frame.bytes)
+            self.assertEqual((frame.bytes[-4:], malformed), (wanted, ""), frame.bytes.hex())
+            if int(opcode) != 129:  # it looks no further into a CNP
+                self.assertEqual(int(seen, 16).to_bytes(4, "big"), wanted, frame.bytes.hex())
+        return {int(opcode) for opcode, _, _ in lines}
 
     def test_the_same_bytes_with_any_number_of_workers_and_each_time(self):
         wanted = None
@@ -130,6 +155,21 @@ class Deliver(Hosts):
                 # Some messages were hit and some were not.
                 self.assertGreater(flow["retried_messages"], 0)
                 self.assertLess(flow["retried_messages"], flow["messages"])
+
+    def test_a_storm_at_a_hosts_port_holds_its_flow_and_nobody_elses(self):
+        """The peer of h3's port says XOFF for 200 us; what goes to h1 does not notice, and nothing is lost."""
+        flows = [{"from": "h2", "to": "h3", "message": "20KB", "messages": 10}, {"from": "h4", "to": "h1", "message": "20KB", "messages": 10}]
+        def completion(more=""):
+            report = self.run_hosts(*flows, hosts=4, more=more)
+            self.assertEqual((report["ledger"]["dropped"], [flow["messages"] for flow in report["flows"].values()]), (0, [10, 10]))
+            return report, [flow["completion_ns"]["max"] for flow in report["flows"].values()]
+        _, (calm, other) = completion()
+        report, (stormed, beside) = completion(table("\n[port.h3.fault]", {"storm_classes": [3], "storm_every": "10us", "storm_for": "200us"}))
+        self.assertGreater(report["ports"]["h3"]["pfc"]["rx_xoff"][3], 15)
+        self.assertLess(calm, 200_000)
+        self.assertGreater(stormed, 200_000)
+        self.assertEqual(beside, other)
+        self.assertEqual([report["hosts"][name]["pauses_sent"] for name in ("h1", "h3")], [0, 0])
 
     def test_messages_fail_when_retries_are_used_up_and_are_told_so(self):
         text = self.text([{"from": "h1", "to": "h2", "message": "10KB", "messages": 5}], default={"retry_count": 2, "timeout": "50us"},
