@@ -290,7 +290,7 @@ TEST(HostConfig, warnsOfCongestionControlThatHearsNothing) {
 
 TEST(HostConfig, judgesSlowReceiversAndMissingReceives) {
     finds(
-        "f:9:9: warning: host.h2.drain: h2 takes in 60G of the 100G that its port sends: it pauses the port "
+        "f:9:9: warning: host.h2.drain: it takes in 60G of the 100G that its port sends: it pauses the port "
         "[host-drain]; do: write drain = \"unlimited\"",
         hosts + "drain = \"60G\"\n");
     STRCMP_EQUAL("", findings_of(hosts + "drain = \"100G\"\nreceive_xon = \"64KB\"\n").c_str());
@@ -299,7 +299,7 @@ TEST(HostConfig, judgesSlowReceiversAndMissingReceives) {
         hosts + "receive_xon = \"2KB\"\nreceive_buffer = \"1KB\"\n");
     const std::string forgetful = two_ports + h1 + h2 + "rnr_chance = \"1%\"\n";
     finds(
-        "f:9:14: warning: host.h2.rnr_chance: no flow of kind \"send\" goes to h2: it has no effect "
+        "f:9:14: warning: host.h2.rnr_chance: no flow of kind \"send\" goes to it: it has no effect "
         "[host-rnr]",
         forgetful + flow);
     STRCMP_EQUAL("", findings_of(forgetful + flow + "kind = \"send\"\n").c_str());
