@@ -1,6 +1,7 @@
 #include "lib/faults.hh"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "lib/class_mask.hh"
@@ -16,9 +17,11 @@ enum Stream : std::uint32_t {
     stream_duplicate,
     stream_pfc_lose,
     stream_pfc_duplicate,
+    stream_bit_error,
 };
+constexpr std::uint32_t streams_of_sent = 0x100;  // further on, for frames that we send
 
-bool happens(const FaultDice& dice, Stream stream, Chance odds, std::uint64_t number) {
+bool happens(const FaultDice& dice, std::uint32_t stream, Chance odds, std::uint64_t number) {
     if (odds.parts_per_billion == 0) return false;
     const std::uint64_t parts = (std::uint64_t{odds.parts_per_billion} << 32) / Chance::always;
     return chance(draw({dice.seed, stream, dice.port, number}), parts);
@@ -26,17 +29,38 @@ bool happens(const FaultDice& dice, Stream stream, Chance odds, std::uint64_t nu
 
 bool is_nth(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
 
-}  // namespace
+// Any of the bits that the FCS covers, its own among them, is wrong: 1 - (1 - rate)^bits.
+bool has_bit_error(const FaultDice& dice, std::uint32_t stream, double rate, std::uint64_t number,
+                   std::uint32_t bytes) {
+    if (rate <= 0) return false;
+    constexpr std::uint32_t least_bytes = 60, fcs_bytes = 4;
+    const double bits = 8.0 * (std::max(bytes, least_bytes) + fcs_bytes);
+    const double odds = -std::expm1(bits * std::log1p(-rate));
+    return std::ldexp(static_cast<double>(draw({dice.seed, stream, dice.port, number}) >> 11), -53) < odds;
+}
 
-FrameFate FaultDice::frame(const FaultSettings& settings, std::uint64_t number) const {
+FrameFate fate_of(const FaultDice& dice, const FrameFaults& faults, std::uint64_t number, std::uint32_t bytes,
+                  std::uint32_t streams) {
     FrameFate fate;
     fate.drop =
-        is_nth(settings.drop_every, number) || happens(*this, stream_drop, settings.drop_chance, number);
+        is_nth(faults.drop_every, number) || happens(dice, streams + stream_drop, faults.drop_chance, number);
     if (fate.drop) return fate;
-    fate.duplicate = happens(*this, stream_duplicate, settings.duplicate_chance, number);
-    if (happens(*this, stream_corrupt, settings.corrupt_chance, number))
-        fate.corrupt = draw({seed, stream_corrupt_bit, port, number});
+    fate.bad_fcs = has_bit_error(dice, streams + stream_bit_error, faults.bit_error_rate, number, bytes);
+    if (fate.bad_fcs) return fate;
+    fate.duplicate = happens(dice, streams + stream_duplicate, faults.duplicate_chance, number);
+    if (happens(dice, streams + stream_corrupt, faults.corrupt_chance, number))
+        fate.corrupt = draw({dice.seed, streams + stream_corrupt_bit, dice.port, number});
     return fate;
+}
+
+}  // namespace
+
+FrameFate FaultDice::frame(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes) const {
+    return fate_of(*this, settings.of_received(), number, bytes, 0);
+}
+
+FrameFate FaultDice::sent(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes) const {
+    return fate_of(*this, settings.of_sent(), number, bytes, streams_of_sent);
 }
 
 PfcFate FaultDice::pfc(const FaultSettings& settings, std::uint64_t number) const {
@@ -83,6 +107,12 @@ std::vector<std::string_view> faults_against_lossless(const FaultSettings& setti
     };
     add(settings.duplicate_chance != Chance{}, "duplicate_chance");
     add(settings.delay != Duration{}, "delay");
+    // These reach our PFC, too.
+    add(settings.tx_drop_every != 0, "tx_drop_every");
+    add(settings.tx_drop_chance != Chance{}, "tx_drop_chance");
+    add(settings.tx_corrupt_chance != Chance{}, "tx_corrupt_chance");
+    add(settings.tx_delay != Duration{}, "tx_delay");
+    add(settings.tx_ber > 0, "tx_ber");
     add(settings.pfc_lose_every != 0, "pfc_lose_every");
     add(settings.pfc_lose_chance != Chance{}, "pfc_lose_chance");
     add(settings.pfc_delay != Duration{}, "pfc_delay");

@@ -1,10 +1,10 @@
 // Faults on a port's link, for experiments: what is to go wrong, and the decision for each frame.
 //
-// Three places: the receive path (frames of the peer on their way to us), our PFC on its way to the peer, and
-// a peer that misbehaves. A decision is a function of (seed, port, number of the frame), so it is the same
-// whatever the number of workers. No clock here: dataplane/peers/fault_port.hh carries out what this decides,
-// and says when. `every = n` takes frames n, 2n, ... counted from the port's first one; with a chance beside
-// it, either is enough.
+// Four places: frames of the peer on their way to us, frames of ours on their way to the peer, our PFC before
+// that, and a peer that misbehaves. A decision is a function of (seed, port, number of the frame), so it is
+// the same whatever the number of workers. No clock here: dataplane/peers/fault_port.hh carries out what this
+// decides, and says when. `every = n` takes frames n, 2n, ... counted from the port's first one; with a
+// chance beside it, either is enough.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,33 @@ struct Chance {
     bool operator==(const Chance&) const = default;
 };
 
-struct FaultSettings {
-    // Frames of the peer, before we receive them.
+// Of the frames of one direction.
+struct FrameFaults {
     std::uint64_t drop_every = 0;  // 0: none
     Chance drop_chance;
-    Chance corrupt_chance;    // one bit behind the Ethernet header is inverted
-    Chance duplicate_chance;  // the copy follows at once
-    Duration delay;           // order is kept
+    Chance corrupt_chance;      // one bit behind the Ethernet header is inverted, and the FCS is right again
+    Chance duplicate_chance;    // the copy follows at once
+    Duration delay;             // order is kept
+    double bit_error_rate = 0;  // of the wire: the receiver's MAC drops a frame whose FCS is wrong
+    bool operator==(const FrameFaults&) const = default;
+};
+
+struct FaultSettings {
+    // Frames of the peer, before we receive them.
+    std::uint64_t drop_every = 0;
+    Chance drop_chance;
+    Chance corrupt_chance;
+    Chance duplicate_chance;
+    Duration delay;
+    double ber = 0;  // at most most_ber
+
+    // Frames that we send, our PFC among them, before the peer receives them.
+    std::uint64_t tx_drop_every = 0;
+    Chance tx_drop_chance;
+    Chance tx_corrupt_chance;
+    Chance tx_duplicate_chance;
+    Duration tx_delay;
+    double tx_ber = 0;
 
     // Our PFC, after we have sent it.
     std::uint64_t pfc_lose_every = 0;
@@ -52,13 +72,22 @@ struct FaultSettings {
     std::optional<Rate> slow_receiver;         // what it can take of our lossless classes; nothing: all of it
     std::uint64_t slow_buffer_bytes = 64'000;  // of its buffer: XOFF above, XON below half
 
+    FrameFaults of_received() const {
+        return {drop_every, drop_chance, corrupt_chance, duplicate_chance, delay, ber};
+    }
+    FrameFaults of_sent() const {
+        return {tx_drop_every, tx_drop_chance, tx_corrupt_chance, tx_duplicate_chance, tx_delay, tx_ber};
+    }
+
     bool operator==(const FaultSettings&) const = default;
 };
 
+constexpr double most_ber = 0.001;
 constexpr std::uint16_t fault_quanta = 0xFFFF;  // of the XOFFs that a misbehaving peer sends
 
 struct FrameFate {
     bool drop = false;
+    bool bad_fcs = false;  // the receiver's MAC drops it
     bool duplicate = false;
     std::optional<std::uint64_t> corrupt;  // a random number, from which `corrupt_bit` picks
 };
@@ -72,8 +101,10 @@ struct FaultDice {
     std::uint64_t seed = 0;
     std::uint32_t port = 0;
 
-    // The peer's frame number `number`, from 1.
-    FrameFate frame(const FaultSettings& settings, std::uint64_t number) const;
+    // The peer's frame number `number`, from 1, of `bytes` without FCS.
+    FrameFate frame(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes = 60) const;
+    // Ours, likewise.
+    FrameFate sent(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes) const;
     // Our PFC frame number `number`, from 1.
     PfcFate pfc(const FaultSettings& settings, std::uint64_t number) const;
 };

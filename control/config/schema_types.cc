@@ -235,6 +235,20 @@ Type<Chance> per_cent() {
     return type;
 }
 
+Type<double> bit_error_rate(double most) {
+    Type<double> type{"rate", fmt::format("a number from 0 to {}", most), "1e-9", {}, {}};
+    type.read = [self = type, most](const toml::node& node, Context& context, double& out) {
+        const std::optional<double> number = node.is_number() ? node.value<double>() : std::nullopt;
+        if (!number) return self.refuse(node, context, "is not a number");
+        if (!(*number >= 0 && *number <= most))  // a NaN is neither
+            return self.refuse(node, context, fmt::format("is not from 0 to {}", most));
+        out = *number;
+        return true;
+    };
+    type.print = [](const double& value, const double*) { return fmt::format("{}", value); };
+    return type;
+}
+
 // A list of classes, kept as a mask.
 Type<std::uint8_t> class_mask() {
     const Type<std::vector<ClassId>> list = list_of(class_id(), classes);

@@ -99,6 +99,7 @@ Type<Duration> time(Duration low, Duration high, std::string example);
 Type<std::uint32_t> length(std::uint32_t low_m, std::uint32_t high_m);
 Type<Chance> odds();
 Type<Chance> per_cent();
+Type<double> bit_error_rate(double most);
 Type<std::uint8_t> class_mask();
 Type<MacAddress> mac();
 Type<IpAddress> address();

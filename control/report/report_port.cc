@@ -157,9 +157,17 @@ Json pfc_json(const PortContext& port, std::optional<Time> now) {
 Json faults_json(const FaultPort& port) {
     const FaultCounters& faults = port.faults();
     return {{"dropped", faults.dropped},
+            {"bad_fcs", faults.bad_fcs},
             {"corrupted", faults.corrupted},
             {"duplicated", faults.duplicated},
             {"delayed", faults.delayed},
+            {"cut", faults.cut},
+            {"tx_dropped", faults.tx_dropped},
+            {"tx_bad_fcs", faults.tx_bad_fcs},
+            {"tx_corrupted", faults.tx_corrupted},
+            {"tx_duplicated", faults.tx_duplicated},
+            {"tx_delayed", faults.tx_delayed},
+            {"tx_cut", faults.tx_cut},
             {"pfc_lost", faults.pfc_lost},
             {"pfc_duplicated", faults.pfc_duplicated},
             {"pfc_delayed", faults.pfc_delayed},

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "lib/endian.hh"
+#include "lib/headers.hh"
+
 namespace sluice {
 namespace {
 
@@ -13,6 +16,11 @@ std::vector<std::uint8_t> copy_of(Packet* packet) {
         at += segment->data_len;
     }
     return bytes;
+}
+
+bool is_mac_control(Packet* packet) {
+    return packet->pkt_len == pfc_frame_bytes && packet->data_len == pfc_frame_bytes &&
+           load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;
 }
 
 // We forward no MAC control, so a PFC frame is one that we made.
@@ -45,6 +53,10 @@ void FaultPort::configure(const FaultSettings& settings, std::uint8_t lossless, 
 }
 
 void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
+    if (cable_cut_) {
+        ++counters_.cut;
+        return;
+    }
     PauseMap map;
     map.class_enable = mask;
     map.quanta.fill(quanta);
@@ -52,8 +64,18 @@ void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
     build_pfc_frame(bytes, MacAddress{}, map);
     // Behind what was added for the same moment, ahead of what comes later.
     const auto place =
-        std::find_if(added_.begin(), added_.end(), [&](const Arriving& other) { return at < other.at; });
-    added_.insert(place, Arriving{at, {bytes.begin(), bytes.end()}, false});
+        std::find_if(added_.begin(), added_.end(), [&](const Kept& other) { return at < other.at; });
+    added_.insert(place, Kept{at, {bytes.begin(), bytes.end()}, false, false, {}});
+}
+
+FaultPort::Kept FaultPort::keep(Packet* packet, Time at, bool lossless) {
+    Kept frame{at, copy_of(packet), packet->packet_type == packet_type_truncated, lossless, {}};
+    rte_pktmbuf_free(packet);
+    return frame;
+}
+
+Packet* FaultPort::packet_of(const Kept& frame) const {
+    return make_packet(spec_.pool, frame.bytes, frame.truncated);
 }
 
 void FaultPort::misbehave(Time now) {
@@ -69,23 +91,29 @@ void FaultPort::misbehave(Time now) {
     }
 }
 
-void FaultPort::disturb(Packet* packet) {
-    const FrameFate fate = spec_.dice.frame(settings_, ++frames_);
-    if (fate.drop) {
-        ++counters_.dropped;
+// `now`: when the port behind has handed it over.
+void FaultPort::disturb(Packet* packet, Time now) {
+    const FrameFate fate = spec_.dice.frame(settings_, ++frames_, packet->pkt_len);
+    const bool is_pause = is_mac_control(packet);
+    const bool lossless = !is_pause && inner_->comes_from_switch() && meta(packet).lossless;
+    if (fate.drop || fate.bad_fcs) {
+        ++(fate.drop ? counters_.dropped : counters_.bad_fcs);
+        counters_.lossless += lossless ? 1 : 0;
         rte_pktmbuf_free(packet);
         return;
     }
-    Arriving frame{meta(packet).arrival + settings_.delay, copy_of(packet),
-                   packet->packet_type == packet_type_truncated};
-    rte_pktmbuf_free(packet);
+    const Time arrival = meta(packet).arrival;
+    // A link hands a pause over when it takes effect, and its quanta count from its arrival.
+    const Duration held_back = is_pause && inner_->comes_from_switch() ? now - arrival : Duration{};
+    Kept frame = keep(packet, arrival + held_back + settings_.delay, lossless);
+    frame.held_back = held_back;
     frame.at = last_arrival_ = max(frame.at, last_arrival_);
     if (settings_.delay != Duration{}) ++counters_.delayed;
     if (fate.corrupt && corrupt_bit(frame.bytes, *fate.corrupt)) ++counters_.corrupted;
     arriving_.push_back(std::move(frame));
     if (!fate.duplicate) return;
     ++counters_.duplicated;
-    Arriving copy = arriving_.back();
+    Kept copy = arriving_.back();
     copy.at = last_arrival_ = frame_end(copy.at, copy.bytes.size());
     arriving_.push_back(std::move(copy));
 }
@@ -94,7 +122,7 @@ void FaultPort::receive_inner(Time now) {
     std::array<Packet*, burst_size> burst;
     while (true) {
         const unsigned count = inner_->receive(burst, now);
-        for (unsigned i = 0; i < count; ++i) disturb(burst[i]);
+        for (unsigned i = 0; i < count; ++i) disturb(burst[i], now);
         if (count < burst.size()) return;
     }
 }
@@ -111,10 +139,10 @@ unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
         if (!has_added && !has_frame) break;
         const bool added_first = has_added && (!has_frame || added_.front().at <= arriving_.front().at);
         auto& from = added_first ? added_ : arriving_;
-        const Arriving& frame = from.front();
-        Packet* packet = make_packet(spec_.pool, frame.bytes, frame.truncated);
+        const Kept& frame = from.front();
+        Packet* packet = packet_of(frame);
         if (packet != nullptr) {
-            meta(packet).arrival = frame.at;
+            meta(packet).arrival = frame.at - frame.held_back;
             out[count++] = packet;
         } else {
             ++missed_;
@@ -130,6 +158,7 @@ std::optional<Time> FaultPort::find_next_arrival() const {
     if (!arriving_.empty()) take_earlier(best, arriving_.front().at);
     if (!added_.empty()) take_earlier(best, added_.front().at);
     if (!late_.empty()) take_earlier(best, late_.front().departure);
+    if (!leaving_.empty()) take_earlier(best, leaving_.front().at);
     if (storm_next_ < storm_end_) take_earlier(best, storm_next_);
     if (const auto pause = slow_.next()) take_earlier(best, *pause + spec_.cable * 2);
     return best;
@@ -138,19 +167,32 @@ std::optional<Time> FaultPort::find_next_arrival() const {
 // A late XON of ours, or one that the peer still owes us, sets things going, too.
 bool FaultPort::expects_frames() const {
     return inner_->expects_frames() || !arriving_.empty() || !added_.empty() || !late_.empty() ||
-           storm_next_ < storm_end_ || slow_.next().has_value();
+           !leaving_.empty() || storm_next_ < storm_end_ || slow_.next().has_value();
 }
 
 // The cable is cut: what is under way on it, either way, is lost.
 std::uint64_t FaultPort::lose_until(Time now) {
     forget_arrival();
     misbehave(now);
-    counters_.pfc_lost += late_.size();
-    const std::uint64_t lost = inner_->lose_until(now) + arriving_.size() + added_.size();
+    return inner_->lose_until(now) + forget_kept();
+}
+
+// Those to the peer are counted here, the others are returned.
+std::uint64_t FaultPort::forget_kept() {
+    const std::uint64_t to_us = arriving_.size() + added_.size();
+    counters_.tx_cut += late_.size() + leaving_.size();
+    for (const Kept& frame : arriving_) counters_.lossless += frame.lossless ? 1 : 0;
+    for (const Kept& frame : leaving_) counters_.lossless += frame.lossless ? 1 : 0;
     late_.clear();
+    leaving_.clear();
     arriving_.clear();
     added_.clear();
-    return lost;
+    return to_us;
+}
+
+void FaultPort::cable_cut(bool is_cut) {
+    if (is_cut && !cable_cut_) counters_.cut += forget_kept();
+    cable_cut_ = is_cut;
 }
 
 void FaultPort::send_pfc(const PfcBytes& bytes, Time departure) {
@@ -158,7 +200,7 @@ void FaultPort::send_pfc(const PfcBytes& bytes, Time departure) {
     if (packet != nullptr) {
         meta(packet) = PacketMeta{};
         meta(packet).departure = departure;
-        if (inner_->transmit({&packet, 1}) == 1) return;
+        if (send(packet)) return;
         rte_pktmbuf_free(packet);
     }
     ++counters_.pfc_lost;
@@ -167,6 +209,49 @@ void FaultPort::send_pfc(const PfcBytes& bytes, Time departure) {
 void FaultPort::send_late(Time now) {
     for (; !late_.empty() && late_.front().departure <= now; late_.pop_front())
         send_pfc(late_.front().bytes, late_.front().departure);
+    for (; !leaving_.empty() && leaving_.front().at <= now; leaving_.pop_front()) {
+        const Kept& frame = leaving_.front();
+        Packet* packet = packet_of(frame);
+        if (packet != nullptr) {
+            meta(packet) = PacketMeta{};
+            meta(packet).departure = frame.at;
+            meta(packet).lossless = frame.lossless;
+            if (inner_->transmit({&packet, 1}) == 1) continue;
+            rte_pktmbuf_free(packet);
+        }
+        ++counters_.tx_dropped;
+        counters_.lossless += frame.lossless ? 1 : 0;
+    }
+}
+
+bool FaultPort::send(Packet* packet) {
+    const FrameFaults faults = settings_.of_sent();
+    if (faults == FrameFaults{} && leaving_.empty()) [[likely]]
+        return inner_->transmit({&packet, 1}) == 1;
+    const FrameFate fate = spec_.dice.sent(settings_, ++sent_, packet->pkt_len);
+    const bool lossless = meta(packet).lossless && !is_mac_control(packet);
+    if (fate.drop || fate.bad_fcs) {
+        ++(fate.drop ? counters_.tx_dropped : counters_.tx_bad_fcs);
+        counters_.lossless += lossless ? 1 : 0;
+        rte_pktmbuf_free(packet);
+        return true;
+    }
+    const Time sent = meta(packet).departure;
+    const Time departure = max(sent + faults.delay, last_leaving_);
+    if (departure == sent && leaving_.empty() && !fate.corrupt && !fate.duplicate)
+        return inner_->transmit({&packet, 1}) == 1;
+    if (departure > sent) ++counters_.tx_delayed;
+    Kept frame = keep(packet, departure, lossless);
+    if (fate.corrupt && corrupt_bit(frame.bytes, *fate.corrupt)) ++counters_.tx_corrupted;
+    last_leaving_ = departure;
+    leaving_.push_back(std::move(frame));
+    if (fate.duplicate) {
+        ++counters_.tx_duplicated;
+        Kept copy = leaving_.back();
+        copy.at = last_leaving_ = frame_end(departure, copy.bytes.size());
+        leaving_.push_back(std::move(copy));
+    }
+    return true;
 }
 
 // Sent it is; what becomes of it is another matter.
@@ -184,7 +269,7 @@ bool FaultPort::transmit_pfc(Packet* packet) {
     const Time sent = meta(packet).departure;
     const Time departure = max(sent + settings_.pfc_delay, last_late_);
     const bool is_late = departure > sent;
-    if (!is_late && inner_->transmit({&packet, 1}) == 0) return false;
+    if (!is_late && !send(packet)) return false;
     if (is_late) {
         ++counters_.pfc_delayed;
         rte_pktmbuf_free(packet);
@@ -209,7 +294,7 @@ unsigned FaultPort::transmit(std::span<Packet* const> frames) {
         if (is_our_pfc(packet)) {
             if (!transmit_pfc(packet)) break;
         } else {
-            if (inner_->transmit({&packet, 1}) == 0) break;
+            if (!send(packet)) break;
             if (info.lossless) slow_.receive(info.departure + spec_.speed.byte_time() * bytes, bytes);
         }
         ++taken;
@@ -219,6 +304,7 @@ unsigned FaultPort::transmit(std::span<Packet* const> frames) {
 
 std::string FaultPort::close() {
     while (!late_.empty()) send_late(late_.back().departure);
+    while (!leaving_.empty()) send_late(leaving_.back().at);
     return inner_->close();
 }
 

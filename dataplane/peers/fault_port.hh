@@ -4,9 +4,9 @@
 // Frames of the port behind are taken when they arrive and kept as bytes, so that a delayed one takes no
 // mbuf, then handed on in order, together with the PFC frames that a misbehaving peer adds: these are no
 // subject of the other faults. The link carries what a fault puts on it beside what it carries anyway, so a
-// duplicate starts when its original ends, whatever comes then. A frame that is dropped or delayed here has
-// not been received; a PFC frame that is lost, late or changed here has been sent. A storm ends by itself, so
-// a run ends, too.
+// duplicate starts when its original ends, whatever comes then. A frame that is dropped or delayed here on
+// its way to us has not been received; one that is lost, late or changed on its way to the peer has been
+// sent. What is kept here is on the cable: it is lost with it. A storm ends by itself, so a run ends, too.
 #pragma once
 
 #include <array>
@@ -21,9 +21,13 @@
 namespace sluice {
 
 struct FaultCounters {
-    std::uint64_t dropped = 0, corrupted = 0, duplicated = 0, delayed = 0;             // frames of the peer
+    std::uint64_t dropped = 0, bad_fcs = 0, corrupted = 0, duplicated = 0, delayed = 0;  // frames of the peer
+    std::uint64_t tx_dropped = 0, tx_bad_fcs = 0, tx_corrupted = 0, tx_duplicated = 0,
+                  tx_delayed = 0;                                                      // of ours
     std::uint64_t pfc_lost = 0, pfc_duplicated = 0, pfc_delayed = 0, pfc_changed = 0;  // of ours
     std::uint64_t storm_xoff = 0, stuck_xoff = 0, slow_xoff = 0, slow_xon = 0;         // that the peer added
+    std::uint64_t cut = 0, tx_cut = 0;  // kept here, and lost when the cable was cut: to us, to the peer
+    std::uint64_t lossless = 0;         // of a lossless class, of all that are lost; unknown of a host's
 };
 
 class FaultPort final : public Port {
@@ -34,19 +38,24 @@ class FaultPort final : public Port {
         Duration cable;  // one way
         rte_mempool* pool = nullptr;
     };
-    FaultPort(std::unique_ptr<Port> inner, const Spec& spec) : inner_(std::move(inner)), spec_(spec) {}
+    FaultPort(std::unique_ptr<Port> inner, const Spec& spec) : inner_(std::move(inner)), spec_(spec) {
+        inner_->stand_in(*this);
+    }
 
     // Control, between turns: from `now` on. `lossless`: the priorities that a slow receiver pauses. What is
     // under way stays; a storm or a stuck XOFF that is set anew starts now.
     void configure(const FaultSettings& settings, std::uint8_t lossless, Time now);
     const FaultCounters& faults() const { return counters_; }
-    // Frames that it keeps for later, either way.
-    std::size_t under_way() const { return arriving_.size() + added_.size() + late_.size(); }
+    // Frames that it keeps for later, either way, and those to the peer among them.
+    std::size_t under_way() const { return arriving_.size() + added_.size() + leaving(); }
+    std::size_t leaving() const { return late_.size() + leaving_.size(); }
 
     unsigned receive(std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override;
     std::uint64_t lose_until(Time now) override;
     std::string close() override;
+    void cable_cut(bool is_cut) override;
+    bool comes_from_switch() const override { return inner_->comes_from_switch(); }
 
     std::optional<bool> falls_behind(Time now) const override { return inner_->falls_behind(now); }
     bool link_up() const override { return inner_->link_up(); }
@@ -63,11 +72,16 @@ class FaultPort final : public Port {
   private:
     std::optional<Time> find_next_arrival() const override;
 
-    struct Arriving {
-        Time at;
+    // A frame as bytes, so that it takes no mbuf meanwhile.
+    struct Kept {
+        Time at{};  // it is handed on
         std::vector<std::uint8_t> bytes;
-        bool truncated;
+        bool truncated = false;
+        bool lossless = false;
+        Duration held_back{};  // it arrived so much earlier: a pause that the sender took time to obey
     };
+    static Kept keep(Packet* packet, Time at, bool lossless);  // and frees the packet
+    Packet* packet_of(const Kept& frame) const;                // null: there is no mbuf
     using PfcBytes = std::array<std::uint8_t, pfc_frame_bytes>;
     struct LatePfc {
         Time departure;
@@ -79,14 +93,17 @@ class FaultPort final : public Port {
     }
     // Everything that has arrived at the port behind by `now`, with the faults of the receive path.
     void receive_inner(Time now);
-    void disturb(Packet* packet);
+    void disturb(Packet* packet, Time now);
     // What the peer says by `now`, in order of time.
     void misbehave(Time now);
     void peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta);
     bool transmit_pfc(Packet* packet);
-    // Hands late PFC frames that leave by `now` to the port behind.
+    // One frame to the port behind, with the faults of frames that we send. False: it takes none now.
+    bool send(Packet* packet);
+    // Hands late frames that leave by `now` to the port behind.
     void send_late(Time now);
     void send_pfc(const PfcBytes& bytes, Time departure);
+    std::uint64_t forget_kept();
 
     std::unique_ptr<Port> inner_;
     Spec spec_;
@@ -95,12 +112,16 @@ class FaultPort final : public Port {
     std::uint8_t lossless_ = 0;
     std::uint64_t frames_ = 0;      // of the peer, so far
     std::uint64_t pfc_frames_ = 0;  // of ours
+    std::uint64_t sent_ = 0;        // frames of ours, PFC among them
     std::uint64_t missed_ = 0;
-    std::deque<Arriving> arriving_;  // frames of the peer, in order
-    Time last_arrival_{};            // of arriving_: order is kept when the delay gets shorter
-    std::deque<Arriving> added_;     // pauses that the peer added, in order
-    std::deque<LatePfc> late_;       // our PFC, in order
+    std::deque<Kept> arriving_;  // frames of the peer, in order
+    Time last_arrival_{};        // of arriving_: order is kept when the delay gets shorter
+    std::deque<Kept> added_;     // pauses that the peer added, in order
+    std::deque<LatePfc> late_;   // our PFC, in order
     Time last_late_{};
+    std::deque<Kept> leaving_;  // frames that we sent, in order
+    Time last_leaving_{};
+    bool cable_cut_ = false;
     Time storm_next_{};
     Time storm_end_{};  // storm_next_ not before it: no storm
     SlowReceiver slow_;

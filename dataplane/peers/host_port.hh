@@ -25,6 +25,10 @@ class HostPort final : public PeerPort<HostSource> {
     Duration paused_time(ClassId n, Time now) const { return wire_.paused_time(n, now); }
 
     std::uint64_t overrun() const { return source_.overrun(); }  // frames that a slow host had no room for
+    // Frames from the switch that are on the cable at `now`, and those that were lost there with the link.
+    std::size_t under_way(Time now) const { return source_.under_way(now); }
+    std::uint64_t lost_on_wire() const { return source_.lost_on_wire(); }
+    std::uint64_t lossless_lost() const { return source_.lossless_lost(); }  // there, or for want of room
     void write_to(CaptureOutput output) { source_.write_to(std::move(output)); }
 
     // Control, between turns, and after `catch_up_before`.

@@ -11,12 +11,13 @@ namespace sluice {
 HostSource::HostSource(const HostPortSpec& spec)
     : pool_(spec.pool),
       byte_time_(spec.speed.byte_time()),
-      there_and_back_(spec.cable * 2),
+      cable_(spec.cable),
       levels_{spec.receive_buffer_bytes, spec.receive_xon_bytes},
       pause_quanta_(spec.pause_quanta),
       room_bytes_(spec.receive_buffer_bytes + spec.receive_headroom_bytes),
       drain_classes_(spec.drain_classes),
       nic_(spec.nic, spec.flows, spec.queue_pairs),
+      arriving_(64),
       waiting_(64) {
     set_drain(spec.drain, Time{});
 }
@@ -35,8 +36,26 @@ std::string HostSource::close() {
 }
 
 void HostSource::forget_frames() {
-    for (const Waiting& each : waiting_) rte_pktmbuf_free(each.packet);
-    waiting_.clear();
+    for (Line* line : {&arriving_, &waiting_}) {
+        for (const Waiting& each : *line) rte_pktmbuf_free(each.packet);
+        line->clear();
+    }
+}
+
+std::size_t HostSource::under_way(Time now) const {
+    const auto first =
+        std::ranges::find_if_not(arriving_, [&](const Waiting& each) { return has_reached_host(each, now); });
+    return static_cast<std::size_t>(arriving_.end() - first);
+}
+
+// What has reached the host by `now` stays with it.
+void HostSource::link_lost(Time now) {
+    for (; !arriving_.empty() && !has_reached_host(arriving_.back(), now); arriving_.pop_back()) {
+        Packet* packet = arriving_.back().packet;
+        ++lost_on_wire_;
+        lossless_lost_ += meta(packet).lossless ? 1 : 0;
+        rte_pktmbuf_free(packet);
+    }
 }
 
 std::optional<HostSource::Next> HostSource::next_start(const PauseSender& wire) const {
@@ -45,6 +64,7 @@ std::optional<HostSource::Next> HostSource::next_start(const PauseSender& wire) 
         if (!best || at < best->at) best = Next{at, step};
     };
     if (!waiting_.empty()) consider(waiting_.front().at, Step::receive);
+    if (!arriving_.empty()) consider(arriving_.front().at, Step::arrive);
     if (const auto timer = nic_.next_timer()) consider(*timer, Step::timer);
     // Rings fill while nothing starts.
     if (const auto fill = wire.is_anything_paused() ? nic_.next_fill() : std::nullopt)
@@ -58,7 +78,11 @@ std::optional<HostSource::Next> HostSource::next_start(const PauseSender& wire) 
 Started HostSource::start(const Next& next, PauseSender& wire) {
     switch (next.step) {
         case Step::receive:
-            receive(next.at);
+            receive(waiting_.front().packet, next.at);
+            waiting_.pop_front();
+            return {};
+        case Step::arrive:
+            arrive();
             return {};
         case Step::timer:
             nic_.expire(next.at);
@@ -72,7 +96,7 @@ Started HostSource::start(const Next& next, PauseSender& wire) {
 }
 
 bool HostSource::expects_frames(const PauseSender& wire) const {
-    if (!waiting_.empty() || nic_.next_timer()) return true;
+    if (!arriving_.empty() || !waiting_.empty() || nic_.next_timer()) return true;
     return std::ranges::any_of(nic_.ready(),
                                [&](const auto& ready) { return wire.may_start(ready.priority); });
 }
@@ -80,28 +104,40 @@ bool HostSource::expects_frames(const PauseSender& wire) const {
 bool HostSource::deliver(Packet*& packet, Time departure) {
     if (output_) output_->write(packet, departure);
     if (load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control) return false;
-    const Time end = departure + byte_time_ * wire_bytes(packet->pkt_len) + there_and_back_;
-    const bool was_empty = waiting_.empty();
-    Time at = end;
-    if (drain_byte_time_.ps != 0) {
-        if (drained_ - end > drain_byte_time_ * static_cast<std::int64_t>(room_bytes_)) {
-            ++overrun_;
-            return false;
-        }
-        at = drained_ = max(drained_, end) + drain_byte_time_ * wire_bytes(packet->pkt_len);
-        buffer_.receive(end, wire_bytes(packet->pkt_len));
-    }
-    at = waiting_.empty() ? at : max(at, waiting_.back().at);  // in order when a drain ends
-    if (waiting_.full()) waiting_.set_capacity(2 * waiting_.capacity());
+    const bool was_empty = arriving_.empty();
     nic_.foretell({frame_bytes(packet), packet->data_len});
-    waiting_.push_back({at, packet});
+    put(arriving_, {departure + byte_time_ * wire_bytes(packet->pkt_len) + cable_ * 2, packet});
     packet = nullptr;
-    return was_empty || drain_byte_time_.ps != 0;
+    return was_empty;
 }
 
-void HostSource::receive(Time now) {
-    Packet* packet = waiting_.front().packet;
-    waiting_.pop_front();
+void HostSource::put(Line& line, const Waiting& frame) {
+    if (line.full()) line.set_capacity(2 * line.capacity());
+    line.push_back(frame);
+}
+
+// The first frame on the cable has come to its end.
+void HostSource::arrive() {
+    const auto [now, packet] = arriving_.front();
+    arriving_.pop_front();
+    if (drain_byte_time_.ps == 0 && waiting_.empty()) [[likely]]
+        return receive(packet, now);
+    Time at = now;
+    if (drain_byte_time_.ps != 0) {
+        if (drained_ - now > drain_byte_time_ * static_cast<std::int64_t>(room_bytes_)) {
+            ++overrun_;
+            lossless_lost_ += meta(packet).lossless ? 1 : 0;
+            rte_pktmbuf_free(packet);
+            return;
+        }
+        at = drained_ = max(drained_, now) + drain_byte_time_ * wire_bytes(packet->pkt_len);
+        buffer_.receive(now, wire_bytes(packet->pkt_len));
+    }
+    put(waiting_,
+        {waiting_.empty() ? at : max(at, waiting_.back().at), packet});  // in order when a drain ends
+}
+
+void HostSource::receive(Packet* packet, Time now) {
     const std::uint32_t bytes = packet->pkt_len;
     if (packet->nb_segs == 1) [[likely]] {
         nic_.receive({frame_bytes(packet), bytes}, now);

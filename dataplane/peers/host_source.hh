@@ -3,7 +3,8 @@
 // A frame that the switch delivers reaches the NIC after the wire, the cable and, where the host is slow, its
 // receive buffer; what the NIC answers takes the cable again, so both are added at once. A slow host drains
 // its buffer at `drain`, sends XOFF above `receive_buffer_bytes` and XON at a lower level (slow_receiver.hh).
-// Frames beyond its headroom are lost at the host. Frames that wait keep their mbufs.
+// Frames beyond its headroom are lost at the host, those on the cable when its link goes down are lost, too.
+// Frames that wait keep their mbufs.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ struct HostPortSpec {
 
 class HostSource : public NothingUnderWay {
   public:
-    enum class Step : std::uint8_t { receive, timer, pause, frame };  // in this order at one moment
+    enum class Step : std::uint8_t { receive, arrive, timer, pause, frame };  // in this order at one moment
     struct Next {
         Time at;
         Step step;
@@ -55,8 +56,12 @@ class HostSource : public NothingUnderWay {
     const roce::Nic& nic() const { return nic_; }
     std::uint64_t pauses_sent() const { return pauses_sent_; }
     std::uint64_t overrun() const { return overrun_; }  // frames that its receive buffer had no room for
+    // Of frames from the switch: on the cable at `now`, and lost there.
+    std::size_t under_way(Time now) const;
+    std::uint64_t lost_on_wire() const { return lost_on_wire_; }
+    std::uint64_t lossless_lost() const { return lossless_lost_; }  // there, or for want of room
     void write_to(CaptureOutput output) { output_ = std::move(output); }
-    // From now on; frames that wait keep their times. An XOFF that stands is taken back.
+    // From now on; frames in its buffer keep their times. An XOFF that stands is taken back.
     void set_drain(std::optional<Rate> drain, Time now);
 
     std::optional<Next> next_start(const PauseSender& wire) const;
@@ -64,6 +69,7 @@ class HostSource : public NothingUnderWay {
     bool expects_frames(const PauseSender& wire) const;
     bool deliver(Packet*& packet, Time departure);
     void add_to(PortAccount&) const {}
+    void link_lost(Time now);
     std::string close();  // frames that wait are forgotten
 
   private:
@@ -73,25 +79,32 @@ class HostSource : public NothingUnderWay {
     };
 
     void forget_frames();
-    void receive(Time now);
+    using Line = boost::circular_buffer<Waiting>;
+    static void put(Line& line, const Waiting& frame);
+    bool has_reached_host(const Waiting& frame, Time now) const { return frame.at - cable_ <= now; }
+    void arrive();
+    void receive(Packet* packet, Time now);
     Started send_pause(Time now, PauseSender& wire);
     Started send_frame(Time now, PauseSender& wire);
     Packet* make_frame(const roce::NicFrame& frame);
 
     rte_mempool* pool_;
     Duration byte_time_;
-    Duration there_and_back_;     // twice the cable
+    Duration cable_;              // one way
     Duration drain_byte_time_{};  // 0: it keeps up
     SlowReceiver::Levels levels_;
     std::uint16_t pause_quanta_;
     std::uint64_t room_bytes_;  // with headroom
     std::uint8_t drain_classes_;
     roce::Nic nic_;
-    boost::circular_buffer<Waiting> waiting_;
+    Line arriving_;   // on the cable, in order
+    Line waiting_;    // in the receive buffer of a slow host, in order
     Time drained_{};  // the frame before
     SlowReceiver buffer_;
     std::uint64_t pauses_sent_ = 0;
     std::uint64_t overrun_ = 0;
+    std::uint64_t lost_on_wire_ = 0;
+    std::uint64_t lossless_lost_ = 0;
     std::optional<CaptureOutput> output_;
     std::array<std::uint8_t, roce::greatest_packet_bytes> bytes_{};  // of a frame in several mbufs
 };

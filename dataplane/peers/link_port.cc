@@ -21,6 +21,7 @@ bool is_mac_control(Packet* packet) {
 LinkPort::LinkPort(const LinkSpec& spec)
     : spec_(spec),
       pfc_delay_(spec.cable + spec.speed.byte_time() * wire_bytes(pfc_frame_bytes) + spec.peer_reaction),
+      byte_time_(spec.at_end ? spec.speed.byte_time() : Duration{}),
       ring_(spec.ring_frames),
       data_(first_capacity),
       pauses_(first_capacity) {}
@@ -47,28 +48,30 @@ std::uint64_t LinkPort::lose(Line& line, std::optional<Time> until) {
 void LinkPort::cut(bool is_cut) {
     if (is_cut && !cut_) losses_.on_wire += lose(data_, std::nullopt) + lose(pauses_, std::nullopt);
     cut_ = is_cut;
+    if (outer() != nullptr) outer()->cable_cut(is_cut);
     forget_arrival();
 }
 
-// `from`: when this end may have it.
-void LinkPort::take(Packet* packet, Time arrival, Time from) {
+// `obeyed`: a PFC frame, and when this end obeys it.
+void LinkPort::take(Packet* packet, Time arrival, std::optional<Time> obeyed) {
     if (cut_) {
         ++losses_.into_cut;
-        if (from == arrival && meta(packet).lossless) ++losses_.lossless;
+        if (!obeyed && meta(packet).lossless) ++losses_.lossless;
         rte_pktmbuf_free(packet);
         return;
     }
-    Line& line = from == arrival ? data_ : pauses_;
+    Line& line = obeyed ? pauses_ : data_;
     if (line.full()) line.set_capacity(2 * line.capacity());
     meta(packet).arrival = arrival;
-    line.push_back({from, packet});
+    line.push_back({obeyed.value_or(arrival), packet});
 }
 
 unsigned LinkPort::transmit(std::span<Packet* const> frames) {
     for (Packet* packet : frames) {
         const Time departure = meta(packet).departure;
-        const Time arrival = departure + spec_.cable;
-        other_->take(packet, arrival, is_mac_control(packet) ? departure + pfc_delay_ : arrival);
+        const Time arrival = departure + spec_.cable + byte_time_ * wire_bytes(packet->pkt_len);
+        other_->take(packet, arrival,
+                     is_mac_control(packet) ? std::optional(departure + pfc_delay_) : std::nullopt);
     }
     other_->forget_arrival();
     return static_cast<unsigned>(frames.size());

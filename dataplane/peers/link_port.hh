@@ -1,10 +1,11 @@
 // A cable between ports of two switches of one virtual clock: what one end transmits, the other receives
 // after the propagation delay.
 //
-// The sending switch's own transmitter is the wire's speed, so a frame arrives `cable` after its first bit
-// has left. A PFC frame takes effect at the other end when all of it has arrived and the peer's reaction time
+// The sending switch's own transmitter is the wire's speed, so a frame begins to arrive `cable` after its
+// first bit has left; it is handed over then, or at its end (`at_end`), as a switch does that stores and
+// forwards. A PFC frame takes effect at the other end when all of it has arrived and the peer's reaction time
 // has passed, as headroom models it (lib/headroom.hh); its quanta count from its arrival. Packets are handed
-// over as they are: both switches take theirs from one pool. A frame whose first bit is on the wire when the
+// over as they are: both switches take theirs from one pool. A frame that has not been handed over when the
 // cable is cut is lost; so is what an end transmits before it knows. An end's link goes up or down when its
 // switch detects it, which the owner of the cable says.
 #pragma once
@@ -24,8 +25,9 @@ namespace sluice {
 struct LinkSpec {
     Duration cable;              // one way, > 0
     Duration peer_reaction;      // to a PFC frame that this end sends
-    Rate speed = gigabits(100);  // of the PFC frame on the wire
+    Rate speed = gigabits(100);  // of a frame on the wire
     unsigned ring_frames = 4096;
+    bool at_end = false;  // frames are handed over when their last bit has arrived
 };
 
 // Frames of one direction that were lost on the cable.
@@ -60,6 +62,7 @@ class LinkPort final : public Port {
     std::optional<bool> falls_behind(Time now) const override { return ring_.falls_behind(now); }
     bool link_up() const override { return up_; }
     bool expects_frames() const override { return !data_.empty(); }
+    bool comes_from_switch() const override { return true; }
     std::uint64_t lose_until(Time now) override;
     PortAccount account() const override { return {.missed = missed_}; }
     std::string close() override;
@@ -72,11 +75,12 @@ class LinkPort final : public Port {
     using Line = boost::circular_buffer<UnderWay>;
 
     std::optional<Time> find_next_arrival() const override;
-    void take(Packet* packet, Time arrival, Time from);
+    void take(Packet* packet, Time arrival, std::optional<Time> obeyed);
     std::uint64_t lose(Line& line, std::optional<Time> until);
 
     LinkSpec spec_;
     Duration pfc_delay_;  // from a PFC frame's first bit until the peer obeys it
+    Duration byte_time_;  // 0: frames are handed over at their first bit
     LinkPort* other_ = nullptr;
     ReceiveRing ring_;
     Line data_, pauses_;  // on their way to this end, in order

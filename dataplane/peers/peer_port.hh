@@ -94,6 +94,7 @@ class PeerPort : public Port {
     // The peer forgets our pauses, and goes on sending.
     std::uint64_t lose_until(Time now) override {
         catch_up_before(now);
+        source_.link_lost(now);
         wire_.forget();
         forget_arrival();
         std::uint64_t frames = 0;

@@ -50,6 +50,10 @@ concept PeerSource =
         { source.arrived(at) } -> std::same_as<Packet*>;  // the first that has arrived by `at`, or null
         { source.lose_under_way(at) } -> std::same_as<std::uint64_t>;  // frees those that arrive by `at`
 
+        // The link has gone down at `at`, or is still down: frames that `deliver` was given and that are on
+        // the cable are lost.
+        { source.link_lost(at) };
+
         { same.add_to(account) };
         { source.close() } -> std::same_as<std::string>;  // an error's text, or empty
     };
@@ -59,6 +63,7 @@ struct NothingUnderWay {
     static std::optional<Time> next_under_way() { return std::nullopt; }
     static Packet* arrived(Time) { return nullptr; }
     static std::uint64_t lose_under_way(Time) { return 0; }
+    static void link_lost(Time) {}
 };
 
 }  // namespace sluice

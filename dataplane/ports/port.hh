@@ -69,6 +69,14 @@ class Port {
         awake_ = &awake;
         self_ = self;
     }
+    // A port that stands inside `outer`, which asks it for frames: whatever it must tell, it tells that one,
+    // too.
+    void stand_in(Port& outer) { outer_ = &outer; }
+    // To the outer port, from the inner one: the cable is cut, or whole again. Frames of the cable that the
+    // outer port keeps are lost.
+    virtual void cable_cut(bool) {}
+    // Packets come from a switch, with its meta.
+    virtual bool comes_from_switch() const { return false; }
 
     // Frames will come even if nothing changes; those held by our pause do not count.
     virtual bool expects_frames() const { return false; }
@@ -95,7 +103,9 @@ class Port {
     void forget_arrival() {
         knows_arrival_ = false;
         if (awake_ != nullptr) awake_->wake(self_);
+        if (outer_ != nullptr) outer_->forget_arrival();
     }
+    Port* outer() const { return outer_; }
 
   private:
     mutable bool knows_arrival_ = false;
@@ -103,6 +113,7 @@ class Port {
     mutable Time next_arrival_{};
     AwakePorts* awake_ = nullptr;
     PortId self_ = 0;
+    Port* outer_ = nullptr;
 };
 
 }  // namespace sluice

@@ -59,6 +59,7 @@ class FlowSource {
     std::optional<Time> next_under_way() const;
     Packet* arrived(Time now);
     std::uint64_t lose_under_way(Time now);
+    static void link_lost(Time) {}
     void add_to(PortAccount&) const {}
     std::string close() { return {}; }
 

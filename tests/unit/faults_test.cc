@@ -283,3 +283,35 @@ TEST(Overshoot, aRefreshAllowsNoMoreButANewPauseDoes) {
     pause(4000, 10);  // the one before has expired
     CHECK_TRUE(sender.may_start(3));
 }
+
+TEST(Faults, aBitErrorRateLosesLongFramesOftener) {
+    const FaultDice dice{7, 2};
+    FaultSettings settings;
+    settings.ber = 1e-5;
+    settings.tx_ber = 1e-6;
+    constexpr std::uint64_t frames = 20'000;
+    const auto bad = [&](std::uint32_t bytes, bool sent) {
+        std::uint64_t count = 0;
+        for (std::uint64_t n = 1; n <= frames; ++n) {
+            const FrameFate fate = sent ? dice.sent(settings, n, bytes) : dice.frame(settings, n, bytes);
+            CHECK_FALSE(fate.drop || fate.duplicate || fate.corrupt);
+            count += fate.bad_fcs ? 1 : 0;
+        }
+        return static_cast<double>(count) / frames;
+    };
+    // 1 - (1 - rate)^bits, of 64 bytes with the FCS and of 1504.
+    DOUBLES_EQUAL(0.00511, bad(60, false), 0.0015);
+    DOUBLES_EQUAL(0.11336, bad(1500, false), 0.007);
+    DOUBLES_EQUAL(0.01196, bad(1500, true), 0.0025);
+    CHECK_TRUE(faults_against_lossless(settings) == std::vector<std::string_view>{"tx_ber"});
+}
+
+TEST(Faults, framesOfTheTwoDirectionsAreDrawnApart) {
+    const FaultDice dice{1, 0};
+    FaultSettings settings;
+    settings.drop_chance = settings.tx_drop_chance = Chance{Chance::always / 2};
+    unsigned different = 0;
+    for (std::uint64_t n = 1; n <= 1000; ++n)
+        different += dice.frame(settings, n).drop != dice.sent(settings, n, 60).drop ? 1 : 0;
+    CHECK_TRUE(different > 400 && different < 600);
+}

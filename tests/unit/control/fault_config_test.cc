@@ -47,6 +47,9 @@ TEST(FaultConfig, refusesWithAReason) {
     refused("storm_classes", "3", "is not a list");
     refused("storm_every", "0s", "is too short");
     refused("pfc_quanta", "65536", "is too large");
+    refused("ber", "0.01", "is not from 0 to 0.001");
+    refused("tx_ber", "-1e-9", "is not from 0 to 0.001");
+    refused("ber", "often", "is not a number");
     refused("slow_receiver", "0", "is too small");
     refused("overshoot", "10X", "unknown unit");
 }
@@ -57,6 +60,13 @@ TEST(FaultConfig, commandAndFileReadTheSame) {
                                      {"corrupt_chance", "50ppm"},
                                      {"duplicate_chance", "1ppb"},
                                      {"delay", "5us"},
+                                     {"ber", "1e-9"},
+                                     {"tx_drop_every", "7"},
+                                     {"tx_drop_chance", "1%"},
+                                     {"tx_corrupt_chance", "2ppm"},
+                                     {"tx_duplicate_chance", "3%"},
+                                     {"tx_delay", "1us"},
+                                     {"tx_ber", "2.5e-7"},
                                      {"pfc_lose_every", "2"},
                                      {"pfc_lose_chance", "100%"},
                                      {"pfc_duplicate_chance", "2.5%"},

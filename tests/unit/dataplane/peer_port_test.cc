@@ -78,6 +78,7 @@ class Host {
             rte_pktmbuf_free(packet);
         return lost;
     }
+    static void link_lost(Time) {}
     void add_to(PortAccount& account) const { account.waiting = ready[0].size() + ready[lossless].size(); }
     std::string close() { return "closed"; }
 

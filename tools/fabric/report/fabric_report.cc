@@ -13,7 +13,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ledger_json(const Fabric::Ledger& ledger) {
+Json ledger_json(const Fabric& fabric) {
+    const Fabric::Ledger ledger = fabric.ledger();
+    Json by_place = Json::object();
+    for (const auto& [place, reasons] : fabric.losses())
+        for (const auto& [reason, frames] : reasons) by_place[place][reason] = frames;
     return {{"sent", ledger.sent},
             {"made", ledger.made},
             {"added", ledger.added},
@@ -22,12 +26,14 @@ Json ledger_json(const Fabric::Ledger& ledger) {
             {"dropped", ledger.dropped},
             {"punted", ledger.punted},
             {"missed", ledger.missed},
+            {"overrun", ledger.overrun},
             {"lost_on_wire", ledger.lost_on_wire},
             {"lost_into_cut", ledger.lost_into_cut},
             {"lost_by_fault", ledger.lost_by_fault},
             {"queued", ledger.queued},
             {"on_wire", ledger.on_wire},
-            {"balanced", ledger.balanced()}};
+            {"balanced", ledger.balanced()},
+            {"dropped_by", std::move(by_place)}};
 }
 
 // Of all switches and cables: a lossless packet that is lost anywhere is lost.
@@ -43,11 +49,10 @@ Json verdict_json(const Fabric& fabric, bool interrupted) {
     }
     const auto& links = fabric.plan().topology.links;
     for (LinkId id = 0; id < links.size(); ++id) {
-        std::uint64_t here = 0;
-        for (const LinkPort* end : fabric.ends(id)) here += end == nullptr ? 0 : end->losses().lossless;
+        const std::uint64_t here = fabric.lossless_lost(id);
         lost += here;
         if (here != 0)
-            reasons.push_back(fmt::format("{}: {} lost on a cable that was cut", links[id].name,
+            reasons.push_back(fmt::format("{}: {} lost on the cable or at its host", links[id].name,
                                           print_count(here, "lossless packet")));
     }
     Json verdict = {{"lossless", nullptr},
@@ -104,9 +109,8 @@ Json links_json(const Fabric& fabric, Time now) {
             {"cable_m", link.cable_m},
             {"cut", fabric.is_cut(id)},
             {"directions", {direction_json(fabric, link, 0, now), direction_json(fabric, link, 1, now)}}};
-        const auto ends = fabric.ends(id);
         for (unsigned from = 0; from < 2; ++from) {
-            const WireLosses lost = ends[1 - from] == nullptr ? WireLosses{} : ends[1 - from]->losses();
+            const WireLosses lost = fabric.wire_losses(id, 1 - from);
             one["directions"][from]["lost_on_wire"] = lost.on_wire;
             one["directions"][from]["lost_into_cut"] = lost.into_cut;
         }
@@ -154,7 +158,7 @@ Json make_report(Fabric& fabric, bool interrupted) {
     report["seed"] = fabric.plan().file.seed;
     report["end_ns"] = now.ps / 1000;
     report["verdict"] = verdict_json(fabric, interrupted);
-    report["ledger"] = ledger_json(fabric.ledger());
+    report["ledger"] = ledger_json(fabric);
     report["hosts"] = Json::object();
     for (const FabricSwitch& each : fabric.switches()) {
         const Json behind = hosts_json(*each.running);

@@ -37,8 +37,8 @@ std::string gigabits_text(const Json& bits) {
 std::string verdict_text(const Json& report) {
     const Json& ledger = report["ledger"];
     const std::uint64_t lost = number(ledger["dropped"]) + number(ledger["missed"]) +
-                               number(ledger["lost_on_wire"]) + number(ledger["lost_into_cut"]) +
-                               number(ledger["lost_by_fault"]);
+                               number(ledger["overrun"]) + number(ledger["lost_on_wire"]) +
+                               number(ledger["lost_into_cut"]) + number(ledger["lost_by_fault"]);
     std::uint64_t sent = 0, received = 0;  // without PFC
     for (const Json& host : report["hosts"]) {
         sent += number(host["sent_packets"]);
@@ -55,6 +55,12 @@ std::string verdict_text(const Json& report) {
                                           : fmt::format("lossless: {}, {} lossless packets lost\n",
                                                         verdict["lossless"].get<bool>() ? "yes" : "no",
                                                         grouped(number(verdict["lost_packets"])));
+    for (const auto& [place, reasons] : ledger["dropped_by"].items()) {
+        std::string list;
+        for (const auto& [reason, frames] : reasons.items())
+            append_item(list, ", ", fmt::format("{} {}", reason, grouped(number(frames))));
+        text += fmt::format("  lost at {}: {}\n", place, list);
+    }
     for (const Json& reason : verdict["reasons"]) text += "  " + reason.get<std::string>() + "\n";
     for (const auto& [name, host] : report["hosts"].items())
         for (const Json& symptom : host["symptoms"])

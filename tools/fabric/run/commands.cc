@@ -1,7 +1,10 @@
 #include "tools/fabric/run/commands.hh"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <sstream>
@@ -28,7 +31,18 @@ struct SetSwitch {
 struct AtSwitches {
     std::vector<std::pair<std::size_t, std::string>> commands;
 };
-using FabricCommand = std::variant<SetLink, SetSwitch, AtSwitches>;
+// Of frames that come in at a port, or that leave it for a host.
+struct SetFaults {
+    struct One {
+        std::size_t index;  // of the switch
+        std::string port;
+        std::string key;  // empty: all, to what they are by default
+        std::string value;
+        bool to_host;
+    };
+    std::vector<One> all;
+};
+using FabricCommand = std::variant<SetLink, SetSwitch, AtSwitches, SetFaults>;
 using Parsed = tl::expected<FabricCommand, std::string>;
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -69,26 +83,60 @@ std::string joined(const std::vector<std::string>& words, std::size_t from) {
     return text;
 }
 
-// Frames to a node come in at its port, where faults are.
+// The faults of frames to a host are at its switch, as those of frames that it sends.
+constexpr std::array<std::string_view, 6> to_host_keys{"drop_every",       "drop_chance", "corrupt_chance",
+                                                       "duplicate_chance", "delay",       "ber"};
+
 Parsed parse_fault(const FabricPlan& plan, LinkId link, const std::vector<std::string>& words) {
     std::size_t at = 2;
     std::optional<NodeId> to;
+    const auto& ends = plan.topology.links[link].ends;
     if (words.size() > 3 && words[2] == "to") {
         const auto found = plan.nodes.find(words[3]);
         if (found == plan.nodes.end())
             return tl::unexpected(fmt::format("there is no node {}", in_quotes(words[3])));
         to = found->second;
+        if (ends[0].node != *to && ends[1].node != *to)
+            return tl::unexpected(fmt::format("{} is at no end of {}", in_quotes(words[3]), words[1]));
         at = 4;
     }
-    AtSwitches at_switches;
-    for (const LinkEnd& end : plan.topology.links[link].ends) {
-        if (plan.topology.nodes[end.node].is_host || (to && *to != end.node)) continue;
-        at_switches.commands.emplace_back(plan.switch_of[end.node],
-                                          fmt::format("fault {} {}", end.port, joined(words, at)));
+    const bool clear = words.size() == at + 1 && words[at] == "clear";
+    if (words.size() < at + 2 && !clear)
+        return tl::unexpected(std::string("wants: link NAME [to NODE] KEY VALUE, or clear in place of both"));
+    SetFaults faults;
+    for (unsigned n = 0; n < 2; ++n) {
+        const Node& node = plan.topology.nodes[ends[n].node];
+        if (to && *to != ends[n].node) continue;
+        SetFaults::One one{plan.switch_of[ends[n].node], ends[n].port, {}, joined(words, at + 1), false};
+        if (!clear) one.key = words[at];
+        if (node.is_host) {
+            const bool known = std::ranges::find(to_host_keys, one.key) != to_host_keys.end();
+            if (!clear && !known && !to) continue;
+            if (!clear && !known)
+                return tl::unexpected(fmt::format("{} is no fault of frames to a host; known: {}",
+                                                  in_quotes(one.key), fmt::join(to_host_keys, ", ")));
+            one.port = ends[1 - n].port;
+            one.to_host = true;
+            if (!clear) one.key = "tx_" + one.key;
+        }
+        faults.all.push_back(std::move(one));
     }
-    if (at_switches.commands.empty())
-        return tl::unexpected(fmt::format("{} is no switch at an end of {}", in_quotes(words[3]), words[1]));
-    return at_switches;
+    return faults;
+}
+
+// An error's text, or empty.
+std::string change(FaultSettings& settings, const SetFaults::One& one) {
+    if (!one.key.empty()) return set_fault(settings, one.key, one.value);
+    const FaultSettings none, before = settings;
+    const FaultSettings& sent = one.to_host ? none : before;
+    if (!one.to_host) settings = none;
+    settings.tx_drop_every = sent.tx_drop_every;
+    settings.tx_drop_chance = sent.tx_drop_chance;
+    settings.tx_corrupt_chance = sent.tx_corrupt_chance;
+    settings.tx_duplicate_chance = sent.tx_duplicate_chance;
+    settings.tx_delay = sent.tx_delay;
+    settings.tx_ber = sent.tx_ber;
+    return {};
 }
 
 Parsed parse(const FabricPlan& plan, std::string_view text) {
@@ -131,6 +179,11 @@ Parsed parse(const FabricPlan& plan, std::string_view text) {
 std::string check_command(const FabricPlan& plan, std::string_view text) {
     const auto command = parse(plan, text);
     if (!command) return command.error();
+    if (const auto* faults = std::get_if<SetFaults>(&*command))
+        for (const SetFaults::One& one : faults->all) {
+            FaultSettings tried;
+            if (std::string error = change(tried, one); !error.empty()) return error;
+        }
     if (const auto* at = std::get_if<AtSwitches>(&*command))
         for (const auto& [index, each] : at->commands)
             if (std::string error = sluice::check_command(plan.switches[index].config, each); !error.empty())
@@ -143,6 +196,15 @@ std::string run_command(Fabric& fabric, std::string_view text) {
     if (!command) return command.error();
     if (const auto* link = std::get_if<SetLink>(&*command)) return fabric.set_link(link->link, link->up);
     if (const auto* node = std::get_if<SetSwitch>(&*command)) return fabric.set_switch(node->node, node->up);
+    if (const auto* faults = std::get_if<SetFaults>(&*command)) {
+        for (const SetFaults::One& one : faults->all) {
+            RunningSwitch& running = *fabric.switches()[one.index].running;
+            FaultSettings settings = running.config().ports.at(one.port).fault;
+            if (std::string error = change(settings, one); !error.empty()) return error;
+            running.set_fault(one.port, settings, one.key.empty() ? "clear" : one.key + " " + one.value);
+        }
+        return {};
+    }
     for (const auto& [index, each] : std::get<AtSwitches>(*command).commands)
         if (std::string error = sluice::run_command(*fabric.switches()[index].api, each); !error.empty())
             return fmt::format("{}: {}", fabric.plan().switches[index].name, error);

@@ -198,44 +198,6 @@ void Fabric::follow_ports() {
     }
 }
 
-Fabric::Ledger Fabric::ledger() const {
-    Ledger sum;
-    for (const FabricSwitch& each : switches_) {
-        const Switch& device = each.running->device();
-        const sluice::Ledger own = device.ledger();
-        sum.made += own.generated + own.injected;
-        sum.consumed += own.consumed;
-        sum.dropped += own.dropped;
-        sum.punted += own.punted;
-        sum.queued += own.queued;
-        for (PortId id = 0; id < device.port_count(); ++id) {
-            const PortContext& port = device.port(id);
-            sum.lost_on_wire += port.counters.lost_on_wire.get();
-            sum.missed += port.io->account().missed;
-            if (const FaultPort* fault = each.running->fault_port(id)) {
-                const FaultCounters& counters = fault->faults();
-                sum.added += counters.duplicated + counters.pfc_duplicated + counters.storm_xoff +
-                             counters.stuck_xoff + counters.slow_xoff + counters.slow_xon;
-                sum.lost_by_fault += counters.dropped + counters.pfc_lost;
-                sum.on_wire += fault->under_way();
-            }
-        }
-        for (const auto& [name, host] : each.plan->config.hosts) {
-            const HostPort& port = *each.ports->host(name);
-            sum.sent += port.nic().statistics().frames_sent + port.pauses_sent();
-            sum.delivered += device.port(each.ports->id_of(host.port)).counters.tx.packets.get();
-        }
-    }
-    for (LinkId id = 0; id < cables_.size(); ++id)
-        for (const LinkPort* end : ends(id)) {
-            if (end == nullptr) continue;
-            sum.lost_on_wire += end->losses().on_wire;
-            sum.lost_into_cut += end->losses().into_cut;
-            sum.on_wire += end->under_way();
-        }
-    return sum;
-}
-
 std::vector<std::string> Fabric::close() {
     std::vector<std::string> errors;
     for (FabricSwitch& each : switches_)

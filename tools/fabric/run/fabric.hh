@@ -6,6 +6,7 @@
 // once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <tl/expected.hpp>
@@ -78,18 +79,30 @@ class Fabric {
         std::uint64_t consumed = 0;   // by switches: MAC control
         std::uint64_t dropped = 0;    // by switches, each with its reason
         std::uint64_t punted = 0;
-        std::uint64_t missed = 0;  // receive rings that ran over
+        std::uint64_t missed = 0;   // receive rings that ran over
+        std::uint64_t overrun = 0;  // receive buffers of slow hosts that ran over
         std::uint64_t lost_on_wire = 0;
         std::uint64_t lost_into_cut = 0;
         std::uint64_t lost_by_fault = 0;
         std::uint64_t queued = 0;  // in switches
         std::uint64_t on_wire = 0;
         bool balanced() const {
-            return sent + made + added == delivered + consumed + dropped + punted + missed + lost_on_wire +
-                                              lost_into_cut + lost_by_fault + queued + on_wire;
+            return sent + made + added == delivered + consumed + dropped + punted + missed + overrun +
+                                              lost_on_wire + lost_into_cut + lost_by_fault + queued + on_wire;
+        }
+        std::uint64_t lost() const {
+            return dropped + missed + overrun + lost_on_wire + lost_into_cut + lost_by_fault;
         }
     };
     Ledger ledger() const;
+    // Those that are lost, by place (a switch, a link or a host) and reason.
+    using Losses = std::map<std::string, std::map<std::string, std::uint64_t>, NaturalOrder>;
+    Losses losses() const;
+    // Of frames to an end of a link: lost because its cable was cut.
+    WireLosses wire_losses(LinkId link, unsigned end) const;
+    // Packets of a lossless class among those that were lost on a link or at a host of it; of those that a
+    // fault takes between a host and its switch the class is not known.
+    std::uint64_t lossless_lost(LinkId link) const;
 
     // After the last instant: error texts.
     std::vector<std::string> close();
@@ -104,6 +117,7 @@ class Fabric {
 
     explicit Fabric(const FabricPlan& plan) : plan_(plan), cables_(plan.topology.links.size()) {}
     std::string open(bool interactive);
+    const FaultPort* fault_of(const LinkEnd& end) const;
     FabricSwitch& at(NodeId node) { return switches_[plan_.switch_of[node]]; }
     void changed(LinkId link);
     void see(LinkId link);

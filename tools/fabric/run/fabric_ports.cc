@@ -21,8 +21,10 @@ tl::expected<std::unique_ptr<Port>, std::string> FabricPorts::open(const std::st
         return hosts_.open(name, port, pool, timeline());
     }
     const auto obeys = peer_delay(port);
-    auto end = std::make_unique<LinkPort>(LinkSpec{cable_delay(port), obeys ? obeys->reaction : Duration{},
-                                                   port.speed, config.virtual_ring_frames});
+    LinkSpec spec{cable_delay(port), obeys ? obeys->reaction : Duration{}, port.speed,
+                  config.virtual_ring_frames};
+    spec.at_end = true;
+    auto end = std::make_unique<LinkPort>(spec);
     ends_.push_back(end.get());
     return end;
 }
