@@ -6,6 +6,7 @@
 #include "tools/fabric/plan/fabric_lint.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/report/pause_report.hh"
+#include "tools/fabric/run/pause_chains.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -109,9 +110,11 @@ TEST(Pauses, EachHasItsCauseBackToTheSlowHostAndNamesTheVictim) {
     CHECK_TRUE(!pauses.empty());
     bool to_host = false;
     for (std::uint32_t id = 0; id < pauses.size(); ++id) {
-        const PauseRecord& root = pauses[run.fabric().pauses().root(id)];
-        STRCMP_EQUAL("leaf4", run.fabric().switches()[root.device].plan->name.c_str());
-        CHECK_TRUE(root.slow_host);
+        for_each_chain(run.fabric().pauses(), id, run.now(), [&](const PauseChain& chain) {
+            const PauseRecord& root = pauses[chain.pauses.back()];
+            STRCMP_EQUAL("leaf4", run.fabric().switches()[root.device].plan->name.c_str());
+            CHECK_TRUE(chain.causes.back()->kind == PauseCause::Kind::host);
+        });
         to_host |= run.fabric().switches()[pauses[id].device].plan->name == "leaf1";
     }
     CHECK_TRUE(to_host);
@@ -214,6 +217,79 @@ TEST(Pauses, ACircleDeadlocksAndIsNamedWithItsFlowsAndItsBeginning) {
         bytes += run.fabric().host(run.node(host)).nic().statistics().frames_received;
     CHECK_TRUE(bytes < sent);
     LONGS_EQUAL(1, cycles.size());
+    // The link was the cause until the circle closed, and the circle has been from then on.
+    const auto trees = pause_trees_json(run.fabric());
+    STRCMP_EQUAL("sw1 waits for sw2 waits for sw3 waits for sw1: a circle",
+                 trees[0]["text"].get<std::string>().c_str());
+    LONGS_EQUAL(4, trees[0]["hops"].get<unsigned>());
+    LONGS_EQUAL(0, trees[0]["victims"].get<unsigned>());
+    for (const char* host : {"h1", "h3", "h5"})
+        CHECK_TRUE(trees[0]["hosts"][host].get<std::int64_t>() > 49'000'000);
+    const std::string why = why_text(trees, "h1");
+    CHECK_TRUE(why.find("h1 was paused by sw1, sw1 by sw2, sw2 by sw3, sw3 by sw1, sw1 by sw2: ") !=
+               std::string::npos);
+}
+
+TEST(Pauses, ACircleClosesWhenAnotherQueueBecomesTheFullestAndIsTheCauseFromThenOn) {
+    CheckedFabric run(ring("clockwise", "off"));
+    std::vector<Switch*> devices;
+    for (FabricSwitch& each : run.fabric().switches()) devices.push_back(&each.running->device());
+    PauseWatch watch(run.fabric().plan(), std::move(devices));
+    const auto port = [&](const char* device, const char* name) { return run.at(device).ports->id_of(name); };
+    const auto took = [&](const char* device, PauseChange change) {
+        watch.take(static_cast<std::uint32_t>(run.fabric().plan().switch_of[run.node(device)]), change);
+    };
+    using Kind = PauseChange::Kind;
+    const auto began = [&](int us, const char* device, const char* from, const char* to) {
+        took(device, {at_us(us), Kind::began, port(device, from), 3, 0, {port(device, to), 3, 8, 10}});
+    };
+    const auto held = [&](int us, const char* device, const char* by) {
+        took(device, {at_us(us), Kind::held, port(device, by), 0, 1U << 3});
+    };
+    began(1, "sw1", "sw3", "h1");
+    held(2, "sw3", "sw1");
+    began(3, "sw3", "sw2", "sw1");
+    held(4, "sw2", "sw3");
+    began(4, "sw2", "sw1", "sw3");
+    held(5, "sw1", "sw2");
+    LONGS_EQUAL(0, watch.cycles().size());
+    took("sw1", {at_us(6), Kind::moved, port("sw1", "sw3"), 3, 0, {port("sw1", "sw2"), 3, 5, 5}});
+    LONGS_EQUAL(1, watch.cycles().size());
+    CHECK_TRUE(watch.cycles()[0].at == at_us(6));
+    LONGS_EQUAL(0, watch.cycles()[0].began_with);
+    std::string parts;
+    for_each_chain(watch, 2, at_us(10), [&](const PauseChain& chain) {
+        parts += fmt::format("{} ns over {}{}; ", (chain.until - chain.from).ps / 1000, chain.pauses.size(),
+                             chain.closes_at == PauseChain::open_ended ? "" : ", closed");
+    });
+    STRCMP_EQUAL("2000 ns over 3; 4000 ns over 3, closed; ", parts.c_str());
+    // It ends for its own reason: what waited for it goes on, and the circle is none any more.
+    took("sw1", {at_us(8), Kind::ended, port("sw1", "sw3"), 3});
+    CHECK_TRUE(watch.cycles()[0].dissolved == at_us(8));
+    LONGS_EQUAL(2, watch.open());
+}
+
+TEST(Pauses, AHoldIsTheCauseWhileItLastsAndALittleAfterwards) {
+    CheckedFabric run(slow_host);
+    std::vector<Switch*> devices;
+    for (FabricSwitch& each : run.fabric().switches()) devices.push_back(&each.running->device());
+    PauseWatch watch(run.fabric().plan(), std::move(devices));
+    const auto leaf = static_cast<std::uint32_t>(run.fabric().plan().switch_of[run.node("leaf4")]);
+    const PortId to = run.at("leaf4").ports->id_of("h8"), from = run.at("leaf4").ports->id_of("spine1");
+    using Kind = PauseChange::Kind;
+    watch.take(leaf, {at_us(10), Kind::began, from, 3, 0, {to, 3, 8, 8}});
+    watch.take(leaf, {at_us(11), Kind::held, to, 0, 1U << 3});
+    watch.take(leaf, {at_us(13), Kind::held, to});
+    watch.take(leaf, {at_us(20), Kind::held, to, 0, 1U << 3});
+    watch.take(leaf, {at_us(21), Kind::held, to});
+    watch.take(leaf, {at_us(50), Kind::ended, from, 3});
+    std::string parts;
+    for_each_chain(watch, 0, at_us(90), [&](const PauseChain& chain) {
+        parts += fmt::format("{} us {}; ", (chain.until - chain.from).ps / 1000'000,
+                             chain.causes[0]->kind == PauseCause::Kind::host ? "host" : "link");
+    });
+    // Held for 2 us, and again within eight times as long; then for 1 us, and 8 us more.
+    STRCMP_EQUAL("1 us link; 18 us host; 21 us link; ", parts.c_str());
 }
 
 TEST(Pauses, TheWatchdogResolvesItAndTheLossIsCounted) {

@@ -113,7 +113,7 @@ class Fabrics(loopback.Case):
         self.report(SMALL)
         answer = run([self.program, "why", self.folder / "made", "h1"]).stdout
         self.assertIn("because h4 takes what leaf2 sends too slowly, at 20G", answer)
-        self.assertRegex(answer, r"h1 was paused by leaf1, leaf1 by spine\d, spine\d by leaf2: .* in \d+ pauses")
+        self.assertRegex(answer, r"h1 was paused by leaf1, leaf1 by spine\d, spine\d by leaf2, leaf2 by h4: .* in \d+ pauses")
         self.assertIn("victim from h1 to h3", answer)
         self.assertIn("h3 waited for no pause", run([self.program, "why", self.folder / "made", "h3"]).stdout)
         for words, status, text in ((("made", "h9"), USAGE, "there is no host"), (("nowhere",), FAILED, "cannot be read")):

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "control/config/hosts.hh"
 #include "control/config/values.hh"
 #include "tools/fabric/run/fabric.hh"
+#include "tools/fabric/run/pause_chains.hh"
 #include "tools/fabric/run/pause_words.hh"
 
 namespace sluice::fabric {
@@ -18,26 +19,44 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_listed = 10'000;
+constexpr std::size_t most_causes = 100;  // of a pause
 constexpr std::size_t most_chains = 20;
 constexpr std::size_t most_victims = 20;
 constexpr std::size_t most_named = 5;
 
-Duration length(const PauseRecord& pause, Time now) { return pause.until.value_or(now) - pause.from; }
-
-// Where a tree begins: the egress of a switch.
-struct Root {
+// A queue of a switch.
+struct Egress {
     std::uint32_t device;
-    PortId egress_port;
+    PortId port;
     ClassId queue;
-    bool slow_host;
-    auto operator<=>(const Root&) const = default;
+    auto operator<=>(const Egress&) const = default;
 };
 
+// Where a tree begins: a queue, or a circle of them, each of which waits for the next.
+struct Root {
+    std::vector<Egress> queues;
+    bool slow_host = false;
+    auto operator<=>(const Root&) const = default;
+
+    bool is_circle() const { return queues.size() > 1; }
+};
+
+Root root_of(const PauseWatch& watch, const PauseChain& chain) {
+    const bool closes = chain.closes_at != PauseChain::open_ended;
+    Root root{{}, !closes && chain.causes.back()->kind == PauseCause::Kind::host};
+    for (std::size_t n = closes ? chain.closes_at : chain.pauses.size() - 1; n < chain.pauses.size(); ++n)
+        root.queues.push_back({watch.pauses()[chain.pauses[n]].device, chain.causes[n]->egress_port,
+                               chain.causes[n]->egress_queue});
+    std::rotate(root.queues.begin(), std::min_element(root.queues.begin(), root.queues.end()),
+                root.queues.end());
+    return root;
+}
+
 // Whether packets to the host may leave the switch by the port.
-bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const Root& root,
+bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const Egress& egress,
                   const std::string& host) {
-    const SwitchPlan& self = plan.switches[root.device];
-    const NodeId peer = watch.peer(root.device, root.egress_port).node;
+    const SwitchPlan& self = plan.switches[egress.device];
+    const NodeId peer = watch.peer(egress.device, egress.port).node;
     if (plan.topology.nodes[peer].is_host) return plan.topology.nodes[peer].name == host;
     if (self.config.hosts.contains(host)) return false;
     const IpAddress& to = plan.switches[plan.switch_of[plan.nodes.at(host)]].config.hosts.at(host).address;
@@ -49,7 +68,7 @@ bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const Root& r
     for (const LinkId id : plan.topology.nodes[self.node].links) {
         const auto& ends = plan.topology.links[id].ends;
         const unsigned far = ends[0].node == self.node ? 1 : 0;
-        if (plan.port_id(ends[1 - far]) != root.egress_port) continue;
+        if (plan.port_id(ends[1 - far]) != egress.port) continue;
         const IpAddress hop = plan.addresses.address(id, far);
         return std::any_of(best->via.begin(), best->via.end(),
                            [&](const auto& via) { return via.address == hop; });
@@ -59,39 +78,46 @@ bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const Root& r
 
 struct Tree {
     std::uint64_t pauses = 0;
+    std::uint32_t last = PauseRecord::none;  // of them
     std::int64_t ps = 0;
-    std::size_t depth = 0;
-    std::map<std::string, std::int64_t, NaturalOrder> hosts;  // how long each waited
-    struct Chain {
+    std::size_t hops = 0;
+    std::map<NodeId, std::int64_t> hosts;  // how long each waited
+    struct Sum {
         std::uint64_t pauses = 0;
+        std::uint32_t last = PauseRecord::none;
         std::int64_t ps = 0;
     };
-    std::map<std::vector<std::string>, Chain> chains;  // from who waits to where it began
+    std::map<std::vector<NodeId>, Sum> chains;  // from who waits to where it began
 };
 
-std::map<Root, Tree> trees_of(const Fabric& fabric, Time now) {
+std::map<Root, Tree> trees_of(const Fabric& fabric) {
     const PauseWatch& watch = fabric.pauses();
     const FabricPlan& plan = fabric.plan();
     std::map<Root, Tree> trees;
     for (std::uint32_t id = 0; id < watch.pauses().size(); ++id) {
         const PauseRecord& pause = watch.pauses()[id];
-        std::vector<std::string> chain{paused_name(plan, watch, pause)};
-        std::uint32_t at = id;
-        for (;; at = watch.pauses()[at].parent) {
-            chain.push_back(name_of(plan, watch.pauses()[at]));
-            if (watch.pauses()[at].parent == PauseRecord::none) break;
-        }
-        const PauseRecord& first = watch.pauses()[at];
-        chain.push_back(egress_name(plan, watch, first));
-        Tree& tree = trees[{first.device, first.egress_port, first.egress_queue, first.slow_host}];
-        const std::int64_t ps = length(pause, now).ps;
-        ++tree.pauses;
-        tree.ps += ps;
-        tree.depth = std::max(tree.depth, chain.size() - 2);
-        if (watch.peer(pause.device, pause.port).device == PauseRecord::none) tree.hosts[chain.front()] += ps;
-        auto& sum = tree.chains[std::move(chain)];
-        ++sum.pauses;
-        sum.ps += ps;
+        const PauseWatch::Peer& paused = watch.peer(pause.device, pause.port);
+        for_each_chain(watch, id, fabric.now(), [&](const PauseChain& chain) {
+            Root root = root_of(watch, chain);
+            std::vector<NodeId> nodes{paused.node};
+            const auto add = [&](std::uint32_t of) {
+                nodes.push_back(plan.switches[watch.pauses()[of].device].node);
+            };
+            for (const std::uint32_t each : chain.pauses) add(each);
+            if (root.is_circle())
+                add(chain.pauses[chain.closes_at]);
+            else
+                nodes.push_back(watch.peer(root.queues[0].device, root.queues[0].port).node);
+            const std::int64_t ps = (chain.until - chain.from).ps;
+            Tree& tree = trees[std::move(root)];
+            tree.ps += ps;
+            tree.hops = std::max(tree.hops, chain.pauses.size());
+            if (paused.device == PauseRecord::none) tree.hosts[paused.node] += ps;
+            auto& sum = tree.chains[std::move(nodes)];
+            sum.ps += ps;
+            sum.pauses += std::exchange(sum.last, id) != id ? 1 : 0;
+            tree.pauses += std::exchange(tree.last, id) != id ? 1 : 0;
+        });
     }
     return trees;
 }
@@ -111,10 +137,11 @@ Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const Root& r
         const FlowConfig& flow = world.flows[n];
         const bool reads = flow.kind == FlowKind::read;
         for (const std::string& from : reads ? flow.to : flow.from) {
-            const auto waited = tree.hosts.find(from);
+            const auto waited = tree.hosts.find(plan.nodes.at(from));
             if (waited == tree.hosts.end()) continue;
             for (const std::string& to : reads ? flow.from : flow.to)
-                if (!may_leave_by(plan, watch, root, to))
+                if (std::none_of(root.queues.begin(), root.queues.end(),
+                                 [&](const Egress& each) { return may_leave_by(plan, watch, each, to); }))
                     victims.push_back({names[n], from, to, waited->second});
         }
     }
@@ -131,25 +158,43 @@ Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const Root& r
 }
 
 std::string root_text(const FabricPlan& plan, const PauseWatch& watch, const Root& root) {
-    const std::string& self = plan.switches[root.device].name;
-    const std::string& to = peer_name(plan, watch, root.device, root.egress_port);
+    const std::string& self = plan.switches[root.queues[0].device].name;
+    if (root.is_circle()) {
+        std::string text = self;
+        for (std::size_t n = 1; n < root.queues.size(); ++n)
+            text += " waits for " + plan.switches[root.queues[n].device].name;
+        return text + " waits for " + self + ": a circle";
+    }
+    const std::string& to = peer_name(plan, watch, root.queues[0].device, root.queues[0].port);
     if (!root.slow_host) return fmt::format("{} has more for {} than the link takes", self, to);
-    const auto& hosts = plan.switches[root.device].config.hosts;
+    const auto& hosts = plan.switches[root.queues[0].device].config.hosts;
     const auto host = hosts.find(to);
     const auto drain = host == hosts.end() ? std::nullopt : host->second.drain;
     return fmt::format("{} takes what {} sends too slowly{}", to, self,
                        drain ? fmt::format(", at {}", print_rate(*drain)) : std::string());
 }
 
-// "h3 was paused by leaf1, leaf1 by spine2, spine2 by leaf4".
-std::string chain_text(const Json& chain) {
+// "h3 was paused by leaf1, leaf1 by spine2, spine2 by leaf4, leaf4 by h9": without the last where that is no
+// pause.
+std::string chain_text(const Json& chain, bool last_pauses) {
     std::string text;
-    for (std::size_t n = 0; n + 2 < chain.size(); ++n)
+    for (std::size_t n = 0; n + (last_pauses ? 1 : 2) < chain.size(); ++n)
         text +=
             n == 0
                 ? fmt::format("{} was paused by {}", chain[0].get<std::string>(), chain[1].get<std::string>())
                 : fmt::format(", {} by {}", chain[n].get<std::string>(), chain[n + 1].get<std::string>());
     return text;
+}
+
+Json cause_json(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause,
+                const PauseCause& cause) {
+    Json json = {{"from_ns", cause.from.ps / 1000},
+                 {"to", peer_name(plan, watch, pause.device, cause.egress_port)},
+                 {"queue", cause.egress_queue},
+                 {"because_of", nullptr},
+                 {"slow_host", cause.kind == PauseCause::Kind::host}};
+    if (cause.parent != PauseRecord::none) json["because_of"] = cause.parent;
+    return json;
 }
 
 }  // namespace
@@ -165,15 +210,13 @@ Json pauses_json(const Fabric& fabric) {
                     {"class", pause.priority},
                     {"from_ns", pause.from.ps / 1000},
                     {"until_ns", nullptr},
-                    {"filled_by",
-                     {{"to", egress_name(plan, watch, pause)},
-                      {"queue", pause.egress_queue},
-                      {"share_permille",
-                       pause.cells == 0 ? 0 : std::uint64_t{pause.queue_cells} * 1000 / pause.cells}}},
-                    {"because_of", nullptr},
-                    {"slow_host", pause.slow_host}};
+                    {"fullest_queue_permille",
+                     pause.cells == 0 ? 0 : std::uint64_t{pause.queue_cells} * 1000 / pause.cells},
+                    {"causes", Json::array()}};
         if (pause.until) one["until_ns"] = pause.until->ps / 1000;
-        if (pause.parent != PauseRecord::none) one["because_of"] = pause.parent;
+        for (const PauseCause& cause : pause.causes)
+            if (cause.from <= fabric.now() && one["causes"].size() < most_causes)
+                one["causes"].push_back(cause_json(plan, watch, pause, cause));
         json.push_back(std::move(one));
     }
     return json;
@@ -182,7 +225,7 @@ Json pauses_json(const Fabric& fabric) {
 Json pause_trees_json(const Fabric& fabric) {
     const FabricPlan& plan = fabric.plan();
     const PauseWatch& watch = fabric.pauses();
-    const auto trees = trees_of(fabric, fabric.now());
+    const auto trees = trees_of(fabric);
     std::vector<std::pair<const Root*, const Tree*>> sorted;
     for (const auto& [root, tree] : trees) sorted.emplace_back(&root, &tree);
     std::stable_sort(sorted.begin(), sorted.end(),
@@ -190,26 +233,31 @@ Json pause_trees_json(const Fabric& fabric) {
     Json json = Json::array();
     for (const auto& [root, tree] : sorted) {
         Json hosts = Json::object();
-        for (const auto& [name, ps] : tree->hosts) hosts[name] = ps / 1000;
-        std::vector<std::pair<const std::vector<std::string>*, const Tree::Chain*>> by_time;
+        for (const auto& [node, ps] : tree->hosts) hosts[plan.topology.nodes[node].name] = ps / 1000;
+        std::vector<std::pair<const std::vector<NodeId>*, const Tree::Sum*>> by_time;
         for (const auto& [chain, sum] : tree->chains) by_time.emplace_back(&chain, &sum);
         std::stable_sort(by_time.begin(), by_time.end(),
                          [](const auto& a, const auto& b) { return a.second->ps > b.second->ps; });
         Json chains = Json::array();
-        for (std::size_t n = 0; n < std::min(by_time.size(), most_chains); ++n)
-            chains.push_back({{"nodes", *by_time[n].first},
+        for (std::size_t n = 0; n < std::min(by_time.size(), most_chains); ++n) {
+            Json nodes = Json::array();
+            for (const NodeId node : *by_time[n].first) nodes.push_back(plan.topology.nodes[node].name);
+            chains.push_back({{"nodes", std::move(nodes)},
                               {"pauses", by_time[n].second->pauses},
                               {"paused_ns", by_time[n].second->ps / 1000}});
+        }
         std::size_t victims = 0;
         Json worst = victims_json(plan, watch, *root, *tree, victims);
-        json.push_back({{"switch", plan.switches[root->device].name},
-                        {"to", peer_name(plan, watch, root->device, root->egress_port)},
-                        {"queue", root->queue},
+        const Egress& first = root->queues.front();
+        json.push_back({{"switch", plan.switches[first.device].name},
+                        {"to", peer_name(plan, watch, first.device, first.port)},
+                        {"queue", first.queue},
                         {"slow_host", root->slow_host},
+                        {"circle", root->is_circle()},
                         {"text", root_text(plan, watch, *root)},
                         {"pauses", tree->pauses},
                         {"paused_ns", tree->ps / 1000},
-                        {"hops", tree->depth},
+                        {"hops", tree->hops},
                         {"hosts", std::move(hosts)},
                         {"chains", std::move(chains)},
                         {"victims", victims},
@@ -246,11 +294,12 @@ std::string why_text(const Json& trees, const std::string& host) {
                                 print_count(tree["victims"].get<std::uint64_t>(), "flow"));
             continue;
         }
+        const bool last_pauses = tree["slow_host"].get<bool>() || tree["circle"].get<bool>();
         text += fmt::format("{} waited {} because {}\n", host,
                             text_of_time(tree["hosts"][host].get<std::int64_t>()), root);
         for (const Json& chain : tree["chains"])
             if (chain["nodes"][0].get<std::string>() == host)
-                text += fmt::format("    {}: {} in {}\n", chain_text(chain["nodes"]),
+                text += fmt::format("    {}: {} in {}\n", chain_text(chain["nodes"], last_pauses),
                                     text_of_time(chain["paused_ns"].get<std::int64_t>()),
                                     print_count(chain["pauses"].get<std::uint64_t>(), "pause"));
         const Json& worst = tree["worst_victims"];

@@ -14,13 +14,26 @@ namespace {
 constexpr std::size_t most_flows_named = 16;
 constexpr unsigned most_packets_read = 256;  // of a queue, for its flows
 
+// A queue that was held and is held again before it has run free for this many times as long is limited by
+// its holder, not by its link; one that is held less than a ninth of the time is limited by its link.
+constexpr std::int64_t blame_factor = 8;
+constexpr Duration longest_blame = microseconds(200);
+
 }  // namespace
 
+const PauseCause& PauseRecord::cause_at(Time time) const {
+    auto found = causes.begin();
+    for (auto next = found + 1; next != causes.end() && next->from <= time; ++next) found = next;
+    return *found;
+}
+
 PauseWatch::PauseWatch(const FabricPlan& plan, std::vector<Switch*> devices)
-    : plan_(plan), devices_(std::move(devices)), ports_(devices_.size()) {
+    : plan_(plan), devices_(std::move(devices)), ports_(devices_.size()), opens_(devices_.size()) {
     for (std::uint32_t device = 0; device < devices_.size(); ++device) {
         const Config& config = plan.switches[device].config;
+        logs_.emplace_back(*devices_[device], config.cell_bytes);
         ports_[device].resize(config.ports.size());
+        for (PortState& port : ports_[device]) port.last.fill(PauseRecord::none);
         for (const auto& [name, host] : config.hosts) hosts_[host.address] = name;
     }
     for (const Link& link : plan.topology.links)
@@ -36,108 +49,158 @@ PauseWatch::PauseWatch(const FabricPlan& plan, std::vector<Switch*> devices)
         }
 }
 
-std::uint8_t PauseWatch::held_queues(std::uint32_t device, PortId id, Time now) const {
-    const PortContext& port = devices_[device]->port(id);
-    if (port.honor.held() == 0) return 0;
-    return map_classes(devices_[device]->policy().ports[id].map.pfc_priority_to_queue,
-                       port.honor.paused(now));
-}
-
 void PauseWatch::look(std::span<const std::uint32_t> ran, Time now) {
-    bool began = false;
-    for (const std::uint32_t device : ran)
-        for (PortId id = 0; id < ports_[device].size(); ++id) {
-            PortState& state = ports_[device][id];
-            const PortContext& port = devices_[device]->port(id);
-            if ((port.groups_in_use | state.paused) != 0) {
-                std::uint8_t paused = 0;
-                for_each_class(port.groups_in_use, [&](ClassId n) {
-                    if (port.group[n].in_xoff()) paused = static_cast<std::uint8_t>(paused | 1U << n);
-                });
-                if (paused != state.paused) {
-                    for_each_class(state.paused & ~paused, [&](ClassId n) { end(device, id, n, now); });
-                    for_each_class(paused & ~state.paused, [&](ClassId n) { begin(device, id, n, now); });
-                    began = began || (paused & ~state.paused) != 0;
-                    state.paused = paused;
-                }
-            }
-            const std::uint8_t held = held_queues(device, id, now);
-            began = began || (held & ~state.held) != 0;
-            state.held = held;
-        }
-    if (!began) return;
-    for (const std::uint32_t device : ran)
-        for (PortId id = 0; id < ports_[device].size(); ++id)
-            for_each_class(ports_[device][id].paused,
-                           [&](ClassId n) { find_cycle(ports_[device][id].open[n], now); });
+    for (const std::uint32_t device : ran) {
+        PauseLog& log = logs_[device];
+        log.look(now);
+        for (const PauseChange& change : log.changes()) take(device, change);
+        log.clear();
+    }
 }
 
-PauseWatch::Filled PauseWatch::fullest_queue(std::uint32_t device, PortId port, ClassId priority) const {
-    const Switch& self = *devices_[device];
-    Filled best;
-    std::uint32_t all = 0;
-    for (PortId egress = 0; egress < self.port_count(); ++egress)
-        for_each_class(self.port(egress).backlog, [&](ClassId queue) {
-            std::uint32_t cells = 0;
-            self.port(egress).queue[queue].packets.for_each([&](const QueueEntry& entry) {
-                if (entry.ingress_port() == port && entry.priority_group() == priority)
-                    cells += entry.cells();
-                return true;
-            });
-            all += cells;
-            if (cells > best.cells) best = {egress, queue, cells, 0};
-        });
-    best.all = all;
-    return best;
+void PauseWatch::take(std::uint32_t device, const PauseChange& change) {
+    const std::uint32_t last = ports_[device][change.port].last[change.priority];
+    switch (change.kind) {
+        case PauseChange::Kind::held:
+            return hold(device, change);
+        case PauseChange::Kind::began:
+            return begin(device, change);
+        case PauseChange::Kind::moved:
+            if (last != PauseRecord::none) judge(last, change.fullest.port, change.fullest.queue, change.at);
+            return;
+        case PauseChange::Kind::ended:
+            return end(device, change);
+    }
 }
 
-std::uint32_t PauseWatch::holder(std::uint32_t device, PortId port, ClassId queue) const {
-    const PortState& state = ports_[device][port];
-    if ((state.held >> queue & 1U) == 0 || state.peer.device == PauseRecord::none) return PauseRecord::none;
-    const auto& map = devices_[device]->policy().ports[port].map.pfc_priority_to_queue;
-    const PortState& other = ports_[state.peer.device][state.peer.port];
-    for (ClassId n = 0; n < classes; ++n)
-        if (map[n] == queue && (other.paused >> n & 1U) != 0) return other.open[n];
-    return PauseRecord::none;
+void PauseWatch::hold(std::uint32_t device, const PauseChange& change) {
+    PortState& state = ports_[device][change.port];
+    const unsigned changed = state.held ^ change.mask;
+    state.held = change.mask;
+    for_each_class(changed, [&](ClassId queue) {
+        QueueHold& hold = state.hold[queue];
+        if ((change.mask >> queue & 1U) != 0)
+            hold.since = change.at;
+        else
+            hold.blamed_until = change.at + std::min((change.at - hold.since) * blame_factor, longest_blame);
+        hold.is_known = true;
+    });
+    judge_waiting(device, change.port, changed, change.at);
 }
 
-void PauseWatch::begin(std::uint32_t device, PortId port, ClassId priority, Time now) {
-    PortState& state = ports_[device][port];
-    state.open[priority] = PauseRecord::none;
+void PauseWatch::begin(std::uint32_t device, const PauseChange& change) {
+    PortState& state = ports_[device][change.port];
+    state.last[change.priority] = PauseRecord::none;
     if (pauses_.size() >= most_records) {
         ++left_out_;
         return;
     }
-    PauseRecord made{device, port, priority, now};
-    const Filled filled = fullest_queue(device, port, priority);
-    made.egress_port = filled.port;
-    made.egress_queue = filled.queue;
-    made.queue_cells = filled.cells;
-    made.cells = filled.all;
-    made.parent = holder(device, filled.port, filled.queue);
-    made.slow_host = ports_[device][filled.port].peer.device == PauseRecord::none &&
-                     (held_queues(device, filled.port, now) >> filled.queue & 1U) != 0;
-    state.open[priority] = static_cast<std::uint32_t>(pauses_.size());
-    pauses_.push_back(made);
+    const auto made = static_cast<std::uint32_t>(pauses_.size());
+    pauses_.push_back({device, change.port, change.priority, change.at});
+    pauses_[made].cells = change.fullest.group_cells;
+    pauses_[made].queue_cells = change.fullest.cells;
+    state.last[change.priority] = made;
+    opens_[device].push_back(made);
+    ++open_;
+    judge(made, change.fullest.port, change.fullest.queue, change.at);
+    // The peer may still be held by the pause before.
+    if (state.peer.device == PauseRecord::none) return;
+    const ClassId queue = devices_[state.peer.device]
+                              ->policy()
+                              .ports[state.peer.port]
+                              .map.pfc_priority_to_queue[change.priority];
+    judge_waiting(state.peer.device, state.peer.port,
+                  ports_[state.peer.device][state.peer.port].held & 1U << queue, change.at);
 }
 
-void PauseWatch::end(std::uint32_t device, PortId port, ClassId priority, Time now) {
-    const std::uint32_t open = ports_[device][port].open[priority];
-    if (open == PauseRecord::none) return;
-    pauses_[open].until = now;
+void PauseWatch::end(std::uint32_t device, const PauseChange& change) {
+    const std::uint32_t last = ports_[device][change.port].last[change.priority];
+    if (last == PauseRecord::none) return;
+    PauseRecord& pause = pauses_[last];
+    pause.until = change.at;
+    while (pause.causes.size() > 1 && pause.causes.back().from >= change.at) {
+        pause.causes.pop_back();
+        --causes_;
+    }
+    auto& opens = opens_[device];
+    opens.erase(std::find(opens.begin(), opens.end(), last));
+    --open_;
     for (PauseCycle& cycle : cycles_)
         if (!cycle.dissolved &&
-            std::find(cycle.pauses.begin(), cycle.pauses.end(), open) != cycle.pauses.end())
-            cycle.dissolved = now;
+            std::find(cycle.pauses.begin(), cycle.pauses.end(), last) != cycle.pauses.end())
+            cycle.dissolved = change.at;
 }
 
-// From pause to the pause that its fullest queue waits for, as they are now.
+void PauseWatch::judge_waiting(std::uint32_t device, PortId port, unsigned queues, Time now) {
+    if (queues == 0) return;
+    for (const std::uint32_t each : opens_[device]) {
+        const PauseCause& cause = pauses_[each].cause_at(now);
+        if (cause.egress_port == port && (queues >> cause.egress_queue & 1U) != 0)
+            judge(each, port, cause.egress_queue, now);
+    }
+}
+
+// What holds the queue now is what the pause is due to.
+void PauseWatch::judge(std::uint32_t id, PortId egress_port, ClassId queue, Time now) {
+    PauseRecord& pause = pauses_[id];
+    const PortState& egress = ports_[pause.device][egress_port];
+    const QueueHold& hold = egress.hold[queue];
+    const bool is_held = (egress.held >> queue & 1U) != 0;
+    const bool is_blamed = hold.is_known && !is_held && now < hold.blamed_until;
+    PauseCause cause{now, egress_port, queue, PauseCause::Kind::link, is_held, PauseRecord::none};
+    if (is_held || is_blamed) {
+        if (egress.peer.device == PauseRecord::none)
+            cause.kind = PauseCause::Kind::host;
+        else if (cause.parent = holder(pause.device, egress_port, queue); cause.parent != PauseRecord::none)
+            cause.kind = PauseCause::Kind::pause;
+    }
+    // What was foreseen is judged anew.
+    while (!pause.causes.empty() && pause.causes.back().from > now) {
+        pause.causes.pop_back();
+        --causes_;
+    }
+    add(pause, cause);
+    if (is_blamed && cause.kind != PauseCause::Kind::link)
+        add(pause, {hold.blamed_until, egress_port, queue, PauseCause::Kind::link, false, PauseRecord::none});
+    if (is_held && cause.kind == PauseCause::Kind::pause) find_cycle(id, now);
+}
+
+void PauseWatch::add(PauseRecord& pause, const PauseCause& cause) {
+    if (!pause.causes.empty()) {
+        PauseCause& last = pause.causes.back();
+        const bool is_same = last.kind == cause.kind && last.egress_port == cause.egress_port &&
+                             last.egress_queue == cause.egress_queue && last.parent == cause.parent;
+        if (is_same || last.from == cause.from) {
+            const Time from = last.from;
+            last = cause;
+            last.from = from;
+            return;
+        }
+        if (causes_ >= most_causes) return;
+    }
+    pause.causes.push_back(cause);
+    ++causes_;
+}
+
+std::uint32_t PauseWatch::holder(std::uint32_t device, PortId port, ClassId queue) const {
+    const Peer& peer = ports_[device][port].peer;
+    const auto& map = devices_[device]->policy().ports[port].map.pfc_priority_to_queue;
+    const PortState& other = ports_[peer.device][peer.port];
+    std::uint32_t latest = PauseRecord::none;
+    for_each_class(classes_that_map_to(map, queue), [&](ClassId n) {
+        const std::uint32_t last = other.last[n];
+        if (last == PauseRecord::none) return;
+        const bool goes_on = !pauses_[last].until;
+        if (latest == PauseRecord::none || (goes_on && pauses_[latest].until)) latest = last;
+    });
+    return latest;
+}
+
+// From pause to the pause that holds its fullest queue.
 void PauseWatch::find_cycle(std::uint32_t from, Time now) {
     std::vector<std::uint32_t> way;
-    for (std::uint32_t at = from; at != PauseRecord::none;) {
-        const auto seen = std::find(way.begin(), way.end(), at);
-        if (seen != way.end()) {
-            way.erase(way.begin(), seen);
+    for (std::uint32_t at = from; at != PauseRecord::none && !pauses_[at].until;) {
+        if (!way.empty() && at == from) {
             // Each cycle once, from its earliest pause.
             std::rotate(way.begin(), std::min_element(way.begin(), way.end()), way.end());
             const bool known = std::any_of(cycles_.begin(), cycles_.end(), [&](const PauseCycle& cycle) {
@@ -148,10 +211,12 @@ void PauseWatch::find_cycle(std::uint32_t from, Time now) {
             on_cycle(cycles_.back());
             return;
         }
+        // A circle that `from` only leads to was found when it closed.
+        if (std::find(way.begin(), way.end(), at) != way.end()) return;
         way.push_back(at);
-        const PauseRecord& pause = pauses_[at];
-        const Filled filled = fullest_queue(pause.device, pause.port, pause.priority);
-        at = filled.cells == 0 ? PauseRecord::none : holder(pause.device, filled.port, filled.queue);
+        const PauseCause& cause = pauses_[at].causes.back();
+        if (!cause.is_held) return;
+        at = cause.parent;
     }
 }
 
@@ -159,10 +224,10 @@ std::vector<std::string> PauseWatch::flows_of(const std::vector<std::uint32_t>& 
     std::set<std::string> flows;
     for (const std::uint32_t each : pauses) {
         const PauseRecord& pause = pauses_[each];
-        const Filled filled = fullest_queue(pause.device, pause.port, pause.priority);
+        const PauseCause& cause = pause.causes.back();
         unsigned left = most_packets_read;
-        const PortContext& port = devices_[pause.device]->port(filled.port);
-        port.queue[filled.queue].packets.for_each([&](const QueueEntry& entry) {
+        const PortContext& port = devices_[pause.device]->port(cause.egress_port);
+        port.queue[cause.egress_queue].packets.for_each([&](const QueueEntry& entry) {
             auto* packet = static_cast<Packet*>(entry.packet());
             const std::uint8_t* l3 = frame_bytes(packet) + meta(packet).l3_offset;
             const bool v6 = (l3[0] >> 4) == 6;
@@ -172,12 +237,6 @@ std::vector<std::string> PauseWatch::flows_of(const std::vector<std::uint32_t>& 
         });
     }
     return {flows.begin(), flows.end()};
-}
-
-std::uint32_t PauseWatch::root(std::uint32_t pause) const {
-    // A parent began before, so this ends.
-    while (pauses_[pause].parent != PauseRecord::none) pause = pauses_[pause].parent;
-    return pause;
 }
 
 }  // namespace sluice::fabric

@@ -17,9 +17,6 @@ const std::string& peer_name(const FabricPlan& plan, const PauseWatch& watch, st
 const std::string& paused_name(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause) {
     return peer_name(plan, watch, pause.device, pause.port);
 }
-const std::string& egress_name(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause) {
-    return peer_name(plan, watch, pause.device, pause.egress_port);
-}
 
 std::string text_of_time(std::int64_t ns) {
     if (ns < 10'000) return fmt::format("{} ns", ns);
@@ -36,7 +33,7 @@ std::string cycle_text(const FabricPlan& plan, const PauseWatch& watch, const Pa
         " waits for {}, class {}; it began when {} paused {}, at {}, because of its queue to {}",
         name_of(plan, watch.pauses()[cycle.pauses.front()]), first.priority, name_of(plan, first),
         paused_name(plan, watch, first), text_of_time(static_cast<std::int64_t>(first.from.ps / 1000)),
-        egress_name(plan, watch, first));
+        peer_name(plan, watch, first.device, first.causes.front().egress_port));
     std::string flows;
     for (const std::string& each : cycle.flows) append_item(flows, ", ", each);
     return text + "; packets of " + flows;

@@ -10,10 +10,9 @@ namespace sluice::fabric {
 // What is behind a switch's port.
 const std::string& peer_name(const FabricPlan& plan, const PauseWatch& watch, std::uint32_t device,
                              PortId port);
-// The switch that sends XOFF, the node that it pauses, and the node behind the queue that filled its group.
+// The switch that sends XOFF, and the node that it pauses.
 const std::string& name_of(const FabricPlan& plan, const PauseRecord& pause);
 const std::string& paused_name(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause);
-const std::string& egress_name(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause);
 
 // "812 ns", "3.4 us", "12.1 ms".
 std::string text_of_time(std::int64_t ns);
