@@ -106,7 +106,7 @@ class Fabrics(loopback.Case):
         made = []
         for name in ("one", "two"):
             self.fabric("run", SMALL, "--out", self.folder / name, "--seed", "7")
-            made.append([(self.folder / name / part).read_bytes() for part in ("report.json", "fabric.svg")])
+            made.append([(self.folder / name / part).read_bytes() for part in ("report.json", "fabric.svg", "pauses.svg")])
         self.assertEqual(made[0], made[1])
 
     def test_why_goes_back_to_the_slow_host(self):
@@ -122,6 +122,40 @@ class Fabrics(loopback.Case):
             self.assertIn(text, done.stderr)
         (self.folder / "made" / "report.json").write_text("[1, 2")
         self.assertIn("is no report of a fabric", run([self.program, "why", self.folder / "made"]).stderr)
+
+    def test_the_summary_fits_a_screen(self):
+        wide = SMALL.replace("2MB", "8MB").replace("hosts = 2", "hosts = 16").replace('["h1", "h2"]', '"h1..h15"').replace('"h4"', '"h32"').replace("[host.h4]", "[host.h32]")
+        flaps = "".join(f'[[event]]\nat = "{n + 100}us"\ndo = "link leaf1-spine1 {"up" if n % 2 else "down"}"\n' for n in range(20))
+        said = self.fabric("run", wide + flaps, "--out", self.folder / "made").stdout
+        self.assertLess(len(said.splitlines()), 60, said)
+        report = json.loads((self.folder / "made" / "report.json").read_text())
+        self.assertGreater(sum(len(host["symptoms"]) for host in report["hosts"].values()), 10)
+        self.assertRegex(said, r"SYMPTOM: h1\.\.h15: .* \(figures of the first\)\n")
+        self.assertGreater(said.index("SYMPTOM"), said.index("busiest links"))
+        self.assertIn(f"and {len(report['events']) - 8} more (report)", said)
+
+    def test_the_balance_of_every_ecmp_group_is_reported(self):
+        report = self.report(SMALL)
+        self.assertEqual(sorted((group["switch"], group["links"]) for group in report["balance"]),
+                         [("leaf1", ["leaf1-spine1", "leaf1-spine2"]), ("leaf2", ["leaf2-spine1", "leaf2-spine2"])])
+        for group in report["balance"]:
+            loads = [next(way["load_ppm"] for way in report["links"][link]["directions"] if way["from"] == group["switch"]) for link in group["links"]]
+            self.assertAlmostEqual(group["mean_load_ppm"], sum(loads) / 2, delta=1)
+            self.assertAlmostEqual(group["max_over_mean_permille"], 2000 * max(loads) / sum(loads), delta=1)
+            self.assertAlmostEqual(group["jain_permille"], 500 * sum(loads) ** 2 / sum(load * load for load in loads), delta=1)
+
+    def test_a_timeline_shows_who_held_whom(self):
+        timeline = self.report(SMALL)["pause_timeline"]
+        self.assertEqual(timeline["roots"][0], "h4 takes what leaf2 sends too slowly, at 20G")
+        rows = {(row["paused"], row["by"]): row for row in timeline["rows"]}
+        self.assertIn(("h1", "leaf1"), rows)
+        for row in rows.values():
+            self.assertAlmostEqual(sum(part[2] for part in row["parts"]) * timeline["bin_ns"] / 1000, row["paused_ns"], delta=timeline["bin_ns"])
+            self.assertTrue(all(part[0] < timeline["bins"] and 0 <= part[2] <= 1000 for part in row["parts"]))
+        picture = xml.etree.ElementTree.parse(self.folder / "made" / "pauses.svg")
+        words = [text.text for text in picture.findall(".//{*}text")]
+        self.assertIn("h1 by leaf1", words)
+        self.assertIn(timeline["roots"][0], words)
 
     def test_assertions_decide(self):
         self.report(SMALL, "--assert", "verdict.lossless", "--assert", "links.leaf1-spine1.directions.0.packets ge 0")

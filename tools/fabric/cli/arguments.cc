@@ -26,7 +26,7 @@ constexpr std::string_view usage_text =
     "\n"
     "run    simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
     "shows\n"
-    "       where it was paused\n"
+    "       where it was paused, DIR/pauses.svg who held whom and when\n"
     "check  says what is wrong with it, its addresses and routes, and what memory it takes\n"
     "draw   prints the topology as SVG\n"
     "sweep  runs every point of [vary], or searches the answer of [find]; goes on where it was; "

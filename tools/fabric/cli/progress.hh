@@ -29,12 +29,13 @@ class Progress {
             left = fmt::format(", about {:.0f} s left", spent * (static_cast<double>(end_->ps) / done - 1));
         }
         const Fabric::Ledger ledger = fabric.ledger();
-        complain("\r{:.3f} ms of virtual time, {} frames sent, {} in flight{}   ", done / 1e9, ledger.sent,
-                 ledger.queued + ledger.on_wire, left);
+        complain("\r{:.3f} ms of virtual time, {} frames sent, {} in flight, {} pauses ({} open){}   ",
+                 done / 1e9, ledger.sent, ledger.queued + ledger.on_wire,
+                 fabric.pauses().pauses().size() + fabric.pauses().left_out(), fabric.pauses().open(), left);
         shown_ = true;
     }
     ~Progress() {
-        if (shown_) complain("\r{:78}\r", "");
+        if (shown_) complain("\r{:110}\r", "");
     }
 
   private:

@@ -4,6 +4,7 @@
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/report/drawing.hh"
 #include "tools/fabric/report/fabric_report.hh"
+#include "tools/fabric/report/timeline.hh"
 #include "tools/fabric/scenario/junit.hh"
 #include "tools/fabric/scenario/rows.hh"
 #include "tools/fabric/scenario/run_once.hh"
@@ -32,7 +33,10 @@ int finish(const std::string& out, const FabricPlan& plan, RunOutcome& outcome) 
     if (!out.empty()) {
         for (const std::string& error :
              {write_text(out + "/report.json", json_text(outcome.report, 2) + "\n"),
-              write_text(out + "/fabric.svg", draw(plan.topology, shades_of(outcome.report)) + "\n")})
+              write_text(out + "/fabric.svg", draw(plan.topology, shades_of(outcome.report)) + "\n"),
+              write_text(out + "/pauses.svg", draw_timeline(outcome.report["pause_timeline"],
+                                                            outcome.report["fabric"].get<std::string>()) +
+                                                  "\n")})
             if (!error.empty()) outcome.errors.push_back(error);
     }
     say("{}{}", summarise(outcome.report), asserts_text(outcome.report["asserts"]));

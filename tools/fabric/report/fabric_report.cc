@@ -6,7 +6,9 @@
 #include "control/report/report.hh"
 #include "control/report/report_hosts.hh"
 #include "control/report/verdict.hh"
+#include "tools/fabric/report/balance.hh"
 #include "tools/fabric/report/pause_report.hh"
+#include "tools/fabric/report/timeline.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -170,6 +172,7 @@ Json make_report(Fabric& fabric, bool interrupted) {
     }
     report["flows"] = flows_json(fabric, now);
     report["links"] = links_json(fabric, now);
+    report["balance"] = balance_json(fabric.plan(), report["links"]);
     report["switches"] = Json::object();
     for (FabricSwitch& each : fabric.switches()) {
         Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
@@ -181,6 +184,7 @@ Json make_report(Fabric& fabric, bool interrupted) {
         fabric.pauses().pauses().size() + fabric.pauses().left_out() - report["pauses"].size();
     report["pause_trees"] = pause_trees_json(fabric);
     report["pause_cycles"] = pause_cycles_json(fabric);
+    report["pause_timeline"] = timeline_json(fabric);
     report["events"] = Json::array();
     for (const FabricEvent& event : fabric.events())
         report["events"].push_back(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "control/config/values.hh"
@@ -15,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_flows = 10;
 constexpr std::size_t most_links = 10;
+constexpr std::size_t most_lines = 8;  // of any other list
 
 std::uint64_t number(const Json& json) { return json.get<std::uint64_t>(); }
 
@@ -32,6 +34,62 @@ std::string time_text(std::uint64_t ns) {
 
 std::string gigabits_text(const Json& bits) {
     return fmt::format("{:.2f} Gb/s", static_cast<double>(number(bits)) / 1e9);
+}
+
+// The first lines of a list, and how many more the report has.
+std::string bounded(const std::vector<std::string>& lines) {
+    std::string text;
+    for (std::size_t n = 0; n < std::min(lines.size(), most_lines); ++n) text += lines[n] + "\n";
+    if (lines.size() > most_lines) text += fmt::format("  and {} more (report)\n", lines.size() - most_lines);
+    return text;
+}
+
+// "h1..h4, h7": runs of numbers, in the order given.
+std::string names_text(const std::vector<std::string>& names) {
+    constexpr std::size_t most_runs = 4;
+    const auto split = [](const std::string& name) {
+        const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+        const bool numbered = digits < name.size() && name.size() - digits < 9;
+        return std::pair(name.substr(0, digits), numbered ? std::stoul(name.substr(digits)) : 0);
+    };
+    std::string text;
+    std::size_t runs = 0;
+    for (std::size_t n = 0; n < names.size();) {
+        std::size_t last = n;
+        const auto [prefix, first] = split(names[n]);
+        while (last + 1 < names.size() && first != 0 &&
+               split(names[last + 1]) == std::pair(prefix, first + (last + 1 - n)))
+            ++last;
+        if (++runs > most_runs) return text + fmt::format(" and {} more", names.size() - n);
+        append_item(text, ", ",
+                    last == n ? names[n] : names[n] + (last == n + 1 ? ", " : "..") + names[last]);
+        n = last + 1;
+    }
+    return text;
+}
+
+// Hosts with the same symptom share a line: the same but for figures, of which the first host's are shown.
+std::string symptoms_text(const Json& hosts) {
+    struct Symptom {
+        std::string first;
+        std::vector<std::string> names;
+    };
+    std::map<std::string, Symptom> symptoms;
+    for (const auto& [name, host] : hosts.items())
+        for (const Json& each : host["symptoms"]) {
+            auto text = each.get<std::string>();
+            std::string kind;
+            for (const char c : text)
+                if (c < '0' || c > '9') kind += c;
+            Symptom& symptom = symptoms[kind];
+            if (symptom.names.empty()) symptom.first = std::move(text);
+            symptom.names.push_back(name);
+        }
+    std::vector<std::string> lines;
+    for (const auto& [kind, symptom] : symptoms)
+        lines.push_back(fmt::format("SYMPTOM: {}: {}{}", names_text(symptom.names), symptom.first,
+                                    symptom.names.size() > 1 ? " (figures of the first)" : ""));
+    return lines.empty() ? std::string() : "\n" + bounded(lines);
 }
 
 std::string verdict_text(const Json& report) {
@@ -55,17 +113,16 @@ std::string verdict_text(const Json& report) {
                                           : fmt::format("lossless: {}, {} lossless packets lost\n",
                                                         verdict["lossless"].get<bool>() ? "yes" : "no",
                                                         grouped(number(verdict["lost_packets"])));
-    for (const auto& [place, reasons] : ledger["dropped_by"].items()) {
+    std::vector<std::string> places;
+    for (const auto& [place, lost_there] : ledger["dropped_by"].items()) {
         std::string list;
-        for (const auto& [reason, frames] : reasons.items())
+        for (const auto& [reason, frames] : lost_there.items())
             append_item(list, ", ", fmt::format("{} {}", reason, grouped(number(frames))));
-        text += fmt::format("  lost at {}: {}\n", place, list);
+        places.push_back(fmt::format("  lost at {}: {}", place, list));
     }
-    for (const Json& reason : verdict["reasons"]) text += "  " + reason.get<std::string>() + "\n";
-    for (const auto& [name, host] : report["hosts"].items())
-        for (const Json& symptom : host["symptoms"])
-            text += fmt::format("SYMPTOM: host {}: {}\n", name, symptom.get<std::string>());
-    return text;
+    std::vector<std::string> reasons;
+    for (const Json& reason : verdict["reasons"]) reasons.push_back("  " + reason.get<std::string>());
+    return text + bounded(places) + bounded(reasons);
 }
 
 std::uint64_t sum_of(const Json& object) {
@@ -184,17 +241,52 @@ std::string link_table(const Json& report) {
     return text;
 }
 
+// The most uneven groups among which switches choose by hash.
+std::string balance_table(const Json& balance) {
+    std::vector<std::string> lines;
+    for (const Json& group : balance) {
+        if (group["jain_permille"].is_null()) continue;
+        std::vector<std::string> to;
+        for (const Json& link : group["links"]) {
+            const auto name = link.get<std::string>();
+            const auto self = group["switch"].get<std::string>();
+            to.push_back(name.starts_with(self + "-") ? name.substr(self.size() + 1) : name);
+        }
+        lines.push_back(fmt::format("{:<12}{:<28}{:>11.1f}%{:>16.2f}{:>8.3f}",
+                                    group["switch"].get<std::string>(), names_text(to),
+                                    static_cast<double>(number(group["mean_load_ppm"])) / 1e4,
+                                    static_cast<double>(number(group["max_over_mean_permille"])) / 1e3,
+                                    static_cast<double>(number(group["jain_permille"])) / 1e3));
+    }
+    if (lines.empty()) return {};
+    return fmt::format("\n{:<12}{:<28}{:>12}{:>16}{:>8}\n", "ECMP of", "among", "mean load", "max over mean",
+                       "Jain") +
+           bounded(lines);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t from = 0; from < text.size();) {
+        const std::size_t end = std::min(text.find('\n', from), text.size());
+        lines.push_back(text.substr(from, end - from));
+        from = end + 1;
+    }
+    return lines;
+}
+
 }  // namespace
 
 std::string summarise(const Json& report) {
-    std::string text =
-        verdict_text(report) + tier_table(report) + flow_table(report["flows"]) + link_table(report);
-    if (const std::string why = why_text(report["pause_trees"], {}); !why.empty()) text += "\npauses\n" + why;
-    if (!report["events"].empty()) text += "\nevents\n";
+    std::string text = verdict_text(report) + tier_table(report) + flow_table(report["flows"]) +
+                       link_table(report) + balance_table(report["balance"]);
+    if (const std::string why = why_text(report["pause_trees"], {}); !why.empty())
+        text += "\npauses\n" + bounded(lines_of(why));
+    text += symptoms_text(report["hosts"]);
+    std::vector<std::string> events;
     for (const Json& event : report["events"])
-        text += fmt::format("{:>12}  {}: {}\n", time_text(number(event["at_ns"])),
-                            event["kind"].get<std::string>(), event["text"].get<std::string>());
-    return text;
+        events.push_back(fmt::format("{:>12}  {}: {}", time_text(number(event["at_ns"])),
+                                     event["kind"].get<std::string>(), event["text"].get<std::string>()));
+    return events.empty() ? text : text + "\nevents\n" + bounded(events);
 }
 
 }  // namespace sluice::fabric

@@ -9,6 +9,7 @@
 
 #include "control/config/hosts.hh"
 #include "control/config/values.hh"
+#include "tools/fabric/report/pause_roots.hh"
 #include "tools/fabric/run/fabric.hh"
 #include "tools/fabric/run/pause_chains.hh"
 #include "tools/fabric/run/pause_words.hh"
@@ -24,36 +25,8 @@ constexpr std::size_t most_chains = 20;
 constexpr std::size_t most_victims = 20;
 constexpr std::size_t most_named = 5;
 
-// A queue of a switch.
-struct Egress {
-    std::uint32_t device;
-    PortId port;
-    ClassId queue;
-    auto operator<=>(const Egress&) const = default;
-};
-
-// Where a tree begins: a queue, or a circle of them, each of which waits for the next.
-struct Root {
-    std::vector<Egress> queues;
-    bool slow_host = false;
-    auto operator<=>(const Root&) const = default;
-
-    bool is_circle() const { return queues.size() > 1; }
-};
-
-Root root_of(const PauseWatch& watch, const PauseChain& chain) {
-    const bool closes = chain.closes_at != PauseChain::open_ended;
-    Root root{{}, !closes && chain.causes.back()->kind == PauseCause::Kind::host};
-    for (std::size_t n = closes ? chain.closes_at : chain.pauses.size() - 1; n < chain.pauses.size(); ++n)
-        root.queues.push_back({watch.pauses()[chain.pauses[n]].device, chain.causes[n]->egress_port,
-                               chain.causes[n]->egress_queue});
-    std::rotate(root.queues.begin(), std::min_element(root.queues.begin(), root.queues.end()),
-                root.queues.end());
-    return root;
-}
-
 // Whether packets to the host may leave the switch by the port.
-bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const Egress& egress,
+bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const PauseEgress& egress,
                   const std::string& host) {
     const SwitchPlan& self = plan.switches[egress.device];
     const NodeId peer = watch.peer(egress.device, egress.port).node;
@@ -90,15 +63,15 @@ struct Tree {
     std::map<std::vector<NodeId>, Sum> chains;  // from who waits to where it began
 };
 
-std::map<Root, Tree> trees_of(const Fabric& fabric) {
+std::map<PauseRoot, Tree> trees_of(const Fabric& fabric) {
     const PauseWatch& watch = fabric.pauses();
     const FabricPlan& plan = fabric.plan();
-    std::map<Root, Tree> trees;
+    std::map<PauseRoot, Tree> trees;
     for (std::uint32_t id = 0; id < watch.pauses().size(); ++id) {
         const PauseRecord& pause = watch.pauses()[id];
         const PauseWatch::Peer& paused = watch.peer(pause.device, pause.port);
         for_each_chain(watch, id, fabric.now(), [&](const PauseChain& chain) {
-            Root root = root_of(watch, chain);
+            PauseRoot root = root_of(watch, chain);
             std::vector<NodeId> nodes{paused.node};
             const auto add = [&](std::uint32_t of) {
                 nodes.push_back(plan.switches[watch.pauses()[of].device].node);
@@ -123,7 +96,7 @@ std::map<Root, Tree> trees_of(const Fabric& fabric) {
 }
 
 // Flows of hosts that waited, which cannot have gone where it began.
-Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const Root& root, const Tree& tree,
+Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const PauseRoot& root, const Tree& tree,
                   std::size_t& all) {
     Config world;
     world.flows = plan.file.flows;
@@ -140,8 +113,9 @@ Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const Root& r
             const auto waited = tree.hosts.find(plan.nodes.at(from));
             if (waited == tree.hosts.end()) continue;
             for (const std::string& to : reads ? flow.from : flow.to)
-                if (std::none_of(root.queues.begin(), root.queues.end(),
-                                 [&](const Egress& each) { return may_leave_by(plan, watch, each, to); }))
+                if (std::none_of(root.queues.begin(), root.queues.end(), [&](const PauseEgress& each) {
+                        return may_leave_by(plan, watch, each, to);
+                    }))
                     victims.push_back({names[n], from, to, waited->second});
         }
     }
@@ -155,23 +129,6 @@ Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const Root& r
                         {"to", victims[n].to},
                         {"waited_ns", victims[n].ps / 1000}});
     return json;
-}
-
-std::string root_text(const FabricPlan& plan, const PauseWatch& watch, const Root& root) {
-    const std::string& self = plan.switches[root.queues[0].device].name;
-    if (root.is_circle()) {
-        std::string text = self;
-        for (std::size_t n = 1; n < root.queues.size(); ++n)
-            text += " waits for " + plan.switches[root.queues[n].device].name;
-        return text + " waits for " + self + ": a circle";
-    }
-    const std::string& to = peer_name(plan, watch, root.queues[0].device, root.queues[0].port);
-    if (!root.slow_host) return fmt::format("{} has more for {} than the link takes", self, to);
-    const auto& hosts = plan.switches[root.queues[0].device].config.hosts;
-    const auto host = hosts.find(to);
-    const auto drain = host == hosts.end() ? std::nullopt : host->second.drain;
-    return fmt::format("{} takes what {} sends too slowly{}", to, self,
-                       drain ? fmt::format(", at {}", print_rate(*drain)) : std::string());
 }
 
 // "h3 was paused by leaf1, leaf1 by spine2, spine2 by leaf4, leaf4 by h9": without the last where that is no
@@ -226,7 +183,7 @@ Json pause_trees_json(const Fabric& fabric) {
     const FabricPlan& plan = fabric.plan();
     const PauseWatch& watch = fabric.pauses();
     const auto trees = trees_of(fabric);
-    std::vector<std::pair<const Root*, const Tree*>> sorted;
+    std::vector<std::pair<const PauseRoot*, const Tree*>> sorted;
     for (const auto& [root, tree] : trees) sorted.emplace_back(&root, &tree);
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.second->ps > b.second->ps; });
@@ -248,7 +205,7 @@ Json pause_trees_json(const Fabric& fabric) {
         }
         std::size_t victims = 0;
         Json worst = victims_json(plan, watch, *root, *tree, victims);
-        const Egress& first = root->queues.front();
+        const PauseEgress& first = root->queues.front();
         json.push_back({{"switch", plan.switches[first.device].name},
                         {"to", peer_name(plan, watch, first.device, first.port)},
                         {"queue", first.queue},
