@@ -299,3 +299,25 @@ TEST(Pauses, TheWatchdogResolvesItAndTheLossIsCounted) {
     CHECK_TRUE(run.fabric().pauses().cycles()[0].dissolved.has_value());
     CHECK_TRUE(run.lossless_lost() >= run.dropped(DropReason::watchdog_drop));
 }
+
+TEST(Pauses, TheWatchdogsAnswersToACircleDiffer) {
+    struct Answer {
+        const char* action;
+        bool resolves, drops_queues;
+    };
+    for (const auto& [action, resolves, drops_queues] :
+         {Answer{"drop", true, true}, Answer{"forward", true, false}, Answer{"alert", false, false}}) {
+        CheckedFabric run(ring("clockwise", action), action);
+        run.run_until(at_us(90'000));
+        const std::uint64_t before = run.delivered_bytes("h1", "h5");
+        LONGS_EQUAL(1, run.fabric().pauses().cycles().size());
+        CHECK_FALSE(run.fabric().pauses().cycles()[0].dissolved.has_value());
+        LONGS_EQUAL(0, run.lossless_lost());
+        run.run_until(at_us(150'000));
+        CHECK_TRUE(run.fabric().pauses().cycles()[0].dissolved.has_value() == resolves);
+        CHECK_TRUE((run.dropped(DropReason::watchdog_drop) != 0) == drops_queues);
+        CHECK_TRUE((run.lossless_lost() != 0) == resolves);
+        // Only who forwards lets frames arrive while the storm lasts.
+        CHECK_TRUE((run.delivered_bytes("h1", "h5") > before) == (resolves && !drops_queues));
+    }
+}
