@@ -167,6 +167,9 @@ class Fabrics(loopback.Case):
         done = self.fabric("check", SMALL)
         self.assertIn("4 switches, 4 hosts, 8 links, 2 flows", done.stdout)
         self.assertRegex(done.stdout, r"h3-leaf2 +100G +5m +10\.0\.2\.1 +02:48:")
+        self.assertRegex(done.stdout, r"leaf1 +1 +4 +1 +spine1, spine2\n")
+        self.assertRegex(done.stdout, r"leaf1 +10\.0\.2\.0/24 +spine1, spine2\n")
+        self.assertRegex(done.stdout, r"spine2 +10\.0\.1\.0/24 +leaf1\n")
         xml.etree.ElementTree.fromstring(self.fabric("draw", SMALL).stdout)
         self.assertIn("| `kind` |", run([self.program, "reference"]).stdout)
 

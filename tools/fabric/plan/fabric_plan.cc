@@ -387,26 +387,4 @@ EalOptions eal_options(const FabricPlan& plan) {
     return options;
 }
 
-std::string plan_text(const FabricPlan& plan) {
-    std::size_t hosts = 0;
-    for (const Node& node : plan.topology.nodes) hosts += node.is_host ? 1 : 0;
-    std::string text =
-        fmt::format("{}: good: {} switches, {} hosts, {} links, {} flows\n", plan.file.file,
-                    plan.switches.size(), hosts, plan.topology.links.size(), plan.file.flows.size());
-    const std::uint64_t packets = packets_of(plan);
-    text += fmt::format("{} packet buffers of {} bytes: {} MB\n", packets, packet_bytes_of(plan),
-                        packets * PacketPool::bytes_each(packet_bytes_of(plan)) >> 20);
-    text += fmt::format("\n{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", "link", "speed", "cable", "address",
-                        "MAC", "address", "MAC");
-    for (LinkId id = 0; id < plan.topology.links.size(); ++id) {
-        const Link& link = plan.topology.links[id];
-        text +=
-            fmt::format("{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", link.name, print_rate(link.speed),
-                        print_length(link.cable_m), print_address(plan.addresses.address(id, 0)),
-                        print_mac(plan.addresses.mac(id, 0)), print_address(plan.addresses.address(id, 1)),
-                        print_mac(plan.addresses.mac(id, 1)));
-    }
-    return text;
-}
-
 }  // namespace sluice::fabric

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "control/config/values.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "tools/fabric/plan/fabric_plan.hh"
+
+namespace sluice::fabric {
+namespace {
+
+constexpr std::size_t most_switches_shown = 32;
+constexpr std::size_t most_routes_shown = 64;
+
+// Switches with their neighbors, and routes by the neighbors that they lead to; the first of each.
+std::string routes_text(const FabricPlan& plan) {
+    std::string switches =
+        fmt::format("\n{:<16}{:>5}{:>7}{:>8}  {}\n", "switch", "tier", "ports", "routes", "neighbors");
+    std::string routes = fmt::format("\n{:<16}{:<20}{}\n", "switch", "route to", "by");
+    std::size_t shown = 0, all = 0;
+    for (std::size_t n = 0; n < plan.switches.size(); ++n) {
+        const SwitchPlan& self = plan.switches[n];
+        const Node& node = plan.topology.nodes[self.node];
+        std::map<IpAddress, std::string> neighbors;
+        std::string names;
+        for (const LinkId id : node.links) {
+            const auto& ends = plan.topology.links[id].ends;
+            const unsigned far = ends[0].node == self.node ? 1 : 0;
+            if (plan.topology.nodes[ends[far].node].is_host) continue;
+            neighbors[plan.addresses.address(id, far)] = ends[1 - far].port;
+            append_item(names, ", ", ends[1 - far].port);
+        }
+        if (n < most_switches_shown)
+            switches += fmt::format("{:<16}{:>5}{:>7}{:>8}  {}\n", self.name, node.tier, node.links.size(),
+                                    self.config.routes->size(), names);
+        all += self.config.routes->size();
+        for (const RouteConfig& route : *self.config.routes) {
+            if (shown == most_routes_shown) break;
+            ++shown;
+            std::string by;
+            for (const auto& via : route.via) {
+                const auto found = neighbors.find(via.address);
+                append_item(by, ", ", found == neighbors.end() ? print_address(via.address) : found->second);
+            }
+            routes += fmt::format("{:<16}{:<20}{}\n", self.name, print_prefix(route.prefix), by);
+        }
+    }
+    if (plan.switches.size() > most_switches_shown)
+        switches += fmt::format("and {} more\n", plan.switches.size() - most_switches_shown);
+    if (all > shown) routes += fmt::format("and {} more\n", all - shown);
+    return switches + routes;
+}
+
+}  // namespace
+
+std::string plan_text(const FabricPlan& plan) {
+    std::size_t hosts = 0;
+    for (const Node& node : plan.topology.nodes) hosts += node.is_host ? 1 : 0;
+    std::string text =
+        fmt::format("{}: good: {} switches, {} hosts, {} links, {} flows\n", plan.file.file,
+                    plan.switches.size(), hosts, plan.topology.links.size(), plan.file.flows.size());
+    const std::uint64_t packets = packets_of(plan);
+    text += fmt::format("{} packet buffers of {} bytes: {} MB\n", packets, packet_bytes_of(plan),
+                        packets * PacketPool::bytes_each(packet_bytes_of(plan)) >> 20);
+    text += fmt::format("\n{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", "link", "speed", "cable", "address",
+                        "MAC", "address", "MAC");
+    for (LinkId id = 0; id < plan.topology.links.size(); ++id) {
+        const Link& link = plan.topology.links[id];
+        text +=
+            fmt::format("{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", link.name, print_rate(link.speed),
+                        print_length(link.cable_m), print_address(plan.addresses.address(id, 0)),
+                        print_mac(plan.addresses.mac(id, 0)), print_address(plan.addresses.address(id, 1)),
+                        print_mac(plan.addresses.mac(id, 1)));
+    }
+    return text + routes_text(plan);
+}
+
+}  // namespace sluice::fabric
