@@ -13,6 +13,8 @@
 #include "tools/fabric/run/fabric.hh"
 #include "tools/fabric/run/pause_words.hh"
 
+#include "tools/fabric/report/xml_text.hh"
+
 namespace sluice::fabric {
 namespace {
 
@@ -42,16 +44,10 @@ std::map<PauseRoot, std::size_t> places_of(const std::map<PauseRoot, std::int64_
     return places;
 }
 
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) out += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-    return out;
-}
-
 std::string text_at(double x, double y, const char* anchor, const std::string& text) {
     return fmt::format(
         "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" fill=\"#333\" text-anchor=\"{}\">{}</text>\n", x, y,
-        anchor, escaped(text));
+        anchor, xml_text(text));
 }
 
 std::string bar(double x, double y, double wide, double high, std::size_t root) {
@@ -128,7 +124,7 @@ std::string draw_timeline(const Json& timeline, const std::string& title) {
         "height=\"{1:.0f}\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" "
         "fill=\"#ffffff\"/>\n<text x=\"20\" y=\"24\" font-size=\"15\" fill=\"#222\">{2}: who was paused by "
         "whom; height: part of the time; color: where it began</text>\n",
-        left + width + 40, height, escaped(title));
+        left + width + 40, height, xml_text(title));
     const double wide = width / bins;
     for (std::size_t n = 0; n < rows.size(); ++n) {
         const Json& row = rows[n];
