@@ -66,7 +66,7 @@ inline ClassWay class_way(const Parsed& parsed, const ClassMap& map, std::uint8_
     const ClassId tc = traffic_class(parsed, map);
     const ClassId group = map.tc_to_priority_group[tc];
     const bool lossy_roce = parsed.roce && !parsed.cnp && (lossless >> group & 1U) == 0;
-    return {{tc, EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp)},
+    return {{tc, EcnBits::of(parsed.ecn(), color_of(parsed.dscp()), parsed.cnp)},
             group,
             std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
                 std::uint32_t{parsed.ecn() == Ecn::ce} << 16 | std::uint32_t{lossy_roce} << 24};

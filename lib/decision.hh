@@ -112,7 +112,7 @@ struct Arrived {
 };
 
 struct Routed {
-    std::uint32_t group = 0;  // of next hops, what the FIB answered
+    std::uint32_t next_hop_group = 0;  // as the FIB answered
     std::uint32_t hash = 0;
     std::uint32_t bucket = 0;  // the hash's own; a member that is down passes its flows on
     std::uint32_t buckets = 1;

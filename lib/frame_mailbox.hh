@@ -50,7 +50,7 @@ class FrameMailbox {
     bool empty() const { return full_.empty(); }
 
   private:
-    std::unique_ptr<Slot[]> slots_;  // left uninitialised  NOLINT(modernize-avoid-c-arrays)
+    std::unique_ptr<Slot[]> slots_;  // left uninitialized  NOLINT(modernize-avoid-c-arrays)
     Mailbox<std::uint16_t> free_;    // from reader to writer
     Mailbox<std::uint16_t> full_;    // from writer to reader
 };

@@ -1,4 +1,4 @@
-// The transmit side of a link: serialises frames at the port's speed, overhead included.
+// The transmit side of a link: serializes frames at the port's speed, overhead included.
 //
 // A frame may start when the wire is free before `horizon` has passed. With horizon 0 the next frame starts
 // exactly when the one before has ended. A horizon stands for a transmit ring that is filled once a turn:

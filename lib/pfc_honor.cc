@@ -22,13 +22,13 @@ void PfcHonor::receive(const PauseMap& map, Time start, Time end, Time obeyed, R
 
 void PfcHonor::forget(Time now, std::uint8_t priorities) {
     expire(now);
-    for_each_class(held_ & priorities, [&](ClassId n) { step(n, PauseEvent::link_down, now); });
+    for_each_class(paused_ & priorities, [&](ClassId n) { step(n, PauseEvent::link_down, now); });
     ignored_ = static_cast<std::uint8_t>(ignored_ & ~priorities);
 }
 
 void PfcHonor::suspend(Time now, std::uint8_t priorities) {
     expire(now);
-    const unsigned taken = held_ & priorities;
+    const unsigned taken = paused_ & priorities;
     for_each_class(taken, [&](ClassId n) { resume(n, now); });
     find_earliest();
     suspended_ = static_cast<std::uint8_t>(suspended_ | priorities);
@@ -54,10 +54,10 @@ void PfcHonor::step(ClassId priority, PauseEvent event, Time now, Time until) {
         case PauseState::running:
             if (event != PauseEvent::xoff) return;
             counters_[priority].transitions.add(1);
-            hold(priority, now);
+            pause(priority, now);
             deadline_[priority] = until;
             break;
-        case PauseState::held:
+        case PauseState::paused:
             switch (event) {
                 case PauseEvent::xoff:
                     deadline_[priority] = until;
@@ -76,47 +76,47 @@ void PfcHonor::step(ClassId priority, PauseEvent event, Time now, Time until) {
     find_earliest();
 }
 
-std::uint8_t PfcHonor::still_held(Time now) const {
-    unsigned mask = held_;
-    for_each_class(held_, [&](ClassId n) {
+std::uint8_t PfcHonor::still_paused(Time now) const {
+    unsigned mask = paused_;
+    for_each_class(paused_, [&](ClassId n) {
         if (deadline_[n] <= now) mask &= ~(1U << n);
     });
     return static_cast<std::uint8_t>(mask);
 }
 
 void PfcHonor::expire_passed(Time now) {
-    for_each_class(held_, [&](ClassId n) {
+    for_each_class(paused_, [&](ClassId n) {
         if (deadline_[n] <= now) step(n, PauseEvent::expiry, now);
     });
 }
 
 void PfcHonor::settle(Time now) {
-    for_each_class(held_, [&](ClassId n) {
-        counters_[n].held_ps.set(static_cast<std::uint64_t>(paused_time(n, now).ps));
+    for_each_class(paused_, [&](ClassId n) {
+        counters_[n].paused_ps.set(static_cast<std::uint64_t>(paused_time(n, now).ps));
         counted_to_[n] = max(counted_to_[n], min(now, deadline_[n]));
     });
 }
 
 Duration PfcHonor::paused_time(ClassId priority, Time now) const {
-    const Duration closed{static_cast<std::int64_t>(counters_[priority].held_ps.get())};
+    const Duration closed{static_cast<std::int64_t>(counters_[priority].paused_ps.get())};
     if (state(priority) == PauseState::running) return closed;
     const Time to = min(now, deadline_[priority]);
     return counted_to_[priority] < to ? closed + (to - counted_to_[priority]) : closed;
 }
 
-void PfcHonor::hold(ClassId priority, Time now) {
-    held_ = static_cast<std::uint8_t>(held_ | 1U << priority);
+void PfcHonor::pause(ClassId priority, Time now) {
+    paused_ = static_cast<std::uint8_t>(paused_ | 1U << priority);
     counted_to_[priority] = now;
 }
 
 void PfcHonor::resume(ClassId priority, Time now) {
-    counters_[priority].held_ps.set(static_cast<std::uint64_t>(paused_time(priority, now).ps));
-    held_ = static_cast<std::uint8_t>(held_ & ~(1U << priority));
+    counters_[priority].paused_ps.set(static_cast<std::uint64_t>(paused_time(priority, now).ps));
+    paused_ = static_cast<std::uint8_t>(paused_ & ~(1U << priority));
 }
 
 void PfcHonor::find_earliest() {
     bool first = true;
-    for_each_class(held_, [&](ClassId n) {
+    for_each_class(paused_, [&](ClassId n) {
         earliest_ = first ? deadline_[n] : min(earliest_, deadline_[n]);
         first = false;
     });

@@ -5,7 +5,7 @@
 // bit leaves its priority alone. The port acts on a frame when it starts, so a pause that ends before that
 // frame has ended still runs to its own deadline. A priority is held while now < deadline; `expire` forgets
 // the pauses that have ended, so nothing stale is ever compared (Time wraps). Which queue a priority stands
-// for, the caller's map knows; the frame that is being serialised finishes. The owner of the port calls it:
+// for, the caller's map knows; the frame that is being serialized finishes. The owner of the port calls it:
 // `receive` for each PFC frame in order of arrival, `expire` each turn. Counters are read by anyone; rx_xoff,
 // rx_xon and rx_unexpected count frames that name the priority, each in one.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-enum class PauseState : std::uint8_t { running, held };
+enum class PauseState : std::uint8_t { running, paused };
 enum class PauseEvent : std::uint8_t { xoff, xon, expiry, link_down };
 
 class PfcHonor {
@@ -32,7 +32,7 @@ class PfcHonor {
         Counter rx_unexpected;  // PFC is not enabled for the priority: ignored
         Counter expired;        // resumed by itself
         Counter transitions;    // from running to held
-        Counter held_ps;        // up to the last `settle`, or the end of the last pause
+        Counter paused_ps;      // up to the last `settle`, or the end of the last pause
     };
 
     // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honors. `obeyed`: not
@@ -44,14 +44,14 @@ class PfcHonor {
 
     // Mask of the priorities that may not start a frame at `now`.
     std::uint8_t paused(Time now) const {
-        if (held_ == 0 || now < earliest_) [[likely]]
-            return held_;
-        return still_held(now);
+        if (paused_ == 0 || now < earliest_) [[likely]]
+            return paused_;
+        return still_paused(now);
     }
     void expire(Time now) {
-        if (held_ != 0 && earliest_ <= now) expire_passed(now);
+        if (paused_ != 0 && earliest_ <= now) expire_passed(now);
     }
-    std::optional<Time> next_expiry() const { return held_ != 0 ? std::optional(earliest_) : std::nullopt; }
+    std::optional<Time> next_expiry() const { return paused_ != 0 ? std::optional(earliest_) : std::nullopt; }
 
     // The link went down: the pauses of `priorities` are forgotten.
     void forget(Time now, std::uint8_t priorities = 0xFF);
@@ -63,15 +63,15 @@ class PfcHonor {
     // While priorities are suspended for long: forgets ignored pauses that have ended, before Time wraps.
     void expire_ignored(Time now);
 
-    // Brings held_ps up to `now` for the pauses that run.
+    // Brings paused_ps up to `now` for the pauses that run.
     void settle(Time now);
-    // The owner's view of held_ps at `now`, running pause included.
+    // The owner's view of paused_ps at `now`, running pause included.
     Duration paused_time(ClassId priority, Time now) const;
 
     PauseState state(ClassId priority) const {
-        return (held_ >> priority & 1U) != 0 ? PauseState::held : PauseState::running;
+        return (paused_ >> priority & 1U) != 0 ? PauseState::paused : PauseState::running;
     }
-    std::uint8_t held() const { return held_; }  // those that have passed unnoticed included
+    std::uint8_t held() const { return paused_; }  // those that have passed unnoticed included
     Time deadline(ClassId priority) const { return deadline_[priority]; }  // of a held one
     const Counters& counters(ClassId priority) const { return counters_[priority]; }
 
@@ -79,18 +79,18 @@ class PfcHonor {
     void step(ClassId priority, PauseEvent event, Time now, Time until = {});
 
   private:
-    std::uint8_t still_held(Time now) const;
+    std::uint8_t still_paused(Time now) const;
     void expire_passed(Time now);
-    void hold(ClassId priority, Time now);
+    void pause(ClassId priority, Time now);
     void resume(ClassId priority, Time now);
     void find_earliest();
 
-    std::uint8_t held_ = 0;
-    std::uint8_t suspended_ = 0;              // none of held_
+    std::uint8_t paused_ = 0;
+    std::uint8_t suspended_ = 0;              // none of paused_
     std::uint8_t ignored_ = 0;                // of suspended_: the peer has asked to hold it
-    Time earliest_{};                         // of the deadlines of held_
-    std::array<Time, classes> deadline_{};    // only of held_ and ignored_
-    std::array<Time, classes> counted_to_{};  // only of held_: held_ps has the time before
+    Time earliest_{};                         // of the deadlines of paused_
+    std::array<Time, classes> deadline_{};    // only of paused_ and ignored_
+    std::array<Time, classes> counted_to_{};  // only of paused_: paused_ps has the time before
     std::array<Counters, classes> counters_{};
 };
 

@@ -86,15 +86,15 @@ class alignas(32) PriorityGroup : public BufferUse {
         return headroom_.get() == 0 && shared_.get() <= std::min(low, limit) && !limits.changing;
     }
 
-    // For every group in use, after each burst of arrivals and each batch of releases, and once when `hold`
-    // ends. `hold` is the worker's own reason to pause: it falls behind. A group that is no longer lossless
-    // resumes.
-    XoffSignal update_xoff(const GroupLimits& limits, PoolView pool, bool hold = false) {
+    // For every group in use, after each burst of arrivals and each batch of releases, and once when
+    // `pause_peer` ends. `pause_peer` is the worker's own reason to pause: it falls behind. A group that is
+    // no longer lossless resumes.
+    XoffSignal update_xoff(const GroupLimits& limits, PoolView pool, bool pause_peer = false) {
         SLUICE_INVARIANT(!(limits.changing && !limits.lossless) &&
                          "only a lossless group waits for its limits");
         if (pause() == Pause::none) {
-            if (!limits.lossless || (!hold && !over(limits, pool))) return XoffSignal::none;
-        } else if (!limits.lossless || (!hold && may_resume(limits, pool))) {
+            if (!limits.lossless || (!pause_peer && !over(limits, pool))) return XoffSignal::none;
+        } else if (!limits.lossless || (!pause_peer && may_resume(limits, pool))) {
             return stop();
         } else if (pause() == Pause::sent) {
             return XoffSignal::none;
@@ -104,7 +104,7 @@ class alignas(32) PriorityGroup : public BufferUse {
     }
     // XOFF, whatever is in use, which the next update_xoff says: a group that begins to change, or whose port
     // comes up meanwhile.
-    void hold() {
+    void stay_in_xoff() {
         if (pause() == Pause::none) set_pause(Pause::due);
     }
     // Ends XOFF whatever is in use: port down, profile removed, shutdown.
@@ -137,8 +137,8 @@ class alignas(32) PriorityGroup : public BufferUse {
         headroom_watermark.user.set(headroom_.get());
     }
 
-    // Reserved cells at most are in use, and nobody is paused: unless `hold`, update_xoff has nothing to say,
-    // whatever the limits and the pool.
+    // Reserved cells at most are in use, and nobody is paused: unless `pause_peer`, update_xoff has nothing
+    // to say, whatever the limits and the pool.
     bool is_quiet() const { return (shared_.get() | headroom_.get() | pause_.get()) == 0; }
     bool in_xoff() const { return pause() != Pause::none; }  // any thread may ask
     std::uint32_t headroom_cells() const { return headroom_.get(); }
@@ -147,7 +147,7 @@ class alignas(32) PriorityGroup : public BufferUse {
     Watermark headroom_watermark;
 
   private:
-    // due: in XOFF since a packet went to headroom, or since `hold`; update_xoff has not said so yet.
+    // due: in XOFF since a packet went to headroom, or since `pause_peer`; update_xoff has not said so yet.
     enum class Pause : std::uint8_t { none, due, sent };
 
     Pause pause() const { return static_cast<Pause>(pause_.get()); }

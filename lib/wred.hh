@@ -1,7 +1,7 @@
 // WRED and ECN: whether a queue's length drops or marks a packet.
 //
 // A curve is 0 below min, rises linearly to p_max at max, and is 1 from max on (Floyd and Jacobson 1993; min
-// = max is a step). Each colour, which is the drop precedence of the packet's DSCP (RFC 2597), has its own,
+// = max is a step). Each color, which is the drop precedence of the packet's DSCP (RFC 2597), has its own,
 // and ECT packets may have one of theirs. Length is the queue's cells in bytes: as it is, or averaged with
 // 1/2^weight. Drops are decided at enqueue, by the length before the packet; marks at enqueue too, or at
 // dequeue by what stays behind the packet, so that the signal does not wait in the queue, or by the time the
@@ -19,18 +19,18 @@
 
 namespace sluice {
 
-enum class Colour : std::uint8_t { green, yellow, red };
-constexpr unsigned colours = 3;
+enum class Color : std::uint8_t { green, yellow, red };
+constexpr unsigned colors = 3;
 
 // Assured forwarding, AFxy with x in 1..4 (RFC 2597): the drop precedence y. All other code points are green.
-constexpr auto colour_by_dscp = [] {
-    std::array<Colour, 64> colour{};
+constexpr auto color_by_dscp = [] {
+    std::array<Color, 64> color{};
     for (unsigned af_class = 1; af_class <= 4; ++af_class)
         for (unsigned precedence = 1; precedence <= 3; ++precedence)
-            colour[af_class << 3 | precedence << 1] = static_cast<Colour>(precedence - 1);
-    return colour;
+            color[af_class << 3 | precedence << 1] = static_cast<Color>(precedence - 1);
+    return color;
 }();
-constexpr Colour colour_of(std::uint8_t dscp) { return colour_by_dscp[dscp & 63U]; }
+constexpr Color color_of(std::uint8_t dscp) { return color_by_dscp[dscp & 63U]; }
 
 // What WRED needs to know of a packet, in one byte that travels with it through the queue.
 struct EcnBits {
@@ -38,12 +38,12 @@ struct EcnBits {
 
     static constexpr std::uint8_t exempt_bit = 16;
     static constexpr unsigned values = 32;  // of bits
-    static constexpr EcnBits of(Ecn ecn, Colour colour, bool exempt) {
-        return {static_cast<std::uint8_t>(static_cast<unsigned>(ecn) | static_cast<unsigned>(colour) << 2 |
+    static constexpr EcnBits of(Ecn ecn, Color color, bool exempt) {
+        return {static_cast<std::uint8_t>(static_cast<unsigned>(ecn) | static_cast<unsigned>(color) << 2 |
                                           (exempt ? exempt_bit : 0U))};
     }
     constexpr Ecn ecn() const { return static_cast<Ecn>(bits & 3U); }
-    constexpr Colour colour() const { return static_cast<Colour>(bits >> 2 & 3U); }
+    constexpr Color color() const { return static_cast<Color>(bits >> 2 & 3U); }
     constexpr bool is_exempt() const {
         return (bits & exempt_bit) != 0;
     }  // a CNP: neither marked nor dropped
@@ -51,7 +51,7 @@ struct EcnBits {
         return !is_exempt() && (ecn() == Ecn::ect0 || ecn() == Ecn::ect1);
     }
 };
-constexpr unsigned ecn_kinds = 16;  // values of bits & 15: colour and ECN on arrival
+constexpr unsigned ecn_kinds = 16;  // values of bits & 15: color and ECN on arrival
 
 constexpr std::uint64_t certainty = 1ULL << 32;  // of probabilities, which are parts of 2^32
 
@@ -81,8 +81,8 @@ class WredCurve {
 enum class MarkAt : std::uint8_t { dequeue, enqueue, sojourn };
 
 struct WredProfile {
-    std::array<WredCurve, colours> colour;
-    WredCurve ect;      // for ECT packets of any colour, where has_ect
+    std::array<WredCurve, colors> color;
+    WredCurve ect;      // for ECT packets of any color, where has_ect
     WredCurve sojourn;  // for marks at `sojourn`
     bool has_ect = false;
     MarkAt mark_at = MarkAt::dequeue;
@@ -92,11 +92,11 @@ struct WredProfile {
     bool operator==(const WredProfile&) const = default;
 
     // A queue of fewer bytes leaves such a packet alone at its departure, whatever else holds.
-    std::uint64_t calm_bytes(EcnBits packet) const {
+    std::uint64_t unmarked_below_bytes(EcnBits packet) const {
         return weight == 0 && mark_at == MarkAt::dequeue ? curve(packet).min() : 0;
     }
     const WredCurve& curve(EcnBits packet) const {
-        return has_ect && packet.ecn() != Ecn::not_ect ? ect : colour[static_cast<unsigned>(packet.colour())];
+        return has_ect && packet.ecn() != Ecn::not_ect ? ect : color[static_cast<unsigned>(packet.color())];
     }
 };
 

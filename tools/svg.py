@@ -8,23 +8,23 @@ class Drawing:
     def __init__(self, width):
         self.width, self.out = width, []
 
-    def text(self, x, y, text, anchor='start', colour=INK, size=12, weight='normal', halo=False):
+    def text(self, x, y, text, anchor='start', color=INK, size=12, weight='normal', halo=False):
         behind = ' stroke="white" stroke-width="3" paint-order="stroke"' if halo else ''
-        self.out.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}" '
+        self.out.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}" font-size="{size}" '
                         f'font-weight="{weight}"{behind}>{escape(text)}</text>')
 
-    def line(self, x1, y1, x2, y2, colour=FAINT, width=1):
-        self.out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
+    def line(self, x1, y1, x2, y2, color=FAINT, width=1):
+        self.out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" '
                         f'stroke-width="{width}"/>')
 
-    def path(self, points, colour, dashed=False, width=1.6):
+    def path(self, points, color, dashed=False, width=1.6):
         places = [f'{x:.1f},{y:.1f}' for x, y in points]
         text = ' '.join(place for place, before in zip(places, [None, *places]) if place != before)
         dash = ' stroke-dasharray="5 4"' if dashed else ''
-        self.out.append(f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="{width}"{dash}/>')
+        self.out.append(f'<polyline points="{text}" fill="none" stroke="{color}" stroke-width="{width}"{dash}/>')
 
-    def bar(self, x, y, width, height, colour, tip=''):
-        self.out.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}">'
+    def bar(self, x, y, width, height, color, tip=''):
+        self.out.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{color}">'
                         f'<title>{escape(tip)}</title></rect>')
 
     def svg(self, heading, left, height):

@@ -34,23 +34,24 @@ std::uint16_t number_of(std::vector<WredProfile>& profiles, const WredProfile& p
     return static_cast<std::uint16_t>(number);
 }
 
-// `said`: what holds at the port, as watchdog_of has it.
-WatchdogPolicy watchdog_policy(const WatchdogConfig& said, ClockKind clock, const EffectivePort& port,
+// `configured`: what holds at the port, as watchdog_of has it.
+WatchdogPolicy watchdog_policy(const WatchdogConfig& configured, ClockKind clock, const EffectivePort& port,
                                bool stopped, bool big_red_switch) {
     WatchdogPolicy policy;
-    policy.settings.detection = said.detection;
-    policy.settings.restoration = said.restoration.value_or(said.detection * 2);
-    policy.settings.action = said.action;
-    if (clock == ClockKind::real_time) policy.settings.poll = said.poll.value_or(said.detection / 4);
+    policy.settings.detection = configured.detection;
+    policy.settings.restoration = configured.restoration.value_or(configured.detection * 2);
+    policy.settings.action = configured.action;
+    if (clock == ClockKind::real_time)
+        policy.settings.poll = configured.poll.value_or(configured.detection / 4);
     for (ClassId n = 0; n < classes; ++n) {
         policy.priorities[n] = static_cast<std::uint8_t>(
             classes_that_map_to(port.map.pfc_priority_to_queue, n) & port.masks.honors);
         if (port.queue[n].lossless && policy.priorities[n] != 0)
             policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
     }
-    if (said.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
+    if (configured.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
     // Where the action cuts nothing, the port has none of the big red switch either.
-    if (big_red_switch && cuts(said.action)) policy.cut = policy.candidates;
+    if (big_red_switch && cuts(configured.action)) policy.cut = policy.candidates;
     return policy;
 }
 
@@ -167,7 +168,7 @@ PacketDemand packet_demand(const Config& config) {
         const DeviceText device = parse_device(port.device);
         demand.rings += 2 * burst_size;
         if (device.has("pci")) {
-            const RingSizes sizes = ring_sizes(port.speed, config.turn_max, modelled_ring, packet_buffer);
+            const RingSizes sizes = ring_sizes(port.speed, config.turn_max, modeled_ring, packet_buffer);
             demand.rings += std::uint64_t{port.rx_queues} * sizes.receive +
                             std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
         } else if (config.clock == ClockKind::real_time) {
@@ -176,7 +177,7 @@ PacketDemand packet_demand(const Config& config) {
         // Of a further receive queue, what its poller has in hand and what it has passed on: no frame is
         // admitted before it has left here, so however late its owner takes it, it has its buffers.
         const std::uint64_t segments = (max_frame_bytes + packet_buffer - 1) / packet_buffer;
-        demand.rings += (port.rx_queues - 1ULL) * (passed_frames + burst_size) * segments;
+        demand.rings += (port.rx_queues - 1ULL) * (hand_off_capacity + burst_size) * segments;
         if (device.has("xdp")) demand.rings += xdp_packets;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
         // A file that cannot be read is the port's own error a little later.

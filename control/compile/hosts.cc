@@ -205,7 +205,9 @@ class HostSpecs {
 roce::ReactionParameters reaction_parameters(const HostConfig& host, Rate line) {
     roce::ReactionParameters made = constants_of(host.cc, line);
     if (host.cc == roce::CongestionControl::none) return made;
-    const auto take = [](auto& constant, const auto& said) { constant = said.value_or(constant); };
+    const auto take = [](auto& constant, const auto& configured) {
+        constant = configured.value_or(constant);
+    };
     take(made.min_rate, host.rate_min);
     take(made.additive, host.rate_ai);
     take(made.hyper, host.rate_hai);

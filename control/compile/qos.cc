@@ -74,7 +74,7 @@ Headroom headroom_of(const Config& config, const PortConfig& port) {
     inputs.own_tags = 1;
     // The frames that arrive before our turn sees them, and the time that our PFC frame waits in our own
     // ring.
-    inputs.own_turn_max = is_virtual ? config.virtual_turn * 2 : config.turn_max + modelled_ring;
+    inputs.own_turn_max = is_virtual ? config.virtual_turn * 2 : config.turn_max + modeled_ring;
     // A frame that another worker has received waits for ours, however many receive queues there are:
     // together they bring no more than the link.
     if (!is_virtual && port.rx_queues > 1) inputs.hand_over_max = config.turn_max;

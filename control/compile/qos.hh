@@ -21,7 +21,7 @@
 namespace sluice {
 
 // Under the real clock a software device is paced by the link model; this much of time may wait in its ring.
-constexpr Duration modelled_ring = microseconds(20);
+constexpr Duration modeled_ring = microseconds(20);
 
 // Sizes are within the buffer, sums of what is promised may be above it: such a configuration is refused.
 struct EffectivePool {

@@ -29,9 +29,9 @@ std::string wred_table(const EffectivePort& port) {
     for (unsigned n = 0; n < classes; ++n) {
         if (!port.wred_profile[n]) continue;
         const WredProfile& profile = *port.wred_profile[n];
-        std::string what = "green " + curve_text(profile.colour[0]);
-        if (profile.colour[1] != profile.colour[0]) what += ", yellow " + curve_text(profile.colour[1]);
-        if (profile.colour[2] != profile.colour[0]) what += ", red " + curve_text(profile.colour[2]);
+        std::string what = "green " + curve_text(profile.color[0]);
+        if (profile.color[1] != profile.color[0]) what += ", yellow " + curve_text(profile.color[1]);
+        if (profile.color[2] != profile.color[0]) what += ", red " + curve_text(profile.color[2]);
         if (profile.has_ect) what += ", ECT " + curve_text(profile.ect);
         if (profile.mark_at == MarkAt::sojourn)
             what += fmt::format(", ECT after {} to {} ns", profile.sojourn.min() / 1000,

@@ -31,20 +31,20 @@ WredCurve compiled(const Curve& curve) {
 
 WredProfile one_curve(const Curve& curve) {
     WredProfile profile;
-    profile.colour.fill(compiled(curve));
+    profile.color.fill(compiled(curve));
     return profile;
 }
 
-Curve over(const Curve& base, const WredCurveConfig& said) {
-    return {said.min_bytes.value_or(base.min), said.max_bytes.value_or(base.max),
-            said.probability.value_or(base.probability)};
+Curve over(const Curve& base, const WredCurveConfig& configured) {
+    return {configured.min_bytes.value_or(base.min), configured.max_bytes.value_or(base.max),
+            configured.probability.value_or(base.probability)};
 }
 
 tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfig& config,
                                                                  const std::string& name, Rate speed) {
     std::optional<WredProblem> problem;
-    const auto curve = [&](const char* key, const Curve& base, const WredCurveConfig& said) {
-        const Curve made = over(base, said);
+    const auto curve = [&](const char* key, const Curve& base, const WredCurveConfig& configured) {
+        const Curve made = over(base, configured);
         if (made.min > made.max && !problem)
             problem =
                 WredProblem{fmt::format("wred.{}.{}_min", name, key),
@@ -54,8 +54,8 @@ tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfi
     };
     const Curve green = curve("green", linear(speed), config.green);
     WredProfile profile;
-    profile.colour = {compiled(green), compiled(curve("yellow", green, config.yellow)),
-                      compiled(curve("red", green, config.red))};
+    profile.color = {compiled(green), compiled(curve("yellow", green, config.yellow)),
+                     compiled(curve("red", green, config.red))};
     profile.has_ect = config.ect != WredCurveConfig{};
     if (profile.has_ect) profile.ect = compiled(curve("ect", green, config.ect));
     profile.mark_at = config.mark_at;

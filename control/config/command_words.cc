@@ -112,9 +112,9 @@ ParsedCommand parse_set(std::string_view text) {
 ParsedCommand parse_decisions_command(const Words& words) {
     auto wanted = parse_decisions(std::span(words).subspan(1));
     if (!wanted) return tl::unexpected(std::move(wanted.error()));
-    std::string said;
-    for (const std::string& word : std::span(words).subspan(1)) append_item(said, " ", word);
-    return DecisionsCommand{std::move(*wanted), std::move(said)};
+    std::string text;
+    for (const std::string& word : std::span(words).subspan(1)) append_item(text, " ", word);
+    return DecisionsCommand{std::move(*wanted), std::move(text)};
 }
 
 std::string check(const Config& config, const QueueCommand& command) {

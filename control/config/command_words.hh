@@ -60,7 +60,7 @@ struct SetCommand {
 
 struct DecisionsCommand {
     DecisionsConfig wanted;
-    std::string said;
+    std::string text;
 };
 
 using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand,

@@ -35,7 +35,7 @@ Rows<WredConfig> wred_rows() {
     add_curve_rows(rows, "green_", &W::green, "linear", "green packets: all but AFx2 and AFx3.");
     add_curve_rows(rows, "yellow_", &W::yellow, "green", "yellow packets: AFx2.");
     add_curve_rows(rows, "red_", &W::red, "green", "red packets: AFx3.");
-    add_curve_rows(rows, "ect_", &W::ect, "colour", "ECT packets of any colour.");
+    add_curve_rows(rows, "ect_", &W::ect, "color", "ECT packets of any color.");
     const auto stay = optional_or(time({}, seconds(1), "20us"), "none");
     rows.key("sojourn_min", &W::sojourn_min, stay, "Time in the queue below which nothing is marked.");
     rows.key("sojourn_max", &W::sojourn_max, stay,

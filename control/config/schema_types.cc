@@ -42,7 +42,7 @@ ParsedValue<std::uint64_t> rate_bits(std::string_view text) {
 }
 
 ParsedValue<std::uint64_t> length_m(std::string_view text) {
-    return parse_length(text).map([](std::uint32_t metres) { return std::uint64_t{metres}; });
+    return parse_length(text).map([](std::uint32_t meters) { return std::uint64_t{meters}; });
 }
 
 // A number with a unit, within a range; `print` gives the string.

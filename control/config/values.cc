@@ -139,10 +139,10 @@ ParsedValue<Duration> parse_time(std::string_view text) {
 }
 
 ParsedValue<std::uint32_t> parse_length(std::string_view text) {
-    const auto metres = parse_quantity(text, length_units, "metres");
-    if (!metres) return tl::unexpected<ValueError>(metres.error());
-    if (*metres > std::numeric_limits<std::uint32_t>::max()) return refuse("is too large");
-    return static_cast<std::uint32_t>(*metres);
+    const auto meters = parse_quantity(text, length_units, "meters");
+    if (!meters) return tl::unexpected<ValueError>(meters.error());
+    if (*meters > std::numeric_limits<std::uint32_t>::max()) return refuse("is too large");
+    return static_cast<std::uint32_t>(*meters);
 }
 
 ParsedValue<Chance> parse_chance(std::string_view text) {
@@ -212,7 +212,7 @@ std::string print_time(Duration time) {
     if (time.ps == 0) return "0ns";
     return print_quantity(static_cast<std::uint64_t>(time.ps), time_units, "ps");
 }
-std::string print_length(std::uint32_t metres) { return fmt::format("{}m", metres); }
+std::string print_length(std::uint32_t meters) { return fmt::format("{}m", meters); }
 
 std::string print_chance(Chance chance) {
     return print_quantity(chance.parts_per_billion, chance_units,

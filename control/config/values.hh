@@ -26,7 +26,7 @@ using ParsedValue = tl::expected<T, ValueError>;
 ParsedValue<std::uint64_t> parse_size(std::string_view text);     // bytes: "150KB", "1.5MiB", "9216"
 ParsedValue<Rate> parse_rate(std::string_view text);              // "100G", "25Gbps", "400Gb/s", "1000000000"
 ParsedValue<Duration> parse_time(std::string_view text);          // "200ms", "1.5s"; the unit is needed
-ParsedValue<std::uint32_t> parse_length(std::string_view text);   // whole metres: "5m", "2km"
+ParsedValue<std::uint32_t> parse_length(std::string_view text);   // whole meters: "5m", "2km"
 ParsedValue<Chance> parse_chance(std::string_view text);          // "0.1%", "50ppm", "1ppb"
 ParsedValue<std::uint64_t> parse_integer(std::string_view text);  // decimal digits only
 ParsedValue<MacAddress> parse_mac(std::string_view text);         // "02:00:00:00:00:01"
@@ -37,7 +37,7 @@ ParsedValue<IpPrefix> parse_network(std::string_view text);       // "10.0.0.0/2
 std::string print_size(std::uint64_t bytes);
 std::string print_rate(Rate rate);
 std::string print_time(Duration time);  // `time` not negative
-std::string print_length(std::uint32_t metres);
+std::string print_length(std::uint32_t meters);
 std::string print_chance(Chance chance);
 // Of a whole, in per cent rounded up; "-" when there is no whole.
 std::string print_share(std::uint64_t part, std::uint64_t whole);

@@ -41,7 +41,7 @@ constexpr int exit_done = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_configuration = 2;  // or usage
 constexpr int exit_false = 4;          // an assertion
-constexpr int exit_signalled = 128;    // plus the signal's number, as a shell has it
+constexpr int exit_signaled = 128;     // plus the signal's number, as a shell has it
 
 int usage_error(const std::string& what) {
     complain("sluiced: {}\n{}", what, usage_text());
@@ -135,7 +135,7 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
         samples.add_to(trace);
         good &= write_file(arguments.trace, json_text(trace));
     }
-    say("{}", summarise(report));
+    say("{}", summarize(report));
     running.device().empty();
     const unsigned missing = running.packets_missing();
     if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
@@ -144,7 +144,7 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
     if (running.is_interrupted()) {
         if (!arguments.assertions.empty())
             complain("sluiced: the run was interrupted: its assertions are not judged\n");
-        return exit_signalled + stopped_by();
+        return exit_signaled + stopped_by();
     }
     const bool is_true = holds(arguments.assertions, report);
     if (!good || !balanced || missing != 0) return exit_failed;

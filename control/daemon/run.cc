@@ -32,11 +32,11 @@ namespace sluice {
 namespace {
 
 // The one piece of state that a signal handler can reach.
-volatile std::sig_atomic_t signalled = 0;
+volatile std::sig_atomic_t signaled = 0;
 volatile std::sig_atomic_t reload_wanted = 0;
 extern "C" void on_signal(int number) {
-    if (signalled != 0) _exit(1);  // the second one ends at once
-    signalled = number;
+    if (signaled != 0) _exit(1);  // the second one ends at once
+    signaled = number;
 }
 extern "C" void on_hangup(int) { reload_wanted = 1; }
 
@@ -213,7 +213,7 @@ std::string run_virtual(StandaloneSwitch& alone, Outside& outside, std::optional
     const bool ended = loop.run(end, [&] {
         progress.show(loop.now());
         if (++steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
-        return signalled == 0;
+        return signaled == 0;
     });
     if (!ended) alone.running().set_interrupted();
     return loop.gave_up();
@@ -229,12 +229,12 @@ void run_interactive(StandaloneSwitch& alone, Outside& outside) {
             const auto deadline = outside.api().confirm_by();
             more = deadline && (!end || *deadline <= *end);
             const auto until = more ? deadline : end;
-            if (!loop.run(until, [] { return signalled == 0; })) return alone.running().set_interrupted();
+            if (!loop.run(until, [] { return signaled == 0; })) return alone.running().set_interrupted();
             if (!loop.gave_up().empty()) return;
             outside.api().tick();
         }
     };
-    while (signalled == 0) outside.serve(std::chrono::milliseconds(20));
+    while (signaled == 0) outside.serve(std::chrono::milliseconds(20));
 }
 
 void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration> duration) {
@@ -293,6 +293,6 @@ RunEnd run(StandaloneSwitch& alone, const RunOptions& options) {
     return end;
 }
 
-int stopped_by() { return signalled; }
+int stopped_by() { return signaled; }
 
 }  // namespace sluice

@@ -65,7 +65,7 @@ void add_arrival(Line& line, const Arrived& arrived, Time at, const CaptureTimel
 }
 
 void add_route(Line& line, const Routed& routed, const PortNames& ports) {
-    line.add(R"(,"route":{{"group":{})", routed.group);
+    line.add(R"(,"route":{{"group":{})", routed.next_hop_group);
     if (routed.chosen)
         line.add(R"(,"hash":{},"bucket":{},"buckets":{},"next_hop":{},"egress":"{}","queue":{})", routed.hash,
                  routed.bucket, routed.buckets, routed.next_hop, ports[routed.egress_port], routed.queue);

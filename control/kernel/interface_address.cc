@@ -35,9 +35,9 @@ std::string set_interface_address(int interface, const IpPrefix& address, bool t
     alignas(nlmsghdr) std::array<char, 1024> answer{};
     const ssize_t got = recv(socket.get(), answer.data(), answer.size(), MSG_DONTWAIT);
     if (got < static_cast<ssize_t>(sizeof(nlmsghdr) + sizeof(nlmsgerr))) return "the kernel does not answer";
-    const auto* said = reinterpret_cast<const nlmsghdr*>(answer.data());
-    if (said->nlmsg_type != NLMSG_ERROR) return "the kernel does not answer";
-    const int error = -static_cast<const nlmsgerr*>(mnl_nlmsg_get_payload(said))->error;
+    const auto* reply = reinterpret_cast<const nlmsghdr*>(answer.data());
+    if (reply->nlmsg_type != NLMSG_ERROR) return "the kernel does not answer";
+    const int error = -static_cast<const nlmsgerr*>(mnl_nlmsg_get_payload(reply))->error;
     if (error == 0 || (!there && error == EADDRNOTAVAIL)) return {};
     return std::strerror(error);
 }

@@ -61,16 +61,16 @@ void KernelMirror::ask_again() {
     ask_next();
 }
 
-void KernelMirror::take(const KernelSaid& said) {
-    for (const KernelMessage& message : said.messages) (fresh_ ? *fresh_ : tables_).apply(message);
+void KernelMirror::take(const KernelMessages& answer) {
+    for (const KernelMessage& message : answer.messages) (fresh_ ? *fresh_ : tables_).apply(message);
     if (!fresh_) return;
-    if (said.interrupted) wanted_ = true;
-    if (said.failed) {
+    if (answer.interrupted) wanted_ = true;
+    if (answer.failed) {
         fresh_.reset();
         wanted_ = true;
-    } else if (said.done && ++question_ < (routes_ ? questions.size() : questions_without_routes)) {
+    } else if (answer.done && ++question_ < (routes_ ? questions.size() : questions_without_routes)) {
         ask_next();
-    } else if (said.done) {
+    } else if (answer.done) {
         tables_.replace(std::move(*fresh_));
         fresh_.reset();
         ++resyncs_;
@@ -86,7 +86,7 @@ void KernelMirror::read() {
             fresh_.reset();
             wanted_ = true;
         } else {
-            take(read->said);
+            take(read->parsed);
         }
     }
     if (tables_.take_asks_again()) wanted_ = true;

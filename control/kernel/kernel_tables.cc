@@ -17,7 +17,7 @@ void differences(const Map& from, const Map& to, std::set<Key>& changed, Same sa
         if (!from.contains(key)) changed.insert(key);
 }
 
-// What no router forwards: every link has such routes of its own.
+// Destinations that no router forwards: every link has such routes of its own.
 bool is_of_link(const IpPrefix& prefix) {
     const auto& bytes = prefix.address.bytes;
     if (!prefix.address.is_v6) return prefix.length >= 4 && bytes[0] >> 4 == 0xE;
@@ -27,7 +27,7 @@ bool is_of_link(const IpPrefix& prefix) {
 }  // namespace
 
 void KernelTables::apply(const KernelMessage& message) {
-    std::visit([this](const auto& said) { take(said); }, message);
+    std::visit([this](const auto& entry) { take(entry); }, message);
 }
 
 void KernelTables::take(const KernelLink& link) {
@@ -48,32 +48,32 @@ void KernelTables::take(const KernelLink& link) {
     if (!link.there || before.running != link.running) asks_again_ = true;
 }
 
-void KernelTables::take(const KernelAddress& said) {
-    const IpAddress& address = said.address.address;
-    if (said.there) {
-        addresses_[address].insert(said.index);
+void KernelTables::take(const KernelAddress& entry) {
+    const IpAddress& address = entry.address.address;
+    if (entry.there) {
+        addresses_[address].insert(entry.index);
     } else if (const auto known = addresses_.find(address); known != addresses_.end()) {
-        known->second.erase(said.index);
+        known->second.erase(entry.index);
         if (known->second.empty()) addresses_.erase(known);
     }
     changed_addresses_.insert(address);
     addresses_changed_ = true;
 }
 
-void KernelTables::take(const KernelNeighbor& said) {
-    if (!ports_.contains(said.index)) return;
-    const Place place{said.index, said.address};
-    const auto known = neighbors_.find(said.address);
-    const bool was = known != neighbors_.end() && known->second.contains(said.index);
-    if (said.mac) {
-        const Neighbor now{*said.mac, said.stale, said.permanent};
-        Neighbor& there = was ? known->second.at(said.index) : neighbors_[said.address][said.index];
-        if (!was || !(there == now)) changed_neighbors_.insert(said.address);
+void KernelTables::take(const KernelNeighbor& entry) {
+    if (!ports_.contains(entry.index)) return;
+    const Place place{entry.index, entry.address};
+    const auto known = neighbors_.find(entry.address);
+    const bool was = known != neighbors_.end() && known->second.contains(entry.index);
+    if (entry.mac) {
+        const Neighbor now{*entry.mac, entry.stale, entry.permanent};
+        Neighbor& there = was ? known->second.at(entry.index) : neighbors_[entry.address][entry.index];
+        if (!was || !(there == now)) changed_neighbors_.insert(entry.address);
         there = now;
     } else if (was) {
-        known->second.erase(said.index);
+        known->second.erase(entry.index);
         if (known->second.empty()) neighbors_.erase(known);
-        changed_neighbors_.insert(said.address);
+        changed_neighbors_.insert(entry.address);
         if (gateways_.contains(place)) wanted_.insert(place);
     }
 }
@@ -108,22 +108,22 @@ void KernelTables::store(const IpPrefix& prefix, std::uint32_t metric, const Rou
     changed_prefixes_.insert(prefix);
 }
 
-void KernelTables::take(const KernelRoute& said) {
-    if (is_of_link(said.prefix)) return;
-    const auto metrics = routes_.find(said.prefix);
+void KernelTables::take(const KernelRoute& entry) {
+    if (is_of_link(entry.prefix)) return;
+    const auto metrics = routes_.find(entry.prefix);
     Route* known = nullptr;
     if (metrics != routes_.end())
-        if (const auto found = metrics->second.find(said.metric); found != metrics->second.end())
+        if (const auto found = metrics->second.find(entry.metric); found != metrics->second.end())
             known = &found->second;
-    Route now{said.kind, said.legs, known != nullptr && known->several};
-    if (said.there) {
+    Route now{entry.kind, entry.legs, known != nullptr && known->several};
+    if (entry.there) {
         if (known != nullptr && *known == now) return;
-        if (known != nullptr && !said.replaces) {
+        if (known != nullptr && !entry.replaces) {
             known->several = now.several = true;
-            if (said.listed) return;  // the first of them is the one that counts
+            if (entry.listed) return;  // the first of them is the one that counts
             asks_again_ = true;
         }
-        store(said.prefix, said.metric, &now);
+        store(entry.prefix, entry.metric, &now);
         return;
     }
     if (known == nullptr) return;
@@ -131,14 +131,14 @@ void KernelTables::take(const KernelRoute& said) {
     // IPv6 legs go one by one, and do not tell their weight then.
     now.legs = known->legs;
     const auto left = std::erase_if(now.legs, [&](const KernelLeg& leg) {
-        return std::any_of(said.legs.begin(), said.legs.end(), [&](const KernelLeg& gone) {
+        return std::any_of(entry.legs.begin(), entry.legs.end(), [&](const KernelLeg& gone) {
             return gone.index == leg.index && gone.via == leg.via;
         });
     });
-    if (left == 0 && !said.legs.empty())
+    if (left == 0 && !entry.legs.empty())
         asks_again_ = true;  // it was another one
     else
-        store(said.prefix, said.metric, now.legs.empty() ? nullptr : &now);
+        store(entry.prefix, entry.metric, now.legs.empty() ? nullptr : &now);
 }
 
 void KernelTables::change_ports(const KernelTables& fresh) {

@@ -252,8 +252,8 @@ struct Request {
 
 }  // namespace
 
-KernelSaid parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t asked) {
-    KernelSaid said;
+KernelMessages parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t asked) {
+    KernelMessages parsed;
     const auto* message = reinterpret_cast<const nlmsghdr*>(datagram.data());
     int left = static_cast<int>(datagram.size());
     // libmnl takes a length with its uppermost bit for a small one.
@@ -262,17 +262,17 @@ KernelSaid parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t a
     };
     for (; fits(); message = mnl_nlmsg_next(message, &left)) {
         if ((message->nlmsg_flags & NLM_F_MULTI) != 0 && message->nlmsg_seq != asked) continue;
-        if ((message->nlmsg_flags & NLM_F_DUMP_INTR) != 0) said.interrupted = true;
+        if ((message->nlmsg_flags & NLM_F_DUMP_INTR) != 0) parsed.interrupted = true;
         if (message->nlmsg_type == NLMSG_DONE) {
-            said.done = true;
+            parsed.done = true;
         } else if (message->nlmsg_type == NLMSG_ERROR) {
             const auto* error = header_of<nlmsgerr>(message);
-            if (error != nullptr && error->error < 0 && message->nlmsg_seq == asked) said.failed = true;
+            if (error != nullptr && error->error < 0 && message->nlmsg_seq == asked) parsed.failed = true;
         } else if (auto understood = message_in(message)) {
-            said.messages.push_back(std::move(*understood));
+            parsed.messages.push_back(std::move(*understood));
         }
     }
-    return said;
+    return parsed;
 }
 
 tl::expected<Netlink, std::string> Netlink::open(const Options& options) {
@@ -318,7 +318,7 @@ std::optional<Netlink::Read> Netlink::read() {
         read.overrun = true;
         return read;
     }
-    read.said = parse_netlink({buffer_.data(), static_cast<std::size_t>(bytes)}, sequence_);
+    read.parsed = parse_netlink({buffer_.data(), static_cast<std::size_t>(bytes)}, sequence_);
     return read;
 }
 

@@ -64,13 +64,13 @@ using KernelMessage = std::variant<KernelLink, KernelAddress, KernelNeighbor, Ke
 
 // A datagram's messages in order. What is none of the above, of another table than main, or damaged is left
 // out; so is what answers an earlier question than that of number `asked`.
-struct KernelSaid {
+struct KernelMessages {
     std::vector<KernelMessage> messages;
     bool done = false;         // the end of what was asked for
     bool failed = false;       // what was asked for is not told
     bool interrupted = false;  // what was asked for changed under it: ask again
 };
-KernelSaid parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t asked);
+KernelMessages parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t asked);
 
 class Netlink {
   public:
@@ -86,7 +86,7 @@ class Netlink {
     bool ask(Ask what);
     // The next datagram; nothing when none waits. Overrun: notices are lost, ask for everything again.
     struct Read {
-        KernelSaid said;
+        KernelMessages parsed;
         bool overrun = false;
     };
     std::optional<Read> read();

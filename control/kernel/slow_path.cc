@@ -16,7 +16,7 @@ namespace {
 // Whether packets to this address leave by other ports than this one, and by any at all: then hosts here may
 // send them to us.
 bool is_behind_another(const Policy& policy, PortId here, const IpAddress& address) {
-    const Group& group = policy.groups[policy.fib->lookup(address)];
+    const NextHopGroup& group = policy.next_hop_groups[policy.fib->lookup(address)];
     if (group.drop != DropReason::none) return false;
     const auto members = policy.buckets.subspan(group.first_bucket, std::size_t{1} << group.log2_buckets);
     return std::none_of(members.begin(), members.end(),
@@ -98,31 +98,31 @@ bool SlowPath::keep(const ServedSwitch& of, PortId id, const Punted& in) {
     const auto destination = destination_in(frame);
     if (destination) {
         const std::uint32_t group = of.device.policy().fib->lookup(*destination);
-        const HeldFrame::Hop hop{group, group == group_unresolved ? *destination : IpAddress{}};
-        if (held_.hold({hop, *destination, id, {frame.begin(), frame.end()}, {}}, of.now)) return false;
+        const PendingFrame::Hop hop{group, group == group_unresolved ? *destination : IpAddress{}};
+        if (pending_.keep({hop, *destination, id, {frame.begin(), frame.end()}, {}}, of.now)) return false;
     }
     return give(of.device, id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop});
 }
 
 // Frames whose neighbor is known go their way, whatever that is by now.
 bool SlowPath::settle(const ServedSwitch& of) {
-    if (held_.size() == 0) return false;
+    if (pending_.size() == 0) return false;
     Switch& device = of.device;
     const Policy& policy = device.policy();
     bool any = false;
-    held_.settle(
+    pending_.settle(
         of.now,
-        [&](const HeldFrame& frame) {
-            return policy.groups[policy.fib->lookup(frame.destination)].drop !=
+        [&](const PendingFrame& frame) {
+            return policy.next_hop_groups[policy.fib->lookup(frame.destination)].drop !=
                    DropReason::unresolved_next_hop;
         },
-        [&](const HeldFrame& frame, HeldFrames::Fate fate) {
+        [&](const PendingFrame& frame, PendingFrames::Fate fate) {
             if (device.port(frame.port).control->injected.claim() == nullptr) return false;
             any = true;
             return give(
                 device, frame.port, frame.bytes,
                 {InjectHead::Origin::returned,
-                 fate == HeldFrames::Fate::resolved ? DropReason::none : DropReason::unresolved_timeout});
+                 fate == PendingFrames::Fate::resolved ? DropReason::none : DropReason::unresolved_timeout});
         });
     return any;
 }

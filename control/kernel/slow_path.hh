@@ -46,7 +46,7 @@ class SlowPath {
     };
     Account account(PortId id) const { return id < accounts_.size() ? accounts_[id] : Account{}; }
     // Frames of a port that wait for a neighbor.
-    std::size_t waiting(PortId id) const { return held_.of_port(id); }
+    std::size_t waiting(PortId id) const { return pending_.of_port(id); }
 
   private:
     using Punted = FrameMailbox<PuntHead>::Slot;
@@ -60,7 +60,7 @@ class SlowPath {
 
     std::vector<std::unique_ptr<Tap>> taps_;  // by port; may be shorter than there are ports
     std::vector<Account> accounts_;           // likewise
-    HeldFrames held_;
+    PendingFrames pending_;
     std::uint64_t served_ = 0;      // of the workers' punts; under the virtual clock
     std::vector<IpAddress> local_;  // of all ports, sorted; while `serve` runs
 };

@@ -60,7 +60,7 @@ std::array<GroupShare, classes> smallest_shares(const EffectiveQos& qos) {
 }
 
 const WredCurve& curve_of(const WredProfile& profile) {
-    return profile.has_ect ? profile.ect : profile.colour[0];
+    return profile.has_ect ? profile.ect : profile.color[0];
 }
 
 // In the worst case all that a group holds lies in equal parts in the queues of `ports` ports.

@@ -124,7 +124,7 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
     if (real) {
         const bool is_nic = parse_device(port.device).has("pci");
         const std::uint64_t descriptors =
-            is_nic ? ring_sizes(port.speed, turn, modelled_ring, packet_buffer_bytes(config)).receive
+            is_nic ? ring_sizes(port.speed, turn, modeled_ring, packet_buffer_bytes(config)).receive
                    : ring_descriptors;
         const std::uint64_t real_ring_bytes = descriptors * packet_buffer_bytes(config);
         if (real_ring_bytes < bytes)

@@ -37,7 +37,8 @@ Json make_depth_trace(const RunningSwitch& running) {
         }
         for (const auto& pause : port.trace->pauses)
             json["pauses"].push_back({pause.at.ps, pause.priorities});
-        for (const auto& hold : port.trace->holds) json["holds"].push_back({hold.at.ps, hold.priorities});
+        for (const auto& hold : port.trace->obeyed_pauses)
+            json["holds"].push_back({hold.at.ps, hold.priorities});
         ports[running.port_names()[id]] = std::move(json);
     }
     Json watchdog = Json::array();

@@ -48,25 +48,25 @@ struct Cells {
     std::uint64_t operator()(std::uint64_t cells) const { return cells * bytes_each; }
 };
 
-// What WRED and ECN did, by colour.
-Json colours_json(const QueueCounters& counters) {
+// What WRED and ECN did, by color.
+Json colors_json(const QueueCounters& counters) {
     Json json = Json::object();
-    constexpr std::array<const char*, colours> names{"green", "yellow", "red"};
-    for (unsigned n = 0; n < colours; ++n) {
-        const auto colour = static_cast<Colour>(n);
-        const auto taken = counters.taken_if([&](EcnBits bits) { return bits.colour() == colour; });
+    constexpr std::array<const char*, colors> names{"green", "yellow", "red"};
+    for (unsigned n = 0; n < colors; ++n) {
+        const auto color = static_cast<Color>(n);
+        const auto taken = counters.taken_if([&](EcnBits bits) { return bits.color() == color; });
         const auto marked = counters.marked[n].get();
         json[names[n]] = {{"passed_packets", taken - marked},
                           {"marked_packets", marked},
                           {"dropped_packets", counters.wred_dropped[n].get()},
                           {"ce_arrived_packets", counters.taken_if([&](EcnBits bits) {
-                               return bits.colour() == colour && bits.ecn() == Ecn::ce;
+                               return bits.color() == color && bits.ecn() == Ecn::ce;
                            })}};
     }
     return json;
 }
 
-std::uint64_t sum(const std::array<Counter, colours>& counters) {
+std::uint64_t sum(const std::array<Counter, colors>& counters) {
     std::uint64_t all = 0;
     for (const Counter& counter : counters) all += counter.get();
     return all;
@@ -143,7 +143,7 @@ Json pfc_json(const PortContext& port, std::optional<Time> now) {
     list("expired", [&](ClassId n) { return honor.counters(n).expired.get(); });
     list("rx_paused_ns", [&](ClassId n) {
         return now ? honor.paused_time(n, *now).ps / 1000
-                   : static_cast<std::int64_t>(honor.counters(n).held_ps.get() / 1000);
+                   : static_cast<std::int64_t>(honor.counters(n).paused_ps.get() / 1000);
     });
     list("tx_paused_ns", [&](ClassId n) {
         return now ? generator.asserted_time(n, *now).ps / 1000

@@ -396,7 +396,7 @@ std::string microburst_table(const Json& report) {
 
 }  // namespace
 
-std::string summarise(const Json& report) {
+std::string summarize(const Json& report) {
     return verdict_text(report) + port_table(report["ports"]) + slow_path_table(report["ports"]) +
            class_table(report["ports"]) + congestion_table(report["ports"]) +
            lossless_table(report["ports"]) + flow_table(report["flows"]) +

@@ -6,6 +6,6 @@
 
 namespace sluice {
 
-std::string summarise(const nlohmann::ordered_json& report);
+std::string summarize(const nlohmann::ordered_json& report);
 
 }  // namespace sluice

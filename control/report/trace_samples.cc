@@ -19,7 +19,7 @@ std::optional<WredCurve> curve_of(const Policy& policy, PortId port, ClassId que
     if (number == 0) return std::nullopt;
     const WredProfile& profile = policy.wred[number - 1];
     if (profile.mark_at == MarkAt::sojourn) return std::nullopt;
-    return profile.curve(EcnBits::of(Ecn::ect0, Colour::green, false));
+    return profile.curve(EcnBits::of(Ecn::ect0, Color::green, false));
 }
 
 }  // namespace

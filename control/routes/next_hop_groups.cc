@@ -39,7 +39,7 @@ NextHopGroups::NextHopGroups() {
     constexpr std::array reasons{DropReason::no_route, DropReason::local_address, DropReason::blackhole,
                                  DropReason::unresolved_next_hop, DropReason::no_route};
     static_assert(group_no_route == 0 && group_local == 1 && group_blackhole == 2 && group_unresolved == 3 &&
-                  group_elsewhere == 4 && reasons.size() == first_free_group);
+                  group_elsewhere == 4 && reasons.size() == first_next_hop_group);
     for (const DropReason reason : reasons) {
         changed_.insert(group_numbers_.take(0));
         entries_.push_back(std::make_unique<Entry>());
@@ -151,7 +151,7 @@ void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before)
             members.push_back({next_hop, hop.weight});
             entry.members.push_back({print_address(hop.address), port, hop.weight, next_hop});
         }
-    const Group old = entry.group;
+    const NextHopGroup old = entry.group;
     entry.group.drop = members.empty() ? DropReason::unresolved_next_hop : DropReason::none;
     entry.group.counted = members.size() > 1;
     entry.group.log2_buckets = static_cast<std::uint8_t>(log2_buckets(members.size()));
@@ -174,9 +174,9 @@ std::size_t NextHopGroups::buckets() const {
     return count;
 }
 
-std::optional<std::uint32_t> NextHopGroups::group_of(const NextHops& via, std::uint32_t before) {
+std::optional<std::uint32_t> NextHopGroups::next_hop_group_of(const NextHops& via, std::uint32_t before) {
     if (const auto known = by_via_.find(via); known != by_via_.end()) return known->second;
-    if (by_via_.size() == max_groups) return std::nullopt;
+    if (by_via_.size() == max_next_hop_groups) return std::nullopt;
     const std::uint32_t number = group_numbers_.take(0);
     if (entries_.size() <= number) entries_.resize(number + 1);
     entries_[number] = std::make_unique<Entry>();
@@ -189,7 +189,7 @@ std::optional<std::uint32_t> NextHopGroups::group_of(const NextHops& via, std::u
 }
 
 void NextHopGroups::use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
-    if (group < first_free_group) return;
+    if (group < first_next_hop_group) return;
     if (is_route)
         entry(group).routes[static_cast<unsigned>(origin)].insert(prefix);
     else
@@ -197,7 +197,7 @@ void NextHopGroups::use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin
 }
 
 void NextHopGroups::disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
-    if (group < first_free_group) return;
+    if (group < first_next_hop_group) return;
     if (is_route)
         entry(group).routes[static_cast<unsigned>(origin)].erase(prefix);
     else
@@ -206,13 +206,13 @@ void NextHopGroups::disuse(std::uint32_t group, const IpPrefix& prefix, RouteOri
 }
 
 void NextHopGroups::write(GroupTables& tables) const {
-    tables.groups.resize(group_numbers_.end());
+    tables.next_hop_groups.resize(group_numbers_.end());
     tables.buckets.resize(bucket_numbers_.end());
     tables.next_hops.resize(next_hops_.size());
     for (const std::uint32_t number : changed_) {
         if (number >= entries_.size() || !entries_[number]) continue;
         const Entry& entry = *entries_[number];
-        tables.groups[number] = entry.group;
+        tables.next_hop_groups[number] = entry.group;
         std::copy(entry.buckets.begin(), entry.buckets.end(),
                   tables.buckets.begin() + entry.group.first_bucket);
     }

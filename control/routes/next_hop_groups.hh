@@ -28,7 +28,7 @@ namespace sluice {
 
 // One side's tables of what a group number leads to.
 struct GroupTables {
-    std::vector<Group> groups;
+    std::vector<NextHopGroup> next_hop_groups;
     std::vector<std::uint32_t> buckets;
     std::vector<NextHop> next_hops;
 };
@@ -59,18 +59,18 @@ class NumberRanges {
 
 class NextHopGroups {
   public:
-    static constexpr std::uint32_t max_groups = 1U << 17;
+    static constexpr std::uint32_t max_next_hop_groups = 1U << 17;
 
     NextHopGroups();
 
     // The group of a list, which is not empty; one that is new gets buckets close to those of `before`.
-    // Nothing when there are max_groups already.
-    std::optional<std::uint32_t> group_of(const NextHops& via, std::uint32_t before);
+    // Nothing when there are max_next_hop_groups already.
+    std::optional<std::uint32_t> next_hop_group_of(const NextHops& via, std::uint32_t before);
     // A neighbor of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
     // False when there are max_next_hops already.
     bool set_neighbor(const IpAddress& address, RouteOrigin origin, const std::optional<NextHop>& now);
     // A route, or the neighbor's own prefix, has the group now or has it no more. Groups in front of
-    // first_free_group are nobody's.
+    // first_next_hop_group are nobody's.
     void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
     void disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
     const NextHops& via(std::uint32_t group) const { return entries_[group]->via; }
@@ -98,7 +98,7 @@ class NextHopGroups {
   private:
     struct Entry {
         NextHops via;
-        Group group;
+        NextHopGroup group;
         std::vector<std::uint32_t> buckets;  // next hops
         std::vector<EcmpGroup::Member> members;
         std::array<std::set<IpPrefix>, route_origins> routes;

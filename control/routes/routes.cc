@@ -136,9 +136,9 @@ std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes) {
     for (Side& side : routes->sides_) {
         side.fib = Fib::create(sizes);
         if (!side.fib) return nullptr;
-        routes->groups_.write(side.tables);
+        routes->next_hop_groups_.write(side.tables);
     }
-    routes->groups_.commit();
+    routes->next_hop_groups_.commit();
     return routes;
 }
 
@@ -151,8 +151,8 @@ std::string Routes::account() const {
     return fmt::format(
         "{} IPv4 and {} IPv6 routes among {} prefixes, {} groups of next hops, {} buckets; tables for longer "
         "prefixes: {} and {}; {:.1f} MB of memory",
-        by_family[0], by_family[1], prefixes(), groups(), groups_.buckets(), tables(false), tables(true),
-        static_cast<double>(table_bytes_) / 1e6);
+        by_family[0], by_family[1], prefixes(), next_hop_groups(), next_hop_groups_.buckets(), tables(false),
+        tables(true), static_cast<double>(table_bytes_) / 1e6);
 }
 
 unsigned Routes::Prefix::first() const {
@@ -164,8 +164,8 @@ unsigned Routes::Prefix::first() const {
 std::uint32_t Routes::exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group) {
     const std::uint32_t before = std::exchange(entry.groups[index(source)], group);
     const bool is_route = source.kind == Kind::route;
-    if (group != none) groups_.use(group, prefix, source.origin, is_route);
-    if (before != none) groups_.disuse(before, prefix, source.origin, is_route);
+    if (group != none) next_hop_groups_.use(group, prefix, source.origin, is_route);
+    if (before != none) next_hop_groups_.disuse(before, prefix, source.origin, is_route);
     return before;
 }
 
@@ -180,14 +180,16 @@ std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, RouteOrig
     const IpPrefix prefix = host_prefix(change.address);
     const auto port = change.now ? ports.find(change.now->port) : ports.end();
     const bool there = port != ports.end();
-    if (!groups_.set_neighbor(change.address, origin,
-                              there ? std::optional(next_hop_of(*change.now, port->second)) : std::nullopt))
+    if (!next_hop_groups_.set_neighbor(
+            change.address, origin,
+            there ? std::optional(next_hop_of(*change.now, port->second)) : std::nullopt))
         return fmt::format("neighbor {}: there are {} next hops already, which is the most",
                            print_address(change.address), max_next_hops);
-    const auto group = there ? groups_.group_of({{change.address, 1}}, group_no_route) : none;
+    const auto group =
+        there ? next_hop_groups_.next_hop_group_of({{change.address, 1}}, group_no_route) : none;
     if (!group)
         return fmt::format("neighbor {}: there are {} groups of next hops already, which is the most",
-                           print_address(change.address), NextHopGroups::max_groups);
+                           print_address(change.address), NextHopGroups::max_next_hop_groups);
     put(prefix, {origin, Kind::neighbor}, *group);
     return {};
 }
@@ -201,10 +203,11 @@ std::string Routes::set_route(const RouteChanges::Route& change, RouteOrigin ori
             const auto there = prefixes_.find(change.prefix);
             const std::uint32_t before =
                 there != prefixes_.end() ? there->second.groups[index(source)] : none;
-            const auto found = groups_.group_of(change.now->via, before != none ? before : group_no_route);
+            const auto found =
+                next_hop_groups_.next_hop_group_of(change.now->via, before != none ? before : group_no_route);
             if (!found)
                 return fmt::format("route {}: there are {} groups of next hops already, which is the most",
-                                   print_prefix(change.prefix), NextHopGroups::max_groups);
+                                   print_prefix(change.prefix), NextHopGroups::max_next_hop_groups);
             group = *found;
         }
     }
@@ -223,8 +226,8 @@ std::string Routes::change_tables(const RouteChanges& changes, const Ports& port
     for (const RouteChanges::Route& each : changes.routes)
         if (std::string error = set_route(each, changes.origin); !goes_on(changes.origin, error))
             return error;
-    groups_.write(sides_[idle()].tables);
-    return synchronise(idle());
+    next_hop_groups_.write(sides_[idle()].tables);
+    return synchronize(idle());
 }
 
 bool Routes::goes_on(RouteOrigin origin, const std::string& error) {
@@ -246,7 +249,7 @@ std::string Routes::change(const RouteChanges& changes, const Ports& ports) {
 }
 
 // Removals first, so that what they free can be taken.
-std::string Routes::synchronise(unsigned side) {
+std::string Routes::synchronize(unsigned side) {
     Fib& fib = *sides_[side].fib;
     for (const Step& step : steps_) {
         Prefix& entry = prefixes_.at(step.prefix);
@@ -282,8 +285,8 @@ void Routes::roll_back() {
     for (const Step& step : std::views::reverse(steps_))
         exchange(prefixes_.at(step.prefix), step.prefix, step.source, step.before);
     // What is removed first was not there before, so all that was there fits again.
-    synchronise(idle());
-    groups_.roll_back(sides_[idle()].tables);
+    synchronize(idle());
+    next_hop_groups_.roll_back(sides_[idle()].tables);
     forget_unused();
 }
 
@@ -298,7 +301,7 @@ void Routes::forget_unused() {
 void Routes::name_in(Policy& policy) const {
     const Side& side = sides_[changed_ ? idle() : active_];
     policy.fib = side.fib.get();
-    policy.groups = side.tables.groups;
+    policy.next_hop_groups = side.tables.next_hop_groups;
     policy.buckets = side.tables.buckets;
     policy.next_hops = side.tables.next_hops;
 }
@@ -307,9 +310,9 @@ void Routes::published() {
     if (!std::exchange(changed_, false)) return;
     active_ = idle();
     // No worker reads the other side any more. What fitted into one side fits into its twin.
-    groups_.write(sides_[idle()].tables);
-    synchronise(idle());
-    groups_.commit();
+    next_hop_groups_.write(sides_[idle()].tables);
+    synchronize(idle());
+    next_hop_groups_.commit();
     forget_unused();
 }
 
@@ -349,8 +352,8 @@ std::vector<Routes::Listed> Routes::list() const {
             if (group == none) continue;
             Listed& listed =
                 all.emplace_back(Listed{prefix, origin, DropReason::none, nullptr, entry.first() == source});
-            if (group >= first_free_group)
-                listed.via = &groups_.via(group);
+            if (group >= first_next_hop_group)
+                listed.via = &next_hop_groups_.via(group);
             else
                 listed.drop = group == group_blackhole ? DropReason::blackhole : DropReason::no_route;
         }

@@ -74,14 +74,14 @@ class Routes {
     std::vector<Listed> list() const;
     template <class What>  // NextHopGroups::for_each_neighbor
     void for_each_neighbor(RouteOrigin origin, What what) const {
-        groups_.for_each_neighbor(origin, what);
+        next_hop_groups_.for_each_neighbor(origin, what);
     }
-    std::optional<IpPrefix> route_by(const IpAddress& hop) const { return groups_.route_by(hop); }
-    std::vector<EcmpGroup> ecmp() const { return groups_.ecmp(); }
+    std::optional<IpPrefix> route_by(const IpAddress& hop) const { return next_hop_groups_.route_by(hop); }
+    std::vector<EcmpGroup> ecmp() const { return next_hop_groups_.ecmp(); }
     std::size_t prefixes() const { return prefixes_.size(); }
     // What there is and what it takes, for people.
     std::string account() const;
-    std::size_t groups() const { return groups_.size(); }
+    std::size_t next_hop_groups() const { return next_hop_groups_.size(); }
     const Fib& fib() const { return *sides_[active_].fib; }
 
   private:
@@ -121,7 +121,7 @@ class Routes {
     std::uint32_t exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group);
     // Brings a side to what is wanted of the prefixes in `steps_`. An error when one does not fit that is not
     // to be left out.
-    std::string synchronise(unsigned side);
+    std::string synchronize(unsigned side);
     void roll_back();
     void forget_unused();
     Prefixes::const_iterator longest(const IpAddress& address, int length, unsigned side) const;
@@ -131,7 +131,7 @@ class Routes {
     unsigned active_ = 0;
     bool changed_ = false;  // the idle side is ahead, and not published
     Prefixes prefixes_;
-    NextHopGroups groups_;
+    NextHopGroups next_hop_groups_;
     std::vector<Step> steps_;  // of the change under way
     LeftOut left_out_;
 };

@@ -17,7 +17,7 @@ std::string run(Api& api, const QueueCommand& command) {
 }
 
 std::string run(Api& api, const DecisionsCommand& command) {
-    return api.running().set_decisions(command.wanted, command.said);
+    return api.running().set_decisions(command.wanted, command.text);
 }
 
 std::string run(Api& api, const SetCommand& command) {

@@ -242,7 +242,7 @@ Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
     const FlowAnswer answer = look_up(api.running(), question);
     Json json = {{"prefix", answer.match ? Json(print_prefix(answer.match->prefix)) : Json(nullptr)},
                  {"source", answer.match ? Json(source_text(answer.match->source)) : Json(nullptr)},
-                 {"group", answer.group},
+                 {"group", answer.next_hop_group},
                  {"hash", answer.hash},
                  {"bucket", answer.bucket},
                  {"buckets", answer.buckets},

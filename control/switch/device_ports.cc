@@ -38,7 +38,7 @@ tl::expected<std::unique_ptr<Port>, std::string> DevicePorts::open(const std::st
     }
     auto started = EthdevPort::start({port.device,
                                       {static_cast<std::uint16_t>(port.mtu), pool, port.speed,
-                                       config.turn_max, modelled_ring, port.mac, port.rx_queues},
+                                       config.turn_max, modeled_ring, port.mac, port.rx_queues},
                                       pci_folder_});
     if (!started) return failed(started.error());
     ethdevs_.push_back(started->get());

@@ -37,8 +37,8 @@ FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
     const Policy& policy = running.device().policy();
     FlowAnswer answer;
     answer.match = running.routes().match(question.destination);
-    answer.group = policy.fib->lookup(question.destination);
-    const Group& group = policy.groups[answer.group];
+    answer.next_hop_group = policy.fib->lookup(question.destination);
+    const NextHopGroup& group = policy.next_hop_groups[answer.next_hop_group];
     const std::string route = answer.match ? print_prefix(answer.match->prefix) : "no route";
     answer.drop = group.drop;
     if (group.drop != DropReason::none) {

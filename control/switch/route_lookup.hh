@@ -20,7 +20,7 @@ struct FlowQuestion {
 struct FlowAnswer {
     std::optional<Routes::Match> match;  // of the longest prefix
     DropReason drop = DropReason::none;
-    std::uint32_t group = 0;
+    std::uint32_t next_hop_group = 0;
     std::uint32_t hash = 0;
     unsigned buckets = 1;
     unsigned bucket = 0;       // of the hash; with its member down another takes the flow

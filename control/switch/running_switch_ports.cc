@@ -67,7 +67,7 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
         if (is_virtual())
             spec.link = LinkTransmitter(port.speed.byte_time(), config_.virtual_turn);
         else if (!(*io)->has_own_ring())
-            spec.link = LinkTransmitter(port.speed.byte_time(), modelled_ring);
+            spec.link = LinkTransmitter(port.speed.byte_time(), modeled_ring);
         spec.io = std::move(*io);
         spec.owner = owner_of(config_, port, index);
         spec.pollers = pollers_of(config_, port, spec.owner);

@@ -23,7 +23,7 @@ struct PacketMeta {
     union {  // first: see packet_meta_offset
         Time arrival{};
         Time enqueued;   // from its queue on
-        Time departure;  // in the out-batch: start of serialisation
+        Time departure;  // in the out-batch: start of serialization
     };
     std::uint64_t sequence;     // of its ingress port, from 0
     std::uint16_t frame_bytes;  // as it arrived; from its rewrite on, as it leaves

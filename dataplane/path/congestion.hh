@@ -20,7 +20,7 @@ inline std::uint32_t wred_draw(std::uint64_t seed, const PacketMeta& info) {
 inline void mark(PortContext& port, Packet* packet) {
     const PacketMeta& info = meta(packet);
     set_ce(frame_bytes(packet) + info.l3_offset);
-    port.counters.queue[info.queue].marked[static_cast<unsigned>(info.treatment.ecn.colour())].add(1);
+    port.counters.queue[info.queue].marked[static_cast<unsigned>(info.treatment.ecn.color())].add(1);
     port.queue[info.queue].microburst.marked();
 }
 
@@ -50,7 +50,7 @@ inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& por
     if (decision.looked && info.observed != 0) [[unlikely]]
         record_decision(worker, info, MarkPlace::enqueue, length, {}, decision);
     if (decision.verdict == WredVerdict::drop) [[unlikely]]
-        port.counters.queue[info.queue].wred_dropped[static_cast<unsigned>(info.treatment.ecn.colour())].add(
+        port.counters.queue[info.queue].wred_dropped[static_cast<unsigned>(info.treatment.ecn.color())].add(
             1);
     return decision.verdict;
 }
@@ -98,10 +98,10 @@ class DequeueTally {
 
 // A packet with such ECN that leaves fewer bytes behind in a queue of this profile is none of WRED's
 // business.
-inline std::uint64_t calm_bytes(const Policy& policy, unsigned number, EcnBits ecn) {
+inline std::uint64_t unmarked_below_bytes(const Policy& policy, unsigned number, EcnBits ecn) {
     if (number == 0 || !WredQueue::looks_at_departure(policy.wred[number - 1], ecn))
         return std::numeric_limits<std::uint64_t>::max();
-    return policy.wred[number - 1].calm_bytes(ecn);
+    return policy.wred[number - 1].unmarked_below_bytes(ecn);
 }
 
 // The packet has left its queue, in which `behind_cells` stayed; `number`: the queue's profile, as

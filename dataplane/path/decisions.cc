@@ -59,10 +59,10 @@ void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, s
     PacketMeta& info = meta(packet);
     const Policy& policy = *worker.policy;
     Routed routed;
-    routed.group = group;
+    routed.next_hop_group = group;
     routed.chosen = reason == DropReason::none || reason == DropReason::mtu_exceeded;
     if (routed.chosen) {
-        const Group& members = policy.groups[group];
+        const NextHopGroup& members = policy.next_hop_groups[group];
         routed.buckets = 1U << members.log2_buckets;
         if (members.log2_buckets != 0) {
             routed.hash = flow_hash(parsed, frame_bytes(packet) + parsed.l3_offset, policy.hash);

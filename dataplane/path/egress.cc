@@ -131,7 +131,7 @@ struct Picked {
     ClassId queue;
 };
 
-// Left uninitialised: only the frames that are picked mean something.
+// Left uninitialized: only the frames that are picked mean something.
 struct PickedFrames {
     PickedFrames() {}  // NOLINT(modernize-use-equals-default): the union has no default
     union {
@@ -261,7 +261,7 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     const PortPolicy& own = policy.ports[port.id];
     const std::uint64_t cell_bytes = policy.cell.bytes();
     DequeueTally tally(port.counters);
-    std::uint64_t calm = 0;  // of the kind of packet that the tally counts
+    std::uint64_t unmarked_below = 0;  // of the kind of packet that the tally counts
     for (const Picked& frame : picked) {
         auto* packet = static_cast<Packet*>(frame.entry.packet());
         PacketMeta& info = meta(packet);
@@ -270,9 +270,9 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
         const Duration sojourn = now - info.enqueued;
         info.departure = frame.departure;
         if (tally.add(frame.queue, info.treatment.ecn, sojourn))
-            calm = calm_bytes(policy, own.wred[frame.queue], info.treatment.ecn);
+            unmarked_below = unmarked_below_bytes(policy, own.wred[frame.queue], info.treatment.ecn);
         depth_fell(worker, port, frame.queue, frame.behind_cells, now);
-        if (frame.entry.flags() == 0 && frame.behind_cells * cell_bytes < calm) [[likely]]
+        if (frame.entry.flags() == 0 && frame.behind_cells * cell_bytes < unmarked_below) [[likely]]
             continue;
         congestion_at_dequeue(worker, port, own.wred[frame.queue], packet, frame.behind_cells, sojourn);
     }

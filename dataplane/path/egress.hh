@@ -26,7 +26,7 @@ inline unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter
     if (!port.link_up) return 0;
     port.link.settle(now);
     port.honor.expire(now);
-    if (port.trace) port.trace->holds_changed(now, port.honor.held());
+    if (port.trace) port.trace->obeyed_changed(now, port.honor.held());
     return is_silent(port) ? 0 : send_queued(worker, port, now, meter);
 }
 

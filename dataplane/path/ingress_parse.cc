@@ -62,7 +62,7 @@ template <unsigned tags>
 [[gnu::noinline, gnu::cold]] void take_mac_control(WorkerContext& worker, PortId port, const Batch& batch,
                                                    Packet* packet) {
     if (batch.queue != nullptr)
-        hand_off_frame(*batch.queue, packet, PassedFrame::What::mac_control);
+        hand_off_frame(*batch.queue, packet, HandedOffFrame::Kind::mac_control);
     else
         consume(worker, *worker.shared.ports[port], packet);
 }

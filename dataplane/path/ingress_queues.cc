@@ -35,36 +35,36 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
 }
 
 // All that is left of the batch, in order, with the cells that it wants.
-[[gnu::noinline]] void pass_on_stage(const Batch& batch) {
-    std::array<PassedFrame, burst_size> frames;
+[[gnu::noinline]] void hand_off_stage(const Batch& batch) {
+    std::array<HandedOffFrame, burst_size> frames;
     for (unsigned i = 0; i < batch.count; ++i)
-        frames[i] = {batch.packet[i], PassedFrame::What::data, DropReason::none,
+        frames[i] = {batch.packet[i], HandedOffFrame::Kind::data, DropReason::none,
                      static_cast<std::uint16_t>(batch.cells[i])};
     [[maybe_unused]] const std::size_t posted =
-        batch.queue->passed.post(std::span(frames).first(batch.count));
+        batch.queue->handed_off.post(std::span(frames).first(batch.count));
     assert(posted == batch.count);
 }
 
 // What others have received: data stays in the batch, to be admitted.
 [[gnu::noinline]] void sort_stage(WorkerContext& worker, PortContext& port,
-                                  std::span<const PassedFrame> frames, Batch& batch) {
+                                  std::span<const HandedOffFrame> frames, Batch& batch) {
     const PortPolicy& own = worker.policy->ports[port.id];
     std::uint32_t all_cells = 0;
     unsigned kept = 0;
-    for (const PassedFrame& frame : frames) {
+    for (const HandedOffFrame& frame : frames) {
         PacketMeta& info = meta(frame.packet);
-        switch (frame.what) {
-            case PassedFrame::What::data:
+        switch (frame.kind) {
+            case HandedOffFrame::Kind::data:
                 // The poller's policy may be another than ours; ours is what admits it.
                 info.lossless = own.group[info.priority_group].lossless;
                 batch.packet[kept] = frame.packet;
                 batch.cells[kept++] = frame.cells;
                 all_cells += frame.cells;
                 break;
-            case PassedFrame::What::mac_control:
+            case HandedOffFrame::Kind::mac_control:
                 consume(worker, port, frame.packet);
                 break;
-            case PassedFrame::What::refused:
+            case HandedOffFrame::Kind::refused:
                 refuse(worker, frame.packet, frame.refusal);
                 break;
         }
@@ -75,15 +75,15 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
 
 }  // namespace
 
-void hand_off_frame(ReceiveQueue& queue, Packet* packet, PassedFrame::What what, DropReason refusal) {
-    const PassedFrame frame{packet, what, refusal, 0};
-    [[maybe_unused]] const std::size_t posted = queue.passed.post({&frame, 1});
+void hand_off_frame(ReceiveQueue& queue, Packet* packet, HandedOffFrame::Kind kind, DropReason refusal) {
+    const HandedOffFrame frame{packet, kind, refusal, 0};
+    [[maybe_unused]] const std::size_t posted = queue.handed_off.post({&frame, 1});
     assert(posted == 1);
 }
 
 void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason) {
     if (worker.policy->ports[queue.port].punts)
-        hand_off_frame(queue, packet, PassedFrame::What::refused, reason);
+        hand_off_frame(queue, packet, HandedOffFrame::Kind::refused, reason);
     else
         drop(worker, packet, reason);
 }
@@ -91,7 +91,7 @@ void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet
 template <class Meter>
 unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now, Meter& meter) {
     if (!may_poll(worker.shared, queue) || worker.shared.draining.load(std::memory_order_relaxed)) return 0;
-    if (queue.passed.room() < burst_size) {  // the owner falls behind
+    if (queue.handed_off.room() < burst_size) {  // the owner falls behind
         say_behind(queue, true);
         return 0;
     }
@@ -110,20 +110,20 @@ unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now,
     meter.lap(Stage::lookup, batch.count);
     route_stage(worker, batch);
     meter.lap(Stage::route, batch.count);
-    pass_on_stage(batch);
+    hand_off_stage(batch);
     meter.lap(Stage::hand_off, batch.count);
     return received;
 }
 
 template <class Meter>
 unsigned receive_handed_off(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
-    std::array<PassedFrame, burst_size> frames;
+    std::array<HandedOffFrame, burst_size> frames;
     unsigned total = 0;
     for (const auto& queue : port.more_receive_queues) {
         // What is there now: its poller goes on meanwhile.
-        for (std::size_t left = queue->passed.size(); left != 0;) {
+        for (std::size_t left = queue->handed_off.size(); left != 0;) {
             const auto count = static_cast<unsigned>(
-                queue->passed.collect(std::span(frames).first(std::min<std::size_t>(left, burst_size))));
+                queue->handed_off.collect(std::span(frames).first(std::min<std::size_t>(left, burst_size))));
             left -= count;
             total += count;
             for (unsigned i = 0; i < count; ++i) rte_prefetch0(&meta(frames[i].packet));

@@ -15,7 +15,7 @@ namespace {
 // What routing a packet reads, at hand: behind each store the compiler would load it again.
 struct RouteTables {
     RouteTables(const Policy& policy, const Shared& shared)
-        : groups(policy.groups.data()),
+        : next_hop_groups(policy.next_hop_groups.data()),
           buckets(policy.buckets.data()),
           next_hops(policy.next_hops.data()),
           ports(policy.ports.data()),
@@ -23,7 +23,7 @@ struct RouteTables {
           hash(policy.hash) {}
     bool is_up(PortId port) const { return link_up[port].load(std::memory_order_relaxed); }
 
-    const Group* groups;
+    const NextHopGroup* next_hop_groups;
     const std::uint32_t* buckets;
     const NextHop* next_hops;
     const PortPolicy* ports;
@@ -32,7 +32,7 @@ struct RouteTables {
 };
 
 // The hop of the flow when the port of its first one is down.
-[[gnu::noinline, gnu::cold]] std::uint32_t walk_on(const RouteTables& tables, const Group& group,
+[[gnu::noinline, gnu::cold]] std::uint32_t walk_on(const RouteTables& tables, const NextHopGroup& group,
                                                    std::uint32_t hash) {
     return pick_member(tables.buckets + group.first_bucket, group.log2_buckets, hash,
                        [&](std::uint32_t hop) { return tables.is_up(tables.next_hops[hop].port); });
@@ -52,7 +52,7 @@ struct RouteTables {
                                                          Packet* packet, const std::uint8_t* l3,
                                                          const Parsed& parsed, std::uint32_t number,
                                                          std::uint32_t& hop) {
-    const Group& group = tables.groups[number];
+    const NextHopGroup& group = tables.next_hop_groups[number];
     if (group.drop != DropReason::none) [[unlikely]]
         return refuse_route(worker, l3, parsed, group.drop);
     PacketMeta& info = meta(packet);
@@ -114,10 +114,11 @@ template <bool recording>
         const Parsed& parsed = batch.parsed[i];
         std::uint8_t* frame = frame_bytes(packet);
         std::uint32_t hop = no_member;
-        const DropReason reason =
-            choose_next_hop(worker, tables, packet, frame + parsed.l3_offset, parsed, batch.group[i], hop);
+        const DropReason reason = choose_next_hop(worker, tables, packet, frame + parsed.l3_offset, parsed,
+                                                  batch.next_hop_group[i], hop);
         if constexpr (recording)
-            if (meta(packet).observed != 0) record_route(worker, packet, parsed, batch.group[i], hop, reason);
+            if (meta(packet).observed != 0)
+                record_route(worker, packet, parsed, batch.next_hop_group[i], hop, reason);
         if (reason == DropReason::none) [[likely]]
             rewrite(tables.next_hops[hop], packet, frame, parsed);
         return reason;
@@ -131,9 +132,10 @@ void lookup_stage(const Fib& fib, Batch& batch) {
     for (unsigned i = 0; i < batch.count; ++i) {
         const Parsed& parsed = batch.parsed[i];
         const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + parsed.l3_offset;
-        batch.group[i] = parsed.kind == FrameKind::ipv4
-                             ? fib.lookup(load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination)))
-                             : fib.lookup(l3 + offsetof(Ipv6Header, destination));
+        batch.next_hop_group[i] =
+            parsed.kind == FrameKind::ipv4
+                ? fib.lookup(load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination)))
+                : fib.lookup(l3 + offsetof(Ipv6Header, destination));
     }
 }
 

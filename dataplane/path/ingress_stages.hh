@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Left uninitialised: only the first `count` of each mean something, and clearing a kilobyte costs as much as
+// Left uninitialized: only the first `count` of each mean something, and clearing a kilobyte costs as much as
 // a packet.
 struct Batch {
     Batch() {}  // NOLINT(modernize-use-equals-default): the union has no default
@@ -22,7 +22,7 @@ struct Batch {
     union {
         std::array<Parsed, burst_size> parsed;
     };
-    std::array<std::uint32_t, burst_size> group;
+    std::array<std::uint32_t, burst_size> next_hop_group;
     std::array<std::uint32_t, burst_size> cells;
     std::uint32_t all_cells;        // of all that was classified
     ReceiveQueue* queue = nullptr;  // received for the port's owner; null: by it
@@ -96,7 +96,7 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet);
 bool come_full(ReceiveState& state, unsigned received);
 
 // To the owner of the port. There is room: else the queue had not been polled. (ingress_queues.cc)
-void hand_off_frame(ReceiveQueue& queue, Packet* packet, PassedFrame::What what,
+void hand_off_frame(ReceiveQueue& queue, Packet* packet, HandedOffFrame::Kind kind,
                     DropReason refusal = DropReason::none);
 // Only the owner of the port knows what control may still get of it.
 void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason);

@@ -40,7 +40,7 @@ struct alignas(32) NextHop {  // its index is a shift
 };
 
 // What the FIB answers with: a group of next hops as a bucket table, or the reason to discard.
-struct alignas(16) Group {
+struct alignas(16) NextHopGroup {
     DropReason drop = DropReason::none;
     std::uint8_t log2_buckets = 0;
     bool counted = false;            // several members: shares are counted
@@ -54,7 +54,7 @@ enum : std::uint32_t {
     group_blackhole,
     group_unresolved,
     group_elsewhere,  // a prefix matches that leaves by no port of ours: dropped as no_route, too
-    first_free_group
+    first_next_hop_group
 };
 
 // What the PFC watchdog looks after at a port.
@@ -95,16 +95,16 @@ struct PortPolicy {
 
 inline std::array<std::uint8_t, EcnBits::values> no_wred_at_enqueue(std::span<const WredProfile> profiles,
                                                                     const PortPolicy& port) {
-    std::array<std::uint8_t, EcnBits::values> calm{};
+    std::array<std::uint8_t, EcnBits::values> exempt_queues{};
     for (unsigned bits = 0; bits < EcnBits::values; ++bits)
         for (unsigned queue = 0; queue < classes; ++queue) {
             const unsigned number = port.wred[queue];
             const EcnBits ecn{static_cast<std::uint8_t>(bits)};
             if (number == 0 ||
                 !WredQueue::looks_at_arrival(profiles[number - 1], ecn, port.queue[queue].lossless))
-                calm[bits] = static_cast<std::uint8_t>(calm[bits] | 1U << queue);
+                exempt_queues[bits] = static_cast<std::uint8_t>(exempt_queues[bits] | 1U << queue);
         }
-    return calm;
+    return exempt_queues;
 }
 
 struct Policy {
@@ -119,7 +119,7 @@ struct Policy {
     std::vector<WredProfile> wred;
     // Tables that control keeps, and changes only while every worker runs a policy that names others.
     const Fib* fib = nullptr;
-    std::span<const Group> groups;
+    std::span<const NextHopGroup> next_hop_groups;
     std::span<const std::uint32_t> buckets;  // indices into next_hops
     std::span<const NextHop> next_hops;
 };

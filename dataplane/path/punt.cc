@@ -68,7 +68,7 @@ void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     info.queue = own.map.tc_to_queue[info.treatment.traffic_class];
     info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     info.ingress_port = info.egress_port = port;
-    if (ip) info.treatment.ecn = EcnBits::of(parsed.ecn(), colour_of(parsed.dscp()), parsed.cnp);
+    if (ip) info.treatment.ecn = EcnBits::of(parsed.ecn(), color_of(parsed.dscp()), parsed.cnp);
     info.l3_offset = parsed.l3_offset;
 }
 

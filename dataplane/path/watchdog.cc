@@ -15,7 +15,7 @@ QueueSample sample_of(const PortContext& port, const PortPolicy& policy, ClassId
     sample.sent = port.counters.queue[queue].tx.packets.get();
     for_each_class(policy.watchdog.priorities[queue], [&](ClassId n) {
         sample.xoffs += port.honor.counters(n).rx_xoff.get();
-        if (port.honor.state(n) != PauseState::held) return;
+        if (port.honor.state(n) != PauseState::paused) return;
         const Time until = port.honor.deadline(n);
         sample.paused_until = sample.paused_until ? max(*sample.paused_until, until) : until;
     });

@@ -48,7 +48,7 @@ ClassId CaptureSource::class_of_next() const {
 // Held frames first at one instant: they have waited longer.
 std::optional<CaptureSource::Next> CaptureSource::next_of_all(const PauseSender& wire) const {
     std::optional<Next> best;
-    for_each_class(held_classes_, [&](ClassId n) {
+    for_each_class(backlogged_classes_, [&](ClassId n) {
         const Time at = wire.earliest_start(n);
         if (!best || at < best->at) best = Next{at, static_cast<int>(n)};
     });
@@ -62,7 +62,7 @@ std::optional<CaptureSource::Next> CaptureSource::next_of_all(const PauseSender&
 bool CaptureSource::expects_frames(const PauseSender& wire) const {
     if (has_next_) return true;
     bool may_start = false;
-    for_each_class(held_classes_, [&](ClassId n) { may_start = may_start || wire.may_start(n); });
+    for_each_class(backlogged_classes_, [&](ClassId n) { may_start = may_start || wire.may_start(n); });
     return may_start;
 }
 
@@ -73,29 +73,29 @@ Started CaptureSource::start_frame(const CaptureReader::Frame& frame, ClassId n,
     return {packet, packet == nullptr};
 }
 
-Started CaptureSource::start_held(ClassId n, Time at, PauseSender& wire) {
-    auto& queue = held_[n];
-    const HeldFrame& frame = queue.front();
+Started CaptureSource::start_backlogged(ClassId n, Time at, PauseSender& wire) {
+    auto& queue = backlog_[n];
+    const BacklogFrame& frame = queue.front();
     const Started started = start_frame({0, frame.wire_length, frame.bytes}, n, at, wire);
     queue.pop_front();
-    if (queue.empty()) held_classes_ = static_cast<std::uint8_t>(held_classes_ & ~(1U << n));
+    if (queue.empty()) backlogged_classes_ = static_cast<std::uint8_t>(backlogged_classes_ & ~(1U << n));
     return started;
 }
 
-void CaptureSource::hold_next(ClassId n) {
-    held_[n].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
-    held_classes_ = static_cast<std::uint8_t>(held_classes_ | 1U << n);
-    ++held_count_;
+void CaptureSource::backlog_next(ClassId n) {
+    backlog_[n].push_back({{next_.bytes.begin(), next_.bytes.end()}, next_.wire_length});
+    backlogged_classes_ = static_cast<std::uint8_t>(backlogged_classes_ | 1U << n);
+    ++backlogged_count_;
     read_next();
 }
 
 Started CaptureSource::start(const Next& next, PauseSender& wire) {
-    if (next.held_class >= 0) [[unlikely]]
-        return start_held(static_cast<ClassId>(next.held_class), next.at, wire);
+    if (next.backlog_class >= 0) [[unlikely]]
+        return start_backlogged(static_cast<ClassId>(next.backlog_class), next.at, wire);
     // In order within a class: behind held frames of its own class a frame is held too.
     const ClassId n = next_class(wire);
-    if (n != PauseSender::no_class && (!wire.may_start(n) || !held_[n].empty())) {
-        hold_next(n);
+    if (n != PauseSender::no_class && (!wire.may_start(n) || !backlog_[n].empty())) {
+        backlog_next(n);
         return {};
     }
     // Stamps are whole nanoseconds: frames back to back may seem to overlap by less than one.
@@ -107,8 +107,8 @@ Started CaptureSource::start(const Next& next, PauseSender& wire) {
 
 void CaptureSource::add_to(PortAccount& account) const {
     account.moved = moved_;
-    account.held = held_count_;
-    for (const auto& queue : held_) account.waiting += queue.size();
+    account.held = backlogged_count_;
+    for (const auto& queue : backlog_) account.waiting += queue.size();
 }
 
 std::string CaptureSource::close() {

@@ -39,7 +39,7 @@ class CaptureSource : public NothingUnderWay {
   public:
     struct Next {
         Time at;
-        int held_class;  // -1: the file's next frame
+        int backlog_class;  // -1: the file's next frame
     };
 
     explicit CaptureSource(const CapturePortSpec& spec)
@@ -48,7 +48,7 @@ class CaptureSource : public NothingUnderWay {
     std::string open(const CapturePortSpec& spec);
 
     std::optional<Next> next_start(const PauseSender& wire) const {
-        if (held_classes_ != 0) [[unlikely]]
+        if (backlogged_classes_ != 0) [[unlikely]]
             return next_of_all(wire);
         return has_next_ ? std::optional(Next{next_of_file(wire), -1}) : std::nullopt;
     }
@@ -62,7 +62,7 @@ class CaptureSource : public NothingUnderWay {
     std::string close();
 
   private:
-    struct HeldFrame {
+    struct BacklogFrame {
         std::vector<std::uint8_t> bytes;
         std::uint32_t wire_length;
     };
@@ -74,11 +74,12 @@ class CaptureSource : public NothingUnderWay {
     // The class of the file's next frame; none that a pause could hold while nothing is paused or held, so
     // that nobody parses it.
     ClassId next_class(const PauseSender& wire) const {
-        return held_classes_ != 0 || wire.is_anything_paused() ? class_of_next() : PauseSender::no_class;
+        return backlogged_classes_ != 0 || wire.is_anything_paused() ? class_of_next()
+                                                                     : PauseSender::no_class;
     }
     ClassId class_of_next() const;
-    void hold_next(ClassId n);
-    Started start_held(ClassId n, Time at, PauseSender& wire);
+    void backlog_next(ClassId n);
+    Started start_backlogged(ClassId n, Time at, PauseSender& wire);
     Started start_frame(const CaptureReader::Frame& frame, ClassId n, Time at, PauseSender& wire);
 
     rte_mempool* pool_;
@@ -88,10 +89,10 @@ class CaptureSource : public NothingUnderWay {
     TimelineCursor input_time_;
     CaptureReader::Frame next_;
     bool has_next_ = false;
-    std::uint8_t held_classes_ = 0;  // bit n: held_[n] is not empty
-    Time stamp_{};                   // of next_
-    std::array<std::deque<HeldFrame>, classes> held_;
-    std::uint64_t held_count_ = 0;
+    std::uint8_t backlogged_classes_ = 0;  // bit n: backlog_[n] is not empty
+    Time stamp_{};                         // of next_
+    std::array<std::deque<BacklogFrame>, classes> backlog_;
+    std::uint64_t backlogged_count_ = 0;
     std::uint64_t moved_ = 0;
 };
 

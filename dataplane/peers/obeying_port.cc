@@ -19,7 +19,7 @@ unsigned ObeyingPort::receive(std::span<Packet*> out, Time now) {
     // What it did not send before it was asked last, nobody has missed.
     Time start = max(wire_free_, asked_);
     if (honor_.held() != 0) {
-        held_ps_.add(static_cast<std::uint64_t>((now - asked_).ps));
+        paused_ps_.add(static_cast<std::uint64_t>((now - asked_).ps));
         asked_ = wire_free_ = now;
         return 0;
     }

@@ -28,7 +28,7 @@ class ObeyingPort final : public Port {
     unsigned transmit(std::span<Packet* const> frames) override;
     PortAccount account() const override {
         PortAccount account = inner_->account();
-        account.held_time = {static_cast<std::int64_t>(held_ps_.get())};
+        account.held_time = {static_cast<std::int64_t>(paused_ps_.get())};
         return account;
     }
     std::string close() override;
@@ -47,7 +47,7 @@ class ObeyingPort final : public Port {
     std::array<Packet*, burst_size> taken_;
     unsigned first_ = 0;  // of taken_, in [0, count_]
     unsigned count_ = 0;
-    Counter held_ps_;
+    Counter paused_ps_;
 };
 
 }  // namespace sluice

@@ -17,12 +17,12 @@ namespace sluice {
 struct QueueCounters {
     Traffic tx;
     Counter dropped;  // any reason, at this queue
-    // Taken from the queue to be sent, by colour and ECN on arrival (EcnBits::bits & 15): one store says it
+    // Taken from the queue to be sent, by color and ECN on arrival (EcnBits::bits & 15): one store says it
     // all.
     std::array<Counter, ecn_kinds> taken;
-    std::array<Counter, colours> marked;        // ECT made CE
-    std::array<Counter, colours> wred_dropped;  // among `dropped`
-    Histogram latency;                          // from enqueue to dequeue
+    std::array<Counter, colors> marked;        // ECT made CE
+    std::array<Counter, colors> wred_dropped;  // among `dropped`
+    Histogram latency;                         // from enqueue to dequeue
 
     template <class Wanted>
     std::uint64_t taken_if(Wanted wanted) const {

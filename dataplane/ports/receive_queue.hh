@@ -7,8 +7,9 @@
 // owner's turn before it is admitted, which is a term of the headroom, and the owner touches each frame of
 // the port once.
 //
-// What has been passed on has no place in the buffer yet. It lies in `passed`, which takes `passed_frames` at
-// most: a queue that could not pass on a whole burst is not polled, and pauses the peer.
+// What has been passed on has no place in the buffer yet. It lies in `passed`, which takes
+// `hand_off_capacity` at most: a queue that could not pass on a whole burst is not polled, and pauses the
+// peer.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@
 namespace sluice {
 
 // Frames of one queue that can be under way to the port's owner.
-constexpr std::size_t passed_frames = 1024;
+constexpr std::size_t hand_off_capacity = 1024;
 
 // Packets are numbered by port: those of queue q from q times this on, so that a number is one packet's.
 // Below 2^53 all of them, where JSON's numbers are exact; a queue has enough of them for weeks.
@@ -29,14 +30,14 @@ constexpr std::uint64_t numbers_of_a_queue = std::uint64_t{1} << 48;
 static_assert(numbers_of_a_queue * max_receive_queues <= std::uint64_t{1} << 53);
 
 // A frame on its way to the port's owner, and what is to be done with it.
-struct PassedFrame {
-    enum class What : std::uint8_t {
+struct HandedOffFrame {
+    enum class Kind : std::uint8_t {
         data,         // to be admitted
         mac_control,  // to be taken in
         refused,      // to be punted or dropped
     };
     Packet* packet;
-    What what;
+    Kind kind;
     DropReason refusal;   // none unless refused
     std::uint16_t cells;  // that data wants
 };
@@ -68,7 +69,7 @@ struct alignas(64) ReceiveQueue {
     alignas(64) std::atomic<bool> is_behind{false};
     std::atomic<bool> polled{false};
 
-    Mailbox<PassedFrame> passed{passed_frames};  // from the poller to the port's owner
+    Mailbox<HandedOffFrame> handed_off{hand_off_capacity};  // from the poller to the port's owner
 };
 
 }  // namespace sluice

@@ -218,8 +218,8 @@ void Switch::empty() {
         for (; mailbox && !mailbox->empty(); mailbox->pop()) rte_pktmbuf_free(mailbox->front());
     for (const auto& port : shared_->ports) {
         for (const auto& queue : port->more_receive_queues)
-            for (; !queue->passed.empty(); queue->passed.pop())
-                rte_pktmbuf_free(queue->passed.front().packet);
+            for (; !queue->handed_off.empty(); queue->handed_off.pop())
+                rte_pktmbuf_free(queue->handed_off.front().packet);
         port->out.discard([](Packet* packet) { rte_pktmbuf_free(packet); });
         for (EgressQueue& queue : port->queue)
             while (!queue.packets.empty())

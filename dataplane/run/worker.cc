@@ -40,10 +40,10 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
 namespace {
 
 // A class that is becoming lossless holds its peer, whatever its group has in use.
-void hold_changing(PortContext& port, const PortPolicy& own) {
+void keep_changing_in_xoff(PortContext& port, const PortPolicy& own) {
     for (ClassId n = 0; n < classes; ++n) {
         if (!own.group[n].changing) continue;
-        port.group[n].hold();
+        port.group[n].stay_in_xoff();
         port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | 1U << n);
         port.groups_judged = static_cast<std::uint8_t>(port.groups_judged | 1U << n);
     }
@@ -74,7 +74,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
         port->watchdog.settings_changed |=
             before == nullptr || before->ports[port->id].watchdog != own.watchdog;
         if (before == nullptr) continue;
-        hold_changing(*port, own);
+        keep_changing_in_xoff(*port, own);
         for (unsigned n = 0; n < classes; ++n) {
             const PortPolicy& was = before->ports[port->id];
             if (was.group[n].pool != own.group[n].pool)
@@ -104,7 +104,7 @@ PortTrace::PortTrace(unsigned slots, Duration width) {
     for (auto* list : {&queue, &group, &limit})
         for (unsigned n = 0; n < classes; ++n) list->emplace_back(slots, width);
     pauses.reserve(slots);
-    holds.reserve(slots);
+    obeyed_pauses.reserve(slots);
 }
 
 void PortTrace::changed(std::vector<Pause>& list, Time now, std::uint8_t priorities) {
@@ -141,7 +141,7 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
     // soon as nobody else does. seq_cst: see Switch::link_up.
     worker.shared.link_up[port.id].store(up, std::memory_order_seq_cst);
     if (up) {
-        hold_changing(port, worker.policy->ports[port.id]);
+        keep_changing_in_xoff(port, worker.policy->ports[port.id]);
         return;
     }
     port.counters.flaps.add(1);

@@ -324,7 +324,7 @@ class Kinds(loopback.Case):
         self.assertEqual([group["packets"] for group in out.port("h0")["priority_groups"]], [3, 0, 0, 2, 0, 0, 1, 1])
         self.assertEqual([queue["tx_packets"] for queue in out.port("h1")["queues"]], [3, 0, 0, 2, 0, 0, 1, 1])
 
-    def test_the_cnp_of_a_real_adapter_is_recognised(self):
+    def test_the_cnp_of_a_real_adapter_is_recognized(self):
         vector = bytes.fromhex("e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a001201000012b7002800008100ffff4000"
                                "0118000000000000000000000000000000000000000082fd002a")
         switch = Switch(self, hosts=2)

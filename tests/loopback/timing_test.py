@@ -76,7 +76,7 @@ class Link(loopback.Case):
         switch.give("h0", [(at, plain(64)) for at in (0, 100, 999, 1_000_000, 123_456_789)])
         self.assertEqual(stamped(switch.run().frames["h1"]), [0, 100] + times[2:])
 
-    def test_a_slower_port_serialises(self):
+    def test_a_slower_port_serializes(self):
         """Every speed: a frame starts when the one before has ended, its 24 bytes of overhead included."""
         for speed in (1, 10, 25, 40, 50, 100, 200, 400, 800):
             switch = Switch(self, hosts=2, **{"buffer.size": "4MB"})
@@ -102,7 +102,7 @@ class Link(loopback.Case):
         self.assertEqual(out.port("h1")["queues"][0]["watermark_bytes"], 0)  # no more than the reserved cells
 
     def test_a_longer_frame_on_the_way_out_takes_its_own_time(self):
-        """The tag that a next hop adds is serialised too."""
+        """The tag that a next hop adds is serialized too."""
         switch = Switch(self, hosts=2)
         switch.neighbor_keys("10.0.1.2", vlan=5)
         switch.give("h0", back_to_back(50, plain(96)))  # 120 bytes of wire in, 124 out
@@ -270,7 +270,7 @@ class Queues(loopback.Case):
 
 
 class ReceiveGate(loopback.Case):
-    def test_equal_timestamps_are_serialised(self):
+    def test_equal_timestamps_are_serialized(self):
         switch = Switch(self, hosts=2)
         frames = [(500, plain(1000 + n)) for n in range(10)]
         switch.give("h0", frames)

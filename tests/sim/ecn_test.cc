@@ -175,7 +175,7 @@ TEST(Ecn, dropNonEctDropsFromALosslessQueueAndTheReportCanSay) {
     LONGS_EQUAL(min_kb, sim.device().dropped_lossless(0, DropReason::wred_drop));
 }
 
-TEST(Ecn, coloursHaveTheirOwnCurves) {
+TEST(Ecn, colorsHaveTheirOwnCurves) {
     Config config = config_of(200 * kb, 200 * kb, 100);
     config.wred["test"].yellow.min_bytes = config.wred["test"].yellow.max_bytes = 100 * kb;
     config.wred["test"].red.min_bytes = config.wred["test"].red.max_bytes = 50 * kb;
@@ -183,7 +183,7 @@ TEST(Ecn, coloursHaveTheirOwnCurves) {
     SimSwitch sim(config);
     const std::array<std::uint8_t, 3> dscp{26, 28, 30};
     const std::array<unsigned, 3> step{200, 100, 50};
-    for (unsigned n = 0; n < colours; ++n) {
+    for (unsigned n = 0; n < colors; ++n) {
         Flow flow = flow_of(Ecn::ect0);
         flow.dscp = dscp[n];
         const auto marked = marks(sim, flow, 300);

@@ -161,18 +161,18 @@ TEST(ClassPauses, holdsEachClassByItself) {
     CHECK_FALSE(pauses.receive(std::vector<std::uint8_t>(60), 0));
     const auto cut = pfc({{3, 1}});
     CHECK_FALSE(pauses.receive(std::span(cut).first(PauseClock::pfc_bytes - 1), 0));
-    CHECK_EQUAL(0U, pauses.held(0));
+    CHECK_EQUAL(0U, pauses.paused(0));
     CHECK_TRUE(pauses.receive(pfc({{3, 1000}, {5, 10}}), 100));
-    CHECK_EQUAL(0x28U, pauses.held(100));
+    CHECK_EQUAL(0x28U, pauses.paused(100));
     CHECK_EQUAL(100U + 512'000U, pauses.until_ns(3));
-    CHECK_EQUAL(0x08U, pauses.held(100 + 5120));
+    CHECK_EQUAL(0x08U, pauses.paused(100 + 5120));
     CHECK_TRUE(pauses.receive(pfc({{3, 0}}), 10'000));
-    CHECK_EQUAL(0U, pauses.held(10'000));
+    CHECK_EQUAL(0U, pauses.paused(10'000));
     const auto total = pauses.total();
     CHECK_EQUAL(2U, total.xoff);
     CHECK_EQUAL(1U, total.xon);
     CHECK_EQUAL(1U, total.expired);
-    CHECK_EQUAL(9'900U + 5'120U, total.held_ns);
+    CHECK_EQUAL(9'900U + 5'120U, total.paused_ns);
 }
 
 TEST(ClassPauses, reactsLaterAndInOrder) {
@@ -180,15 +180,15 @@ TEST(ClassPauses, reactsLaterAndInOrder) {
     pauses.receive(pfc({{3, 1000}}), 1000);
     pauses.receive(pfc({{3, 0}}), 1300);
     CHECK_EQUAL(1500U, *pauses.next_heard_ns());
-    CHECK_EQUAL(0U, pauses.held(1499));
-    CHECK_EQUAL(8U, pauses.held(1500));
+    CHECK_EQUAL(0U, pauses.paused(1499));
+    CHECK_EQUAL(8U, pauses.paused(1500));
     CHECK_EQUAL(1800U, *pauses.next_heard_ns());
-    CHECK_EQUAL(0U, pauses.held(1800));
+    CHECK_EQUAL(0U, pauses.paused(1800));
     CHECK_FALSE(pauses.next_heard_ns().has_value());
-    CHECK_EQUAL(300U, pauses.total().held_ns);
+    CHECK_EQUAL(300U, pauses.total().paused_ns);
     // Asked late, it knows when it was to react.
     pauses.receive(pfc({{3, 10}}), 2000);
-    CHECK_EQUAL(8U, pauses.held(2600));
+    CHECK_EQUAL(8U, pauses.paused(2600));
     CHECK_EQUAL(2500U + 5120U, pauses.until_ns(3));
 }
 

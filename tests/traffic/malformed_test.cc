@@ -62,7 +62,7 @@ TEST(Malformed, checksumsAreRightButForOne) {
     }
 }
 
-TEST(Malformed, whatIsWrongIsWrong) {
+TEST(Malformed, everyVariantHasItsError) {
     const Sent cut = variant("truncated", 4)[0];
     CHECK_EQUAL(cut.length / 2, cut.bytes.size());
     CHECK_EQUAL(19, load_be<std::uint16_t>(&variant("short_ip", 4)[0].bytes[16]));

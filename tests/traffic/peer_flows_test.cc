@@ -49,11 +49,11 @@ TEST(PauseClock, holdsForTheQuantaAtTheSpeedOfTheLinkAndNoLonger) {
     PauseClock pause(3, gigabit);
     CHECK_TRUE(pause.receive(pfc(3, 1000), 5000));
     CHECK_EQUAL(5000U + 512'000U, pause.until_ns());
-    CHECK_TRUE(pause.held(pause.until_ns() - 1));
-    CHECK_FALSE(pause.held(pause.until_ns()));
+    CHECK_TRUE(pause.paused(pause.until_ns() - 1));
+    CHECK_FALSE(pause.paused(pause.until_ns()));
     CHECK_EQUAL(1U, pause.counters().xoff);
     CHECK_EQUAL(1U, pause.counters().expired);
-    CHECK_EQUAL(512'000U, pause.counters().held_ns);
+    CHECK_EQUAL(512'000U, pause.counters().paused_ns);
 }
 
 TEST(PauseClock, aLaterFrameReplacesWhatIsLeft) {
@@ -62,21 +62,21 @@ TEST(PauseClock, aLaterFrameReplacesWhatIsLeft) {
     pause.receive(pfc(3, 10), 1000);
     CHECK_EQUAL(6120U, pause.until_ns());
     pause.receive(pfc(3, 0), 2000);
-    CHECK_FALSE(pause.held(2000));
+    CHECK_FALSE(pause.paused(2000));
     CHECK_EQUAL(1U, pause.counters().xon);
     CHECK_EQUAL(0U, pause.counters().expired);
-    CHECK_EQUAL(2000U, pause.counters().held_ns);
+    CHECK_EQUAL(2000U, pause.counters().paused_ns);
 }
 
 TEST(PauseClock, otherClassesAndOtherFramesAreNotItsBusiness) {
     PauseClock pause(3, gigabit);
     CHECK_TRUE(pause.receive(pfc(4, 1000), 0));
-    CHECK_FALSE(pause.held(1));
+    CHECK_FALSE(pause.paused(1));
     auto cut = pfc(3, 1000);
     cut.resize(33);
     CHECK_FALSE(pause.receive(cut, 0));
     CHECK_FALSE(pause.receive(frames(SentFlows(shape(1)), 1)[0], 0));
-    CHECK_FALSE(pause.held(1));
+    CHECK_FALSE(pause.paused(1));
 }
 
 TEST_GROUP(PeerFlows){};

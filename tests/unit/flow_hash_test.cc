@@ -48,7 +48,7 @@ std::uint32_t hash_of_frame(const Frame& frame, const HashKey& key) {
     return flow_hash(parsed, frame.data() + parsed.l3_offset, key);
 }
 
-// The ways in which flows of one data centre differ: by a counter in one field.
+// The ways in which flows of one data center differ: by a counter in one field.
 std::vector<std::function<Flow(std::uint32_t)>> families() {
     return {
         [](std::uint32_t n) { return Flow{.source_port = static_cast<std::uint16_t>(n)}; },

@@ -88,7 +88,7 @@ TEST(Headroom, addsUpToTheCell) {
     LONGS_EQUAL((8347 + 72) * 256, h.xoff_bytes);
 }
 
-TEST(Headroom, takesTheLeastFavourableFrameSize) {
+TEST(Headroom, takesTheLeastFavorableFrameSize) {
     HeadroomInputs in = basic(40, 100, 1500);
     in.min_frame_bytes = 200;  // then one byte more than a cell is the worst
     const Headroom h = headroom(in);

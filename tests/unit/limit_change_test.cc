@@ -54,7 +54,7 @@ TEST(LimitChange, changingGroupIsHeldWhateverItHas) {
         PriorityGroup group;
         if (before != 0) check(Admission::shared, bench.admit(group, lossy, before));
         check(XoffSignal::none, bench.evaluate(group, lossy));
-        group.hold();
+        group.stay_in_xoff();
         CHECK(group.in_xoff());
         check(Admission::headroom, bench.admit(group, changing, 1));
         check(XoffSignal::send_xoff, bench.evaluate(group, changing));
@@ -64,7 +64,7 @@ TEST(LimitChange, changingGroupIsHeldWhateverItHas) {
         bench.release(group, before + 2);
         check(XoffSignal::none, bench.evaluate(group, changing));
         CHECK(group.in_xoff());
-        group.hold();  // a second time says nothing new
+        group.stay_in_xoff();  // a second time says nothing new
         check(XoffSignal::none, bench.evaluate(group, changing));
         check(XoffSignal::send_xon, bench.evaluate(group, before == 0 ? lossless : lossy));
         CHECK_FALSE(group.in_xoff());

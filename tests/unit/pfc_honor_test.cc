@@ -33,12 +33,12 @@ struct SlowHonor {
         std::uint64_t xoff = 0, xon = 0, unexpected = 0, expired = 0, transitions = 0;
         std::uint64_t from = 0, closed_ps = 0;
 
-        std::uint64_t held_ps(std::uint64_t at) const {
+        std::uint64_t paused_ps(std::uint64_t at) const {
             const std::uint64_t to = deadline ? std::min(at, *deadline) : from;
             return closed_ps + (to > from ? to - from : 0);
         }
         void close(std::uint64_t at) {
-            closed_ps = held_ps(at);
+            closed_ps = paused_ps(at);
             deadline.reset();
         }
         void open(std::uint64_t at, std::uint64_t until) {
@@ -133,7 +133,7 @@ TEST(PfcHonor, suspensionEndsARunningPauseAndObeyTakesUpItsRest) {
     xoff(4, 10, before_wrap);
     honor.suspend(before_wrap + nanoseconds(2), 0b1000);
     CHECK_EQUAL(0b1'0000, honor.paused(before_wrap + nanoseconds(2)));
-    CHECK_EQUAL(2'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(2'000U, honor.counters(3).paused_ps.get());
     CHECK_EQUAL(0U, honor.counters(3).rx_xon.get());
     CHECK((before_wrap + Duration{51'200}) == *honor.next_expiry());
     honor.obey(before_wrap + nanoseconds(200), 0b1000);
@@ -179,11 +179,11 @@ TEST(PfcHonor, deadlineIsExactAtEverySpeed) {
             CHECK_EQUAL(1 << 5, port.paused(end - tick));
             CHECK_EQUAL(0, port.paused(end));
             port.expire(end - tick);
-            CHECK(port.state(5) == PauseState::held);
+            CHECK(port.state(5) == PauseState::paused);
             port.expire(end);
             CHECK(port.state(5) == PauseState::running);
             CHECK(!port.next_expiry());
-            CHECK_EQUAL(static_cast<std::uint64_t>((end - before_wrap).ps), port.counters(5).held_ps.get());
+            CHECK_EQUAL(static_cast<std::uint64_t>((end - before_wrap).ps), port.counters(5).paused_ps.get());
         }
     }
 }
@@ -204,7 +204,7 @@ TEST(PfcHonor, zeroResumesNow) {
     CHECK_EQUAL(0, honor.paused(before_wrap + nanoseconds(7)));
     CHECK_EQUAL(1U, honor.counters(3).rx_xon.get());
     CHECK_EQUAL(0U, honor.counters(3).expired.get());
-    CHECK_EQUAL(7'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(7'000U, honor.counters(3).paused_ps.get());
     xoff(3, 0, before_wrap + nanoseconds(8));  // a second one is counted and changes nothing
     CHECK_EQUAL(2U, honor.counters(3).rx_xon.get());
     CHECK_EQUAL(1U, honor.counters(3).transitions.get());
@@ -247,7 +247,7 @@ TEST(PfcHonor, anotherFrameDoesNotCutAPauseShort) {
         CHECK_EQUAL(1 << 6, port.paused(until - tick) & 1 << 6);
         CHECK_EQUAL(0, port.paused(until) & 1 << 6);
         port.expire(until);
-        CHECK_EQUAL(512'000U, port.counters(6).held_ps.get());
+        CHECK_EQUAL(512'000U, port.counters(6).paused_ps.get());
         CHECK_EQUAL(1U, port.counters(6).expired.get());
     }
     honor.receive(pause(6, 10), start, end, gigabits(10), 0xFF);
@@ -262,7 +262,7 @@ TEST(PfcHonor, pauseAfterAnUnnoticedExpiryIsANewOne) {
     xoff(3, 1, before_wrap + nanoseconds(100));
     CHECK_EQUAL(1U, honor.counters(3).expired.get());
     CHECK_EQUAL(2U, honor.counters(3).transitions.get());
-    CHECK_EQUAL(5'120U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(5'120U, honor.counters(3).paused_ps.get());
 }
 
 TEST(PfcHonor, runningPauseCountsWhileItRuns) {
@@ -270,15 +270,15 @@ TEST(PfcHonor, runningPauseCountsWhileItRuns) {
     CHECK_EQUAL(0, honor.paused_time(3, before_wrap).ps);
     CHECK_EQUAL(5'000, honor.paused_time(3, before_wrap + nanoseconds(5)).ps);
     CHECK_EQUAL(5'120'000, honor.paused_time(3, before_wrap + seconds(1)).ps);  // never beyond its deadline
-    CHECK_EQUAL(0U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(0U, honor.counters(3).paused_ps.get());
     honor.settle(before_wrap + nanoseconds(5));
-    CHECK_EQUAL(5'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(5'000U, honor.counters(3).paused_ps.get());
     honor.settle(before_wrap + nanoseconds(5));
-    CHECK_EQUAL(5'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(5'000U, honor.counters(3).paused_ps.get());
     CHECK_EQUAL(9'000, honor.paused_time(3, before_wrap + nanoseconds(9)).ps);
     honor.settle(before_wrap + seconds(1));
     honor.expire(before_wrap + seconds(1));
-    CHECK_EQUAL(5'120'000U, honor.counters(3).held_ps.get());
+    CHECK_EQUAL(5'120'000U, honor.counters(3).paused_ps.get());
 }
 
 TEST(PfcHonor, forgetsWhenTheLinkGoesDown) {
@@ -288,8 +288,8 @@ TEST(PfcHonor, forgetsWhenTheLinkGoesDown) {
     CHECK_EQUAL(0b0001'0000, honor.paused(before_wrap + nanoseconds(3)));
     honor.forget(before_wrap + nanoseconds(4));
     CHECK_EQUAL(0, honor.paused(before_wrap + nanoseconds(4)));
-    CHECK_EQUAL(3'000U, honor.counters(3).held_ps.get());
-    CHECK_EQUAL(4'000U, honor.counters(4).held_ps.get());
+    CHECK_EQUAL(3'000U, honor.counters(3).paused_ps.get());
+    CHECK_EQUAL(4'000U, honor.counters(4).paused_ps.get());
     CHECK_EQUAL(0U, honor.counters(3).expired.get());
 }
 
@@ -299,30 +299,30 @@ TEST(PfcHonor, everyPairOfStateAndEvent) {
         PauseEvent event;
         PauseState to;
         std::uint64_t transitions, expired;
-        std::int64_t held_ns;
+        std::int64_t paused_ns;
     };
     // Held since 0 ns until 10 ns; the event comes at 4 ns.
     const Row rows[] = {
-        {PauseState::running, PauseEvent::xoff, PauseState::held, 1, 0, 0},
+        {PauseState::running, PauseEvent::xoff, PauseState::paused, 1, 0, 0},
         {PauseState::running, PauseEvent::xon, PauseState::running, 0, 0, 0},
         {PauseState::running, PauseEvent::expiry, PauseState::running, 0, 0, 0},
         {PauseState::running, PauseEvent::link_down, PauseState::running, 0, 0, 0},
-        {PauseState::held, PauseEvent::xoff, PauseState::held, 1, 0, 4},
-        {PauseState::held, PauseEvent::xon, PauseState::running, 1, 0, 4},
-        {PauseState::held, PauseEvent::expiry, PauseState::running, 1, 1, 10},
-        {PauseState::held, PauseEvent::link_down, PauseState::running, 1, 0, 4},
+        {PauseState::paused, PauseEvent::xoff, PauseState::paused, 1, 0, 4},
+        {PauseState::paused, PauseEvent::xon, PauseState::running, 1, 0, 4},
+        {PauseState::paused, PauseEvent::expiry, PauseState::running, 1, 1, 10},
+        {PauseState::paused, PauseEvent::link_down, PauseState::running, 1, 0, 4},
     };
     for (const Row& row : rows) {
         PfcHonor port;
         const Time at = before_wrap + nanoseconds(4);
-        if (row.from == PauseState::held)
+        if (row.from == PauseState::paused)
             port.step(2, PauseEvent::xoff, before_wrap, before_wrap + nanoseconds(10));
         port.step(2, row.event, at, at + nanoseconds(20));
         CHECK(port.state(2) == row.to);
         CHECK_EQUAL(row.transitions, port.counters(2).transitions.get());
         CHECK_EQUAL(row.expired, port.counters(2).expired.get());
-        CHECK_EQUAL(row.held_ns * 1'000, port.paused_time(2, at).ps);
-        CHECK(port.next_expiry().has_value() == (row.to == PauseState::held));
+        CHECK_EQUAL(row.paused_ns * 1'000, port.paused_time(2, at).ps);
+        CHECK(port.next_expiry().has_value() == (row.to == PauseState::paused));
         if (row.event == PauseEvent::xoff) CHECK((at + nanoseconds(20)) == *port.next_expiry());
     }
 }
@@ -366,7 +366,7 @@ TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
                 for (auto& c : slow.of) c.close(slow.now), c.ignored.reset();
             }
             for (ClassId c = 0; c < 8; ++c)
-                CHECK_EQUAL(slow.of[c].held_ps(slow.now),
+                CHECK_EQUAL(slow.of[c].paused_ps(slow.now),
                             static_cast<std::uint64_t>(port.paused_time(c, now).ps));
         }
         const Time end = before_wrap + Duration{static_cast<std::int64_t>(slow.now)} + seconds(1);
@@ -378,7 +378,7 @@ TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
             CHECK_EQUAL(slow.of[c].unexpected, port.counters(c).rx_unexpected.get());
             CHECK_EQUAL(slow.of[c].expired, port.counters(c).expired.get());
             CHECK_EQUAL(slow.of[c].transitions, port.counters(c).transitions.get());
-            CHECK_EQUAL(slow.of[c].closed_ps, port.counters(c).held_ps.get());
+            CHECK_EQUAL(slow.of[c].closed_ps, port.counters(c).paused_ps.get());
         }
     }
 }

@@ -11,7 +11,7 @@ namespace {
 
 using namespace sluice;
 
-// Counts how many of its kind live, and is recognisably dead afterwards.
+// Counts how many of its kind live, and is recognizably dead afterwards.
 struct Value {
     Value(unsigned n, std::atomic<int>& counter) : number(n), twice(2 * n), living(counter) { ++living; }
     ~Value() {

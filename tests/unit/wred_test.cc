@@ -12,13 +12,13 @@ using namespace sluice;
 
 constexpr std::uint64_t half = certainty / 2;
 
-EcnBits packet(Ecn ecn, Colour colour = Colour::green, bool exempt = false) {
-    return EcnBits::of(ecn, colour, exempt);
+EcnBits packet(Ecn ecn, Color color = Color::green, bool exempt = false) {
+    return EcnBits::of(ecn, color, exempt);
 }
 
 WredProfile profile_of(const WredCurve& curve) {
     WredProfile profile;
-    profile.colour.fill(curve);
+    profile.color.fill(curve);
     return profile;
 }
 
@@ -54,16 +54,16 @@ struct Queue {
 
 TEST_GROUP(Wred){};
 
-TEST(Wred, coloursAreTheDropPrecedenceOfAssuredForwarding) {
+TEST(Wred, colorsAreTheDropPrecedenceOfAssuredForwarding) {
     // RFC 2597, section 6: AF11 is 10, AF12 12, AF13 14; AF43 is 38.
     const std::array<std::uint8_t, 4> first{10, 18, 26, 34};
     for (const std::uint8_t dscp : first) {
-        CHECK_TRUE(colour_of(dscp) == Colour::green);
-        CHECK_TRUE(colour_of(static_cast<std::uint8_t>(dscp + 2)) == Colour::yellow);
-        CHECK_TRUE(colour_of(static_cast<std::uint8_t>(dscp + 4)) == Colour::red);
+        CHECK_TRUE(color_of(dscp) == Color::green);
+        CHECK_TRUE(color_of(static_cast<std::uint8_t>(dscp + 2)) == Color::yellow);
+        CHECK_TRUE(color_of(static_cast<std::uint8_t>(dscp + 4)) == Color::red);
     }
     unsigned others = 0;
-    for (std::uint8_t dscp = 0; dscp < 64; ++dscp) others += colour_of(dscp) != Colour::green ? 1 : 0;
+    for (std::uint8_t dscp = 0; dscp < 64; ++dscp) others += color_of(dscp) != Color::green ? 1 : 0;
     LONGS_EQUAL(8, others);  // 2 of each of the four
 }
 
@@ -133,7 +133,7 @@ TEST(Wred, neverMarksNotEctNorCeNorACnp) {
         queue.profile.mark_at = where;
         queue.profile.sojourn = {0, 0, certainty};
         for (const EcnBits bits :
-             {packet(Ecn::not_ect), packet(Ecn::ce), packet(Ecn::ect0, Colour::green, true)}) {
+             {packet(Ecn::not_ect), packet(Ecn::ce), packet(Ecn::ect0, Color::green, true)}) {
             CHECK_TRUE(queue.arrival(bits, 1 << 20) == WredVerdict::pass);
             CHECK_TRUE(queue.departure(bits, 1 << 20, seconds(1)) == WredVerdict::pass);
         }
@@ -145,7 +145,7 @@ TEST(Wred, dropsNotEctOfALossyQueueAndOfALosslessOneWhenToldTo) {
     queue.lossless = false;
     CHECK_TRUE(queue.arrival(packet(Ecn::not_ect), 1000) == WredVerdict::drop);
     CHECK_TRUE(queue.arrival(packet(Ecn::not_ect), 999) == WredVerdict::pass);
-    CHECK_TRUE(queue.arrival(packet(Ecn::not_ect, Colour::green, true), 1000) == WredVerdict::pass);  // a CNP
+    CHECK_TRUE(queue.arrival(packet(Ecn::not_ect, Color::green, true), 1000) == WredVerdict::pass);  // a CNP
     queue.lossless = true;
     CHECK_TRUE(queue.arrival(packet(Ecn::not_ect), 1000) == WredVerdict::pass);
     queue.profile.drop_non_ect = true;
@@ -162,7 +162,7 @@ TEST(Wred, plainRedMarksNothingAndDropsEctOfALossyQueueAsOthers) {
             queue.lossless = false;
             CHECK_TRUE(queue.arrival(packet(ecn), 999) == WredVerdict::pass);
             CHECK_TRUE(queue.arrival(packet(ecn), 1000) == WredVerdict::drop);
-            CHECK_TRUE(queue.arrival(packet(ecn, Colour::green, true), 1000) == WredVerdict::pass);  // a CNP
+            CHECK_TRUE(queue.arrival(packet(ecn, Color::green, true), 1000) == WredVerdict::pass);  // a CNP
             queue.lossless = true;
             CHECK_TRUE(queue.arrival(packet(ecn), 1000) == WredVerdict::pass);
             CHECK_TRUE(queue.departure(packet(ecn), 1000, seconds(1)) == WredVerdict::pass);
@@ -173,20 +173,20 @@ TEST(Wred, plainRedMarksNothingAndDropsEctOfALossyQueueAsOthers) {
     }
 }
 
-TEST(Wred, everyColourHasItsCurveAndEctMayHaveOne) {
+TEST(Wred, everyColorHasItsCurveAndEctMayHaveOne) {
     Queue queue{profile_of({4000, 4000, certainty})};
-    queue.profile.colour[1] = {2000, 2000, certainty};
-    queue.profile.colour[2] = {1000, 1000, certainty};
-    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Colour::green), 3000) == WredVerdict::pass);
-    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Colour::yellow), 1500) == WredVerdict::pass);
-    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Colour::yellow), 3000) == WredVerdict::mark);
-    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Colour::red), 1500) == WredVerdict::mark);
+    queue.profile.color[1] = {2000, 2000, certainty};
+    queue.profile.color[2] = {1000, 1000, certainty};
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Color::green), 3000) == WredVerdict::pass);
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Color::yellow), 1500) == WredVerdict::pass);
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Color::yellow), 3000) == WredVerdict::mark);
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Color::red), 1500) == WredVerdict::mark);
     queue.profile.has_ect = true;
     queue.profile.ect = {500, 500, certainty};
     queue.lossless = false;
-    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Colour::green), 600) == WredVerdict::mark);
-    CHECK_TRUE(queue.arrival(packet(Ecn::not_ect, Colour::red), 600) == WredVerdict::pass);
-    CHECK_TRUE(queue.arrival(packet(Ecn::not_ect, Colour::red), 1000) == WredVerdict::drop);
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0, Color::green), 600) == WredVerdict::mark);
+    CHECK_TRUE(queue.arrival(packet(Ecn::not_ect, Color::red), 600) == WredVerdict::pass);
+    CHECK_TRUE(queue.arrival(packet(Ecn::not_ect, Color::red), 1000) == WredVerdict::drop);
 }
 
 TEST(Wred, aDrawBelowTheProbabilityMarks) {

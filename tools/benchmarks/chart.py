@@ -9,7 +9,7 @@ from svg import FAINT, INK, Drawing  # noqa: E402
 WIDTH, LEFT, TOP, LINE, BAR = 980, 190, 78, 26, 16
 REACHED = 560  # where a bar ends that has reached it
 LONGEST = 1.3  # of that
-COLOURS = {True: '#3c8d5a', False: '#c8553d', None: '#9aa7b0'}
+COLORS = {True: '#3c8d5a', False: '#c8553d', None: '#9aa7b0'}
 
 
 def words(row):
@@ -24,7 +24,7 @@ def words(row):
 
 
 def picture(rows):
-    """Rows without anything to reach are drawn against their yardstick, in grey."""
+    """Rows without anything to reach are drawn against their yardstick, in gray."""
     drawing, y = Drawing(WIDTH), TOP
     bottom = TOP + LINE * len(rows)
     facts = rows[0]
@@ -32,13 +32,13 @@ def picture(rows):
     drawing.text(LEFT, 46, f'commit {facts["commit"][:12]}; {there["cpu"]}, {there["cores"]} cores, {there["memory"]}; medians of '
                  f'{there["rounds"]} rounds of {there["seconds"]:g} s', size=11)
     drawing.line(REACHED, TOP - 6, REACHED, bottom - 4, INK, 1.5)
-    drawing.text(REACHED, TOP - 11, 'to be reached; grey: as good as the yardstick', 'middle', size=11)
+    drawing.text(REACHED, TOP - 11, 'to be reached; gray: as good as the yardstick', 'middle', size=11)
     for row in rows:
         drawing.text(LEFT - 8, y + 12, row['name'], 'end')
         drawing.line(LEFT, y + LINE - 5, WIDTH - 24, y + LINE - 5, FAINT)
         share = 0.0 if row['ratio'] is None else min(LONGEST, row['ratio'] / (row['reach'] or 1))
         length = (REACHED - LEFT) * share
-        drawing.bar(LEFT, y, max(length, 1.0), BAR, COLOURS[row['met']], row.get('why', words(row)))
+        drawing.bar(LEFT, y, max(length, 1.0), BAR, COLORS[row['met']], row.get('why', words(row)))
         inside = length > 16 + 5.8 * len(words(row))
         drawing.text(LEFT + length - 8 if inside else LEFT + length + 8, y + 12, words(row), 'end' if inside else 'start',
                      'white' if inside else INK, 11)

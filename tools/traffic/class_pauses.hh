@@ -30,15 +30,15 @@ class ClassPauses {
     }
 
     // Mask of the classes that may not start a frame.
-    unsigned held(std::uint64_t now_ns) {
+    unsigned paused(std::uint64_t now_ns) {
         for (; !heard_.empty() && heard_.front().at_ns <= now_ns; heard_.pop_front())
             for (PauseClock& clock : clocks_) clock.receive(heard_.front().frame, heard_.front().at_ns);
         unsigned mask = 0;
-        for (unsigned n = 0; n < classes; ++n) mask |= unsigned{clocks_[n].held(now_ns)} << n;
+        for (unsigned n = 0; n < classes; ++n) mask |= unsigned{clocks_[n].paused(now_ns)} << n;
         return mask;
     }
     // The end of a pause that runs.
-    std::uint64_t until_ns(ClassId held_class) const { return clocks_[held_class].until_ns(); }
+    std::uint64_t until_ns(ClassId paused_class) const { return clocks_[paused_class].until_ns(); }
     std::optional<std::uint64_t> next_heard_ns() const {
         return heard_.empty() ? std::nullopt : std::optional(heard_.front().at_ns);
     }
@@ -49,7 +49,7 @@ class ClassPauses {
             sum.xoff += clock.counters().xoff;
             sum.xon += clock.counters().xon;
             sum.expired += clock.counters().expired;
-            sum.held_ns += clock.counters().held_ns;
+            sum.paused_ns += clock.counters().paused_ns;
         }
         return sum;
     }

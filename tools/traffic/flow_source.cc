@@ -53,15 +53,15 @@ RoceFields FlowSource::roce_fields(std::uint64_t n) const {
     return roce;
 }
 
-ApplyOptions FlowSource::wish(std::uint64_t n) const {
-    ApplyOptions wish;
+PayloadSpec FlowSource::payload_spec(std::uint64_t n) const {
+    PayloadSpec spec;
     const SizeRule& rule = flow_.size;
-    wish.pattern = mix(seed_, n);
-    wish.is_payload = flow_.size_is_payload;
-    wish.bytes = !rule.list.empty()
+    spec.pattern = mix(seed_, n);
+    spec.is_payload = flow_.size_is_payload;
+    spec.bytes = !rule.list.empty()
                      ? rule.list[n % rule.list.size()]
                      : rule.low + static_cast<std::uint32_t>(mix(~seed_, n) % (rule.high - rule.low + 1ULL));
-    return wish;
+    return spec;
 }
 
 void FlowSource::build_frame(Frame& frame) {
@@ -76,7 +76,7 @@ void FlowSource::build_frame(Frame& frame) {
                       0};
     switch (flow_.kind) {
         case Kind::roce:
-            return build_roce(frame, link, ip, roce_fields(n), wish(n));
+            return build_roce(frame, link, ip, roce_fields(n), payload_spec(n));
         case Kind::cnp: {
             RoceFields roce = roce_fields(n);
             roce.psn = flow_.psn;  // a CNP has no place in the sequence
@@ -91,7 +91,7 @@ void FlowSource::build_frame(Frame& frame) {
             break;
         case Kind::malformed:
             return build_malformed(frame, flow_.malformations[n % flow_.malformations.size()], link, ip,
-                                   roce_fields(n), wish(n), n / flow_.malformations.size());
+                                   roce_fields(n), payload_spec(n), n / flow_.malformations.size());
     }
     const std::uint64_t connection = n % flow_.flows;
     const auto source_port =
@@ -99,9 +99,10 @@ void FlowSource::build_frame(Frame& frame) {
     const auto destination_port =
         static_cast<std::uint16_t>(flow_.destination_ports.first +
                                    connection / flow_.source_ports.count % flow_.destination_ports.count);
-    if (flow_.kind == Kind::udp) return build_udp(frame, link, ip, source_port, destination_port, wish(n));
+    if (flow_.kind == Kind::udp)
+        return build_udp(frame, link, ip, source_port, destination_port, payload_spec(n));
     std::uint32_t& sequence = tcp_sequence_[connection];
-    sequence += build_tcp(frame, link, ip, source_port, destination_port, sequence, wish(n));
+    sequence += build_tcp(frame, link, ip, source_port, destination_port, sequence, payload_spec(n));
 }
 
 bool FlowSource::build(Duration now, Frame& frame) {

@@ -24,7 +24,7 @@ class FlowSource {
   private:
     void schedule(Duration now, std::size_t frame_bytes);
     RoceFields roce_fields(std::uint64_t n) const;
-    ApplyOptions wish(std::uint64_t n) const;
+    PayloadSpec payload_spec(std::uint64_t n) const;
     void build_frame(Frame& frame);
 
     const Flow& flow_;

@@ -193,17 +193,17 @@ void set_ipv4_checksum(Frame& frame) {
 }
 
 void build_roce(Frame& frame, const LinkFields& link, const IpFields& ip, const RoceFields& roce,
-                const ApplyOptions& wish) {
+                const PayloadSpec& spec) {
     const std::uint32_t extensions = extension_bytes(roce.transport, *roce.operation);
     const auto fixed =
         static_cast<std::uint32_t>(headers_to_transport(link, ip) + sizeof(UdpHeader) + sizeof(Bth)) +
         extensions + icrc_bytes;
     std::uint32_t payload = 0;
     if (roce.operation->payload) {
-        if (wish.is_payload)
-            payload = std::min(wish.bytes, greatest_frame_bytes - fixed - 3);
-        else if (wish.bytes > fixed)
-            payload = (wish.bytes - fixed) & ~3U;
+        if (spec.is_payload)
+            payload = std::min(spec.bytes, greatest_frame_bytes - fixed - 3);
+        else if (spec.bytes > fixed)
+            payload = (spec.bytes - fixed) & ~3U;
     }
     const std::uint32_t pad = (4 - payload % 4) % 4;
     std::uint8_t* bth = begin_roce(
@@ -213,8 +213,8 @@ void build_roce(Frame& frame, const LinkFields& link, const IpFields& ip, const 
     bth[1] = static_cast<std::uint8_t>(pad << 4);
     if (roce.operation->ends_message && roce.transport == Transport::rc)
         bth[8] = 0x80;  // acknowledge request
-    std::uint8_t* at = put_extensions(bth + sizeof(Bth), roce, payload, wish.pattern);
-    fill(at, payload, wish.pattern);
+    std::uint8_t* at = put_extensions(bth + sizeof(Bth), roce, payload, spec.pattern);
+    fill(at, payload, spec.pattern);
     at += payload;
     std::memset(at, 0, pad);
     end_ethernet(frame, static_cast<std::size_t>(at + pad + icrc_bytes - frame.bytes.data()));
@@ -231,13 +231,13 @@ void build_cnp(Frame& frame, const LinkFields& link, const IpFields& ip, const R
 }
 
 void build_udp(Frame& frame, const LinkFields& link, const IpFields& ip, std::uint16_t source_port,
-               std::uint16_t destination_port, const ApplyOptions& wish) {
+               std::uint16_t destination_port, const PayloadSpec& spec) {
     const auto headers = static_cast<std::uint32_t>(headers_to_transport(link, ip) + sizeof(UdpHeader));
-    const std::uint32_t payload = wish.bytes > headers ? wish.bytes - headers : 0;
+    const std::uint32_t payload = spec.bytes > headers ? spec.bytes - headers : 0;
     const std::size_t length = sizeof(UdpHeader) + payload;
     begin_ip(frame, link, ip, ip_protocol::udp, length);
     put_udp(frame, source_port, destination_port, length);
-    fill(&frame.bytes[frame.transport + sizeof(UdpHeader)], payload, wish.pattern);
+    fill(&frame.bytes[frame.transport + sizeof(UdpHeader)], payload, spec.pattern);
     const std::uint16_t checksum = transport_checksum(frame, ip, ip_protocol::udp, length);
     store_be<std::uint16_t>(&frame.bytes[frame.transport + 6],
                             checksum != 0 ? checksum : std::uint16_t{0xFFFF});
@@ -245,9 +245,9 @@ void build_udp(Frame& frame, const LinkFields& link, const IpFields& ip, std::ui
 }
 
 std::uint32_t build_tcp(Frame& frame, const LinkFields& link, const IpFields& ip, std::uint16_t source_port,
-                        std::uint16_t destination_port, std::uint32_t sequence, const ApplyOptions& wish) {
+                        std::uint16_t destination_port, std::uint32_t sequence, const PayloadSpec& spec) {
     const std::uint32_t headers = headers_to_transport(link, ip) + tcp_header_bytes;
-    const std::uint32_t payload = wish.bytes > headers ? wish.bytes - headers : 0;
+    const std::uint32_t payload = spec.bytes > headers ? spec.bytes - headers : 0;
     const std::size_t length = tcp_header_bytes + payload;
     begin_ip(frame, link, ip, ip_protocol::tcp, length);
     std::uint8_t* tcp = &frame.bytes[frame.transport];
@@ -259,7 +259,7 @@ std::uint32_t build_tcp(Frame& frame, const LinkFields& link, const IpFields& ip
     tcp[12] = 5 << 4;
     tcp[13] = 0x10;  // ACK
     store_be<std::uint16_t>(tcp + 14, 0xFFFF);
-    fill(tcp + tcp_header_bytes, payload, wish.pattern);
+    fill(tcp + tcp_header_bytes, payload, spec.pattern);
     store_be<std::uint16_t>(tcp + 16, transport_checksum(frame, ip, ip_protocol::tcp, length));
     end_ethernet(frame, frame.transport + length);
     return payload;

@@ -52,20 +52,20 @@ struct RoceFields {
 
 // Sizes are of the whole frame. One smaller than its headers gives the headers alone, and RoCEv2 takes the
 // next smaller size that its 4-byte grid allows. Frames are filled up with zeros to 60 bytes.
-struct ApplyOptions {
+struct PayloadSpec {
     std::uint32_t bytes = 0;
     bool is_payload = false;    // RoCEv2: `bytes` of payload; the pad comes on top
     std::uint64_t pattern = 0;  // what the payload is made from
 };
 
 void build_roce(Frame& frame, const LinkFields& link, const IpFields& ip, const RoceFields& roce,
-                const ApplyOptions& wish);
+                const PayloadSpec& spec);
 void build_cnp(Frame& frame, const LinkFields& link, const IpFields& ip, const RoceFields& roce);
 void build_udp(Frame& frame, const LinkFields& link, const IpFields& ip, std::uint16_t source_port,
-               std::uint16_t destination_port, const ApplyOptions& wish);
+               std::uint16_t destination_port, const PayloadSpec& spec);
 // Returns the payload's bytes, by which the next sequence number advances.
 std::uint32_t build_tcp(Frame& frame, const LinkFields& link, const IpFields& ip, std::uint16_t source_port,
-                        std::uint16_t destination_port, std::uint32_t sequence, const ApplyOptions& wish);
+                        std::uint16_t destination_port, std::uint32_t sequence, const PayloadSpec& spec);
 void build_pfc(Frame& frame, const LinkFields& link, std::span<const std::optional<std::uint16_t>, 8> quanta);
 void build_pause(Frame& frame, const LinkFields& link, std::uint16_t quanta);
 

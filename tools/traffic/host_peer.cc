@@ -53,12 +53,12 @@ bool HostPeer::listen() {
 }
 
 std::optional<std::uint64_t> HostPeer::next_ns() {
-    const unsigned held = pauses_.held(now_ns());
+    const unsigned paused = pauses_.paused(now_ns());
     std::optional<std::uint64_t> best = pauses_.next_heard_ns();
     const auto consider = [&](std::uint64_t at) { best = std::min(best.value_or(at), at); };
     const auto consider_frame = [&](ClassId priority, std::uint64_t at) {
         consider(
-            std::max({at, wire_free_ns_, (held >> priority & 1U) != 0 ? pauses_.until_ns(priority) : 0}));
+            std::max({at, wire_free_ns_, (paused >> priority & 1U) != 0 ? pauses_.until_ns(priority) : 0}));
     };
     if (const auto timer = nic_.next_timer()) consider(clock_ns(*timer));
     if (unsent_) {
@@ -66,7 +66,7 @@ std::optional<std::uint64_t> HostPeer::next_ns() {
         return best;
     }
     // Rings fill while nothing is sent.
-    if (const auto fill = held != 0 ? nic_.next_fill() : std::nullopt)
+    if (const auto fill = paused != 0 ? nic_.next_fill() : std::nullopt)
         consider(std::max(clock_ns(*fill), wire_free_ns_));
     for (const auto& ready : nic_.ready()) consider_frame(ready.priority, clock_ns(ready.at));
     return best;
@@ -85,16 +85,16 @@ void HostPeer::receive() {
 
 bool HostPeer::send() {
     const std::uint64_t now = now_ns();
-    const unsigned held = pauses_.held(now);
-    watch_.look_at_pauses(held, now);
+    const unsigned paused = pauses_.paused(now);
+    watch_.look_at_pauses(paused, now);
     if (now < wire_free_ns_) return false;
     if (!unsent_) {
-        const auto frame = nic_.take(nic_time(now), ~held);
+        const auto frame = nic_.take(nic_time(now), ~paused);
         watch_.look(now);
         if (!frame) return false;
         nic_.write(*frame, std::span(frame_).first(frame->bytes));
         unsent_ = {frame->priority, frame->bytes};
-    } else if ((held >> unsent_->priority & 1U) != 0) {
+    } else if ((paused >> unsent_->priority & 1U) != 0) {
         return false;
     }
     const std::uint64_t takes_ns =
@@ -115,7 +115,7 @@ void HostPeer::show() {
     say("{}", watch_.account(fmt::format("\"not_sent_yet\": {}, \"missed\": {}, \"xoff\": {}, \"xon\": {}, "
                                          "\"expired\": {}, \"held_ns\": {}",
                                          refused_by_interface_, interface_.missed(), pauses.xoff, pauses.xon,
-                                         pauses.expired, pauses.held_ns)));
+                                         pauses.expired, pauses.paused_ns)));
     std::fflush(stdout);
 }
 

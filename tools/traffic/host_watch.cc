@@ -87,12 +87,12 @@ void HostWatch::look_at(std::size_t index, std::uint64_t at_ns) {
     before = now;
 }
 
-void HostWatch::look_at_pauses(unsigned held, std::uint64_t at_ns) {
-    for_each_class(held ^ held_, [&](ClassId n) {
+void HostWatch::look_at_pauses(unsigned paused, std::uint64_t at_ns) {
+    for_each_class(paused ^ paused_, [&](ClassId n) {
         tell(out_, "{{\"at_ns\": {}, \"event\": \"{}\", \"class\": {}}}\n", at_ns,
-             (held >> n & 1U) != 0 ? "paused" : "resumed", n);
+             (paused >> n & 1U) != 0 ? "paused" : "resumed", n);
     });
-    held_ = held;
+    paused_ = paused;
 }
 
 std::string HostWatch::account(const std::string& more) const {

@@ -21,7 +21,7 @@ class HostWatch {
     HostWatch(const HostOptions& options, const roce::Nic& nic, std::FILE* out);
 
     void look(std::uint64_t at_ns);
-    void look_at_pauses(unsigned held, std::uint64_t at_ns);
+    void look_at_pauses(unsigned paused, std::uint64_t at_ns);
     // The account of all as JSON: `more` is what else stands in it.
     std::string account(const std::string& more) const;
 
@@ -43,7 +43,7 @@ class HostWatch {
     const roce::Nic& nic_;
     std::FILE* out_;
     std::vector<Seen> seen_;  // of each queue pair
-    unsigned held_ = 0;
+    unsigned paused_ = 0;
     std::uint64_t falls_ = 0;
     std::uint64_t rises_ = 0;
     std::uint64_t recovered_ = 0;

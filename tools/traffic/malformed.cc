@@ -72,7 +72,7 @@ void add_headers(IpFields& ip, Additions& additions, Malformation which, std::ui
 }
 
 // Changes made before the frame is built: the rest of it follows them.
-void change_fields(Malformation which, LinkFields& link, IpFields& ip, ApplyOptions& wish,
+void change_fields(Malformation which, LinkFields& link, IpFields& ip, PayloadSpec& spec,
                    Additions& additions) {
     const bool is_v6 = ip.source.is_v6;
     const Tag one{ether_type::vlan, 0x6064};  // PCP 3, VLAN 100
@@ -102,7 +102,7 @@ void change_fields(Malformation which, LinkFields& link, IpFields& ip, ApplyOpti
             link.destination = stranger_mac;
             break;
         case giant:
-            wish.bytes = std::max(wish.bytes, giant_bytes);
+            spec.bytes = std::max(spec.bytes, giant_bytes);
             break;
         case tagged:
             add_tags(link, additions, {one});
@@ -215,23 +215,22 @@ void build_lldp(Frame& frame, LinkFields link) {
     end_ethernet(frame, static_cast<std::size_t>(at - frame.bytes.data()));
 }
 
-void build_runt(Frame& frame, LinkFields link, const IpFields& ip, const RoceFields& roce,
-                ApplyOptions wish) {
+void build_runt(Frame& frame, LinkFields link, const IpFields& ip, const RoceFields& roce, PayloadSpec spec) {
     link.tags = {};
-    wish.bytes = runt_bytes;
-    build_udp(frame, link, ip, roce.source_port, roce_udp_port, wish);
+    spec.bytes = runt_bytes;
+    build_udp(frame, link, ip, roce.source_port, roce_udp_port, spec);
     frame.length = frame.captured = runt_bytes;
 }
 
 }  // namespace
 
 void build_malformed(Frame& frame, Malformation which, LinkFields link, IpFields ip, const RoceFields& roce,
-                     const ApplyOptions& wish, std::uint64_t turn) {
+                     const PayloadSpec& spec, std::uint64_t turn) {
     if (which == arp) return build_arp(frame, link, ip);
     if (which == lldp) return build_lldp(frame, link);
-    if (which == runt) return build_runt(frame, link, ip, roce, wish);
+    if (which == runt) return build_runt(frame, link, ip, roce, spec);
     Additions additions;
-    ApplyOptions changed = wish;
+    PayloadSpec changed = spec;
     add_headers(ip, additions, which, turn);
     change_fields(which, link, ip, changed, additions);
     build_roce(frame, link, ip, roce, changed);

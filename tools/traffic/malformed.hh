@@ -10,6 +10,6 @@ namespace sluice::traffic {
 
 // `turn` counts this flow's frames; variants with two forms alternate by it.
 void build_malformed(Frame& frame, Malformation which, LinkFields link, IpFields ip, const RoceFields& roce,
-                     const ApplyOptions& wish, std::uint64_t turn);
+                     const PayloadSpec& spec, std::uint64_t turn);
 
 }  // namespace sluice::traffic

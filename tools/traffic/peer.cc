@@ -82,8 +82,8 @@ class Peer {
   private:
     // Waits for whatever comes first; false when the input has ended.
     bool listen() {
-        const bool held = pause_.held(now_ns()) && !options_.deaf;
-        const std::uint64_t next = held ? std::max(due_ns_, pause_.until_ns()) : due_ns_;
+        const bool paused = pause_.paused(now_ns()) && !options_.deaf;
+        const std::uint64_t next = paused ? std::max(due_ns_, pause_.until_ns()) : due_ns_;
         if (!wait_for_frame_or_input(interface_, sending_ ? &next : nullptr)) return true;
         return input_.read([this](std::string_view word) {
             if (word == "start") sending_ = options_.to.has_value();
@@ -106,7 +106,7 @@ class Peer {
             // As late as can be: a pause that is there counts.
             while (receive_one()) {
             }
-            if (pause_.held(now) && !options_.deaf) return;
+            if (pause_.paused(now) && !options_.deaf) return;
             sent_.build(frame_);
             if (!interface_.send(frame_.all())) {
                 ++refused_;
@@ -127,7 +127,7 @@ class Peer {
             "\"expired\": {}, \"held_ns\": {}}}\n",
             sending_, sent_.count(), refused_, total.received, total.lost, total.late, total.marked,
             arrived_.bad_icrc(), interface_.missed(), arrived_.count(), pauses.xoff, pauses.xon,
-            pauses.expired, pauses.held_ns);
+            pauses.expired, pauses.paused_ns);
         std::fflush(stdout);
     }
 

@@ -33,24 +33,24 @@ bool PauseClock::receive(std::span<const std::uint8_t> frame, std::uint64_t now_
     const std::uint64_t quanta = read(frame, quanta_at + std::size_t{2} * priority_, 2);
     settle(now_ns);
     ++(quanta != 0 ? counters_.xoff : counters_.xon);
-    held_ = quanta != 0;
+    paused_ = quanta != 0;
     settled_ns_ = now_ns;
     until_ns_ = now_ns + quanta * quantum_bits * 1'000'000'000U / bits_per_second_;
     return true;
 }
 
-bool PauseClock::held(std::uint64_t now_ns) {
+bool PauseClock::paused(std::uint64_t now_ns) {
     settle(now_ns);
-    return held_;
+    return paused_;
 }
 
 void PauseClock::settle(std::uint64_t now_ns) {
-    if (!held_) return;
+    if (!paused_) return;
     const std::uint64_t end = now_ns < until_ns_ ? now_ns : until_ns_;
-    counters_.held_ns += end - settled_ns_;
+    counters_.paused_ns += end - settled_ns_;
     settled_ns_ = end;
     if (now_ns < until_ns_) return;
-    held_ = false;
+    paused_ = false;
     ++counters_.expired;
 }
 

@@ -27,14 +27,14 @@ class PauseClock {
     static bool is_pfc(std::span<const std::uint8_t> frame);
     // True if the frame is PFC.
     bool receive(std::span<const std::uint8_t> frame, std::uint64_t now_ns);
-    bool held(std::uint64_t now_ns);
+    bool paused(std::uint64_t now_ns);
     std::uint64_t until_ns() const { return until_ns_; }
 
     struct Counters {
         std::uint64_t xoff = 0;
         std::uint64_t xon = 0;
         std::uint64_t expired = 0;
-        std::uint64_t held_ns = 0;
+        std::uint64_t paused_ns = 0;
     };
     const Counters& counters() const { return counters_; }
 
@@ -43,9 +43,9 @@ class PauseClock {
 
     unsigned priority_;
     std::uint64_t bits_per_second_;
-    bool held_ = false;
+    bool paused_ = false;
     std::uint64_t until_ns_ = 0;    // while held
-    std::uint64_t settled_ns_ = 0;  // held_ns has what was before
+    std::uint64_t settled_ns_ = 0;  // paused_ns has what was before
     Counters counters_;
 };
 

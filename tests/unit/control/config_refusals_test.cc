@@ -76,7 +76,7 @@ TEST(ConfigRefusals, refusesValuesOutOfRange) {
             {"f:2:7: port.p1.mtu: 67 is too small; allowed: an integer from 68 to 9216"});
     refuses("[port.p1]\nmtu = 9217", {"f:2:7: port.p1.mtu: 9217 is too large"});
     refuses("[port.p1]\ncable = \"0.5m\"",
-            {"f:2:9: port.p1.cable: \"0.5m\" is not a whole number of metres"});
+            {"f:2:9: port.p1.cable: \"0.5m\" is not a whole number of meters"});
     refuses("[port.p1]\ncable = \"101km\"", {"f:2:9: port.p1.cable: \"101km\" is too large"});
     refuses("[port.p1]\npfc = [3, 8]", {"f:2:11: port.p1.pfc[1]: 8 is too large"});
     refuses("[port.p1]\nmac = \"03:00:00:00:00:01\"",

@@ -46,7 +46,7 @@ class Datagram {
     }
     void put(std::uint16_t type, std::uint32_t value) { mnl_attr_put_u32(current_, type, value); }
     nlmsghdr* current() { return current_; }
-    KernelSaid parse(std::uint32_t sequence = asked) {
+    KernelMessages parse(std::uint32_t sequence = asked) {
         finish();
         // Of exactly its size, so that a sanitizer sees what lies beyond.
         const std::vector<std::uint8_t> bytes(buffer_.data(), buffer_.data() + used_);
@@ -75,7 +75,7 @@ TEST(ParseNetlink, aRouteByOneGateway) {
     datagram.put(RTA_OIF, 3);
     datagram.put(RTA_GATEWAY, address("10.0.0.2"));
     datagram.put(RTA_PRIORITY, 20);
-    const KernelSaid said = datagram.parse();
+    const KernelMessages said = datagram.parse();
     LONGS_EQUAL(1, said.messages.size());
     const auto& found = std::get<KernelRoute>(said.messages[0]);
     CHECK_TRUE(found.prefix == prefix("10.9.0.0/16"));
@@ -136,9 +136,9 @@ TEST(ParseNetlink, anEarlierQuestionsAnswerIsNoNews) {
     datagram.route(16, RTM_NEWROUTE, NLM_F_MULTI);
     datagram.put(RTA_OIF, 3);
     datagram.start(NLMSG_DONE, NLM_F_MULTI, Datagram::asked);
-    const KernelSaid late = datagram.parse(Datagram::asked + 1);
+    const KernelMessages late = datagram.parse(Datagram::asked + 1);
     CHECK_TRUE(late.messages.empty() && !late.done);
-    const KernelSaid said = datagram.parse();
+    const KernelMessages said = datagram.parse();
     CHECK_TRUE(said.messages.size() == 1 && said.done && !said.failed && !said.interrupted);
     CHECK_TRUE(std::get<KernelRoute>(said.messages[0]).listed);
 }

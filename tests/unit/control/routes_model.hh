@@ -43,19 +43,19 @@ struct Answer {
 
 inline std::string header_of(const MacAddress& to) { return {to.bytes.begin(), to.bytes.end()}; }
 
-inline std::uint32_t group_of(const Policy& policy, const IpAddress& asked) {
+inline std::uint32_t next_hop_group_of(const Policy& policy, const IpAddress& asked) {
     return policy.fib->lookup(asked);
 }
 
 inline std::span<const std::uint32_t> buckets_of(const Policy& policy, const IpAddress& asked) {
-    const Group& group = policy.groups[group_of(policy, asked)];
+    const NextHopGroup& group = policy.next_hop_groups[next_hop_group_of(policy, asked)];
     return policy.buckets.subspan(group.first_bucket, std::size_t{1} << group.log2_buckets);
 }
 
 // As a worker finds it.
 inline Answer answer_of(const Policy& policy, const IpAddress& asked) {
     Answer answer;
-    answer.drop = policy.groups[group_of(policy, asked)].drop;
+    answer.drop = policy.next_hop_groups[next_hop_group_of(policy, asked)].drop;
     if (answer.drop != DropReason::none) return answer;
     const auto buckets = buckets_of(policy, asked);
     std::vector<std::pair<std::uint32_t, unsigned>> counts;  // of hops; there are few
@@ -79,15 +79,15 @@ struct Model {
         NextHops via;
         bool elsewhere;
     };
-    struct Said {
+    struct FromOrigin {
         std::map<IpPrefix, Route> routes;
         std::map<IpAddress, NeighborConfig> neighbors;
         std::map<IpPrefix, bool> addresses, subnets;
     };
-    std::array<Said, route_origins> said;  // the configuration first
+    std::array<FromOrigin, route_origins> by_origin;  // the configuration first
 
     void apply(const RouteChanges& changes) {
-        Said& by = said[static_cast<unsigned>(changes.origin)];
+        FromOrigin& by = by_origin[static_cast<unsigned>(changes.origin)];
         for (const auto& change : changes.addresses) put(by.addresses, change.prefix, change.there);
         for (const auto& change : changes.subnets) put(by.subnets, change.prefix, change.there);
         for (const auto& change : changes.neighbors) {
@@ -100,14 +100,14 @@ struct Model {
         }
     }
     const NeighborConfig* neighbor(const IpAddress& asked) const {
-        for (const Said& by : said)
+        for (const FromOrigin& by : by_origin)
             if (const auto found = by.neighbors.find(asked); found != by.neighbors.end())
                 return &found->second;
         return nullptr;
     }
     // What takes it back: addresses and subnets, and of routes and neighbors those that `goes` says.
     RouteChanges without(RouteOrigin origin, const std::function<bool()>& goes) const {
-        const Said& by = said[static_cast<unsigned>(origin)];
+        const FromOrigin& by = by_origin[static_cast<unsigned>(origin)];
         RouteChanges less;
         less.origin = origin;
         for (const auto& [key, there] : by.routes)
@@ -138,7 +138,7 @@ struct Model {
     std::pair<std::optional<IpPrefix>, Answer> look_up(const IpAddress& asked) const {
         for (int bits = asked.is_v6 ? 128 : 32; bits >= 0; --bits) {
             const IpPrefix at = network_of({asked, static_cast<std::uint8_t>(bits)});
-            for (const Said& says : said) {
+            for (const FromOrigin& says : by_origin) {
                 if (says.addresses.contains(at)) return {at, {DropReason::local_address, {}}};
                 if (at == host_prefix(asked) && says.neighbors.contains(asked)) return {at, by({{asked, 1}})};
                 if (const auto found = says.routes.find(at); found != says.routes.end())

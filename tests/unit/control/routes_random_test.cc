@@ -50,7 +50,7 @@ class Random {
     }
     RouteChanges::Route any_route(const Model& model, RouteOrigin origin) {
         // What one says and the other does too.
-        const auto& routes = model.said[one_in(2) ? 0 : static_cast<unsigned>(origin)].routes;
+        const auto& routes = model.by_origin[one_in(2) ? 0 : static_cast<unsigned>(origin)].routes;
         const bool known = one_in(3) && !routes.empty();
         const auto near = known ? routes.lower_bound(any_prefix()) : routes.end();
         const std::optional<IpPrefix> there =
@@ -149,12 +149,12 @@ void answer_as_a_model_does(Tables& tables, bool two_origins) {
     else
         CHECK_TRUE(refused > number / 100 && refused < number / 2);
     // At most some thousand routes were there at once, and never more groups.
-    CHECK_TRUE(tables.running.groups.size() < 8000);
-    CHECK_TRUE(tables.running.buckets.size() < tables.running.groups.size() * 2 * 256);
+    CHECK_TRUE(tables.running.next_hop_groups.size() < 8000);
+    CHECK_TRUE(tables.running.buckets.size() < tables.running.next_hop_groups.size() * 2 * 256);
     for (const RouteOrigin origin : {RouteOrigin::kernel, RouteOrigin::configuration})
         tables.must(model.without(origin, [] { return true; }));
     LONGS_EQUAL(0, tables.routes->prefixes());
-    LONGS_EQUAL(0, tables.routes->groups());
+    LONGS_EQUAL(0, tables.routes->next_hop_groups());
     for (const bool v6 : {false, true}) LONGS_EQUAL(0, tables.routes->fib().tables(v6).tables_used());
 }
 

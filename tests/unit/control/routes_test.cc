@@ -114,10 +114,10 @@ TEST(Routes, aNeighborThatChangesMovesNoOtherFlow) {
     tables.must(neighbors(four));
     tables.must(route("10.9.0.0/16", {"10.0.0.2", "10.0.1.2", "10.0.2.2"}));
     const auto before = members(tables.running, "10.9.1.1");
-    const std::uint32_t group = group_of(tables.running, address("10.9.1.1"));
+    const std::uint32_t group = next_hop_group_of(tables.running, address("10.9.1.1"));
     tables.must(gone("10.0.1.2"));
     const auto without = members(tables.running, "10.9.1.1");
-    LONGS_EQUAL(group, group_of(tables.running, address("10.9.1.1")));
+    LONGS_EQUAL(group, next_hop_group_of(tables.running, address("10.9.1.1")));
     for (std::size_t i = 0; i < before.size(); ++i) {
         CHECK_TRUE(without[i] != 2);
         if (before[i] != 2) LONGS_EQUAL(before[i], without[i]);
@@ -148,10 +148,10 @@ TEST(Routes, aRouteThatChangesKeepsItsFlows) {
 TEST(Routes, groupsAreSharedAndNamedByTheirFirstPrefix) {
     Tables tables;
     tables.must(neighbors(four));
-    const std::size_t of_neighbors = tables.routes->groups();
+    const std::size_t of_neighbors = tables.routes->next_hop_groups();
     for (const char* to : {"10.9.2.0/24", "10.9.0.0/24", "10.9.1.0/24"})
         tables.must(route(to, {"10.0.0.2", "10.0.1.2"}));
-    LONGS_EQUAL(of_neighbors + 1, tables.routes->groups());
+    LONGS_EQUAL(of_neighbors + 1, tables.routes->next_hop_groups());
     LONGS_EQUAL(1, tables.routes->ecmp().size());
     STRCMP_EQUAL("10.9.0.0/24", tables.routes->ecmp()[0].name.c_str());
     tables.must(no_route("10.9.0.0/24"));
@@ -159,7 +159,7 @@ TEST(Routes, groupsAreSharedAndNamedByTheirFirstPrefix) {
     CHECK_TRUE(tables.routes->route_by(address("10.0.1.2")) == prefix("10.9.1.0/24"));
     tables.must(no_route("10.9.1.0/24"));
     tables.must(no_route("10.9.2.0/24"));
-    LONGS_EQUAL(of_neighbors, tables.routes->groups());
+    LONGS_EQUAL(of_neighbors, tables.routes->next_hop_groups());
     CHECK_FALSE(tables.routes->route_by(address("10.0.1.2")).has_value());
 }
 
@@ -173,7 +173,7 @@ TEST(Routes, aTableThatIsFullInTheMiddleChangesNothing) {
     std::vector<Answer> before;
     for (const IpAddress& asked : tables.watched) before.push_back(answer_of(tables.running, asked));
     const auto flows = members(tables.running, "10.9.1.1");
-    const std::size_t groups = tables.routes->groups(), prefixes = tables.routes->prefixes();
+    const std::size_t groups = tables.routes->next_hop_groups(), prefixes = tables.routes->prefixes();
 
     for (unsigned turn = 0; turn < 3; ++turn) {
         RouteChanges changes = neighbors({neighbor("10.0.1.2", "p2", 77)});
@@ -191,7 +191,7 @@ TEST(Routes, aTableThatIsFullInTheMiddleChangesNothing) {
         tables.routes->name_in(tables.running);
         for (std::size_t i = 0; i < before.size(); ++i)
             CHECK_TRUE(before[i] == answer_of(tables.running, tables.watched[i]));
-        LONGS_EQUAL(groups, tables.routes->groups());
+        LONGS_EQUAL(groups, tables.routes->next_hop_groups());
         LONGS_EQUAL(prefixes, tables.routes->prefixes());
         CHECK_FALSE(tables.routes->match(address("10.7.0.1")).has_value());
         // Nor has the other side: the next change shows it.
@@ -251,7 +251,7 @@ TEST(Routes, numbersOfNextHopsAreGivenUpWhenThereAreNoOthers) {
         for (auto& change : changes.neighbors) change.now.reset();
         tables.must(changes);
     }
-    LONGS_EQUAL(0, tables.routes->groups());
-    CHECK_TRUE(tables.running.groups.size() < 1000);
+    LONGS_EQUAL(0, tables.routes->next_hop_groups());
+    CHECK_TRUE(tables.running.next_hop_groups.size() < 1000);
     CHECK_TRUE(tables.running.next_hops.size() <= 65'536);
 }

@@ -11,8 +11,8 @@ TEST_GROUP(DequeueTallies){};
 // Packets are counted together only while queue, ECN and time in the queue are the same.
 TEST(DequeueTallies, whatDiffersIsCountedApart) {
     const auto counters = std::make_unique<PortCounters>();
-    constexpr EcnBits ect0 = EcnBits::of(Ecn::ect0, Colour::green, false);
-    constexpr EcnBits cnp = EcnBits::of(Ecn::not_ect, Colour::green, true);
+    constexpr EcnBits ect0 = EcnBits::of(Ecn::ect0, Color::green, false);
+    constexpr EcnBits cnp = EcnBits::of(Ecn::not_ect, Color::green, true);
     {
         DequeueTally tally(*counters);
         CHECK_TRUE(tally.add(3, ect0, nanoseconds(100)));

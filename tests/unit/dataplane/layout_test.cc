@@ -64,8 +64,8 @@ TEST(Layout, whatAPollerTellsLiesApartFromWhatItCounts) {
     const auto queue = std::make_unique<ReceiveQueue>(PortId{0}, nullptr, std::uint16_t{1}, WorkerId{1});
     CHECK_FALSE(share(queue->is_behind, queue->counters));
     CHECK_FALSE(share(queue->is_behind, queue->state));
-    CHECK_FALSE(share(queue->is_behind, queue->passed));
-    CHECK_FALSE(share(queue->counters, queue->passed));
+    CHECK_FALSE(share(queue->is_behind, queue->handed_off));
+    CHECK_FALSE(share(queue->counters, queue->handed_off));
 }
 
 TEST(Layout, levelsAndMarksOfAPoolLieApart) {

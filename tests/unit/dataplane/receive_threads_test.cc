@@ -126,7 +126,7 @@ class Device final : public Port {
 TEST_GROUP(ReceiveThreads) {
     PacketPool pool{"receive_threads", 2 * ports * queues * frames, 256, 256};
     std::unique_ptr<Fib> fib = Fib::create({{false, 16}, {false, 16}});
-    std::vector<Group> groups = std::vector<Group>(first_free_group + ports);
+    std::vector<NextHopGroup> groups = std::vector<NextHopGroup>(first_next_hop_group + ports);
     std::vector<std::uint32_t> buckets{0, 1};
     std::vector<NextHop> next_hops{ports};
     std::array<Device*, ports> devices{};
@@ -138,7 +138,7 @@ TEST_GROUP(ReceiveThreads) {
         next->seed = turn;
         next->ingress_pools[0].shared_cells = next->egress_pools[0].shared_cells = 100'000 + turn;
         next->fib = fib.get();
-        next->groups = groups;
+        next->next_hop_groups = groups;
         next->buckets = buckets;
         next->next_hops = next_hops;
         for (unsigned id = 0; id < ports; ++id) {
@@ -156,8 +156,8 @@ TEST_GROUP(ReceiveThreads) {
     void make(unsigned pauses) {
         for (std::uint32_t id = 0; id < ports; ++id) {
             const std::array<std::uint8_t, 4> prefix{10, 0, static_cast<std::uint8_t>(id), 0};
-            CHECK_TRUE(fib->set(false, prefix.data(), 24, first_free_group + id));
-            groups[first_free_group + id].first_bucket = id;
+            CHECK_TRUE(fib->set(false, prefix.data(), 24, first_next_hop_group + id));
+            groups[first_next_hop_group + id].first_bucket = id;
             next_hops[id].port = static_cast<PortId>(id);
         }
         std::vector<PortSpec> specs(ports);

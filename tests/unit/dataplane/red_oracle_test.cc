@@ -24,7 +24,7 @@ class Both {
         LONGS_EQUAL(0, rte_red_rt_data_init(&red_));
         rte_red_rand_seed = weight;
         rte_red_rand_val = rte_fast_rand();
-        profile_.colour.fill(WredCurve(least, most, certainty / inverse_probability));
+        profile_.color.fill(WredCurve(least, most, certainty / inverse_probability));
         profile_.weight = static_cast<std::uint8_t>(weight);
         profile_.mark_at = MarkAt::enqueue;
     }
@@ -34,7 +34,7 @@ class Both {
     Verdicts arrival(std::uint16_t length, Time now) {
         const bool theirs = rte_red_enqueue(&config_, &red_, length, now.ps) != 0;
         const WredDecision ours = queue_.arrival(
-            profile_, EcnBits::of(Ecn::ect0, Colour::green, false), true, length, now, idle_packet, [&] {
+            profile_, EcnBits::of(Ecn::ect0, Color::green, false), true, length, now, idle_packet, [&] {
                 return static_cast<std::uint32_t>(draw({weight_, 0, 0, ++drawn_}) >> 32);
             });
         return {theirs, ours.verdict == WredVerdict::mark};

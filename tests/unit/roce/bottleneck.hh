@@ -47,7 +47,7 @@ class Bottleneck {
           reaction_(settings.queue_pairs, ReactionPoint(settings_.reaction)),
           delivered_(settings.queue_pairs) {
         const WredCurve red(5'000, 200'000, certainty / 100);
-        profile_.colour.fill(red);
+        profile_.color.fill(red);
         profile_.mark_at = settings.mark_at;
         for (QpIndex qp = 0; qp < settings.queue_pairs; ++qp)
             calendar_.set_ready(qp, Time{draw({settings.seed, 2, qp, 0}) %
@@ -113,7 +113,7 @@ class Bottleneck {
         weigh_queue(now);
         Frame frame = flying_.front();
         flying_.pop_front();
-        mark(frame, red_.arrival(profile_, EcnBits::of(frame.ecn, Colour::green, false), true, length(), now,
+        mark(frame, red_.arrival(profile_, EcnBits::of(frame.ecn, Color::green, false), true, length(), now,
                                  {}, [&] { return random(); }));
         queue_.push_back(frame);
     }
@@ -122,7 +122,7 @@ class Bottleneck {
         weigh_queue(now);
         Frame frame = queue_.front();
         queue_.pop_front();
-        mark(frame, red_.departure(profile_, EcnBits::of(frame.ecn, Colour::green, false), length(),
+        mark(frame, red_.departure(profile_, EcnBits::of(frame.ecn, Color::green, false), length(),
                                    now - frame.at, [&] { return random(); }));
         wire_free_ = now + on_wire(frame_bytes);
         delivered_[frame.qp] += wire_bytes(frame_bytes);

@@ -1,8 +1,8 @@
-#include "lib/held_frames.hh"
+#include "lib/pending_frames.hh"
 
 namespace sluice {
 
-bool HeldFrames::hold(HeldFrame frame, Time now) {
+bool PendingFrames::keep(PendingFrame frame, Time now) {
     if (frame.bytes.empty() || frames_.size() >= limits_.all) return false;
     std::size_t& count = counts_[frame.hop];
     if (count >= limits_.each) return false;
@@ -12,12 +12,12 @@ bool HeldFrames::hold(HeldFrame frame, Time now) {
     return true;
 }
 
-std::size_t HeldFrames::of_port(PortId port) const {
+std::size_t PendingFrames::of_port(PortId port) const {
     return static_cast<std::size_t>(std::count_if(
-        frames_.begin(), frames_.end(), [port](const HeldFrame& frame) { return frame.port == port; }));
+        frames_.begin(), frames_.end(), [port](const PendingFrame& frame) { return frame.port == port; }));
 }
 
-void HeldFrames::forget(const HeldFrame::Hop& hop) {
+void PendingFrames::forget(const PendingFrame::Hop& hop) {
     const auto count = counts_.find(hop);
     if (--count->second == 0) counts_.erase(count);
 }

@@ -1,4 +1,4 @@
-#include "lib/held_frames.hh"
+#include "lib/pending_frames.hh"
 
 #include <algorithm>
 #include <set>
@@ -15,52 +15,53 @@ IpAddress host(std::uint8_t last) { return {{10, 0, 1, last}, false}; }
 
 }  // namespace
 
-TEST_GROUP(HeldFrames) {
-    HeldFrames held{{.each = 3, .all = 5, .patience = seconds(3)}};
+TEST_GROUP(PendingFrames) {
+    PendingFrames pending{{.each = 3, .all = 5, .patience = seconds(3)}};
     Time start{1'000};
     std::set<IpAddress> known;
     std::set<PortId> full;
     std::string told;  // of settle: a frame's first byte each, capital when it was given up
 
     bool hold(char name, std::uint8_t to, Time now, PortId port = 0) {
-        return held.hold({{3, host(to)}, host(to), port, {static_cast<std::uint8_t>(name), 1, 2}, {}}, now);
+        return pending.keep({{3, host(to)}, host(to), port, {static_cast<std::uint8_t>(name), 1, 2}, {}},
+                            now);
     }
     std::string settle(Time now) {
         told.clear();
-        held.settle(
-            now, [&](const HeldFrame& frame) { return known.contains(frame.destination); },
-            [&](const HeldFrame& frame, HeldFrames::Fate fate) {
+        pending.settle(
+            now, [&](const PendingFrame& frame) { return known.contains(frame.destination); },
+            [&](const PendingFrame& frame, PendingFrames::Fate fate) {
                 if (full.contains(frame.port)) return false;
                 LONGS_EQUAL(3, frame.bytes.size());
                 const auto name = static_cast<char>(frame.bytes[0]);
-                told += fate == HeldFrames::Fate::resolved ? name : static_cast<char>(name - 'a' + 'A');
+                told += fate == PendingFrames::Fate::resolved ? name : static_cast<char>(name - 'a' + 'A');
                 return true;
             });
         return told;
     }
 };
 
-TEST(HeldFrames, refusesMoreThanANextHopMayHave) {
+TEST(PendingFrames, refusesMoreThanANextHopMayHave) {
     CHECK_TRUE(hold('a', 1, start) && hold('b', 1, start) && hold('c', 1, start));
     CHECK_FALSE(hold('d', 1, start));
     CHECK_TRUE(hold('e', 2, start));
-    LONGS_EQUAL(4, held.size());
+    LONGS_EQUAL(4, pending.size());
 }
 
-TEST(HeldFrames, refusesMoreThanThereIsRoomForInAll) {
+TEST(PendingFrames, refusesMoreThanThereIsRoomForInAll) {
     for (std::uint8_t n = 0; n < 5; ++n) CHECK_TRUE(hold('a', n, start));
     CHECK_FALSE(hold('b', 9, start));
-    LONGS_EQUAL(5, held.size());
+    LONGS_EQUAL(5, pending.size());
 }
 
-TEST(HeldFrames, refusesWhatIsNoFrame) {
-    CHECK_FALSE(held.hold({{3, host(1)}, host(1), 0, {}, {}}, start));
-    LONGS_EQUAL(0, held.size());
+TEST(PendingFrames, refusesWhatIsNoFrame) {
+    CHECK_FALSE(pending.keep({{3, host(1)}, host(1), 0, {}, {}}, start));
+    LONGS_EQUAL(0, pending.size());
 }
 
-TEST(HeldFrames, nextHopsAreToldApartByNumberAndByHost) {
+TEST(PendingFrames, nextHopsAreToldApartByNumberAndByHost) {
     const auto hop = [&](std::uint32_t number, const IpAddress& address) {
-        return held.hold({{number, address}, host(7), 0, {1}, {}}, start);
+        return pending.keep({{number, address}, host(7), 0, {1}, {}}, start);
     };
     CHECK_TRUE(hop(9, {}) && hop(9, {}) && hop(9, {}));
     CHECK_FALSE(hop(9, {}));
@@ -68,32 +69,32 @@ TEST(HeldFrames, nextHopsAreToldApartByNumberAndByHost) {
     CHECK_TRUE(hop(9, host(7)));
 }
 
-TEST(HeldFrames, waitsUntilTheNeighborIsKnownAndLeavesInOrder) {
+TEST(PendingFrames, waitsUntilTheNeighborIsKnownAndLeavesInOrder) {
     hold('a', 1, start), hold('b', 2, start), hold('c', 1, start);
     STRCMP_EQUAL("", settle(start + milliseconds(1)).c_str());
     known.insert(host(1));
     STRCMP_EQUAL("ac", settle(start + milliseconds(2)).c_str());
-    LONGS_EQUAL(1, held.size());
+    LONGS_EQUAL(1, pending.size());
     known.insert(host(2));
     STRCMP_EQUAL("b", settle(start + milliseconds(3)).c_str());
-    LONGS_EQUAL(0, held.size());
+    LONGS_EQUAL(0, pending.size());
     STRCMP_EQUAL("", settle(start + seconds(9)).c_str());
 }
 
-TEST(HeldFrames, isGivenUpWhenItsTimeHasComeAndNotBefore) {
+TEST(PendingFrames, isGivenUpWhenItsTimeHasComeAndNotBefore) {
     hold('a', 1, start), hold('b', 1, start + seconds(1));
     STRCMP_EQUAL("", settle(start + seconds(3) - Duration{1}).c_str());
     STRCMP_EQUAL("A", settle(start + seconds(3)).c_str());
     STRCMP_EQUAL("B", settle(start + seconds(4)).c_str());
 }
 
-TEST(HeldFrames, isResolvedEvenAtTheLastMoment) {
+TEST(PendingFrames, isResolvedEvenAtTheLastMoment) {
     hold('a', 1, start);
     known.insert(host(1));
     STRCMP_EQUAL("a", settle(start + seconds(3)).c_str());
 }
 
-TEST(HeldFrames, whoHasLeftMakesRoom) {
+TEST(PendingFrames, whoHasLeftMakesRoom) {
     hold('a', 1, start), hold('b', 1, start), hold('c', 1, start), hold('d', 2, start), hold('e', 2, start);
     CHECK_FALSE(hold('f', 1, start));
     known.insert(host(1));
@@ -105,26 +106,26 @@ TEST(HeldFrames, whoHasLeftMakesRoom) {
 }
 
 // A port that takes no more does not hold up others, and keeps its order.
-TEST(HeldFrames, whatIsNotTakenStaysWithAllThatCameLaterByItsPort) {
+TEST(PendingFrames, whatIsNotTakenStaysWithAllThatCameLaterByItsPort) {
     hold('a', 1, start, 4), hold('b', 1, start, 5), hold('c', 1, start, 4), hold('d', 2, start, 4);
     known = {host(1), host(2)};
     full.insert(4);
     STRCMP_EQUAL("b", settle(start).c_str());
-    LONGS_EQUAL(3, held.of_port(4));
-    LONGS_EQUAL(0, held.of_port(5));
+    LONGS_EQUAL(3, pending.of_port(4));
+    LONGS_EQUAL(0, pending.of_port(5));
     full.clear();
     STRCMP_EQUAL("acd", settle(start + seconds(9)).c_str());
 }
 
 // One slot: the second frame has to wait although it would be asked about again.
-TEST(HeldFrames, isNotAskedAboutAgainOnceItsPortIsFull) {
+TEST(PendingFrames, isNotAskedAboutAgainOnceItsPortIsFull) {
     hold('a', 1, start, 4), hold('b', 1, start, 4);
     known.insert(host(1));
     unsigned asked = 0;
-    held.settle(
-        start, [](const HeldFrame&) { return true; },
-        [&](const HeldFrame&, HeldFrames::Fate) { return ++asked > 1; });
+    pending.settle(
+        start, [](const PendingFrame&) { return true; },
+        [&](const PendingFrame&, PendingFrames::Fate) { return ++asked > 1; });
     LONGS_EQUAL(1, asked);
-    LONGS_EQUAL(2, held.size());
+    LONGS_EQUAL(2, pending.size());
     STRCMP_EQUAL("ab", settle(start).c_str());
 }

@@ -59,9 +59,9 @@ class TwoWorkers : public SwitchOnCards {
 
 }  // namespace
 
-TEST_GROUP_BASE(PassedOn, TwoWorkers){};
+TEST_GROUP_BASE(HandOff, TwoWorkers){};
 
-TEST(PassedOn, framesAreInTheLedgerAtEveryStep) {
+TEST(HandOff, framesAreInTheLedgerAtEveryStep) {
     starts();
     arrive(1, 20);
     worker_turn(1);
@@ -82,7 +82,7 @@ TEST(PassedOn, framesAreInTheLedgerAtEveryStep) {
     LONGS_EQUAL(63, rte_pktmbuf_mtod(p1.sent[0], std::uint8_t*)[22]);  // once
 }
 
-TEST(PassedOn, aPortIsTheSumOfItsQueues) {
+TEST(HandOff, aPortIsTheSumOfItsQueues) {
     starts();
     arrive(0, 3);
     arrive(1, 20, 200);
@@ -106,7 +106,7 @@ TEST(PassedOn, aPortIsTheSumOfItsQueues) {
 }
 
 // A packet's number is its own among all of its port: draws and records go by it.
-TEST(PassedOn, packetsOfAPortHaveDifferentNumbers) {
+TEST(HandOff, packetsOfAPortHaveDifferentNumbers) {
     starts("rx_queues = 3\nrx_workers = [1, 0]");
     const auto& port = context();
     for (std::uint16_t queue = 0; queue < 3; ++queue) arrive(queue, 4);
@@ -122,7 +122,7 @@ TEST(PassedOn, packetsOfAPortHaveDifferentNumbers) {
     for (std::uint64_t n = 0; n < 12; ++n) CHECK_TRUE(numbers[n] == n / 4 * numbers_of_a_queue + n % 4);
 }
 
-TEST(PassedOn, refusedFramesAreDroppedOnceWithTheirReason) {
+TEST(HandOff, refusedFramesAreDroppedOnceWithTheirReason) {
     starts();
     arrive(1, 2);
     SwitchOnCards::arrive(p0, {.ttl = 1}, 1);
@@ -136,7 +136,7 @@ TEST(PassedOn, refusedFramesAreDroppedOnceWithTheirReason) {
 }
 
 // What control may get of a port, by class and rate, its owner knows.
-TEST(PassedOn, puntedFramesGoByTheOwner) {
+TEST(HandOff, puntedFramesGoByTheOwner) {
     starts("rx_queues = 2\nresponder = true");
     std::vector<std::uint8_t> arp(60);
     std::fill_n(arp.begin(), 6, std::uint8_t{0xFF});
@@ -161,7 +161,7 @@ TEST(PassedOn, puntedFramesGoByTheOwner) {
 
 // MAC control, wherever it comes.
 
-TEST(PassedOn, aPauseHoldsThePortWhateverQueueItComesBy) {
+TEST(HandOff, aPauseHoldsThePortWhateverQueueItComesBy) {
     for (const std::uint16_t queue : {std::uint16_t{0}, std::uint16_t{1}}) {
         starts();
         p0.arrived_at(queue).push_back(make_packet(p0.pool, pause_of(lossless, 100), false));
@@ -176,7 +176,7 @@ TEST(PassedOn, aPauseHoldsThePortWhateverQueueItComesBy) {
     }
 }
 
-TEST(PassedOn, aPauseOfALinkThatWentDownMeanwhileIsForgotten) {
+TEST(HandOff, aPauseOfALinkThatWentDownMeanwhileIsForgotten) {
     starts();
     p0.more[1].push_back(make_packet(p0.pool, pause_of(lossless, 0xFFFF), false));
     worker_turn(1);
@@ -190,7 +190,7 @@ TEST(PassedOn, aPauseOfALinkThatWentDownMeanwhileIsForgotten) {
 
 // Falling behind, by queue.
 
-TEST(PassedOn, aQueueThatFallsBehindPausesThePeer) {
+TEST(HandOff, aQueueThatFallsBehindPausesThePeer) {
     starts();
     arrive(1, 1000);
     worker_turn(1);
@@ -213,12 +213,12 @@ TEST(PassedOn, aQueueThatFallsBehindPausesThePeer) {
     CHECK_FALSE(report("p0")["priority_groups"][lossless]["xoff"].get<bool>());
 }
 
-TEST(PassedOn, aQueueWhoseOwnerDoesNotTakeIsNotPolled) {
+TEST(HandOff, aQueueWhoseOwnerDoesNotTakeIsNotPolled) {
     starts();
-    arrive(1, passed_frames + 500);
+    arrive(1, hand_off_capacity + 500);
     for (unsigned n = 0; n < 100; ++n) worker_turn(1);
     LONGS_EQUAL(500, p0.more[1].size());  // they stay where they are
-    LONGS_EQUAL(passed_frames, ledger().queued);
+    LONGS_EQUAL(hand_off_capacity, ledger().queued);
     CHECK_TRUE(context().more_receive_queues[0]->is_behind.load());
     const std::uint64_t polls = p0.polls.load();
     worker_turn(1);
@@ -227,7 +227,7 @@ TEST(PassedOn, aQueueWhoseOwnerDoesNotTakeIsNotPolled) {
         now = now + microseconds(50);
         for (const unsigned worker : {0U, 1U}) worker_turn(worker);
     }
-    LONGS_EQUAL(passed_frames + 500, p1.sent.size());
+    LONGS_EQUAL(hand_off_capacity + 500, p1.sent.size());
     for (unsigned n = 0; n < p1.sent.size(); ++n) LONGS_EQUAL(n, number_of(p1.sent[n]));
     CHECK_FALSE(context().more_receive_queues[0]->is_behind.load());
     LONGS_EQUAL(0, report("p0")["drops"].size());
@@ -237,7 +237,7 @@ TEST(PassedOn, aQueueWhoseOwnerDoesNotTakeIsNotPolled) {
 
 // Whatever queue frames come by, the group decides as if there were one: with nothing on its way, which is
 // when the owner polls both itself, every decision is the same.
-TEST(PassedOn, aGroupDecidesAsWithOneQueue) {
+TEST(HandOff, aGroupDecidesAsWithOneQueue) {
     struct Seen {
         std::uint32_t reserved, shared, headroom;
         bool xoff;
@@ -287,7 +287,7 @@ TEST(PassedOn, aGroupDecidesAsWithOneQueue) {
 // The frames that wait for the owner are a term of the headroom. The peer sends the smallest frames without a
 // gap and stops when all other terms say that it does; nothing leaves. Whatever the group holds when that
 // begins, nothing is lost, and without the term something would be.
-TEST(PassedOn, headroomHoldsWhatWaitsForTheOwner) {
+TEST(HandOff, headroomHoldsWhatWaitsForTheOwner) {
     constexpr Duration turn_max = microseconds(2);
     constexpr unsigned frames_a_turn = 30;  // 2500 bytes of 84 on the wire
     std::uint32_t most = 0;
@@ -332,7 +332,7 @@ TEST(PassedOn, headroomHoldsWhatWaitsForTheOwner) {
 
 // Cards that go.
 
-TEST(PassedOn, aCardIsLetGoOfWhenNobodyAsksItAnyMore) {
+TEST(HandOff, aCardIsLetGoOfWhenNobodyAsksItAnyMore) {
     starts();
     const auto look = [&] {
         now = now + milliseconds(16);
@@ -373,7 +373,7 @@ TEST(PassedOn, aCardIsLetGoOfWhenNobodyAsksItAnyMore) {
 }
 
 // The same with workers that run: a poll of a card that is closed is a crash here.
-TEST(PassedOn, aCardMayGoAtAnyTimeWhileWorkersPollIt) {
+TEST(HandOff, aCardMayGoAtAnyTimeWhileWorkersPollIt) {
     starts();
     alone->real_runner()->start();
     const auto until = [&](auto done) {
@@ -400,7 +400,7 @@ TEST(PassedOn, aCardMayGoAtAnyTimeWhileWorkersPollIt) {
     LONGS_EQUAL(20, report("p0")["flaps"].get<int>());
 }
 
-TEST(PassedOn, whatWasPassedOnBeforeTheLinkWentDownGoesOn) {
+TEST(HandOff, framesHandedOffBeforeTheLinkWentDownGoOn) {
     starts();
     arrive(1, 6);
     worker_turn(1);
@@ -410,7 +410,7 @@ TEST(PassedOn, whatWasPassedOnBeforeTheLinkWentDownGoesOn) {
     LONGS_EQUAL(0, ledger().queued);
 }
 
-TEST(PassedOn, endsWithFramesOnTheirWay) {
+TEST(HandOff, endsWithFramesOnTheirWay) {
     starts();
     arrive(1, 6);
     worker_turn(1);

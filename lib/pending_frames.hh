@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-struct HeldFrame {
+struct PendingFrame {
     // What it waits for: a number of next hops, or the host itself where that is on a link of ours.
     using Hop = std::pair<std::uint32_t, IpAddress>;
     Hop hop;
@@ -28,18 +28,18 @@ struct HeldFrame {
     Time until{};  // then it is given up
 };
 
-class HeldFrames {
+class PendingFrames {
   public:
     struct Limits {
         std::size_t each = 64;  // frames for a next hop
         std::size_t all = 1024;
         Duration patience = seconds(3);  // as long as Linux asks: three times, a second each
     };
-    HeldFrames() : HeldFrames(Limits{}) {}
-    explicit HeldFrames(const Limits& limits) : limits_(limits) {}
+    PendingFrames() : PendingFrames(Limits{}) {}
+    explicit PendingFrames(const Limits& limits) : limits_(limits) {}
 
     // Keeps it from `now` on; false when there is no room, or no frame.
-    bool hold(HeldFrame frame, Time now);
+    bool keep(PendingFrame frame, Time now);
 
     enum class Fate : std::uint8_t { resolved, given_up };
     // In the order in which they came: gives the frames whose neighbor is_known(frame), and those whose
@@ -52,18 +52,18 @@ class HeldFrames {
     std::size_t of_port(PortId port) const;
 
   private:
-    void forget(const HeldFrame::Hop& hop);
+    void forget(const PendingFrame::Hop& hop);
 
     Limits limits_;
-    std::deque<HeldFrame> frames_;
-    std::map<HeldFrame::Hop, std::size_t> counts_;  // of those that have any
+    std::deque<PendingFrame> frames_;
+    std::map<PendingFrame::Hop, std::size_t> counts_;  // of those that have any
 };
 
 template <class IsKnown, class Give>
-void HeldFrames::settle(Time now, IsKnown is_known, Give give) {
+void PendingFrames::settle(Time now, IsKnown is_known, Give give) {
     std::vector<PortId> full;
     std::size_t kept = 0;
-    for (HeldFrame& frame : frames_) {
+    for (PendingFrame& frame : frames_) {
         const bool known = is_known(std::as_const(frame));
         const bool over = known || frame.until <= now;
         bool taken = false;
@@ -73,7 +73,7 @@ void HeldFrames::settle(Time now, IsKnown is_known, Give give) {
         }
         if (taken)
             forget(frame.hop);
-        else if (HeldFrame& to = frames_[kept++]; &to != &frame)
+        else if (PendingFrame& to = frames_[kept++]; &to != &frame)
             to = std::move(frame);
     }
     frames_.resize(kept);
