@@ -43,14 +43,14 @@ class Threshold {
     static constexpr Threshold none() { return {}; }
 
     // T for a user of `used_cells` in a pool that has `free_cells` left (negative after a cut: as 0). Without
-    // any limit T is all that it could hold now: what it has and what is free.
+    // any limit T is all cells that it could hold now: its own and the free ones.
     constexpr std::int64_t limit_cells(std::int64_t free_cells, std::int64_t used_cells) const {
         const std::int64_t free = std::max<std::int64_t>(free_cells, 0);
         if (dynamic_) return std::min((free << left_) >> right_, std::int64_t{cells_});
         return cells_ == unlimited ? used_cells + free : cells_;
     }
 
-    // T at the occupancy after a packet of `cells`, which is what admission compares its use with.
+    // T at the occupancy after a packet of `cells`: admission compares its use with it.
     constexpr std::int64_t limit_with(std::int64_t free_cells, std::int64_t used_cells,
                                       std::uint32_t cells) const {
         return limit_cells(free_cells - cells, used_cells + cells);
@@ -110,8 +110,8 @@ struct QueueLimits {
 static_assert(sizeof(Threshold) == 8 && sizeof(GroupLimits) == 32,
               "the limits of two groups to a cache line");
 
-// What satisfies both: the first step of a change. The pool is that of `to`. A group that is not lossless in
-// both is lossy.
+// The limits that satisfy both: the first step of a change. The pool is that of `to`. A group that is not
+// lossless in both is lossy.
 constexpr PoolLimits tightest(const PoolLimits& from, const PoolLimits& to) {
     const std::uint32_t a = from.shared_headroom_cells;
     const std::uint32_t b = to.shared_headroom_cells;

@@ -1,10 +1,10 @@
-// What a priority group and an egress queue have in common: the cells that each holds in a reserved part of
+// The common part of a priority group and an egress queue: the cells that each holds in a reserved part of
 // its own and in the shared part of a pool.
 //
 // A packet goes whole into the first part that can hold all of it. A release takes shared cells before
-// reserved ones, so the totals are the exact inverse of what was admitted. Who may use the shared part, and
-// what comes when it is full, is the rule of the group (priority_group.hh) and of the queue
-// (egress_queue_use.hh). One thread writes, control may read the gauges.
+// reserved ones, so the totals are the exact inverse of what was admitted. Rules for the shared part, and for
+// a full one, are those of the group (priority_group.hh) and of the queue (egress_queue_use.hh). One thread
+// writes, control may read the gauges.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class BufferUse {
     Watermark shared_watermark;
 
   protected:
-    // `limited`: only up to T and to what the pool has left; otherwise there is always a place.
+    // `limited`: only up to T and to the pool's free cells; otherwise there is always a place.
     bool admit_shared(const Threshold& threshold, bool limited, PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get();
         if (limited && !pool.fits(threshold, shared, cells)) return false;

@@ -18,7 +18,7 @@ constexpr std::uint64_t longest_stamp_gap_ns = std::uint64_t{3600} * 1'000'000'0
 // The seconds of a capture record are 32 bits, unsigned: 7 February 2106, 06:28:15.
 constexpr std::uint64_t latest_stamp_ns = (std::uint64_t{UINT32_MAX} + 1) * 1'000'000'000 - 1;
 
-// Where stamps are, in whatever order they come: ranges with gaps of more than an hour between them.
+// The places of stamps, which come in any order: ranges with gaps of more than an hour between them.
 class StampRanges {
   public:
     void add(std::uint64_t stamp_ns) {
@@ -75,7 +75,7 @@ class CaptureTimeline {
     std::uint64_t removed_ns_ = 0;
 };
 
-// Follows a timeline, which must outlive it: what it is asked for next is in the same piece as a rule.
+// Follows a timeline, which must outlive it: the next stamp is in the same piece as a rule.
 class TimelineCursor {
   public:
     explicit TimelineCursor(const CaptureTimeline& timeline)

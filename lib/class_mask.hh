@@ -15,17 +15,17 @@ constexpr void for_each_class(unsigned mask, Action action) {
     for (; mask != 0; mask &= mask - 1) action(static_cast<ClassId>(std::countr_zero(mask)));
 }
 
-// A map of classes to classes, such as the priorities of PFC frames to queues (802.1Q 36.1).
+// A map of classes to classes, such as the priorities of PFC frames to queues (802.1Q clause 36).
 using ClassToClass = std::array<ClassId, classes>;
 
-// The classes that those of `mask` map to: of a pause's priorities, the queues that it holds.
+// The classes that those of `mask` map to: the queues that a pause of these priorities stops.
 constexpr std::uint8_t map_classes(const ClassToClass& map, unsigned mask) {
     unsigned mapped = 0;
     for_each_class(mask, [&](ClassId n) { mapped |= 1U << map[n]; });
     return static_cast<std::uint8_t>(mapped);
 }
 
-// The classes that map to `target`: of a queue, the priorities whose pause holds it.
+// The classes that map to `target`: the priorities whose pause stops queue `target`.
 constexpr std::uint8_t classes_that_map_to(const ClassToClass& map, ClassId target) {
     unsigned found = 0;
     for (unsigned n = 0; n < classes; ++n)

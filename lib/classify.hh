@@ -1,5 +1,5 @@
-// From a parsed packet to its traffic class, and from the class to priority group and queue.
-// The class and the priority group are the ingress port's business, the queue is the egress port's.
+// From a parsed packet to its traffic class (802.1Q 6.9.3, 6.9.4), and from the class to priority group and
+// queue. The ingress port decides the class and the priority group; the egress port decides the queue.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct alignas(2) Treatment {
     EcnBits ecn{};  // as it arrived
 };
 
-// What a port's map makes of a packet.
+// Class and priority group of a packet by a port's map.
 struct ClassWay {
     Treatment treatment;
     ClassId priority_group = 0;

@@ -1,8 +1,8 @@
-// What was decided of one packet, stage by stage, and of one pause, with the numbers that decided it.
+// The decisions about one packet, stage by stage, and about one pause, with the numbers behind them.
 //
 // Workers post these events to control, which joins those of a packet by its key. Values only, of a fixed
-// size; a number is what the stage compared, before the packet unless its name says otherwise. Cells are
-// those of the switch, limits may be larger than what there is. `DecisionFilter` says which packets are
+// size; a number is the one that the stage compared, before the packet unless its name says otherwise. Cells
+// are those of the switch, limits may be larger than the buffer. `DecisionFilter` says which packets are
 // recorded at all: what is known at arrival chooses there, the egress port once it is routed, the verdict
 // when the record is complete.
 #pragma once
@@ -44,12 +44,12 @@ struct FlowKey {
     FrameKind kind = FrameKind::other;
     bool roce = false;
 };
-// `view` is what was parsed. Addresses stay zero where it does not hold a whole IP header.
+// `view` has the parsed bytes. Addresses stay zero where it does not hold a whole IP header.
 FlowKey flow_key(const Parsed& parsed, std::span<const std::uint8_t> view);
 // PSN of a RoCEv2 packet, 24 bits; nothing of others, and behind extension headers of IPv6.
 std::optional<std::uint32_t> packet_sequence(const Parsed& parsed, std::span<const std::uint8_t> view);
 
-// What is left open matches everything.
+// An empty field matches everything.
 struct FlowFilter {
     struct Prefix {
         std::array<std::uint8_t, 16> address{};
@@ -67,7 +67,7 @@ struct FlowFilter {
     bool matches(const FlowKey& flow) const;
 };
 
-// What became of a packet, or of its sender. `unfinished`: still in the switch when the run ended.
+// The fate of a packet, or of its sender. `unfinished`: still in the switch when the run ended.
 enum class Verdict : std::uint8_t { sent, marked, dropped, paused, unfinished, punted };
 constexpr std::array<std::string_view, 6> verdict_names{"sent",   "marked",     "dropped",
                                                         "paused", "unfinished", "punted"};
@@ -119,11 +119,11 @@ struct Routed {
     std::uint32_t next_hop = 0;
     PortId egress_port = 0;
     ClassId queue = 0;
-    bool chosen = false;  // false: dropped, and what stands above the group means nothing
+    bool chosen = false;  // false: dropped, and the fields above mean nothing but for the group
 };
 
 // Ingress admission (mechanisms of priority_group.hh). `limit` is T at the occupancy after this packet, which
-// is what shared + cells was compared with.
+// is compared with shared + cells.
 struct Admitted {
     Admission part = Admission::reserved;
     bool fired_xoff = false;  // the first to go to headroom
@@ -139,7 +139,7 @@ struct Admitted {
     std::int64_t pool_size = 0;  // S
 };
 
-// What the egress queue was asked, before it answered: refused when a Dropped follows.
+// The question to the egress queue, before its answer: refused when a Dropped follows.
 struct Enqueued {
     bool limited = false;  // a lossless queue has no limit
     std::uint32_t cells = 0;
@@ -157,7 +157,7 @@ struct Drawn {
     MarkPlace place = MarkPlace::dequeue;
     MarkOutcome outcome = MarkOutcome::passed;
     std::uint64_t length_bytes = 0;   // of the queue
-    std::uint64_t average_bytes = 0;  // what the curve saw: the same without averaging
+    std::uint64_t average_bytes = 0;  // the curve's input: the same without averaging
     Duration sojourn{};
     std::uint64_t probability = 0;  // parts of 2^32
     std::uint32_t drawn = 0;        // below the probability: marked

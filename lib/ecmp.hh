@@ -28,9 +28,9 @@ inline std::uint32_t bucket_of(unsigned log2_buckets, std::uint32_t hash) {
     return static_cast<std::uint32_t>((std::uint64_t{hash} << log2_buckets) >> 32);
 }
 
-// The member for `hash` of a table of 2^log2_buckets buckets; `is_up(member)` says who may be taken. A bucket
-// whose member is down is passed on by a walk of odd stride, drawn from the hash, so the flows of a lost
-// member spread over all others by weight and come back when it does. `no_member` when none is up.
+// The member for `hash` of a table of 2^log2_buckets buckets; `is_up(member)` says which may be taken. A
+// bucket whose member is down is passed on by a walk of odd stride, drawn from the hash, so the flows of a
+// lost member spread over all others by weight and come back when it does. `no_member` when none is up.
 template <class IsUp>
 std::uint32_t pick_member(const std::uint32_t* table, unsigned log2_buckets, std::uint32_t hash, IsUp is_up) {
     const std::uint32_t mask = (1U << log2_buckets) - 1;

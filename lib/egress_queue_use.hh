@@ -1,4 +1,4 @@
-// What one egress queue holds of the buffer: the second view of the same memory, with its own pools.
+// The share of one egress queue in the buffer: the second view of the same memory, with its own pools.
 //
 // Owned by the worker of the egress port. A lossless queue refuses nothing: its packets have been promised
 // their place on ingress. A lossy one takes its reserved cells, then shared ones up to its limit. A packet

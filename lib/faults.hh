@@ -1,4 +1,4 @@
-// Faults on a port's link, for experiments: what is to go wrong, and the decision for each frame.
+// Faults on a port's link, for experiments: the settings, and the decision for each frame.
 //
 // Four places: frames of the peer on their way to us, frames of ours on their way to the peer, our PFC before
 // that, and a peer that misbehaves. A decision is a function of (seed, port, number of the frame), so it is
@@ -69,7 +69,7 @@ struct FaultSettings {
     std::uint8_t stuck_xoff = 0;  // mask: one XOFF when it is set, and no word ever after
     std::uint64_t overshoot_bytes =
         0;  // wire bytes that it still starts in a class after it should have stopped
-    std::optional<Rate> slow_receiver;         // what it can take of our lossless classes; nothing: all of it
+    std::optional<Rate> slow_receiver;         // at which it takes lossless classes; nothing: full rate
     std::uint64_t slow_buffer_bytes = 64'000;  // of its buffer: XOFF above, XON below half
 
     FrameFaults of_received() const {
@@ -115,8 +115,8 @@ bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random);
 // Rewrites one of our PFC frames as the settings say; false when nothing changed.
 bool change_pfc(const FaultSettings& settings, std::span<std::uint8_t, pfc_frame_bytes> frame);
 
-// Names of the settings under which a lossless class may lose packets whatever we do: the peer stops later,
-// or sends more, than the headroom allows it. Frames that never reach us are no loss of ours.
+// Names of the settings under which a lossless class may lose packets without our fault: the peer stops
+// later, or sends more, than the headroom allows it. Frames that never reach us are no loss of ours.
 std::vector<std::string_view> faults_against_lossless(const FaultSettings& settings);
 
 }  // namespace sluice

@@ -1,11 +1,11 @@
-// Which egress queues hold the cells of a priority group: what nobody can tell from the group alone.
+// Counts which egress queues hold the cells of a priority group: the group alone does not know.
 //
 // For every (ingress port, group, egress port, queue) the cells that entered and the cells that left since
-// the start, each with one writer: the owner of the ingress port counts what it admits, the owner of the
-// egress port what it dequeues or drops. `left` is counted before the release is posted on the ReleaseBoard,
-// so an owner that has collected a release has seen it here too: the sum over queues never exceeds what the
-// group has in use, and what it falls short of that is on its way back or was there before counting began.
-// ports^2 x 1 KiB (64 MiB at 256 ports): made only where packets may be recorded.
+// the start, each with one writer: the owner of the ingress port counts admitted cells, the owner of the
+// egress port dequeued and dropped ones. `left` is counted before the release is posted on the ReleaseBoard,
+// so an owner that has collected a release has seen it here too: the sum over queues never exceeds the
+// group's use. The difference is on its way back, or was there before counting began. ports^2 x 1 KiB (64 MiB
+// at 256 ports): made only where packets may be recorded.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ class FillBoard {
         SLUICE_INVARIANT(cells > 0 && place.group < classes && place.queue < classes);
         entered_[row(place)].queue[place.queue].add(cells);
     }
-    // Owner of the ingress port: what it had admitted does not go to the queue after all.
+    // Owner of the ingress port: admitted cells do not go to the queue after all.
     void withdrawn(const FillPlace& place, std::uint32_t cells) {
         Counter& counter = entered_[row(place)].queue[place.queue];
         SLUICE_INVARIANT(cells <= counter.get() && "only what has entered is withdrawn");
@@ -51,7 +51,7 @@ class FillBoard {
         left_[row(place)].queue[place.queue].add(cells);
     }
 
-    // Owner of the ingress port: calls visit(egress port, queue, cells) for what is there, cells > 0.
+    // Owner of the ingress port: calls visit(egress port, queue, cells) for each count above 0.
     template <class Visit>
     void for_each(PortId ingress_port, ClassId group, Visit visit) const {
         for (unsigned egress = 0; egress < ports_; ++egress) {

@@ -1,6 +1,6 @@
 // Bounded queue of whole frames from one thread to one other: copied into slots, whose numbers two mailboxes
-// pass to and fro, so that a slot always has one owner. No packet buffer crosses with them. `Head`: what is
-// said of a frame beside its bytes.
+// pass to and fro, so that a slot always has one owner. No packet buffer crosses with them. `Head`: facts
+// about a frame beside its bytes.
 #pragma once
 
 #include <array>

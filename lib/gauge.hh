@@ -8,7 +8,7 @@ namespace sluice {
 
 class Gauge {
   public:
-    // relaxed, all three: the owner reads what it wrote itself, others read a figure that orders nothing.
+    // relaxed, all three: the owner reads its own writes, others read a figure that orders nothing.
     std::uint32_t get() const { return value_.load(std::memory_order_relaxed); }
     void set(std::uint32_t value) { value_.store(value, std::memory_order_relaxed); }
     void raise_to(std::uint32_t value) {

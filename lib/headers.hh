@@ -90,7 +90,7 @@ static_assert(sizeof(EthernetHeader) == 14);
 
 struct VlanTag {
     Be16 tci;   // PCP 3 bits, DEI 1, VID 12
-    Be16 type;  // of what follows
+    Be16 type;  // of the next header
 };
 static_assert(sizeof(VlanTag) == 4);
 constexpr unsigned max_vlan_tags = 2;  // of a frame on arrival: one with more is dropped as too_many_tags

@@ -61,7 +61,7 @@ std::uint64_t sonic_xoff_bytes(const Headroom& terms) {
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
-// What a figure that nobody published says of itself.
+// The remark on a figure that no vendor published.
 std::string source(const HeadroomFigure& figure) { return figure.published ? "" : ", no published figure"; }
 
 std::string turn_text(const Headroom& terms, Duration turn) {

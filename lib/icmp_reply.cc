@@ -125,7 +125,7 @@ Frame error_v6(const IpAddress& from, Bytes packet, const IcmpError& error) {
     return ipv6_packet(from.bytes, v6(packet).source, error_dscp, hops, std::move(icmp));
 }
 
-// The queries and answers of RFC 792 and RFC 950; whatever else there is may be an error.
+// The queries and answers of RFC 792 and RFC 950; any other type may be an error.
 bool is_icmp_query(std::uint8_t type) {
     return type == icmp_type::echo_reply || type == icmp_type::echo_request || (type >= 9 && type <= 10) ||
            (type >= 13 && type <= 18);

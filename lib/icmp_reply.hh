@@ -25,19 +25,19 @@ std::uint16_t icmp6_checksum(const std::array<std::uint8_t, 16>& source,
 struct Advertisement {
     IpAddress from;
     IpAddress target;
-    std::optional<IpAddress> to;  // who asked; nothing: all nodes
+    std::optional<IpAddress> to;  // the host that asked; nothing: all nodes
     bool overrides;               // false: as a proxy
     MacAddress to_mac;
 };
 std::vector<std::uint8_t> neighbor_advertisement(std::span<const std::uint8_t> link, const MacAddress& mac,
                                                  const Advertisement& what);
 
-// What follows an IP header whose lengths `parse` has found right. `fragment`: any at all.
+// The part behind an IP header whose lengths `parse` has found right. `fragment`: any at all.
 struct IpTransport {
     std::uint8_t protocol = 0;
     std::size_t offset = 0;  // at most the packet's length
     bool fragment = false;
-    bool first = true;  // of a fragmented packet; else what stands at `offset` is payload
+    bool first = true;  // of a fragmented packet; else the bytes at `offset` are payload
 };
 IpTransport ip_transport(std::span<const std::uint8_t> packet, bool v6);
 

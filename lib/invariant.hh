@@ -2,7 +2,7 @@
 //
 // An `assert` that costs a packet nothing is always compiled in. SLUICE_INVARIANT is for those that cost
 // instructions: checked in the builds of sanitizers and with -Dinvariants=true, nothing else otherwise; its
-// condition is then compiled and never evaluated. What a check needs and nothing else does is kept behind
+// condition is then compiled and never evaluated. Code that only a check needs is kept behind
 // `checks_invariants`.
 #pragma once
 

@@ -46,7 +46,7 @@ inline IpAddress source_of(bool is_v6, const std::uint8_t* l3) {
     return from;
 }
 
-// What contains a prefix sorts before it.
+// A prefix sorts before those that it contains.
 struct IpPrefix {
     IpAddress address;  // host bits kept for an interface address, zero for a route
     std::uint8_t length = 0;

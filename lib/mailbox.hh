@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-// What the writer writes and what the reader writes lie in different cache lines, and no other object's with
-// them.
+// The fields of the writer and those of the reader lie in different cache lines, which no other object
+// shares.
 template <class Message>
 class alignas(64) Mailbox {
   public:

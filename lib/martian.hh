@@ -61,7 +61,7 @@ constexpr DropReason judge_ipv6(const Ipv6Octets& source, const Ipv6Octets& dest
 // The first octets for which `judge_ipv6` may find a reason: 0, 0xFE and 0xFF.
 constexpr bool is_judged_ipv6_octet(std::uint8_t first) { return static_cast<std::uint8_t>(first + 2U) <= 2; }
 
-// An octet that is not judged has no reason, whatever follows it; one that is judged has one somewhere.
+// An octet that is not judged has no reason, with any octets behind it; one that is judged has one somewhere.
 static_assert([] {
     for (unsigned octet = 0; octet < 256; ++octet) {
         const std::uint32_t v4 = octet << 24;

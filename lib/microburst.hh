@@ -1,11 +1,11 @@
-// Excursions of a queue's depth above a threshold: when, how long, how high, what was marked and dropped
-// meanwhile and from which ports it was fed.
+// Excursions of a queue's depth above a threshold: start, length, peak, marks and drops meanwhile, and the
+// ports that fed it.
 //
 // One meter a queue; the owner of the queue calls it after every change of its depth. Below the threshold,
 // and when off, that costs one comparison. An excursion begins with the packet that lifts the depth above
 // the threshold and ends when the depth is back at half of it or below: a queue that grows and shrinks by a
-// packet at a time about the threshold would else burst with every packet. What was in the queue before it
-// began is not among the ports that fed it.
+// packet at a time about the threshold would else burst with every packet. Packets that were in the queue
+// before it began are not counted for the ports that fed it.
 #pragma once
 
 #include <algorithm>

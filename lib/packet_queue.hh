@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// What the scheduler and the buffer need to know at dequeue, so that neither touches a cold packet.
+// The facts that scheduler and buffer need at dequeue, so that neither touches a cold packet.
 class QueueEntry {
   public:
     QueueEntry() = default;
@@ -150,7 +150,7 @@ class PacketQueue {
     }
 
   private:
-    // Apart, as is all that is rare where packets go by: what it needs is not kept at hand for it.
+    // A function of its own, as all rare code is: the hot path keeps no registers for it.
     [[gnu::noinline]] void grow(ChunkPool& pool) {
         QueueChunk* chunk = pool.take();
         chunk->next = nullptr;

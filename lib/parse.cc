@@ -111,7 +111,7 @@ void parse_ipv6_chain(Bytes view, std::uint8_t next, std::size_t offset, std::si
         if (next == ip_protocol::fragment) {
             const std::uint16_t field = load_be<std::uint16_t>(header + 2);
             out.fragment |= (field & 0xFFF9) != 0;
-            if ((field & 0xFFF8) != 0) {  // not the first: what follows is payload
+            if ((field & 0xFFF8) != 0) {  // not the first: the rest is payload
                 out.protocol = header[0];
                 return;
             }

@@ -1,4 +1,4 @@
-// What a frame is: one pass over its first bytes, every bound checked, nothing copied.
+// Parses a frame: one pass over its first bytes, every bound checked, nothing copied.
 //
 // `parse` looks at `view`, the first min(frame_bytes, parse_view_bytes) bytes of a frame of `frame_bytes`
 // (Ethernet header to payload, no FCS). It applies the checks of RFC 1812 5.2 and 5.3 in the order of
@@ -25,7 +25,7 @@ struct Station {
 
 enum class FrameKind : std::uint8_t { other, mac_control, ipv4, ipv6 };
 
-// What tells the flows between two hosts apart, in one number, as the flow hash takes it.
+// The fields that distinguish flows between two hosts, in one number, as the flow hash takes it.
 class FlowFields {
   public:
     constexpr FlowFields() = default;

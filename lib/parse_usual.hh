@@ -1,4 +1,4 @@
-// The shortcut of `parse` for what nearly every frame is, inline where frames come in.
+// The shortcut of `parse` for nearly every frame, inline where frames come in.
 #pragma once
 
 #ifdef __AVX2__
@@ -46,7 +46,7 @@ class UsualOctets {
     alignas(32) Octets mask_;
 };
 
-// What nearly every frame of a station begins with: its MAC (any, where it is promiscuous), no group bit in
+// The first bytes of nearly every frame of a station: its MAC (any, where it is promiscuous), no group bit in
 // either address, no tag or one of 802.1Q, IPv4 without options and no fragment, or IPv6, with UDP behind it.
 template <unsigned tags>
 struct UsualFrames {
@@ -80,7 +80,7 @@ struct UsualFrames {
     }
 };
 
-// What parse_usual answers of a frame that is none.
+// The answer of parse_usual for every other frame.
 constexpr int not_usual = -1;
 
 // UDP behind an IP header of `l3_bytes`, in a packet of `total` bytes that is whole in the frame, and long
@@ -119,8 +119,8 @@ template <FrameKind kind, unsigned tags, std::size_t l3_bytes>
 }
 
 // The frame of which `here` bytes lie at `frame`. When it is a usual one, whole, and UDP of which RoCEv2's
-// headers are here, `out` is what `parse_any` says of it, and the answer its class_key(), at hand for who
-// asks next; else nothing is said but `not_usual`. `usual`: of the port's station.
+// headers are here, `out` is the result of `parse_any`, and the answer its class_key(), for the next step;
+// else the answer is `not_usual`. `usual`: of the port's station.
 template <unsigned tags>
 [[gnu::always_inline]] inline int parse_usual(const std::uint8_t* frame, std::uint32_t here,
                                               std::uint32_t frame_bytes, const UsualFrames<tags>& usual,

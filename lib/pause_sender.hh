@@ -1,13 +1,13 @@
 // A sender that obeys PFC, as headroom models it (headroom.hh): the wire of a simulated peer.
 //
 // A PFC frame of ours that ends at `e` reaches the sender after the cable, and from e + cable + reaction it
-// starts no more frames of the class; what it starts arrives a cable later. All times here are at the switch:
-// a pause holds arrivals from e + 2 cable + reaction until e + 2 cable + quanta. The frame under way
-// finishes. PfcHonor (pfc_honor.hh) has the deadlines; a pause that has ended before the sender reacts counts
-// as XON. `reaction` holds the peer's quanta and both interface delays. The caller has the frames and chooses
-// between them; this has the wire, takes one step after the other, and says when a class may start. A sender
-// that overshoots (a fault) still starts frames of a class until they come to so many wire bytes after it
-// should have stopped; the frame that passes them finishes. A pause that is renewed allows no more.
+// starts no more frames of the class; a frame arrives a cable later. All times here are at the switch: a
+// pause holds arrivals from e + 2 cable + reaction until e + 2 cable + quanta. The frame under way finishes.
+// PfcHonor (pfc_honor.hh) has the deadlines; a pause that has ended before the sender reacts counts as XON.
+// `reaction` holds the peer's quanta and both interface delays. The caller has the frames and chooses between
+// them; this has the wire, takes one step after the other, and says when a class may start. A sender that
+// overshoots (a fault) still starts frames of a class until they come to so many wire bytes after it should
+// have stopped; the frame that passes them finishes. A pause that is renewed allows no more.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class PauseSender {
         changes_.push_back({there_and_back + delay_.reaction, there_and_back, map});
     }
 
-    // Takes up what the sender knows by `now`. Call with times that do not go back.
+    // Applies the pauses that the sender knows by `now`. Call with times that do not go back.
     void advance(Time now) {
         for (; !changes_.empty() && changes_.front().from <= now; changes_.pop_front())
             take_up(changes_.front());
@@ -56,7 +56,7 @@ class PauseSender {
     // As of the last `advance`.
     bool is_paused(ClassId n) const { return (honor_.held() >> n & 1U) != 0; }
     bool is_anything_paused() const { return honor_.held() != 0; }
-    // What is not paused, or what a sender that overshoots starts all the same.
+    // A class that is not paused, or one that a sender which overshoots starts all the same.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
 
     // The wire is free for the next frame, and for one of the class if nothing is heard until then.
@@ -97,7 +97,7 @@ class PauseSender {
     // How long the class has been paused; `now` is not before the last step.
     Duration paused_time(ClassId n, Time now) const { return honor_.paused_time(n, now); }
 
-    // When what was heard next takes effect; for a sender that has no frame.
+    // The time at which the next pause takes effect; for a sender that has no frame.
     std::optional<Time> next_change() const {
         return changes_.empty() ? std::nullopt : std::optional(changes_.front().from);
     }
@@ -123,7 +123,7 @@ class PauseSender {
     Duration byte_time_;
     Time now_{};                  // its own clock: the last step
     Time wire_free_{};            // end of the frame before
-    std::deque<Change> changes_;  // at most what fits on the cable and in the reaction time
+    std::deque<Change> changes_;  // at most those that fit on the cable and in the reaction time
     PfcHonor honor_;              // as of now_
     std::uint64_t overshoot_bytes_ = 0;
     std::uint64_t overshot_bytes_ = 0;

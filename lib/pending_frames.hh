@@ -1,6 +1,6 @@
-// Frames that wait until the neighbor they go to is known, as a host keeps some while it asks (RFC 1122
-// 2.3.2.2, RFC 4861 7.2.2). Bounded, for each next hop and in all; the newest is refused, so that they leave
-// in the order they came in. Who is known, and what becomes of a frame, is the caller's.
+// Frames that wait for a neighbor's MAC address, as a host keeps some while it asks (RFC 1122 2.3.2.2, RFC
+// 4861 7.2.2). Bounded, for each next hop and in all; the newest is refused, so that they leave in the order
+// they came in. The caller decides which neighbors are known, and what to do with a frame.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace sluice {
 
 struct PendingFrame {
-    // What it waits for: a number of next hops, or the host itself where that is on a link of ours.
+    // The neighbor it waits for: a next-hop group, or the host itself where that is on a link of ours.
     using Hop = std::pair<std::uint32_t, IpAddress>;
     Hop hop;
     IpAddress destination;
@@ -43,8 +43,8 @@ class PendingFrames {
 
     enum class Fate : std::uint8_t { resolved, given_up };
     // In the order in which they came: gives the frames whose neighbor is_known(frame), and those whose
-    // time has come, as give(frame, fate); what is not taken (false) stays, and with it whatever came by its
-    // port later.
+    // time has come, as give(frame, fate). A frame that is not taken (false) stays, and so do later ones of
+    // its port.
     template <class IsKnown, class Give>
     void settle(Time now, IsKnown is_known, Give give);
 

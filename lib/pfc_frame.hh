@@ -1,9 +1,9 @@
-// MAC control frames (IEEE 802.3 clause 31, Annex 31B PAUSE, Annex 31D PFC): building and reading.
+// MAC control frames (IEEE 802.3 clause 31, Annex 31B PAUSE, Annex 31D PFC; 802.1Q clause 36): build and
+// read.
 //
 // 60 bytes without FCS, never tagged. Reading is as liberal as mechanisms allow: the upper byte of the
 // class-enable vector and everything behind the quanta are ignored, any source MAC will do, a frame may be
-// cut after the last field. What a frame asks for is `PfcHonor`'s business; PAUSE is only told apart, to be
-// counted.
+// cut after the last field. `PfcHonor` obeys a frame; PAUSE is only told apart, to be counted.
 #pragma once
 
 #include <array>

@@ -1,12 +1,13 @@
-// The sending side of PFC at a port: which pauses it has asserted, and the one frame, if any, that a turn
-// must send.
+// The sending side of PFC at a port (IEEE 802.1Q clause 36): the pauses it has asserted, and the one frame,
+// if any, that a turn must send.
 //
 // The buffer says each turn which priorities want XOFF and which want XON; silence leaves a priority as it
 // is. A frame carries every priority that changed and every refresh that is due: XOFF with `quanta`, again
 // after half that time on this link while the priority stays off, XON once with 0. A frame handed out goes
 // ahead of all data, at once: `now` is when the refresh timer starts. A pause never names a priority outside
-// `lossless`. A held priority that may no longer be sent for (mode or profile changed) gets its XON with the
-// next `decide`. The owner of the port calls it. Counters: tx_xoff counts XOFF frames, refreshes included.
+// `lossless`. A paused priority that may no longer be sent for (mode or profile changed) gets its XON with
+// the next `decide`. The owner of the port calls it. Counters: tx_xoff counts XOFF frames, refreshes
+// included.
 #pragma once
 
 #include <array>
@@ -48,11 +49,11 @@ class PfcGenerator {
         Counter asserted_ps;  // up to the last `settle`, or the end of the last pause
     };
 
-    // Live: what is asserted stays asserted, running refresh timers run on.
+    // Live: asserted pauses stay asserted, running refresh timers run on.
     void configure(const PfcSendSettings& settings);
 
-    // The masks are disjoint, want_xoff within lossless. What the mode forbids to send is not asserted. At a
-    // shutdown, or when the port stops, want_xon is all that is asserted.
+    // The masks are disjoint, want_xoff within lossless. A pause that the mode forbids to send is not
+    // asserted. At a shutdown, or when the port stops, want_xon is all that is asserted.
     std::optional<PauseMap> decide(std::uint8_t want_xoff, std::uint8_t want_xon, Time now) {
         assert((want_xoff & ~settings_.lossless) == 0 && "a pause map never names a lossy class");
         SLUICE_INVARIANT(has_live_refreshes());

@@ -1,13 +1,13 @@
-// The receiving side of PFC at a port: until when the peer has asked us to hold each priority (IEEE 802.3
-// Annex 31D).
+// The receiving side of PFC at a port: until when the peer pauses each priority (IEEE 802.3 Annex 31D, IEEE
+// 802.1Q clause 36).
 //
 // A deadline is the end of the frame + quanta x 512 / R: it replaces the one before, 0 resumes now, a cleared
 // bit leaves its priority alone. The port acts on a frame when it starts, so a pause that ends before that
-// frame has ended still runs to its own deadline. A priority is held while now < deadline; `expire` forgets
-// the pauses that have ended, so nothing stale is ever compared (Time wraps). Which queue a priority stands
-// for, the caller's map knows; the frame that is being serialized finishes. The owner of the port calls it:
-// `receive` for each PFC frame in order of arrival, `expire` each turn. Counters are read by anyone; rx_xoff,
-// rx_xon and rx_unexpected count frames that name the priority, each in one.
+// frame has ended still runs to its own deadline. A priority is paused while now < deadline; `expire` forgets
+// the pauses that have ended, so nothing stale is ever compared (Time wraps). The caller's map gives the
+// queue of a priority; the frame that is being serialized finishes. The owner of the port calls it: `receive`
+// for each PFC frame in order of arrival, `expire` each turn. Counters are read by anyone; rx_xoff, rx_xon
+// and rx_unexpected count frames that name the priority, each in one.
 #pragma once
 
 #include <array>
@@ -31,12 +31,12 @@ class PfcHonor {
         Counter rx_xon;
         Counter rx_unexpected;  // PFC is not enabled for the priority: ignored
         Counter expired;        // resumed by itself
-        Counter transitions;    // from running to held
+        Counter transitions;    // from running to paused
         Counter paused_ps;      // up to the last `settle`, or the end of the last pause
     };
 
     // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honors. `obeyed`: not
-    // before `end`, when the port acts on it; a queue counts as held from then on.
+    // before `end`, when the port acts on it; a queue counts as paused from then on.
     void receive(const PauseMap& map, Time start, Time end, Time obeyed, Rate rate, std::uint8_t enabled);
     void receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled) {
         receive(map, start, end, end, rate, enabled);
@@ -56,8 +56,8 @@ class PfcHonor {
     // The link went down: the pauses of `priorities` are forgotten.
     void forget(Time now, std::uint8_t priorities = 0xFF);
 
-    // The watchdog takes `priorities` over: what is received for them is counted, not obeyed. Afterwards
-    // `obey` takes up again what of it still runs, so that the peer need not wait for its next refresh.
+    // The watchdog takes `priorities` over: pauses received for them are counted, not obeyed. Afterwards
+    // `obey` takes up those that still run, so that the peer need not wait for its next refresh.
     void suspend(Time now, std::uint8_t priorities);
     void obey(Time now, std::uint8_t priorities);
     // While priorities are suspended for long: forgets ignored pauses that have ended, before Time wraps.
@@ -71,8 +71,8 @@ class PfcHonor {
     PauseState state(ClassId priority) const {
         return (paused_ >> priority & 1U) != 0 ? PauseState::paused : PauseState::running;
     }
-    std::uint8_t held() const { return paused_; }  // those that have passed unnoticed included
-    Time deadline(ClassId priority) const { return deadline_[priority]; }  // of a held one
+    std::uint8_t held() const { return paused_; }  // and those that `expire` has not yet ended
+    Time deadline(ClassId priority) const { return deadline_[priority]; }  // of a paused one
     const Counters& counters(ClassId priority) const { return counters_[priority]; }
 
     // The state machine of one priority; the deadline of an xoff is `until`.
@@ -87,7 +87,7 @@ class PfcHonor {
 
     std::uint8_t paused_ = 0;
     std::uint8_t suspended_ = 0;              // none of paused_
-    std::uint8_t ignored_ = 0;                // of suspended_: the peer has asked to hold it
+    std::uint8_t ignored_ = 0;                // of suspended_: the peer pauses it
     Time earliest_{};                         // of the deadlines of paused_
     std::array<Time, classes> deadline_{};    // only of paused_ and ignored_
     std::array<Time, classes> counted_to_{};  // only of paused_: paused_ps has the time before

@@ -1,4 +1,4 @@
-// What a port does with PFC, as two masks of priorities (bit n: priority n): which pauses it sends, which it
+// The PFC mode of a port, as two masks of priorities (bit n: priority n): the pauses it sends, those it
 // obeys.
 #pragma once
 

@@ -173,7 +173,7 @@ std::optional<Time> PfcWatchdog::next_event(const Queue& queue) const {
     if (queue.state != WatchdogState::suspected) return std::nullopt;
     const Time reached = queue.start + settings_.detection;
     const Time open = queue.paused_until ? max(queue.counted_to, *queue.paused_until) : queue.counted_to;
-    // While the pause lasts; what was unpaused is then less than 1 % from a known moment on.
+    // While the pause lasts; the unpaused part is then less than 1 % from a known moment on.
     const Time paused_at =
         max(max(reached, queue.start + queue.unpaused * hundred + Duration{1}), queue.counted_to);
     if (paused_at <= open && queue.counted_to < open) return at_poll(queue, paused_at);

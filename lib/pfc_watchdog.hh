@@ -1,16 +1,15 @@
-// The PFC watchdog of one port: finds queues that a peer holds for ever, and says when the storm is over.
+// The PFC watchdog of one port: finds queues that a peer pauses for ever, and says when the storm is over.
 //
 // A window starts when a queue last transmitted, became non-empty, or was last unpaused for more than 1 % of
 // the window. When it reaches `detection` and the queue was paused for more than 99 % of it, that is a storm;
 // frames are not counted, so a flapping peer or an idle queue is none. The storm ends when no XOFF has come
-// for the restoration time that was set when it began, at the earliest that time after it began. What is done
-// in between (`action`) is the caller's part. An operator's `cut` puts a queue into the action at once, until
-// it is released: no storm, and nothing but the release ends it.
-// The owner of the port calls `look` for every queue that is awake, or paused with packets, each turn and
-// after each change. With `poll` 0 the outcome is exact if it also does so at `next_event`: a late look
-// judges by when the pause ended. Otherwise windows are judged every `poll`, and what a look saw holds until
-// the next: under the real clock a turn may come later than a pause lasts, with the next XOFF waiting to be
-// received.
+// for the restoration time that was set when it began, at the earliest that time after it began. The caller
+// carries out the `action` in between. An operator's `cut` puts a queue into the action at once, until it is
+// released: no storm, and nothing but the release ends it. The owner of the port calls `look` for every queue
+// that is awake, or paused with packets, each turn and after each change. With `poll` 0 the outcome is exact
+// if it also does so at `next_event`: a late look judges by when the pause ended. Otherwise windows are
+// judged every `poll`, and the result of a look holds until the next: under the real clock a turn may come
+// later than a pause lasts, with the next XOFF waiting to be received.
 #pragma once
 
 #include <array>
@@ -59,7 +58,7 @@ struct WatchdogSettings {
     bool operator==(const WatchdogSettings&) const = default;
 };
 
-// What the owner sees of a queue.
+// The state of a queue as its owner sees it.
 struct QueueSample {
     bool holds_packets = false;
     std::optional<Time> paused_until;  // not after now: not paused

@@ -1,8 +1,7 @@
-// What is in use of one pool, and a worker's way to it. This is the only thing that workers share
-// read-modify-write.
+// The cells in use of one pool, and a worker's way to them. Workers share nothing else read-modify-write.
 //
 // Many workers: a `PoolBurst` adds an upper bound of the burst's cells in one fetch_add, decides on the value
-// before it plus what it has taken itself, and takes back what it did not need in one fetch_sub. Every worker
+// before it plus its own cells so far, and returns the cells it did not need in one fetch_sub. Every worker
 // thus counts the others' bounds: S is never exceeded, and use looks larger by at most one burst per other
 // worker. One worker, or many run by one thread under the virtual clock: the decisions are the law's, packet
 // by packet, and an `exclusive` pool does it with plain loads and stores.
@@ -88,8 +87,8 @@ struct PoolUse {
         headroom_watermark.clear_user(headroom.get());
     }
 
-    // Cells in use beyond new, smaller limits: they go as packets leave. `coming`: what groups and queues
-    // will bring that change over to this pool, less what they take away.
+    // Cells in use beyond new, smaller limits: they go as packets leave. `coming`: the cells of groups and
+    // queues that change over to this pool, less those that leave it.
     struct Coming {
         std::int64_t shared = 0;
         std::int64_t headroom = 0;
@@ -106,7 +105,7 @@ struct PoolUse {
 // How full a pool is, for decisions that take nothing from it. While a worker has a burst open it asks
 // `PoolBurst::view`, which is without the burst's own bound.
 struct PoolView {
-    std::int64_t free_cells;  // S less what is in use; negative after a cut
+    std::int64_t free_cells;  // S less the cells in use; negative after a cut
 
     PoolView(const PoolUse& use, const PoolLimits& limits)
         : free_cells(limits.shared_cells - use.shared.get()) {}
@@ -116,9 +115,9 @@ struct PoolView {
 // A worker's dealings with one pool during one burst of arrivals or one batch of releases.
 class alignas(64) PoolBurst {  // its index is a shift
   public:
-    // `bound_cells`: at least what the burst may take from the shared part; 0 for releases only. Both
-    // references must live as long as the burst. An exclusive pool needs no bound: nobody else looks before
-    // the burst ends.
+    // `bound_cells`: at least the cells that the burst may take from the shared part; 0 for releases only.
+    // Both references must live as long as the burst. An exclusive pool needs no bound: nobody else looks
+    // before the burst ends.
     PoolBurst(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells)
         : use_(&use),
           limits_(&limits),
@@ -128,7 +127,7 @@ class alignas(64) PoolBurst {  // its index is a shift
           lowest_free_(free_) {}
     PoolBurst(const PoolBurst&) = delete;
     PoolBurst& operator=(const PoolBurst&) = delete;
-    // The burst has ended: gives back what was not needed.
+    // The burst has ended: returns the cells that were not needed.
     ~PoolBurst() {
         lowest_free_ = std::min(lowest_free_, free_);
         assert((use_->exclusive || free_at_start() - lowest_free_ <= bound_) &&
@@ -181,7 +180,7 @@ class alignas(64) PoolBurst {  // its index is a shift
     const PoolLimits* limits_;
     std::int64_t bound_;
     std::int64_t before_;       // in use when the burst began
-    std::int64_t free_;         // S less what is in use as this burst sees it
+    std::int64_t free_;         // S less the cells in use as this burst sees it
     std::int64_t lowest_free_;  // up to the last `give`
 };
 

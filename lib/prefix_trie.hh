@@ -6,8 +6,8 @@
 // prefix is and nowhere else. Prefixes of up to 8 bits have a table of their own, asked when the rest knows
 // nothing: a default route is 256 writes, not 16 million.
 //
-// A table is there exactly while it holds a prefix longer than what leads to it. So what fits depends on the
-// set of prefixes alone, not on the way to it.
+// A table exists exactly while it holds a prefix longer than the bits that lead to it. So the room depends on
+// the set of prefixes alone, not on the way to it.
 //
 // Written by control while no worker reads it. Addresses are bytes in network order, 4 or 16.
 #pragma once

@@ -1,4 +1,5 @@
-// A priority group: what one class of one ingress port holds of the buffer, and whether its sender is paused.
+// A priority group: the share of one class of one ingress port in the buffer, and whether its sender is
+// paused.
 //
 // Owned by the worker of its ingress port, which alone calls everything that is not const; control may read
 // the gauges. A packet goes whole into the first part that can hold all of it: reserved, shared, headroom. A
@@ -102,12 +103,12 @@ class alignas(32) PriorityGroup : public BufferUse {
         set_pause(Pause::sent);
         return XoffSignal::send_xoff;
     }
-    // XOFF, whatever is in use, which the next update_xoff says: a group that begins to change, or whose port
+    // XOFF at any use; the next update_xoff sends it: for a group whose limits begin to change, or whose port
     // comes up meanwhile.
     void stay_in_xoff() {
         if (pause() == Pause::none) set_pause(Pause::due);
     }
-    // Ends XOFF whatever is in use: port down, profile removed, shutdown.
+    // Ends XOFF at any use: port down, profile removed, shutdown.
     XoffSignal stop() {
         const bool told = pause() == Pause::sent;  // an XOFF that was due and never sent needs no XON
         set_pause(Pause::none);
@@ -123,8 +124,7 @@ class alignas(32) PriorityGroup : public BufferUse {
         shared_.set(shared_.get() + beyond);
         pool.shared.add(beyond, pool.exclusive);
     }
-    // When a new snapshot puts the group into another pool: its cells change pools with it, whatever they
-    // hold.
+    // When a new snapshot puts the group into another pool: its cells change pools with it, at any use.
     void move(PoolUse& from, PoolUse& to) {
         to.shared.add(shared_.get(), to.exclusive);
         to.headroom.add(headroom_.get(), to.exclusive);
@@ -137,8 +137,8 @@ class alignas(32) PriorityGroup : public BufferUse {
         headroom_watermark.user.set(headroom_.get());
     }
 
-    // Reserved cells at most are in use, and nobody is paused: unless `pause_peer`, update_xoff has nothing
-    // to say, whatever the limits and the pool.
+    // Reserved cells at most are in use, and no sender is paused: unless `pause_peer`, update_xoff does
+    // nothing, for any limits and pool.
     bool is_quiet() const { return (shared_.get() | headroom_.get() | pause_.get()) == 0; }
     bool in_xoff() const { return pause() != Pause::none; }  // any thread may ask
     std::uint32_t headroom_cells() const { return headroom_.get(); }
@@ -147,7 +147,7 @@ class alignas(32) PriorityGroup : public BufferUse {
     Watermark headroom_watermark;
 
   private:
-    // due: in XOFF since a packet went to headroom, or since `pause_peer`; update_xoff has not said so yet.
+    // due: in XOFF since a packet went to headroom, or since stay_in_xoff; update_xoff has not said so yet.
     enum class Pause : std::uint8_t { none, due, sent };
 
     Pause pause() const { return static_cast<Pause>(pause_.get()); }

@@ -1,4 +1,4 @@
-// Which of the frames that are not for forwarding control wants to see, and as what: the classes of
+// Chooses the frames that are not for forwarding and go to control, and their class: the classes of
 // punt_classes.def. Whether there is anybody to punt to, and how many a second, is the caller's to know.
 #pragma once
 

@@ -1,4 +1,4 @@
-// How egress workers tell the owners of priority groups what has left.
+// Egress workers tell the owners of priority groups how many cells have left.
 //
 // For every (egress worker, ingress port) one cache line of eight counters of cells released so far, by
 // group. Written by that egress worker only, read by the worker that owns the ingress port, which takes the
@@ -36,15 +36,15 @@ class ReleaseBoard {
         poster(worker).post(port, group, cells);
     }
 
-    // What egress worker `worker` has at hand to post for many packets; ports and groups are those that
-    // `post` takes.
+    // The view of egress worker `worker`, to post for many packets; ports and groups are those that `post`
+    // takes.
     class Poster {
       public:
         void post(PortId port, ClassId group, std::uint32_t cells) const {
             SLUICE_INVARIANT(cells > 0 && group < classes && "a charge has cells, and is released once");
             std::atomic<std::uint64_t>& counter = ports_[port].cells[group];
-            // relaxed load: we are the only writer. release store: what this worker did first (its queue and
-            // egress pool are lower, the packet is gone) is visible to the owner that admits into these
+            // relaxed load: we are the only writer. release store: this worker's earlier writes (its queue
+            // and egress pool are lower, the packet is gone) is visible to the owner that admits into these
             // cells.
             counter.store(counter.load(std::memory_order_relaxed) + cells, std::memory_order_release);
         }
@@ -56,8 +56,8 @@ class ReleaseBoard {
     };
     Poster poster(WorkerId worker) { return Poster(posted_.data() + index(worker, 0)); }
 
-    // Owner of `port`: calls take(group, cells) for what has come since the last time, cells > 0. `groups`:
-    // those that hold cells, at least; nothing can have come for others.
+    // Owner of `port`: calls take(group, cells) for releases since the last time, cells > 0. `groups`: those
+    // that hold cells, at least; nothing can have come for others.
     template <class Take>
     void collect(PortId port, std::uint8_t groups, Take take) {
         for (unsigned worker = 0; worker < workers_; ++worker) {

@@ -66,12 +66,11 @@ std::vector<std::uint8_t> answer_arp(Bytes frame, std::size_t at, const Responde
     body[7] = 2;
     std::copy_n(port.mac.bytes.begin(), 6, &body[8]);
     std::copy_n(target.bytes.begin(), 4, &body[14]);
-    std::copy_n(arp + 8, 10, &body[18]);  // to whom it was asked for
+    std::copy_n(arp + 8, 10, &body[18]);  // the asking host
     return reply_frame(frame.first(at), port.mac, sender, body);
 }
 
-// RFC 4861 7.1.1: options fill what follows, none without length, no source address where it says there is
-// none.
+// RFC 4861 7.1.1: options fill the rest, none without length, no source address where it says there is none.
 bool are_options_good(Bytes options, bool has_source) {
     constexpr std::uint8_t source_link_layer = 1;
     while (!options.empty()) {

@@ -1,5 +1,5 @@
 // Answers for a port of a switch that has no kernel to answer for it: a frame in, the reply's frame out, or
-// nothing. Pure: who calls it limits the rate.
+// nothing. Pure: the caller limits the rate.
 //
 // - ARP requests (RFC 826) and neighbor solicitations (RFC 4861) for the port's own addresses; for others'
 // as

@@ -1,14 +1,15 @@
-// Which of a port's eight queues sends next: strict first (higher index wins), then deficit round robin.
+// Chooses which of a port's eight queues sends next: strict first (higher index wins), then deficit round
+// robin (ETS, IEEE 802.1Q clause 37).
 //
 // Deficits are in wire bytes; a turn adds weight x 512 B, and when no head fits, the rounds until one does
 // are computed, not looped (Shreedhar and Varghese, 1995). A queue that is not ready (paused, held, above its
 // maximum) gets no quantum and keeps its deficit; a turn so interrupted is finished without a new quantum, so
 // a deficit is always below quantum + L_max and |S_i/w_i - S_j/w_j| <= 512 + L_max of backlogged queues. An
 // empty queue loses it.
-// A queue below min_rate goes before the others of its kind. What it gets so is not charged to its deficit,
-// but all it gets counts for its rate: the minimum is a floor under its share. max_rate and the port's shaper
-// hold back.
-// The owner of the egress port calls it; it decides and keeps accounts, the caller dequeues.
+// A queue below min_rate goes before the others of its kind. Bytes sent this way are not charged to its
+// deficit, but all its bytes count for its rate: the minimum is a floor under its share. max_rate and the
+// port's shaper hold back. The owner of the egress port calls it; it decides and keeps accounts, the caller
+// dequeues.
 #pragma once
 
 #include <array>
@@ -45,7 +46,7 @@ class alignas(64) Scheduler {
     Scheduler() : Scheduler(PortSchedule{}) {}
     explicit Scheduler(const PortSchedule& settings) { configure(settings); }
 
-    // Live: deficits stay, cut to what the new quantum allows; a queue that turns strict loses its own.
+    // Live: deficits stay, cut to the bound of the new quantum; a queue that turns strict loses its own.
     void configure(const PortSchedule& settings);
 
     // The queue to serve, or -1. `ready`: not empty, not paused, not held. `head(queue)` gives the wire bytes
@@ -140,7 +141,7 @@ class alignas(64) Scheduler {
         return skip_rounds(ready, last, head);
     }
 
-    // A whole round has passed and no head fits: gives at once what the rounds until one does would give.
+    // A whole round has passed and no head fits: adds the quanta of all rounds until one fits at once.
     template <class Head>
     int skip_rounds(unsigned ready, unsigned last, Head&& head) {
         const unsigned order = rotated(ready, last);

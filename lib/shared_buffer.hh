@@ -1,11 +1,11 @@
 // The shared buffer. Two views of one memory, each packet counted once in each:
 //
-//   ingress  PriorityGroup   reserved, shared up to T, headroom   decides what is refused and who is paused
+//   ingress  PriorityGroup   reserved, shared up to T, headroom   decides on refusals and pauses
 //   egress   EgressQueueUse  reserved, shared up to T             limits lossy queues only
 //
-// Limits come from the published snapshot (buffer_limits.hh). What is in use has one owner each, but for the
-// pools (pool_use.hh). Releases travel from egress worker to owner over the ReleaseBoard. Units are cells
-// (cells.hh).
+// Limits come from the published snapshot (buffer_limits.hh). Each count of cells in use has one owner, but
+// for the pools (pool_use.hh). Releases travel from egress worker to owner over the ReleaseBoard. Units are
+// cells (cells.hh).
 #pragma once
 
 #include "lib/buffer_limits.hh"

@@ -3,7 +3,7 @@
 //
 // The buffer drains at `drain`; its depth is the time until it is empty. `receive` is told of each frame's
 // last bit, in order; pauses come out in order of time, each final by the time it names as long as every
-// frame that ended before has been told. The caller adds what the cable takes.
+// frame that ended before has been told. The caller adds the cable's delay.
 #pragma once
 
 #include <cstdint>

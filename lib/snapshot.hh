@@ -31,7 +31,8 @@ class Snapshot {
         return generation_;
     }
 
-    // Control. True once every worker runs `generation` or a later one; frees what nobody runs any more.
+    // Control. True once every worker runs `generation` or a later one; frees values that no worker runs any
+    // more.
     bool acknowledged(std::uint64_t generation) {
         std::uint64_t oldest = generation_;
         // acquire: pairs with the worker's release, so its last use of an older value is over.
@@ -45,8 +46,8 @@ class Snapshot {
     const Value& latest() const { return *nodes_.back()->value; }
     std::uint64_t generation() const { return generation_; }
 
-    // Worker, once a turn: the value published last. What it ran before stays valid until it acknowledges
-    // this one.
+    // Worker, once a turn: the value published last. The value before it stays valid until the worker
+    // acknowledges this one.
     struct View {
         const Value* value;
         std::uint64_t generation;

@@ -3,7 +3,7 @@
 namespace sluice {
 
 void AverageLength::arrival(std::uint64_t length, std::uint8_t weight, Time now, Duration idle_packet) {
-    if (weight != weight_) {  // a new profile: the average goes on from what it is
+    if (weight != weight_) {  // a new profile: the average goes on from its value
         scaled_ = weight > weight_ ? scaled_ << (weight - weight_) : scaled_ >> (weight_ - weight);
         weight_ = weight;
     }

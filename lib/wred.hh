@@ -4,10 +4,10 @@
 // = max is a step). Each color, which is the drop precedence of the packet's DSCP (RFC 2597), has its own,
 // and ECT packets may have one of theirs. Length is the queue's cells in bytes: as it is, or averaged with
 // 1/2^weight. Drops are decided at enqueue, by the length before the packet; marks at enqueue too, or at
-// dequeue by what stays behind the packet, so that the signal does not wait in the queue, or by the time the
+// dequeue by the depth behind the packet, so that the signal does not wait in the queue, or by the time the
 // packet spent in it. CE is never cleared, Not-ECT never marked (RFC 3168). A profile without ECN is plain
-// RED: it marks nothing, and drops whatever its curves choose. The owner of the egress port calls it; draws
-// come in.
+// RED: it marks nothing, and drops every packet that its curves choose. The owner of the egress port calls
+// it; draws come in.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ constexpr auto color_by_dscp = [] {
 }();
 constexpr Color color_of(std::uint8_t dscp) { return color_by_dscp[dscp & 63U]; }
 
-// What WRED needs to know of a packet, in one byte that travels with it through the queue.
+// The facts that WRED needs of a packet, in one byte that travels with it through the queue.
 struct EcnBits {
     std::uint8_t bits = 0;
 
@@ -91,7 +91,7 @@ struct WredProfile {
     bool drop_non_ect = false;  // drop Not-ECT packets of a lossless queue, too (SONiC)
     bool operator==(const WredProfile&) const = default;
 
-    // A queue of fewer bytes leaves such a packet alone at its departure, whatever else holds.
+    // No packet is marked at its departure from a queue that then has fewer bytes.
     std::uint64_t unmarked_below_bytes(EcnBits packet) const {
         return weight == 0 && mark_at == MarkAt::dequeue ? curve(packet).min() : 0;
     }
@@ -162,7 +162,7 @@ class WredQueue {
     std::uint64_t average_bytes() const { return average_.bytes(); }
 
   private:
-    // What the curve chooses is dropped, not marked.
+    // Such a packet is dropped, not marked, when its curve chooses it.
     static bool is_dropped(const WredProfile& profile, EcnBits packet) {
         return packet.ecn() == Ecn::not_ect || !profile.ecn;
     }
@@ -172,7 +172,7 @@ class WredQueue {
             return !lossless || (profile.drop_non_ect && packet.ecn() == Ecn::not_ect);
         return profile.mark_at == MarkAt::enqueue && packet.may_be_marked();
     }
-    // An empty queue is empty, whatever its average (as rte_red).
+    // An empty queue counts as empty at any average (as rte_red).
     std::uint64_t seen(const WredProfile& profile, std::uint64_t length) const {
         return profile.weight == 0 || length == 0 ? length : average_.bytes();
     }
