@@ -10,7 +10,7 @@
 namespace sluice {
 
 struct EalOptions {
-    std::size_t memory_bytes = 0;  // what pools and tables will take
+    std::size_t memory_bytes = 0;  // for pools and tables
     std::vector<std::string> pci;  // PCI devices, with their arguments: all that DPDK may have
     bool physical_needs_hugepages = false;
     bool allow_hugepages = true;     // false: the virtual clock, where speed of memory is not the point
@@ -19,7 +19,7 @@ struct EalOptions {
 
 class Eal {
   public:
-    // Whether free hugepages hold what it takes; an error where it must have them and they do not.
+    // Whether free hugepages hold the memory it takes; an error where it must have them and they do not.
     struct Lack {
         std::string wrong, remedy;
     };
@@ -35,7 +35,7 @@ class Eal {
 
     const std::string& memory_note() const { return note_; }
 
-    // DPDK's log goes to a bounded buffer: an error of ours quotes what was logged since a mark.
+    // DPDK's log goes to a bounded buffer: an error of ours quotes the lines logged since a mark.
     using LogMark = std::size_t;
     static LogMark log_mark();
     static std::string log_since(LogMark mark);

@@ -86,7 +86,7 @@ OutputClaim::~OutputClaim() {
 
 std::string OutputClaim::publish() {
     if (const auto before = status_of(path_)) {
-        // Only root may give a file away; who may not keeps it.
+        // Only root may give a file away; another user keeps it.
         if (before->st_uid != geteuid() || before->st_gid != getegid())
             static_cast<void>(fchown(file(), before->st_uid, before->st_gid) == 0);
         if (fchmod(file(), before->st_mode & permission_bits) != 0) return why_not(path_, errno);

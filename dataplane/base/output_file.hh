@@ -3,8 +3,8 @@
 //
 // PATH.part is locked as long as its writer lives, so that a second writer of PATH is refused, in this
 // process or another. An existing PATH that is no regular file (a pipe, /dev/null) is written in place,
-// without a lock. The first error stays: what comes after it is not written, and `close` tells it. Errors are
-// one line that names PATH. Nothing throws, but for want of memory.
+// without a lock. The first error stays: later bytes are not written, and `close` tells it. Errors are one
+// line that names PATH. Nothing throws, but for want of memory.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace sluice {
 // The right to write PATH: PATH.part, open and locked. It is removed with its owner.
 class OutputClaim {
   public:
-    // False for what is written in place, and for no name.
+    // False for a file that is written in place, and for no name.
     static bool is_for(const std::string& path);
     static tl::expected<OutputClaim, std::string> take(const std::string& path);
     OutputClaim(OutputClaim&&) = default;

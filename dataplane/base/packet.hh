@@ -1,5 +1,5 @@
-// A packet is a DPDK mbuf; what Sluice knows of it lies in the mbuf's dynamic fields.
-// Owner: the worker that has the packet in hand. It travels between workers only through a mailbox.
+// A packet is a DPDK mbuf; Sluice's own facts about it lie in the mbuf's dynamic fields. Owner: the worker
+// that has the packet in hand. It travels between workers only through a mailbox.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -30,7 +30,7 @@ struct PacketMeta {
     std::uint16_t cells;        // charged; 0: no charge
     PortId ingress_port;
     ClassId priority_group;
-    std::uint8_t observed;  // what decision records want of it: observed_record, observed_fill; 0 when off
+    std::uint8_t observed;  // observed_record, observed_fill: wanted by decision records; 0 when off
     Treatment treatment;
     PortId egress_port;
     ClassId queue;
@@ -38,9 +38,9 @@ struct PacketMeta {
     std::uint8_t l3_offset;  // of the frame as it leaves
 };
 
-// Where the meta lies in every mbuf, in its second line, which whoever sends or frees it reads anyway: a
-// packet is two lines and its frame. They are dynamic fields of DPDK's (rte_mbuf_dyn.h): our first eight
-// octets are those of the receive timestamp, which a driver may write before we do, the others our own.
+// Where the meta lies in every mbuf, in its second line, which the driver and the pool read anyway: a packet
+// is two lines and its frame. They are dynamic fields of DPDK's (rte_mbuf_dyn.h): our first eight octets are
+// those of the receive timestamp, which a driver may write before we do, the others our own.
 constexpr std::size_t packet_meta_offset = 96;
 static_assert(sizeof(PacketMeta) == 32 && packet_meta_offset + sizeof(PacketMeta) == sizeof(rte_mbuf));
 static_assert(offsetof(rte_mbuf, dynfield1) <= packet_meta_offset);

@@ -31,7 +31,8 @@ class FreeBatch {
         return std::min<unsigned>(most, (bytes - sizeof(FreeBatch)) / sizeof(void*));
     }
 
-    // acquire: whoever has taken the batch sees what those who filled it wrote, into its packets too.
+    // acquire: the thread that takes the batch sees all writes of the threads that filled it, its packets
+    // too.
     unsigned count() { return std::atomic_ref(count_).load(std::memory_order_acquire); }
     void begin() { count_ = 0; }
     void append(std::span<void* const> packets) {
@@ -58,7 +59,7 @@ class FreeBatch {
     alignas(8) std::uint32_t count_;
 };
 
-// What the threads of a switch share of its free packets.
+// The free packets that the threads of a switch share.
 struct Depot {
     rte_stack* batches;  // by their first packets
     unsigned capacity;   // of a batch

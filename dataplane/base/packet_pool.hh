@@ -2,7 +2,7 @@
 //
 // Every thread keeps up to some hundreds of free ones for itself (the mempool's caches). A worker that
 // receives more than it sends gets those that another one has left over, hundreds at a time, from a stack
-// that all share: last in, first out, so that what was freed last, in a cache still, is used first. There
+// that all share: last in, first out, so that the packet freed last, in a cache still, is used first. There
 // free packets go in batches, whose list lies in the data room of one of them (a magazine of a depot: Bonwick
 // and Adams, "Magazines and Vmem", USENIX 2001). DPDK's own stack links them one by one: each is a line that
 // another core wrote, and only that line says where the next one is.

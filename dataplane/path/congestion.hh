@@ -12,7 +12,7 @@ namespace sluice {
 
 constexpr std::uint32_t wred_stream = 0xEC00;  // of draws; part of what a seed means
 
-// A packet's draw: the same on whatever worker.
+// A packet's draw: the same on every worker.
 inline std::uint32_t wred_draw(std::uint64_t seed, const PacketMeta& info) {
     return static_cast<std::uint32_t>(draw({seed, wred_stream, info.ingress_port, info.sequence}) >> 32);
 }
@@ -24,7 +24,7 @@ inline void mark(PortContext& port, Packet* packet) {
     port.queue[info.queue].microburst.marked();
 }
 
-// A 64-byte frame's time on this link: what an idle queue's average falls by.
+// A 64-byte frame's time on this link: the average of an idle queue falls once in this time.
 inline Duration idle_packet(const PortPolicy& policy) { return policy.speed.byte_time() * 84; }
 
 inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkPlace place,
@@ -96,8 +96,7 @@ class DequeueTally {
     std::uint32_t kind_ = 0;  // queue and ECN
 };
 
-// A packet with such ECN that leaves fewer bytes behind in a queue of this profile is none of WRED's
-// business.
+// No packet with such ECN is marked when it leaves fewer bytes behind in a queue of this profile.
 inline std::uint64_t unmarked_below_bytes(const Policy& policy, unsigned number, EcnBits ecn) {
     if (number == 0 || !WredQueue::looks_at_departure(policy.wred[number - 1], ecn))
         return std::numeric_limits<std::uint64_t>::max();

@@ -1,4 +1,4 @@
-// The way of whole frames between a port's owner and control: what control is to see, and what it sends.
+// The way of whole frames between a port's owner and control, in both directions.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct PuntHead {
 
 struct InjectHead {
     enum class Origin : std::uint8_t {
-        kernel,    // whoever is behind a TAP sends it out of the port
+        kernel,    // the kernel or a program behind a TAP sends it out of the port
         reply,     // the switch itself does
         returned,  // it came in by the port, was kept, and goes its way from routing on
     };

@@ -142,7 +142,7 @@ void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId que
 
 void observe_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason) {
     if (is_counted(info)) {
-        // Each side has its own counter; who owns both may use either.
+        // Each side has its own counter; a worker that owns both may use either.
         if (worker.shared.owner[info.ingress_port] == worker.id)
             worker.shared.fill->withdrawn(place_of(info), info.cells);
         else

@@ -1,9 +1,9 @@
-// Decision records: what the stages post to control of the packets that the filter chose, and of pauses.
+// Decision records: the stages post events of pauses, and of packets that the filter chose, to control.
 //
 // `is_recording` is asked once a burst; everything else is called for packets whose `observed` is not 0, so a
-// switch that records nothing tests a bit of a line it has in hand. Nothing here changes what is decided.
-// While recording is on the cells of all packets are counted on the FillBoard, recorded or not. A packet
-// that was chosen is recorded to its end, also after recording was switched off.
+// switch that records nothing tests a bit of a line it has in hand. Nothing here changes a decision. While
+// recording is on the cells of all packets are counted on the FillBoard, recorded or not. A packet that was
+// chosen is recorded to its end, also after recording was switched off.
 #pragma once
 
 #include "dataplane/path/worker_context.hh"
@@ -26,7 +26,7 @@ class AdmissionRecord {
   public:
     AdmissionRecord(const PriorityGroup& group, const GroupLimits& limits, PoolView pool,
                     std::uint32_t cells);
-    // `part`: what admission answered.
+    // `part`: the answer of admission.
     void post(WorkerContext& worker, const PortContext& port, PacketMeta& info, Admission part) const;
 
   private:
@@ -37,7 +37,7 @@ class AdmissionRecord {
 // Egress, before the queue is asked.
 void record_enqueue(WorkerContext& worker, const PortContext& port, const PacketMeta& info,
                     PoolBursts& pools);
-// WRED or ECN has drawn for the packet, whatever came of it: a mark, a drop or nothing.
+// WRED or ECN has drawn for the packet, with any outcome: a mark, a drop or nothing.
 void record_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn);
 // A packet has left its queue for the wire; before its cells are posted as released.
 void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId queue, const QueueEntry& entry);

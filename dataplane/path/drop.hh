@@ -1,4 +1,5 @@
-// The only way a packet is discarded, anywhere in the switch. What ingress had charged for it is given back.
+// The only way a packet is discarded, anywhere in the switch. The cells that ingress charged for it are
+// released.
 #pragma once
 
 #include "dataplane/path/decisions.hh"

@@ -123,7 +123,7 @@ void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
     put_pfc(worker, port, now);
 }
 
-// A frame taken from its queue, and what the wire and the queue were then.
+// A frame taken from its queue, with the state of the wire and of the queue at that time.
 struct Picked {
     QueueEntry entry;
     Time departure;
@@ -235,7 +235,7 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     return static_cast<unsigned>(picking.next - picked.data());
 }
 
-// Gives back what the frames picked were charged on ingress, and puts them into the out-batch.
+// Releases the cells that ingress charged for the picked frames, and puts the frames into the out-batch.
 [[gnu::noinline]] void release_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
                                      Time now) {
     const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);
@@ -254,7 +254,7 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     for (const Picked& frame : picked) port.trace->queue[frame.queue].record(now, frame.behind_cells);
 }
 
-// What becomes of the frames picked: the time they waited, and their marks.
+// For the picked frames: the time they waited, and their marks.
 [[gnu::noinline]] void depart_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
                                     Time now) {
     const Policy& policy = *worker.policy;
@@ -304,7 +304,7 @@ constexpr bool usual_packets = true, all_packets = false;
 template <bool usual>
 [[gnu::noinline]] std::size_t enqueue_from(WorkerContext& worker, std::span<Packet* const> packets,
                                            PoolBursts* pools, Time now) {
-    // Packets for one port often follow each other: what stands behind its number is looked up once.
+    // Packets for one port often follow each other: its context is looked up once.
     unsigned number_of_port = max_ports;  // none yet
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;

@@ -40,16 +40,16 @@ inline std::optional<Time> next_egress(const PortContext& port, const Policy& po
     return next_sending(port, policy, now);
 }
 
-// The switch stops: XON for whatever this port holds paused. True once nothing is.
+// The switch stops: XON for all priorities that this port pauses. True once there is none.
 bool release_peer(WorkerContext& worker, PortContext& port, Time now);
 
-// An operator takes the port down, after discard_queues: XON, at once, for whatever it holds paused.
+// An operator takes the port down, after discard_queues: XON, at once, for all priorities it pauses.
 void resume_peer(WorkerContext& worker, PortContext& port, Time now);
 
 // Empties a queue; returns the number of packets.
 unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, DropReason reason, Time now);
 
-// The link went down: what is queued for it cannot leave.
+// The link went down: packets queued for it cannot leave.
 void discard_queues(WorkerContext& worker, PortContext& port, Time now);
 
 }  // namespace sluice

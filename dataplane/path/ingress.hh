@@ -7,7 +7,7 @@
 namespace sluice {
 
 // Takes back the cells that egress workers have released for this port. Every turn, for all ports before any
-// group is judged by what the pools hold.
+// group is judged by the use of the pools.
 void collect_releases(WorkerContext& worker, PortContext& port, Time now);
 inline void take_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.hold_peer || port.groups_in_use != 0) collect_releases(worker, port, now);

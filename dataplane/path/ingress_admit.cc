@@ -1,5 +1,5 @@
-// The third step of the ingress half: a place in the buffer; and what goes with it, XOFF and XON of the
-// priority groups and the cells that come back.
+// The third step of the ingress half: a place in the buffer; and with it XOFF and XON of the priority groups
+// and the cells that come back.
 #include <algorithm>
 #include <optional>
 
@@ -22,7 +22,7 @@ namespace {
     return DropReason::headroom_overrun;
 }
 
-// A group that is not in use holds nothing: neither judged nor asked for what has come back.
+// A group that is not in use has no cells: it is neither judged nor asked for released cells.
 bool others_are_empty(const PortContext& port) {
     for (unsigned n = 0; n < classes; ++n)
         if ((port.groups_in_use >> n & 1U) == 0 && port.group[n].used_cells() != 0) return false;

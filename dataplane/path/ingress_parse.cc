@@ -1,4 +1,4 @@
-// The first step of the ingress half: what a frame is, its class and its priority group.
+// The first step of the ingress half: a frame's headers, its class and its priority group.
 #include <rte_prefetch.h>
 
 #include <vector>
@@ -26,8 +26,7 @@ class TrafficSums {
     std::array<std::uint64_t, classes> sum_{};
 };
 
-// Whatever its headers are, and wherever: behind this they lie in the first segment, up to the IP header's
-// end.
+// For any headers in any segments: afterwards they lie in the first segment, up to the IP header's end.
 Parsed parse_whole(Packet* packet, const Station& station) {
     std::array<std::uint8_t, parse_view_bytes> copy;
     auto view = first_bytes(packet, copy);
@@ -81,9 +80,9 @@ inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequen
     info.lossless = policy.group[way.priority_group].lossless && drop == DropReason::none;
 }
 
-// What the packets of a burst come to.
+// Sums over the packets of a burst.
 struct Arrivals {
-    std::uint64_t other_bytes = 0;  // of what is in no group
+    std::uint64_t other_bytes = 0;  // of packets in no group
     std::uint32_t cells = 0;
     std::uint32_t kinds = 0;
     unsigned kept = 0;
@@ -145,7 +144,7 @@ template <bool recording>
     for (Packet* packet : burst) {
         const unsigned at = arrivals.kept;
         rte_prefetch0(&meta(handed_over[at]));
-        // Made where it stays: a copy of what was written byte by byte would wait for the stores.
+        // Made where it stays: a copy of bytes written one by one would wait for the stores.
         Parsed& parsed = batch.parsed[at];
         const ClassWay* way = nullptr;
         if (const int key = parse_shortcut(packet, policy.usual, parsed); key != not_usual) [[likely]]

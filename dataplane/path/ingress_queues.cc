@@ -1,4 +1,4 @@
-// Ports with several receive queues: what their pollers do, and what the port's owner does with it.
+// Ports with several receive queues: the part of their pollers, and the part of the port's owner.
 #include <rte_prefetch.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     assert(posted == batch.count);
 }
 
-// What others have received: data stays in the batch, to be admitted.
+// Frames that other workers received: data stays in the batch, to be admitted.
 [[gnu::noinline]] void sort_stage(WorkerContext& worker, PortContext& port,
                                   std::span<const HandedOffFrame> frames, Batch& batch) {
     const PortPolicy& own = worker.policy->ports[port.id];
@@ -55,7 +55,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
         PacketMeta& info = meta(frame.packet);
         switch (frame.kind) {
             case HandedOffFrame::Kind::data:
-                // The poller's policy may be another than ours; ours is what admits it.
+                // The poller may run another policy than ours; ours decides.
                 info.lossless = own.group[info.priority_group].lossless;
                 batch.packet[kept] = frame.packet;
                 batch.cells[kept++] = frame.cells;
@@ -120,7 +120,7 @@ unsigned receive_handed_off(WorkerContext& worker, PortContext& port, Time now, 
     std::array<HandedOffFrame, burst_size> frames;
     unsigned total = 0;
     for (const auto& queue : port.more_receive_queues) {
-        // What is there now: its poller goes on meanwhile.
+        // Only the frames there now: its poller goes on meanwhile.
         for (std::size_t left = queue->handed_off.size(); left != 0;) {
             const auto count = static_cast<unsigned>(
                 queue->handed_off.collect(std::span(frames).first(std::min<std::size_t>(left, burst_size))));

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// What routing a packet reads, at hand: behind each store the compiler would load it again.
+// Copies of the pointers that routing reads: behind each store the compiler would load them again.
 struct RouteTables {
     RouteTables(const Policy& policy, const Shared& shared)
         : next_hop_groups(policy.next_hop_groups.data()),
@@ -38,8 +38,8 @@ struct RouteTables {
                        [&](std::uint32_t hop) { return tables.is_up(tables.next_hops[hop].port); });
 }
 
-// Where only the neighbor is unknown control has the kernel find it out. Who sends more than the ring holds
-// is heard next time.
+// Where only the neighbor is unknown, control asks the kernel to resolve it. A destination that does not fit
+// into the ring is posted again with its next packet.
 [[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, const std::uint8_t* l3,
                                                      const Parsed& parsed, DropReason reason) {
     if (reason == DropReason::unresolved_next_hop && worker.unresolved)

@@ -56,7 +56,7 @@ template <class Judge>
         drop_refused(worker, batch, refused);
 }
 
-// Headers, class and priority group. MAC control is taken in; what is left in the batch is IP to be routed.
+// Headers, class and priority group. MAC control is consumed; the batch keeps the IP packets to route.
 // (ingress_parse.cc)
 void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters, ReceiveState& state,
                  std::span<Packet* const> burst, Batch& batch);
@@ -65,8 +65,8 @@ DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet,
 
 // Longest-prefix match. (ingress_route.cc)
 void lookup_stage(const Fib& fib, Batch& batch);
-// Next hop, its port and queue, and the headers that the packet leaves with: whoever is refused later is
-// gone.
+// Next hop, its port and queue, and the new headers. After this the headers are rewritten; a refused packet
+// can only be dropped.
 void route_stage(WorkerContext& worker, Batch& batch);
 
 // Ingress admission: from here on the packet has its place in the buffer. (ingress_admit.cc)
@@ -79,7 +79,7 @@ bool is_behind_elsewhere(const PortContext& port);
 // To the workers that own the egress ports. (ingress.cc)
 void hand_off_stage(WorkerContext& worker, const Batch& batch);
 
-// What the port's owner does with a batch that has been routed, by whomever.
+// The port's owner takes a routed batch: its own, or one of another worker's poll.
 template <class Meter>
 void admit_batch(WorkerContext& worker, PortContext& port, Batch& batch, Time now, Meter& meter) {
     admit_stage(worker, port, batch);
@@ -98,7 +98,7 @@ bool come_full(ReceiveState& state, unsigned received);
 // To the owner of the port. There is room: else the queue had not been polled. (ingress_queues.cc)
 void hand_off_frame(ReceiveQueue& queue, Packet* packet, HandedOffFrame::Kind kind,
                     DropReason refusal = DropReason::none);
-// Only the owner of the port knows what control may still get of it.
+// Only the owner of the port knows the punt rate that is left.
 void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet, DropReason reason);
 
 }  // namespace sluice

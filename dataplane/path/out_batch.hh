@@ -1,4 +1,4 @@
-// Frames on their way to the driver, at most a burst, in the order in which they leave; what it refuses stays
+// Frames on their way to the driver, at most a burst, in the order in which they leave; refused frames stay
 // here and counts as queued.
 //
 // Frames of one queue that follow each other are a run, whose bytes are known when it is picked: so a frame
@@ -38,7 +38,7 @@ class OutBatch {
         count_ += frames;
         return places;
     }
-    // A frame that we made, ahead of what the driver has refused so far.
+    // A frame that we made, ahead of the frames that the driver has refused so far.
     void put_first(Packet* packet, std::uint32_t bytes) {
         std::copy_backward(packet_.begin(), packet_.begin() + count_, packet_.begin() + count_ + 1);
         std::copy_backward(run_.begin(), run_.begin() + runs_, run_.begin() + runs_ + 1);
@@ -57,7 +57,7 @@ class OutBatch {
             count(run_[run].queue, unsigned{run_[run].frames}, run_[run].bytes);
             left -= run_[run].frames;
         }
-        if (left != 0) {  // what stays of a run is still ours to look at
+        if (left != 0) {  // the rest of a run is still ours to look at
             Run& part = run_[run];
             std::uint32_t stay = 0;
             for (unsigned i = frames; i < frames - left + part.frames; ++i) stay += packet_[i]->pkt_len;
@@ -73,7 +73,7 @@ class OutBatch {
         std::copy_n(run_.begin() + run, runs_, run_.begin());
     }
 
-    // Takes out what is of a queue; drop(packet) for each. Returns how many.
+    // Takes out the frames of a queue; drop(packet) for each. Returns how many.
     template <class Drop>
     unsigned discard(unsigned queue, Drop drop) {
         return remove([queue](const Run& run) { return run.queue == queue; }, drop);

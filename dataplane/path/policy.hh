@@ -1,5 +1,5 @@
-// What a worker reads: one immutable value, compiled by control and published as a snapshot. Everything that
-// a packet's way depends on and that may change while traffic runs stands here, and nothing else.
+// The settings that a worker reads: one immutable value, compiled by control and published as a snapshot. It
+// has everything that a packet's way depends on and that may change while traffic runs, and nothing else.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct alignas(32) NextHop {  // its index is a shift
     PortId port = 0;
 };
 
-// What the FIB answers with: a group of next hops as a bucket table, or the reason to discard.
+// The answer of the FIB: a group of next hops as a bucket table, or the reason to discard.
 struct alignas(16) NextHopGroup {
     DropReason drop = DropReason::none;
     std::uint8_t log2_buckets = 0;
@@ -57,13 +57,13 @@ enum : std::uint32_t {
     first_next_hop_group
 };
 
-// What the PFC watchdog looks after at a port.
+// The queues of a port that the PFC watchdog watches.
 struct WatchdogPolicy {
     WatchdogSettings settings;
-    std::uint8_t candidates = 0;  // queues: lossless, and a pause that the port obeys can hold them
+    std::uint8_t candidates = 0;  // queues: lossless, and a pause that the port obeys can stop them
     std::uint8_t watched = 0;     // of candidates
     std::uint8_t cut = 0;         // of candidates: the big red switch has put them into the action
-    std::array<std::uint8_t, classes> priorities{};  // by queue: those whose pause holds it
+    std::array<std::uint8_t, classes> priorities{};  // by queue: those whose pause stops it
     bool operator==(const WatchdogPolicy&) const = default;
 };
 
@@ -82,14 +82,14 @@ struct PortPolicy {
     PfcSendSettings pfc_send;
     std::uint8_t pfc_honors = 0;                // priorities whose pauses we obey
     std::array<std::uint16_t, classes> wred{};  // of a queue: index into Policy::wred, plus one; 0: none
-    // By a packet's EcnBits::bits: queues that take it without a look at their WRED curve, whatever they
-    // hold. None is always right, and slower.
+    // By a packet's EcnBits::bits: queues that take it without a look at their WRED curve at any depth. None
+    // is always right, and slower.
     std::array<std::uint8_t, EcnBits::values> no_wred_at_enqueue{};
     std::array<std::uint32_t, classes> microburst_cells{};  // depth above which a queue bursts; 0: never
-    std::uint8_t held = 0;  // queues an operator holds: admission goes on, dequeue stops
+    std::uint8_t held = 0;  // queues held by an operator: admission goes on, dequeue stops
     Rate speed = gigabits(100);
     WatchdogPolicy watchdog;
-    bool punts = false;  // somebody takes what is not for forwarding
+    bool punts = false;  // control takes frames that are not for forwarding
     std::array<PuntLimit, punt_class_count> punt_limit{};
 };
 

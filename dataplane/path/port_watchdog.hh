@@ -1,4 +1,4 @@
-// The PFC watchdog of a port as its owner keeps it: the state machine, what is in force, what is counted.
+// The PFC watchdog of a port as its owner keeps it: the state machine, the actions in force, the counters.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ struct WatchdogCounters {
     Counter detected;  // storms
     Counter restored;  // storms that have ended: quiet, link down, stopped
     Counter storm_passed;
-    Counter storm_dropped;  // what the egress queue held and got, and overruns of the ingress group meanwhile
+    Counter storm_dropped;  // from the egress queue, and overruns of the ingress group meanwhile
     Counter total_passed;
     Counter total_dropped;
-    Counter against_pause;  // passed by `forward`, whatever the peer said
+    Counter against_pause;  // passed by `forward` against the peer's pause
 
     void begin() {
         storm_passed.set(0);

@@ -59,7 +59,7 @@ DropReason punt(WorkerContext& worker, PortContext& port, Packet* packet, DropRe
 
 void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     const Parsed parsed = parse_any(view, packet->pkt_len, {{}, true});
-    // What is no unicast IP is network control.
+    // Everything but unicast IP is network control.
     const bool ip = parsed.kind == FrameKind::ipv4 || parsed.kind == FrameKind::ipv6;
     constexpr std::size_t network_control = 56;  // class selector 7
     PacketMeta& info = meta(packet) = PacketMeta{};

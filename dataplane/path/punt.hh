@@ -1,4 +1,4 @@
-// What crosses between the packet path and control: frames that are not for forwarding go there, by class and
+// Frames between the packet path and control: those that are not for forwarding go to control, by class and
 // rate, and frames that control sends come into their port's queues. No mbuf crosses.
 #pragma once
 

@@ -1,10 +1,10 @@
-// How soon a worker obeys pauses and sends its own under the real clock, by the times at which its turns
-// begin, so that no packet pays for it: what happens in a turn counts as late as that turn's end.
+// Measures how soon a worker obeys pauses and sends its own under the real clock. It takes the times at which
+// turns begin, so that no packet pays for it: an event in a turn counts at that turn's end.
 //
 // A pause may have come to the device at any moment since the turn before: it is obeyed from there until the
 // device has taken the last frame that was on its way to it. An XOFF is due from the turn in which its group
-// went over its limit, or was found to be, until the device has taken it. What a device's own ring adds,
-// headroom knows.
+// went over its limit, or was found to be, until the device has taken it. Headroom has a term for the
+// device's own ring.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Reactions {
     Histogram xoff_sent;
 };
 
-// Of a port: what is awaited.
+// The reactions of a port that are due.
 struct PendingReactions {
     bool any() const { return heard || over; }
 

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// What a queue's watchdog is told. Several priorities may pause one queue: the last of them to end counts.
+// The input of a queue's watchdog. Several priorities may pause one queue: the last of them to end counts.
 QueueSample sample_of(const PortContext& port, const PortPolicy& policy, ClassId queue) {
     QueueSample sample;
     sample.holds_packets = (port.backlog >> queue & 1U) != 0;
@@ -39,7 +39,7 @@ void end(PortContext& port, ClassId queue, Time now) {
     watchdog.discards = static_cast<std::uint8_t>(watchdog.discards & ~(1U << queue));
     watchdog.mutes = static_cast<std::uint8_t>(watchdog.mutes & ~priorities);
     port.honor.obey(now, priorities);
-    // What the peer was not told meanwhile.
+    // Send the XOFFs that were muted meanwhile.
     for_each_class(muted, [&](ClassId n) {
         if (port.group[n].in_xoff()) port.want_xoff = static_cast<std::uint8_t>(port.want_xoff | 1U << n);
     });
@@ -73,7 +73,7 @@ void begin(WorkerContext& worker, PortContext& port, ClassId queue, Time now) {
                   discard_from_out(worker, port, queue));
 }
 
-// What has left while the action is in force.
+// Counts the packets that have left while the action is in force.
 void count_passed(PortContext& port, ClassId queue) {
     PortWatchdog& watchdog = port.watchdog;
     const std::uint64_t sent = port.counters.queue[queue].tx.packets.get();
@@ -87,8 +87,8 @@ void count_passed(PortContext& port, ClassId queue) {
 
 bool acts(WatchdogState state) { return state == WatchdogState::stormed || state == WatchdogState::cut; }
 
-// What follows from one step of the state machine, which `step` takes; returns the number of actions that
-// began or ended.
+// Takes one step of the state machine with `step`, and carries out its result; returns the number of actions
+// that began or ended.
 template <class Take>
 unsigned take(WorkerContext& worker, PortContext& port, ClassId queue, Time now, Take step) {
     PfcWatchdog& machine = port.watchdog.machine;
@@ -105,7 +105,7 @@ unsigned take(WorkerContext& worker, PortContext& port, ClassId queue, Time now,
     if (change == WatchdogChange::ends) {
         end(port, queue, now);
     } else {
-        // A storm that becomes a cut goes on in what it counts.
+        // A storm that becomes a cut keeps its counts.
         if (before != WatchdogState::stormed) counters.begin();
         begin(worker, port, queue, now);
     }

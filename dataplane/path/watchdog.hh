@@ -1,18 +1,17 @@
-// What the PFC watchdog does to a port: the owner's part of lib/pfc_watchdog.hh.
+// The PFC watchdog's actions at a port: the owner's part of lib/pfc_watchdog.hh.
 //
 // `drop`: the queue is emptied and gets nothing, its priorities' PFC is neither obeyed nor sent. A pause that
-// we had asserted for them is forgotten without a word, so the peer resumes when it expires; when the action
-// ends, groups that are in XOFF by then say so. `forward`: the peer's pauses are not obeyed. `alert`:
-// nothing. Received PFC is counted in all of them, and what of it still runs when the action ends is obeyed
-// again.
+// we had asserted for them gets no XON, so the peer resumes when it expires; when the action ends, groups in
+// XOFF send it again. `forward`: the peer's pauses are not obeyed. `alert`: nothing. Received PFC is counted
+// in all of them; pauses that still run when the action ends are obeyed again.
 #pragma once
 
 #include "dataplane/path/worker_context.hh"
 
 namespace sluice {
 
-// A new policy: what is watched, and what the operator has stopped or cut. At the start of a turn, before its
-// packets.
+// Takes a new policy's watched queues, and those that the operator has stopped or cut. At the start of a
+// turn, before its packets.
 void take_up_settings(WorkerContext& worker, PortContext& port, Time now);
 inline void take_up_watchdog(WorkerContext& worker, PortContext& port, Time now) {
     if (port.watchdog.settings_changed) [[unlikely]]

@@ -54,7 +54,7 @@ struct Shared {
     std::array<PoolUse, max_pools> ingress_use, egress_use;
     ReleaseBoard releases;
     std::unique_ptr<FillBoard> fill;  // null: decisions are never recorded
-    // Set by control when the switch stops: nothing more is received, what is queued leaves. relaxed: a turn
+    // Set by control when the switch stops: nothing more is received, queued packets leave. relaxed: a turn
     // later is soon enough.
     std::atomic<bool> draining{false};
     // From worker to worker, [from * workers + to]; the diagonal is unused.
@@ -71,8 +71,9 @@ struct LocalInbox {
 };
 
 // Packets that other workers have handed over: taken out of their mailboxes when a turn begins, put into
-// their queues behind what the turn receives. Until then their lines, which another core wrote, come over one
-// by one beside work that does not wait for them: with each packet that is parsed or routed one is fetched.
+// their queues behind the packets that the turn receives. Until then their lines, which another core wrote,
+// come over one by one beside work that does not wait for them: with each packet that is parsed or routed one
+// is fetched.
 class HandedOver {
   public:
     // At most so many in a turn.
@@ -85,7 +86,7 @@ class HandedOver {
     std::span<Packet* const> all() const { return std::span(packets_).first(count_); }
 
     // For so many packets of a burst one each whose meta, or whose mbuf, is to be fetched; behind the last
-    // one follows what is always at hand.
+    // one follow packets that are always in the cache.
     Packet* const* next_metas(std::size_t packets) { return next(metas_, packets); }
     Packet* const* next_mbufs(std::size_t packets) { return next(mbufs_, packets); }
 

@@ -21,7 +21,7 @@ void without_locks(std::FILE* stream) {
 constexpr int plain_major_version = 2;        // of pcapng: 1
 constexpr off_t pcap_file_header_bytes = 24;  // where libpcap stands in a plain capture it has opened
 
-// What libpcap writes, in the order of bytes of this machine.
+// The header that libpcap writes, in the byte order of this machine.
 struct FileHeader {
     std::uint32_t magic = 0xA1B2'3C4D;  // nanoseconds
     std::uint16_t major = 2;

@@ -18,7 +18,7 @@ struct pcap;
 
 namespace sluice {
 
-// What one pass over a whole file tells, before anything is started.
+// The result of one pass over a whole file, before anything is started.
 struct CaptureSummary {
     std::uint64_t packets = 0;
     StampRanges stamps;

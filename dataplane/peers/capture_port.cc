@@ -45,7 +45,7 @@ ClassId CaptureSource::class_of_next() const {
     return map_.tc_to_priority_group[traffic_class(parsed, map_)];
 }
 
-// Held frames first at one instant: they have waited longer.
+// The backlog first at one instant: its frames have waited longer.
 std::optional<CaptureSource::Next> CaptureSource::next_of_all(const PauseSender& wire) const {
     std::optional<Next> best;
     for_each_class(backlogged_classes_, [&](ClassId n) {
@@ -92,7 +92,7 @@ void CaptureSource::backlog_next(ClassId n) {
 Started CaptureSource::start(const Next& next, PauseSender& wire) {
     if (next.backlog_class >= 0) [[unlikely]]
         return start_backlogged(static_cast<ClassId>(next.backlog_class), next.at, wire);
-    // In order within a class: behind held frames of its own class a frame is held too.
+    // In order within a class: behind a backlog of its own class a frame waits too.
     const ClassId n = next_class(wire);
     if (n != PauseSender::no_class && (!wire.may_start(n) || !backlog_[n].empty())) {
         backlog_next(n);

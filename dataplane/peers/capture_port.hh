@@ -34,7 +34,7 @@ struct CapturePortSpec {
     ClassMap map;                    // by which the peer tells its classes; priority = priority group
 };
 
-// Sends a capture's frames and those of them that a pause has held; writes what is delivered.
+// Sends a capture's frames, and the backlog of those that a pause has delayed; writes the frames it receives.
 class CaptureSource : public NothingUnderWay {
   public:
     struct Next {
@@ -71,8 +71,8 @@ class CaptureSource : public NothingUnderWay {
     // Only where there is one.
     Time next_of_file(const PauseSender& wire) const { return max(stamp_, wire.free_at()); }
     std::optional<Next> next_of_all(const PauseSender& wire) const;
-    // The class of the file's next frame; none that a pause could hold while nothing is paused or held, so
-    // that nobody parses it.
+    // The class of the file's next frame; no_class while nothing is paused and there is no backlog, so that
+    // no frame is parsed for it.
     ClassId next_class(const PauseSender& wire) const {
         return backlogged_classes_ != 0 || wire.is_anything_paused() ? class_of_next()
                                                                      : PauseSender::no_class;

@@ -54,7 +54,7 @@ bool CaptureRecords::fill(std::size_t wanted) {
     while (filled_ < wanted) {
         const ssize_t count = pread(file_, bytes_.data() + filled_, bytes_.size() - filled_,
                                     static_cast<off_t>(begin_ + filled_));
-        if (count <= 0) return false;  // what is wrong libpcap finds again
+        if (count <= 0) return false;  // libpcap finds the error again, and names it
         filled_ += static_cast<std::size_t>(count);
     }
     return true;

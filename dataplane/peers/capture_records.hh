@@ -1,10 +1,10 @@
 // The records of a plain capture file (pcap 2.4 of either byte order, microseconds or nanoseconds), read in
 // large pieces: through libpcap a frame takes ten calls.
 //
-// Takes what any writer writes and nothing else. Seconds are unsigned: 1970 to 2106. At the end of the file,
-// and at a record that is cut or too long, or whose fraction is no second's, it stops, and libpcap goes on
-// from `offset`: what is refused and why is said in one place. Kinds of files that it does not know it never
-// begins.
+// Takes files of every usual writer and nothing else. Seconds are unsigned: 1970 to 2106. At the end of the
+// file, and at a record that is cut or too long, or whose fraction is no second's, it stops, and libpcap goes
+// on from `offset`: one place says which files are refused, and why. Kinds of files that it does not know it
+// never begins.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class CaptureRecords {
     struct Frame {
         std::uint64_t timestamp_ns = 0;
         std::uint32_t wire_length = 0;        // as it was on the wire, without FCS
-        std::span<const std::uint8_t> bytes;  // what the capture holds of it; valid until the next read
+        std::span<const std::uint8_t> bytes;  // the captured part; valid until the next read
     };
 
     // Of a file that stays open, by `snap_length` of its header. Reads by position: whoever else reads the

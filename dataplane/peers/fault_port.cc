@@ -62,7 +62,7 @@ void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
     map.quanta.fill(quanta);
     PfcBytes bytes;
     build_pfc_frame(bytes, MacAddress{}, map);
-    // Behind what was added for the same moment, ahead of what comes later.
+    // Behind frames added for the same moment, ahead of later ones.
     const auto place =
         std::find_if(added_.begin(), added_.end(), [&](const Kept& other) { return at < other.at; });
     added_.insert(place, Kept{at, {bytes.begin(), bytes.end()}, false, false, {}});
@@ -170,7 +170,7 @@ bool FaultPort::expects_frames() const {
            !leaving_.empty() || storm_next_ < storm_end_ || slow_.next().has_value();
 }
 
-// The cable is cut: what is under way on it, either way, is lost.
+// The cable is cut: frames under way on it, either way, are lost.
 std::uint64_t FaultPort::lose_until(Time now) {
     forget_arrival();
     misbehave(now);
@@ -254,7 +254,7 @@ bool FaultPort::send(Packet* packet) {
     return true;
 }
 
-// Sent it is; what becomes of it is another matter.
+// It counts as sent, with any fault afterwards.
 bool FaultPort::transmit_pfc(Packet* packet) {
     const PfcFate fate = spec_.dice.pfc(settings_, ++pfc_frames_);
     const std::span<std::uint8_t, pfc_frame_bytes> frame(frame_bytes(packet), pfc_frame_bytes);

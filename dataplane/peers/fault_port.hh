@@ -42,8 +42,8 @@ class FaultPort final : public Port {
         inner_->stand_in(*this);
     }
 
-    // Control, between turns: from `now` on. `lossless`: the priorities that a slow receiver pauses. What is
-    // under way stays; a storm or a stuck XOFF that is set anew starts now.
+    // Control, between turns: from `now` on. `lossless`: the priorities that a slow receiver pauses. Frames
+    // under way stay; a storm or a stuck XOFF that is set anew starts now.
     void configure(const FaultSettings& settings, std::uint8_t lossless, Time now);
     const FaultCounters& faults() const { return counters_; }
     // Frames that it keeps for later, either way, and those to the peer among them.

@@ -16,7 +16,7 @@ bool may_be_pfc(const Packet* packet) {
 
 unsigned ObeyingPort::receive(std::span<Packet*> out, Time now) {
     honor_.expire(now);
-    // What it did not send before it was asked last, nobody has missed.
+    // Wire time before the last call is lost: the sender does not make up for it.
     Time start = max(wire_free_, asked_);
     if (honor_.held() != 0) {
         paused_ps_.add(static_cast<std::uint64_t>((now - asked_).ps));

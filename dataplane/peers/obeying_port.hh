@@ -2,11 +2,11 @@
 // driver's port.
 //
 // The sender has the file in one FIFO and sends it at the port's speed. While one of its classes is paused
-// all of it stands still, other classes and MAC control too; what it does not send waits in the file, so
-// nothing runs over, and a worker that takes it late is not behind. It hears a PFC frame of ours when the
-// device has taken it: cable and reaction take no time. Pauses are those of IEEE 802.3 Annex 31D
-// (lib/pfc_honor.hh): a deadline that replaces the one before, XON, expiry. Frames are taken from the device
-// in bursts and handed on when they have begun to arrive; those of a burst that must wait are kept here.
+// all of it stands still, other classes and MAC control too; unsent frames wait in the file, so nothing runs
+// over, and a worker that takes it late is not behind. It hears a PFC frame of ours when the device has taken
+// it: cable and reaction take no time. Pauses are those of IEEE 802.3 Annex 31D (lib/pfc_honor.hh): a
+// deadline that replaces the one before, XON, expiry. Frames are taken from the device in bursts and handed
+// on when they have begun to arrive; those of a burst that must wait are kept here.
 #pragma once
 
 #include <array>

@@ -3,11 +3,11 @@
 // The peer puts one frame after the other on the wire at the port's speed. It obeys our PFC after cable and
 // reaction (lib/pause_sender.hh) or ignores it: the frame under way finishes, frames of a paused class wait,
 // the others go past them. Between turns frames wait in a bounded receive ring; those that do not fit are
-// missed. The source (peer_source.hh) decides what to send and takes what the switch delivers. It is a
-// template parameter, so that no frame costs a virtual call more than the port's own.
-// The switch sees nothing of a step before the wire is free for a frame, so the clock does not stop for it:
-// the steps of a frame's time are taken, each at its own time, before the next frame. Who looks at the source
-// in between, or changes it, says `catch_up` first.
+// missed. The source (peer_source.hh) decides what to send and takes the frames that the switch delivers. It
+// is a template parameter, so that no frame costs a virtual call more than the port's own. The switch sees
+// nothing of a step before the wire is free for a frame, so the clock does not stop for it: the steps of a
+// frame's time are taken, each at its own time, before the next frame. A caller that reads or changes the
+// source in between calls `catch_up` first.
 #pragma once
 
 #include <optional>
@@ -83,7 +83,7 @@ class PeerPort : public Port {
     bool expects_frames() const override { return source_.expects_frames(wire_); }
 
     // Takes the steps until `now` that the wire still hides. Control acts before the steps of its instant, so
-    // what it changes is preceded by those before it.
+    // earlier steps come before its change.
     void catch_up(Time now) {
         Started started;
         while (wire_.free_at() > now && step(now, started)) {

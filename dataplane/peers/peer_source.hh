@@ -1,4 +1,4 @@
-// The contract of a source: what a simulated peer sends and what it makes of the frames that the switch
+// The contract of a source: the frames that a simulated peer sends, and its use of the frames that the switch
 // delivers. A capture is one, the flows of a test another, a host with its own timers a third.
 //
 // PeerPort asks the source for its next step, takes that step when it is due, and asks again; the source
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// What a step of a source has started.
+// The frame that a step of a source has started.
 struct Started {
     Packet* packet = nullptr;  // arrives now, meta().arrival says when it began; the port owns it
     bool lost = false;         // a frame has started, and there was no packet buffer for it
@@ -45,7 +45,7 @@ concept PeerSource =
         // before; the frame is shown here, too.
         { source.deliver(packet, at) } -> std::same_as<bool>;
 
-        // Frames that have started and arrive later, or come whatever the wire does (NothingUnderWay).
+        // Frames that have started and arrive later, or come independent of the wire (NothingUnderWay).
         { same.next_under_way() } -> std::same_as<std::optional<Time>>;
         { source.arrived(at) } -> std::same_as<Packet*>;  // the first that has arrived by `at`, or null
         { source.lose_under_way(at) } -> std::same_as<std::uint64_t>;  // frees those that arrive by `at`

@@ -1,4 +1,4 @@
-// A port's device string taken apart: what kind of device, the files of a capture, the interface of the
+// A port's device string taken apart: the kind of device, the files of a capture, the interface of the
 // kernel.
 #pragma once
 
@@ -18,7 +18,7 @@ struct DeviceText {
     bool has(std::string_view name) const { return driver == name; }
 };
 
-// Never fails: what is not understood is left to the driver, which judges its own arguments.
+// Never fails: unknown arguments are left to the driver, which judges them.
 DeviceText parse_device(std::string_view text);
 
 }  // namespace sluice

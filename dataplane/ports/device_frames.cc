@@ -25,8 +25,8 @@ std::uint64_t null_frame_bytes(const std::string& device) {
     return most;
 }
 
-// The kernel writes into a packet buffer behind what DPDK keeps there and its own 256 bytes; a buffer lies
-// within a page (v22.11, net_af_xdp's xdp_umem_configure).
+// The kernel writes into a packet buffer behind DPDK's headroom and its own 256 bytes; a buffer lies within a
+// page (v22.11, net_af_xdp's xdp_umem_configure).
 struct XdpRoom {
     std::uint32_t overhead;  // of a buffer's bytes
     std::uint32_t buffer;    // bytes from one to the next

@@ -1,5 +1,5 @@
-// The frames that a software device takes, by its device string and the packet buffers: what is known before
-// it is started. A start refuses by this, and `--check` likewise.
+// The frames that a software device takes, by its device string and the packet buffers: the facts known
+// before it is started. A start refuses by this, and `--check` likewise.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // The sockets that DPDK's drivers of kernel interfaces keep to themselves, found among this process's
 // descriptors: v22.11 does not count all that they had no room for, and closes not all of them.
 //
-// net_af_packet asks for its sockets' PACKET_FANOUT with PACKET_FANOUT_FLAG_DEFRAG, whatever its queues: the
-// kernel then puts IPv4 fragments together, and the whole packet does not fit the driver's ring, so that all
-// fragments were lost and nobody counted them. A socket cannot leave its fanout group. This program therefore
-// has setsockopt in front of libc's and takes that flag away (`link_args` in meson.build): fragments pass as
-// they came. Nobody else here asks for PACKET_FANOUT; every other option passes unchanged.
+// net_af_packet asks for its sockets' PACKET_FANOUT with PACKET_FANOUT_FLAG_DEFRAG, for any number of queues:
+// the kernel then puts IPv4 fragments together, and the whole packet does not fit the driver's ring, so that
+// all fragments were lost and nobody counted them. A socket cannot leave its fanout group. This program
+// therefore has setsockopt in front of libc's and takes that flag away (`link_args` in meson.build):
+// fragments pass as they came. Nobody else here asks for PACKET_FANOUT; every other option passes unchanged.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class PacketSockets {
     // While the driver has them open. The index is the kernel's, of the interface they are bound to.
     explicit PacketSockets(int interface);
 
-    // Frames that they had no room for, since they were found. The kernel forgets what it has told.
+    // Frames that they had no room for, since they were found. The kernel clears its count when it is read.
     std::uint64_t beyond_ring();
 
   private:

@@ -21,8 +21,8 @@
 namespace sluice {
 namespace {
 
-// net_pcap does not look whether what it writes is written. An error's text when a capture is shorter than
-// what was sent makes it, or empty.
+// net_pcap does not check its writes. Returns an error's text when a capture is shorter than the frames sent,
+// or empty.
 std::string missing_of(const std::string& capture, const rte_eth_stats& sent) {
     constexpr std::uint64_t file_header_bytes = 24, record_header_bytes = 16;
     const std::uint64_t wanted = file_header_bytes + sent.opackets * record_header_bytes + sent.obytes;
@@ -50,7 +50,7 @@ std::string failed(const Eal::LogMark& mark, const std::string& what, int error)
     return text;
 }
 
-// 0 or -errno; what the device cannot do and needs no number is said in `wrong`.
+// 0 or -errno; `wrong` names a capability that the device lacks, where an errno would not.
 int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& can, std::string& wrong) {
     rte_eth_conf conf{};
     rte_eth_dev_info info{};
@@ -66,7 +66,7 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& 
     can.pfc = pfc_ability(can.driver, {});
     can.max_mtu = info.max_mtu;
     conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.nic.mtu, info.min_mtu, info.max_mtu);
-    // It says 1518 whatever its ring's frames are, and looks at those alone.
+    // It says 1518 for any frame size of its ring, and uses only that size.
     if (spec.device.starts_with("net_af_packet"))
         conf.rxmode.mtu = std::min<std::uint32_t>(conf.rxmode.mtu,
                                                   info.max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN);
@@ -160,7 +160,7 @@ std::string EthdevPort::open_nic() {
         return failed(mark, ": DPDK has no driver of Ethernet devices for it", 0);
     open_ = true;
     removed_ = false;
-    follow();  // what is told from here on counts, but the link stays down until all is ready
+    follow();  // events from here on count, but the link stays down until all is ready
     auto started = start_nic(id_, spec_.nic);
     if (!started)
         return started.error().error == 0 ? ": " + started.error().what
@@ -239,17 +239,16 @@ void EthdevPort::release() {
     const bool known = rte_eth_dev_info_get(id_, &info) == 0;
     if (steering_) free_packets_left();
     close_device();
-    // What cannot be let go of is found when it is to be taken again.
+    // An error here shows when the device is taken again.
     if (known && info.device != nullptr) static_cast<void>(rte_dev_remove(info.device));
     if (steering_) steering_->let_go();
     interface_.reset();
     link_mbps_ = 0;
     physical_ = {};
-    queues_.assign(queues_.size(), {});  // nobody polls them now
+    queues_.assign(queues_.size(), {});  // no worker polls them now
 }
 
-// What net_af_xdp has in its rings, all of which are the pool's. It reckons from the page that the pool
-// begins in.
+// Frees the pool's packets in net_af_xdp's rings. The driver counts from the page in which the pool begins.
 void EthdevPort::free_packets_left() {
     rte_mempool* pool = spec_.nic.pool;
     const auto* memory = STAILQ_FIRST(&pool->mem_list);

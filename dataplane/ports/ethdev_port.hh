@@ -41,7 +41,7 @@ class EthdevPort final : public Port {
         NicSpec nic{};       // of other devices MTU and pool count alone
         std::string pci_folder = PciDevice::usual_folder;
     };
-    // Probes, configures and starts the device. An error is one line; what DPDK logged of it is part of it.
+    // Probes, configures and starts the device. An error is one line, with DPDK's own log of it.
     static tl::expected<std::unique_ptr<EthdevPort>, std::string> start(Spec spec);
     ~EthdevPort() override;
 
@@ -59,7 +59,7 @@ class EthdevPort final : public Port {
     const PortCapabilities& capabilities() const { return can_; }
     // Now and then: asks the driver, or the kernel for an interface of its, for the link.
     void poll_link();
-    // What held the link down when it was asked last; none: it was up.
+    // The cause of a link that was down at the last poll_link; none: it was up.
     LinkCause link_cause() const;
     // Of a NIC whose link is up; 0: unknown.
     std::uint32_t link_mbps() const { return link_mbps_.load(std::memory_order_relaxed); }
@@ -118,8 +118,8 @@ class EthdevPort final : public Port {
     std::optional<KernelInterface> interface_;    // drivers of kernel interfaces say that every link is up
     LinkCause interface_link_ = LinkCause::none;  // control's
     bool open_ = false;
-    // By drivers of devices that are closed, at most: v22.11's net_af_xdp forgets what it gave the kernel to
-    // fill, and what the kernel has sent meanwhile.
+    // By drivers of devices that are closed, at most: v22.11's net_af_xdp forgets the packets that it gave
+    // the kernel to fill, and those that the kernel has sent meanwhile.
     std::uint32_t kept_ = 0;
     std::uint64_t missed_ = 0;              // by devices that are closed
     mutable std::uint64_t missed_now_ = 0;  // by this one, when it was asked last

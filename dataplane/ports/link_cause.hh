@@ -1,4 +1,4 @@
-// What holds a port's link down.
+// The cause of a port's link being down.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ struct Rings {
     std::uint16_t transmit;
 };
 
-// What a driver makes of them is no more than was wanted, where its steps allow that.
+// A driver rounds these sizes up; with its step known, the result is no larger than wanted.
 Rings wanted_rings(const rte_eth_dev_info& info, const NicSpec& spec) {
     const RingSizes sizes = ring_sizes(spec.speed, spec.turn_max, spec.ring, data_bytes_of(spec.pool));
     const std::uint32_t step = std::max<std::uint32_t>(info.tx_desc_lim.nb_align, 1);
@@ -82,7 +82,7 @@ struct Step {
     int result;
 };
 
-// Up to the first that fails; `rings` become what they are.
+// Up to the first that fails; `rings` get their actual sizes.
 Step configure(std::uint16_t id, const rte_eth_dev_info& info, const NicSpec& spec, ReceiveSpread& spread,
                Rings& rings) {
     const bool segmented = segments_of(spec).needed();

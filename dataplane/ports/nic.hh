@@ -1,5 +1,5 @@
-// A network card: what DPDK is told of it and asks it, in order, and what the answers make of the port. The
-// card has been probed and is not yet started. Called by control.
+// A network card: the settings and questions to it through DPDK, in order, and the port's capabilities by its
+// answers. The card has been probed and is not yet started. Called by control.
 #pragma once
 
 #include <cstdint>

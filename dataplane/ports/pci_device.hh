@@ -18,7 +18,7 @@ class PciDevice {
     std::string driver() const;
     // Of the kernel, while a driver of its has the device; empty: none.
     std::string interface() const;
-    // Why DPDK cannot take it, and what to do; empty when it can be tried.
+    // Why DPDK cannot take it, and the remedy; empty when it can be tried.
     std::string obstacle() const;
 
   private:

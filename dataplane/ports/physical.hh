@@ -1,4 +1,4 @@
-// What goes wrong below packets, as a NIC's MAC counts it, and how warm its module is. Drivers name their
+// Errors below packets, as a NIC's MAC counts them, and the temperature of its module. Drivers name their
 // counters each in its own way; a table says which of them mean the same. Read by control, never by a worker.
 #pragma once
 
@@ -65,7 +65,7 @@ class PhysicalReader {
     explicit PhysicalReader(std::uint16_t device);
 
     bool has_module() const { return module_bytes_ != 0; }
-    // What cannot be read now stays as it is.
+    // A value that cannot be read now stays as it is.
     void read_counters(PhysicalCounters& counters) const;
     // Over the module's slow bus: now and then.
     void read_module(PhysicalCounters& counters) const;

@@ -94,7 +94,7 @@ class Port {
     // A fault: wire bytes that a sender behind the port still starts in a class after it should have stopped.
     virtual void set_overshoot(std::uint64_t) {}
 
-    // Writes out what is buffered; an error's text, or empty.
+    // Writes out buffered bytes; an error's text, or empty.
     virtual std::string close() { return {}; }
 
   protected:

@@ -22,9 +22,9 @@ struct DriverFacts {
     bool pfc_in_nic;  // rte_eth_dev_priority_flow_ctrl_set, by traffic class
 };
 
-// Read in DPDK v22.11.11, drivers/net; no NIC has been at hand to try one. Who is not here is `asked`: ice
-// and VFs have no flow_ctrl_set; mlx5, mlx4 and bnxt take the wish and do nothing with it; sfc, hns3, cnxk
-// and octeontx refuse it; dpaa returns early when flow control is off.
+// Read in DPDK v22.11.11, drivers/net; no NIC has been at hand to try one. A driver that is not here is
+// `asked`: ice and VFs have no flow_ctrl_set; mlx5, mlx4 and bnxt take the call and do nothing with it; sfc,
+// hns3, cnxk and octeontx refuse it; dpaa returns early when flow control is off.
 constexpr std::array drivers{
     DriverFacts{"net_ixgbe", MacControlWay::asked, true, true},         // MFLCN.PMCF, read back
     DriverFacts{"net_txgbe", MacControlWay::granted, true, true},       // MACRXFLT

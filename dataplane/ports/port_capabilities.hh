@@ -1,4 +1,4 @@
-// What a port can do, found out once when it starts from what its driver answers, and shown.
+// The capabilities of a port: asked of its driver once, at the start, and shown.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Who sends and obeys PFC on a port. `hardware`: the NIC can, by the fill of its own receive buffers, which
-// say nothing of the switch's; no lossless class can be promised by that, nor without either.
+// The part that sends and obeys PFC on a port. `hardware`: the NIC can, by the fill of its own receive
+// buffers, which say nothing of the switch's; no lossless class can be promised by that, nor without either.
 enum class PfcTx : std::uint8_t { software, hardware, none };
 std::string_view to_string(PfcTx pfc);
 
@@ -17,7 +17,7 @@ struct PfcAbility {
     std::string why;  // a sentence
 };
 
-// What the driver of a port said when it was asked.
+// The answers of a port's driver.
 struct PfcAnswers {
     bool is_virtual = true;      // a software device: no MAC that could take a frame in
     int forward_result = 0;      // of flow control off, MAC control frames to us: 0 or -errno
@@ -26,7 +26,7 @@ struct PfcAnswers {
     int group_result = 0;        // of letting 01:80:C2:00:00:01 in: 0 or -errno
 };
 
-// By a table of what v22.11's drivers do, and by the answers.
+// By a table of v22.11's drivers, and by the answers.
 PfcAbility pfc_ability(std::string_view driver, const PfcAnswers& answers);
 
 struct PortCapabilities {
@@ -38,7 +38,7 @@ struct PortCapabilities {
     bool multi_segment_transmit = false;
     std::uint16_t receive_queues = 1;  // that the device has
     std::uint16_t transmit_queues = 1;
-    std::string receive_spread = "1 queue";  // over which queues what it receives is spread, and how
+    std::string receive_spread = "1 queue";  // the queues over which received frames are spread, and how
     std::uint16_t receive_ring = 0;          // of each queue: descriptors, each a packet buffer
     std::uint16_t transmit_ring = 0;
     bool paced = true;               // by the link model: the transmit ring would hold too much

@@ -1,4 +1,4 @@
-// What is counted of a port. Written by the worker that owns the port, unless it says another, read by
+// The counters of a port. Written by the worker that owns the port, unless a comment names another; read by
 // control.
 #pragma once
 

@@ -1,15 +1,13 @@
 // A receive queue of a port beyond its first ("RSS"), which any worker may poll.
 //
-// Who polls it does what needs the frame alone: parse, classify, route, rewrite. Then it passes every frame
-// on to the worker that owns the port, in order; that one alone admits, pauses the peer, obeys it and talks
-// to control. So a priority group has one owner and is exact whatever the number of queues, and a PFC frame
-// is taken in by the owner of the transmit side whatever queue it comes by. The price: a frame waits for the
-// owner's turn before it is admitted, which is a term of the headroom, and the owner touches each frame of
-// the port once.
+// Its poller does the steps that need the frame alone: parse, classify, route, rewrite. Then it hands every
+// frame off to the worker that owns the port, in order; only the owner admits, pauses the peer, obeys it and
+// talks to control. So a priority group has one owner and is exact for any number of queues, and a PFC frame
+// reaches the owner of the transmit side by any queue. The price: a frame waits for the owner's turn before
+// it is admitted, which is a term of the headroom, and the owner touches each frame of the port once.
 //
-// What has been passed on has no place in the buffer yet. It lies in `passed`, which takes
-// `hand_off_capacity` at most: a queue that could not pass on a whole burst is not polled, and pauses the
-// peer.
+// A handed-off frame has no place in the buffer yet. It lies in `handed_off`, which takes `hand_off_capacity`
+// at most: a queue that could not hand off a whole burst is not polled, and pauses the peer.
 #pragma once
 
 #include <atomic>
@@ -29,11 +27,11 @@ constexpr std::size_t hand_off_capacity = 1024;
 constexpr std::uint64_t numbers_of_a_queue = std::uint64_t{1} << 48;
 static_assert(numbers_of_a_queue * max_receive_queues <= std::uint64_t{1} << 53);
 
-// A frame on its way to the port's owner, and what is to be done with it.
+// A frame on its way to the port's owner, and its treatment there.
 struct HandedOffFrame {
     enum class Kind : std::uint8_t {
         data,         // to be admitted
-        mac_control,  // to be taken in
+        mac_control,  // to be consumed
         refused,      // to be punted or dropped
     };
     Packet* packet;
@@ -42,7 +40,7 @@ struct HandedOffFrame {
     std::uint16_t cells;  // that data wants
 };
 
-// Of any receive queue, the first of a port too: what its poller keeps between two bursts.
+// State of the poller of any receive queue, the first of a port too, between two bursts.
 struct ReceiveState {
     std::uint64_t next_sequence = 0;
     std::uint8_t full_bursts = 0;  // in a row; see watch_load
@@ -64,7 +62,7 @@ struct alignas(64) ReceiveQueue {
     ReceiveCounters counters;  // control reads
     Counter behind;            // times that this queue paused the peer; likewise
 
-    // What the poller tells. `is_behind`, to the port's owner, relaxed: a turn later is soon enough.
+    // Written by the poller. `is_behind`, to the port's owner, relaxed: a turn later is soon enough.
     // `polled`, to control: while it is set the device may be asked. seq_cst: see Switch::link_up.
     alignas(64) std::atomic<bool> is_behind{false};
     std::atomic<bool> polled{false};

@@ -1,7 +1,7 @@
 // How many descriptors the rings of a network card should have: many to receive, few to send.
 //
-// The receive ring holds what arrives in a turn, in the smallest frames. The transmit ring holds no more than
-// headroom reckons with: frames in it can be held back no longer, and a pause of ours waits behind them. Each
+// The receive ring holds the smallest frames of one turn. The transmit ring holds no more than headroom
+// reckons with: frames in it can be held back no longer, and a pause of ours waits behind them. Each
 // descriptor of it may hold a full packet buffer.
 #pragma once
 
@@ -20,8 +20,8 @@ struct RingSizes {
 
 struct RingLimits {
     static constexpr std::uint32_t least_receive = 512;
-    static constexpr std::uint32_t most_receive = 8192;  // what DPDK's drivers have at most, or half of it
-    // A burst, with some frames of several buffers and what a driver keeps free.
+    static constexpr std::uint32_t most_receive = 8192;  // the most of DPDK's drivers, or half of it
+    // A burst, with some frames of several buffers and the entries that a driver keeps free.
     static constexpr std::uint32_t least_transmit = 64;
     static constexpr std::uint32_t most_transmit = 1024;
 };

@@ -1,9 +1,9 @@
-// How a device spreads what it receives over several queues, so that a flow stays on one and keeps its order.
+// Spreads a device's received frames over several queues, so that a flow stays on one and keeps its order.
 //
 // By RSS where the device has a hash: Toeplitz over addresses, and ports where it knows them, with the
 // symmetric key 0x6D5A repeated (Woo and Park, 2012), which brings both directions of a connection to one
 // queue; an indirection table filled in turn. Or by the device itself: net_pcap has a file for each queue,
-// net_af_packet the kernel's PACKET_FANOUT. Of a fragment, and of what is not TCP or UDP over IP, the hash
+// net_af_packet the kernel's PACKET_FANOUT. Of a fragment, and of anything but TCP or UDP over IP, the hash
 // knows addresses alone or nothing: packets of a flow that are fragments may overtake those that are none.
 // Called by control.
 #pragma once
@@ -19,11 +19,11 @@ namespace sluice {
 class ReceiveSpread {
   public:
     // `queues` of a device, which has been probed and not yet configured. `wrong` is not empty where it
-    // cannot spread over as many, and says what to do.
+    // cannot spread over as many, and names the remedy.
     ReceiveSpread(const rte_eth_dev_info& info, std::uint16_t queues);
     const std::string& wrong() const { return wrong_; }
 
-    // Into what the device is configured with; it must not be moved before that.
+    // Writes the device's configuration; it must not be moved before that.
     void ask_for(rte_eth_conf& conf);
     // Once it is started: 0 or -errno. Drivers without a table to be written have filled one in turn
     // themselves.

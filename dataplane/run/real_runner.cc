@@ -44,7 +44,7 @@ void RealRunner::stop() {
     device_.shared().draining.store(true, std::memory_order_relaxed);
     for (unsigned ms = 0; ms < 1000 && !drained(); ++ms)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    stop_.store(true, std::memory_order_relaxed);  // joining orders what comes after
+    stop_.store(true, std::memory_order_relaxed);  // join orders later reads
     for (auto& thread : threads_) thread.join();
     threads_.clear();
 }

@@ -34,8 +34,9 @@ class RealRunner final : public SwitchClock {
     RealRunner& operator=(const RealRunner&) = delete;
 
     void start();
-    // Receives nothing more, lets what is queued leave (for at most a second), sends XON for whatever is held
-    // paused and returns when every worker has ended its last turn; afterwards counters and ledger are exact.
+    // Receives nothing more, lets queued packets leave (for at most a second), sends XON for all priorities
+    // paused paused and returns when every worker has ended its last turn; afterwards counters and ledger are
+    // exact.
     void stop();
     bool is_running() const override { return !threads_.empty(); }
     Time now() const override { return clock_.now(); }

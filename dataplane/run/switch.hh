@@ -82,7 +82,7 @@ class Switch {
     void wrap_port(PortId id, Wrap wrap) {
         put_port(id, wrap(std::move(io_[id])));
     }
-    // What the virtual clock is to look at.
+    // The ports that the virtual clock has to visit.
     AwakePorts& awake() { return awake_; }
 
     // Sums over workers.
@@ -108,12 +108,12 @@ class Switch {
     // Control has put a frame into the port's ControlPath: its owner learns of it.
     void announce_injected(const PortContext& port);
 
-    // What counters tell; `queued` is what they leave open, which is right up to frames between two counters.
-    // Any time.
+    // The ledger from counters; `queued` is the difference, exact but for frames between two counters. Any
+    // time.
     Ledger counted() const;
     // Exact only while no worker runs.
     Ledger ledger() const;
-    // After the last turn: frees what is still queued, without counting, so that the pool is whole again.
+    // After the last turn: frees queued packets, without counting, so that the pool is whole again.
     void empty();
 
   private:

@@ -14,7 +14,7 @@ class SwitchClock {
 
     virtual ~SwitchClock() = default;
     virtual Time now() const = 0;
-    // Workers run on other threads now: only what they share may be looked at.
+    // Workers run on other threads now: only shared state may be read.
     virtual bool is_running() const { return false; }
 };
 

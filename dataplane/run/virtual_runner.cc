@@ -17,7 +17,7 @@ bool has_arrived(const PortContext& port, Time now) {
     return arrival != nullptr && *arrival <= now;
 }
 
-// The packet at the head of what `from` has for `to`; null when there is none.
+// The first packet that `from` has for `to`; null when there is none.
 Packet* head(Switch& device, WorkerId from, WorkerId to) {
     if (from == to) {
         const LocalInbox& local = device.worker(from).local;
@@ -82,7 +82,7 @@ VirtualRunner::~VirtualRunner() {
     for (const Device& all : devices_) all.awake.report_to(nullptr, 0);
 }
 
-// What control changes at a port comes with a policy, or the port tells.
+// A change at a port comes with a policy, or the port reports it.
 void VirtualRunner::wake_if_changed(Device& all) const {
     const std::uint64_t policy = all.device->shared().policy.generation();
     if (policy == all.awake_under && now_ - all.all_awake < all_awake_every) [[likely]]
@@ -208,7 +208,7 @@ void VirtualRunner::run(Device& all) {
     NoLaps unmetered;  // cycles are never the same twice
     Switch& device = *all.device;
     const Time now = now_;
-    // What control has published and what became of links: nothing in an instant changes either.
+    // Take the published policy and link changes first: nothing in an instant changes either.
     for (WorkerId w = 0; w < device.worker_count(); ++w) {
         begin_turn(device.worker(w));
         device.worker(w).now = now;

@@ -11,8 +11,8 @@ namespace sluice {
 
 namespace {
 
-// Of each other worker twice what this one receives in a turn, and a burst: it catches up with one that was
-// faster for a while, and its turns stay short.
+// From each other worker twice the packets that this one receives in a turn, and a burst: it catches up with
+// one that was faster for a while, and its turns stay short.
 std::size_t most_of_each(const WorkerContext& worker) {
     return (2 * worker.own_ports.size() + 1) * burst_size;
 }
@@ -39,7 +39,7 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
 
 namespace {
 
-// A class that is becoming lossless holds its peer, whatever its group has in use.
+// A class that is becoming lossless pauses its peer at any use of its group.
 void keep_changing_in_xoff(PortContext& port, const PortPolicy& own) {
     for (ClassId n = 0; n < classes; ++n) {
         if (!own.group[n].changing) continue;
@@ -93,7 +93,7 @@ void clear_user_watermarks(WorkerContext& worker) {
         for (PriorityGroup& group : port->group) group.clear_user_watermarks();
         for (EgressQueue& queue : port->queue) queue.use.clear_user_watermarks();
     }
-    if (worker.id != 0) return;  // a pool's are nobody's alone
+    if (worker.id != 0) return;  // pools are shared: one worker clears them
     for (PoolUse& pool : worker.shared.ingress_use) pool.clear_user_watermarks();
     for (PoolUse& pool : worker.shared.egress_use) pool.clear_user_watermarks();
 }
@@ -147,7 +147,7 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
     port.counters.flaps.add(1);
     discard_queues(worker, port, now);
     if (port.io->link_up()) resume_peer(worker, port, now);
-    // Nobody holds us and we hold nobody any more; groups that are over say so again when the link is back.
+    // No pause of either side is left; groups over their limit send XOFF again when the link is back.
     port.honor.forget(now);
     port.generator.reset(now);
     port.want_xoff = port.want_xon = 0;
@@ -175,7 +175,7 @@ void take_handed_over(WorkerContext& worker) {
     worker.handed_over.end();
 }
 
-// Packets that stayed with this worker, then what others have handed over; returns how many.
+// Enqueues packets that stayed with this worker, then those that others handed over; returns how many.
 unsigned enqueue_all(WorkerContext& worker, Time now) {
     const auto local = std::span(worker.local.packets).first(worker.local.count);
     for_each_burst(local, [&](auto packets) { enqueue(worker, packets, now); });
@@ -200,7 +200,7 @@ void settle_pauses(WorkerContext& worker, Time now) {
 
 namespace {
 
-// What was awaited of a port, and came in the turn before.
+// Records the reactions of a port that were due and came in the turn before.
 [[gnu::cold]] void note_reactions(WorkerContext& worker, PortContext& port, Time now) {
     PendingReactions& pending = port.reactions;
     if (pending.heard && port.out.empty()) {
@@ -240,8 +240,8 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     const unsigned enqueued = enqueue_all(worker, now);
     meter.lap(Stage::enqueue, enqueued);
     work += enqueued;
-    // A port may have got the bursts of all others: it sends until it has nothing or is not taken up, within
-    // bounds.
+    // A port may have received the bursts of all others: it sends until it has no frame, or the device takes
+    // none, within bounds.
     const std::size_t most = 1 + worker.shared.ports.size();
     for (PortContext* port : worker.own_ports) {
         work += watch(worker, *port, now);

@@ -10,7 +10,7 @@ namespace sluice {
 // Takes up the policy published last; the first thing in a turn.
 void begin_turn(WorkerContext& worker);
 
-// (a) Link events of one port: a port that went down leaves its groups and drops what it queued.
+// (a) Link events of one port: a port that went down leaves its groups and drops its queued packets.
 void change_link(WorkerContext& worker, PortContext& port, bool up, Time now);
 inline void link_events(WorkerContext& worker, PortContext& port, Time now) {
     const bool up = worker.policy->ports[port.id].admin_up && port.io->link_up();
@@ -18,7 +18,7 @@ inline void link_events(WorkerContext& worker, PortContext& port, Time now) {
         change_link(worker, port, up, now);
 }
 
-// Now and then under the real clock: counters of pauses that run come up to `now`, for who looks at them.
+// Now and then under the real clock: updates counters of pauses to `now`, so that readers see running pauses.
 void settle_pauses(WorkerContext& worker, Time now);
 
 // One whole turn under the real clock; returns the number of packets received, handed over and sent.

@@ -10,7 +10,7 @@
 
 namespace {
 
-// Whoever loads has one, so this is of the process.
+// One list for the process: the driver loads without a context of ours.
 std::vector<bpf_object*>& loaded() {
     static std::vector<bpf_object*> objects;
     return objects;

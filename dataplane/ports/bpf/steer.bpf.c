@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only
-// The steering program of an XDP port: what is to be routed and MAC control go to the switch's AF_XDP socket,
-// all else stays with the kernel, so that ARP, ping, ssh and routing daemons go on working on the same
-// interface.
+// The steering program of an XDP port: packets to route and MAC control go to the switch's AF_XDP socket, all
+// else stays with the kernel, so that ARP, ping, ssh and routing daemons go on working on the same interface.
 //
 // It decides by the frame and the machine's own addresses alone; what a malformed or unroutable frame is, the
 // switch says. Where no socket listens the kernel gets the frame: a machine whose switch has ended is a host

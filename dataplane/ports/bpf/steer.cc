@@ -139,8 +139,8 @@ void Steering::let_go() {
     counters_ = {};
     known_.clear();
     close_loaded_objects(drivers_);
-    // What the driver has closed may be somebody else's by now, but hardly of this kind: only control opens
-    // any.
+    // A descriptor that the driver has closed may be in use again by now, but hardly for XDP: only control
+    // opens any.
     const auto open = xdp_descriptors();
     for (const int descriptor : drivers_)
         if (open.contains(descriptor)) close(descriptor);
@@ -159,7 +159,7 @@ std::string Steering::set_local(const std::set<Address>& addresses) {
                std::to_string(STEER_MAX_ADDRESSES);
     if (!local_) return {};
     const std::uint8_t present = 1;
-    // What goes first: the map may be full.
+    // Remove addresses first: the map may be full.
     for (auto address = known_.begin(); address != known_.end();)
         if (addresses.contains(*address)) {
             ++address;

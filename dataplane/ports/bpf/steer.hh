@@ -1,5 +1,5 @@
 // The steering program of an XDP port as the switch sees it: the object that net_af_xdp loads and attaches,
-// and its maps, which the driver does not know. `steer.bpf.c` is the program, `steer.h` what both know.
+// and its maps, which the driver does not know. `steer.bpf.c` is the program, `steer.h` their common part.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ class Steering {
     // refused by name. Needs CAP_NET_ADMIN and CAP_BPF.
     static tl::expected<Steering, std::string> prepare(const std::string& interface);
 
-    // What net_af_xdp's argument xdp_prog takes.
+    // The value of net_af_xdp's argument xdp_prog.
     std::string object_path() const;
 
     // The driver has attached the program: finds its maps and the driver's socket, which is the one that came
@@ -52,12 +52,12 @@ class Steering {
     // The interface has gone. Before the driver is closed: where in its UMEM packets begin that it does not
     // give back.
     XdpPackets packets_left() const;
-    // After that: closes what the driver leaves open, program, maps and socket. Counters stay.
+    // After that: closes the program, maps and socket that the driver leaves open. Counters stay.
     void let_go();
-    // Counts on from what another one of the same port has counted.
+    // Continues the counts of another one of the same port.
     void continue_from(const Steering& before) { counted_before_ = before.counters(); }
 
-    // The machine's own addresses from now on; what goes to one of them stays with the kernel. At most
+    // The machine's own addresses from now on; packets to one of them stay with the kernel. At most
     // STEER_MAX_ADDRESSES. An error's text, or empty. Nothing happens while there is no program.
     std::string set_local(const std::set<Address>& addresses);
 

@@ -25,7 +25,7 @@ std::uint64_t place_at(const XdpRing& ring, std::uint32_t position) {
     return ring.slots[position & (ring.slots.size() - 1)] & place_mask;
 }
 
-// What is in a ring from a position on; nothing where its positions make no sense.
+// The entries of a ring from a position on; nothing where its positions make no sense.
 void add(const XdpRing& ring, std::uint32_t from, std::set<std::uint64_t>& places) {
     if (ring.producer - from > ring.slots.size()) return;
     for (std::uint32_t position = from; position != ring.producer; ++position)
@@ -85,8 +85,8 @@ XdpPackets packets_in(const XdpRings& rings) {
     if (sending.producer - sent.producer <= sending.slots.size()) {
         std::set<std::uint64_t> unsent;
         add(sending, sent.producer, unsent);
-        // Sent after what the kernel has said it has read: perhaps one of these, out of order, and free by
-        // now.
+        // Sent after the packets that the kernel has reported as read: perhaps one of these, out of order,
+        // and free by now.
         if (sent.producer - sending.consumer <= sent.slots.size())
             for (std::uint32_t position = sending.consumer; position != sent.producer; ++position)
                 unsent.erase(place_at(sent, position));

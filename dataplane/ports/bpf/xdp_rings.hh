@@ -26,9 +26,9 @@ struct XdpPackets {
     std::vector<std::uint64_t> places;  // where each begins
     std::size_t to_receive = 0;         // of them, those in the rings for receiving
 };
-// What is in the rings of a kernel that does nothing with them any more, each packet once. One that the
-// driver may have freed is left out: the completion ring tells what was sent in the order of the transmit
-// ring, so there are as many left to send as positions differ.
+// The packets in the rings of a kernel that no longer uses them, each once. One that the driver may have
+// freed is left out: the completion ring lists sent packets in the order of the transmit ring, so there are
+// as many left to send as positions differ.
 XdpPackets packets_in(const XdpRings& rings);
 
 // Of a socket of this process; empty rings while its interface is there, or when they cannot be found.
