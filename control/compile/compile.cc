@@ -34,7 +34,7 @@ std::uint16_t number_of(std::vector<WredProfile>& profiles, const WredProfile& p
     return static_cast<std::uint16_t>(number);
 }
 
-// `configured`: what holds at the port, as watchdog_of has it.
+// `configured`: the port's effective settings, as watchdog_of has them.
 WatchdogPolicy watchdog_policy(const WatchdogConfig& configured, ClockKind clock, const EffectivePort& port,
                                bool stopped, bool big_red_switch) {
     WatchdogPolicy policy;
@@ -174,7 +174,7 @@ PacketDemand packet_demand(const Config& config) {
         } else if (config.clock == ClockKind::real_time) {
             demand.rings += (port.rx_queues + 1ULL) * ring_descriptors;
         }
-        // Of a further receive queue, what its poller has in hand and what it has passed on: no frame is
+        // Of a further receive queue, the frames of its poller's burst and the handed-off ones: no frame is
         // admitted before it has left here, so however late its owner takes it, it has its buffers.
         const std::uint64_t segments = (max_frame_bytes + packet_buffer - 1) / packet_buffer;
         demand.rings += (port.rx_queues - 1ULL) * (hand_off_capacity + burst_size) * segments;

@@ -1,4 +1,4 @@
-// Config to what the workers read. The routing part is routes.hh's; this is the rest.
+// Compiles a configuration into the policy that workers read, but for routes (routes.hh).
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// What an operator has done that is no configuration: it is not saved.
+// An operator's commands that are no configuration: they are not saved.
 struct OperatorState {
     std::set<std::string> down;                // ports
     std::map<std::string, std::uint8_t> held;  // queues of a port, as a mask
@@ -24,7 +24,7 @@ struct OperatorState {
     bool big_red_switch = false;               // every lossless queue is in the watchdog's action
     std::optional<DecisionsConfig> decisions;  // instead of the configuration's, when told
     std::uint64_t watermarks = 0;              // how often users' watermarks were cleared
-    std::vector<std::string> forced{};  // what the configuration is not lossless for, and runs all the same
+    std::vector<std::string> forced{};         // accepted reasons why the configuration is not lossless
     bool operator==(const OperatorState&) const = default;
 };
 
@@ -40,7 +40,7 @@ std::optional<MacAddress> configured_mac(const Config& config, const PortConfig&
 // anything under the virtual clock.
 bool has_our_sender(const Config& config, const PortConfig& port);
 
-// How late the simulated peer of a port obeys a pause: what headroom allows it, its reaction and both
+// How late the simulated peer of a port obeys a pause: the term of the headroom, its reaction and both
 // interfaces. Nothing: it ignores pauses; without `port.peer` it obeys.
 std::optional<PeerDelay> peer_delay(const PortConfig& port);
 Duration cable_delay(const PortConfig& port);  // one way

@@ -39,7 +39,7 @@ struct Label {
     Ecn ecn = Ecn::not_ect;
     bool cnp = false;
 };
-// By the classification of the port, as the switch tells the class of what the host sends.
+// By the classification of the port, as the switch classifies the host's frames.
 roce::Marking marking(const Config& config, const PortConfig& port, const Label& label) {
     const ClassMap map = class_map(map_of(config, port), port);
     Parsed parsed;

@@ -1,8 +1,8 @@
 // Simulated hosts as their ports and lib/roce take them: NICs, queue pairs, constants of the reaction point,
 // sizes and arrivals of messages. The configuration has no error.
 //
-// Queue pairs get their numbers in the order of flows, senders, receivers. What is drawn for one depends on
-// its two addresses and on its place among those of the two.
+// Queue pairs get their numbers in the order of flows, senders, receivers. The draws for one depend on its
+// two addresses and on its place among those of the two.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace sluice {
 
-// A host with the switch that it stands at; all outlive what is made of them.
+// A host with the switch that it stands at; all outlive their compiled form.
 struct HostPlace {
     const HostConfig* host;
     const Config* config;  // of the switch
     const EffectiveQos* qos;
     MacAddress mac;
-    std::uint64_t seed;  // of what the host draws
+    std::uint64_t seed;  // of the host's draws
 };
 using HostPlaces = std::map<std::string, HostPlace, NaturalOrder>;  // by the host's name
 
@@ -42,7 +42,7 @@ std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const s
 // Likewise of hosts and flows of one switch, by the port's name.
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos);
 
-// Of a host at a port of `line`: the constants of its `cc`, but what the file says.
+// Of a host at a port of `line`: the constants of its `cc`, unless the file has its own.
 roce::ReactionParameters reaction_parameters(const HostConfig& host, Rate line);
 
 roce::MessageSizes message_sizes(const MessageConfig& message);

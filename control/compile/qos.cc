@@ -172,7 +172,7 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
                                problem.fix, "wred-profile"});
 }
 
-// CNPs are never paused: a pause for a priority of their queue is not honored, whatever the mode.
+// CNPs are never paused: a pause for a priority of their queue is not honored in any mode.
 std::uint8_t priorities_of_cnp(const EffectivePort& port) {
     if (!port.map.cnp_tc) return 0;
     const ClassId queue = port.map.tc_to_queue[*port.map.cnp_tc];

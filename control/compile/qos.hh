@@ -1,6 +1,5 @@
-// What the buffer, the queues and PFC effectively are: the preset, then what the configuration says
-// otherwise. Made once for a configuration and used by compile, lint, `--check`'s tables and the report. All
-// in cells.
+// The effective buffer, queues and PFC: the preset, then the keys of the configuration that differ. Made once
+// for a configuration and used by compile, lint, `--check`'s tables and the report. All in cells.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@ namespace sluice {
 // Under the real clock a software device is paced by the link model; this much of time may wait in its ring.
 constexpr Duration modeled_ring = microseconds(20);
 
-// Sizes are within the buffer, sums of what is promised may be above it: such a configuration is refused.
+// Sizes are within the buffer, the sum of promised cells may be above it: such a configuration is refused.
 struct EffectivePool {
     std::string name;
     PoolDirection direction = PoolDirection::ingress;
@@ -31,7 +30,7 @@ struct EffectivePool {
     std::uint32_t size_cells = 0;
     std::uint64_t reserved_cells = 0;  // of its groups or queues
     std::uint64_t headroom_cells = 0;  // private headrooms, or the shared one
-    std::int64_t shared_cells = 0;     // S: what is left; not above 0: refused
+    std::int64_t shared_cells = 0;     // S: the rest; not above 0: refused
     std::uint32_t shared_headroom_cells = 0;
 };
 
@@ -66,8 +65,8 @@ struct EffectiveQos {
     std::uint32_t buffer_cells = 0;
     std::vector<EffectivePool> pools;  // ingress first, each in order of names
     std::map<std::string, EffectivePort, NaturalOrder> ports;
-    std::vector<QosProblem> problems;   // what makes it unusable; empty: it may be compiled
-    std::vector<QosProblem> tolerated;  // what keeps it from being lossless, and was accepted by small_xoff
+    std::vector<QosProblem> problems;   // reasons to refuse it; empty: it may be compiled
+    std::vector<QosProblem> tolerated;  // reasons why it is not lossless, accepted by small_xoff
 
     const EffectivePool* pool(PoolDirection direction, unsigned index) const;
 };

@@ -1,4 +1,4 @@
-// What `qos = NAME` of a port stands for, until its own keys say otherwise.
+// The meaning of `qos = NAME` of a port, until its own keys override it.
 #pragma once
 
 #include <array>

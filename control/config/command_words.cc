@@ -64,7 +64,7 @@ ParsedCommand parse_route(const Words& words) {
     if (!removes && words.size() == 3)
         return tl::unexpected("route " + in_quotes(words[2]) + " has no next hop; " + wanted);
     if (removes) return command;
-    // A route without next hops is a blackhole, which has to be said.
+    // A route without next hops is a blackhole; the word is required.
     auto via = parse_next_hops(std::span(words).subspan(3));
     if (!via) return tl::unexpected(via.error() + "; " + wanted);
     command.route.via = std::move(*via);
@@ -139,7 +139,7 @@ std::string check(const Config& config, const WatchdogCommand& command) {
                               : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
 }
 
-// What a change may be refused for that is known before.
+// Finds reasons to refuse a change before it is applied.
 std::string check(const Config& config, const SetCommand& command) {
     const auto changed = with_value(config, command.path, command.value);
     if (!changed) {

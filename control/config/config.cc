@@ -46,8 +46,8 @@ ConfigResult too_large(std::string_view file) {
 }
 
 // The largest MTU up to the usual one with which a frame fits a packet buffer. XDP: DPDK's and the kernel's
-// 256 bytes, an Ethernet header and two tags come off, and nothing is added for what the pool's layout
-// leaves. net_af_packet: as in dataplane/ports/device_frames.cc, which refuses what is above either.
+// 256 bytes, an Ethernet header and two tags come off, and nothing is added for the rest of the pool's
+// layout. net_af_packet: as in dataplane/ports/device_frames.cc, which refuses a larger one.
 std::uint32_t usual_mtu(const PortConfig& port, std::uint32_t packet_buffer) {
     const std::uint32_t most =
         port.device.starts_with("xdp:") ? packet_buffer - 256 - 22 : std::bit_floor(packet_buffer) - 148;

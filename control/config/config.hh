@@ -1,5 +1,5 @@
-// The configuration as a value: what the TOML file says, with every default filled in and nothing resolved.
-// `load_config` makes it, `check_config` (lint.hh) judges it, `compile` turns it into what the workers read,
+// The configuration as a value: the TOML file's, with every default filled in and nothing resolved.
+// `load_config` makes it, `check_config` (lint.hh) judges it, `compile` turns it into the workers' policy,
 // and `to_toml` (schema.hh) writes it down so that it loads back equal. Collections are sorted (ports in
 // natural order: p2 before p10), so that equal configurations compare equal.
 #pragma once
@@ -62,8 +62,8 @@ struct MapConfig {
 
 enum class PoolDirection : std::uint8_t { ingress, egress };
 
-// Memory of one direction that groups or queues share. What is absent here and below comes from the preset
-// (qos.hh).
+// Memory of one direction that groups or queues share. Values that are absent here and below come from the
+// preset (qos.hh).
 struct PoolConfig {
     PoolDirection direction = PoolDirection::ingress;
     std::uint64_t size_bytes = 0;             // with the reserved parts and headrooms of its groups
@@ -88,7 +88,7 @@ struct PriorityGroupConfig : ThresholdConfig {
     bool operator==(const PriorityGroupConfig&) const = default;
 };
 
-// A WRED curve; what is absent comes from the curve it starts from (control/compile/wred_profiles.hh).
+// A WRED curve; absent values come from the curve it starts from (control/compile/wred_profiles.hh).
 struct WredCurveConfig {
     std::optional<std::uint64_t> min_bytes;
     std::optional<std::uint64_t> max_bytes;
@@ -122,7 +122,7 @@ struct QueueConfig : ThresholdConfig {
     bool operator==(const QueueConfig&) const = default;
 };
 
-// Of a port; what is absent is the switch's.
+// Of a port; absent values are the switch's.
 struct PortWatchdogConfig {
     std::optional<Duration> detection;
     std::optional<Duration> restoration;
@@ -140,7 +140,7 @@ struct PortConfig {
     std::uint32_t mtu = 9100;
     std::optional<MacAddress> mac;  // absent: the device's, or 02:53:4c:00:00:<index> for a device without
     std::vector<IpPrefix> address;
-    bool promiscuous = false;      // route whatever unicast destination MAC a frame has
+    bool promiscuous = false;      // route frames with any unicast destination MAC
     bool responder = false;        // we answer ARP, ND and ping, and say why packets cannot go on
     bool proxy_arp = false;        // likewise ARP and ND for hosts behind other ports
     std::optional<PeerKind> peer;  // absent: obey under the virtual clock, else unknown
@@ -152,12 +152,12 @@ struct PortConfig {
     Rate shaper{};                                  // 0: none
     std::optional<std::uint64_t> microburst_bytes;  // of each queue; 0: none; absent: by speed
     Trust trust = Trust::dscp;
-    ClassId default_tc = 0;  // with trust = port, and for what carries neither DSCP nor PCP
+    ClassId default_tc = 0;  // with trust = port, and for frames with neither DSCP nor PCP
     std::string map = "default";
     std::optional<unsigned> worker;  // absent: ports are dealt round
     std::uint16_t rx_queues = 1;     // in [1, max_receive_queues]; more under the real clock only
     std::vector<unsigned>
-        rx_workers;  // who polls those beyond the first, in turn; empty: all, from the next one on
+        rx_workers;  // workers that poll those beyond the first, in turn; empty: all, from the next one on
     std::array<PriorityGroupConfig, classes> priority_group{};
     std::array<QueueConfig, classes> queue{};
     PortWatchdogConfig watchdog;
@@ -192,7 +192,7 @@ struct RouteConfig {
     bool operator==(const RouteConfig&) const = default;
 };
 
-// Sorted by what they are for. Something may be there twice, until `check_config` has found it.
+// Sorted by their keys. Something may be there twice, until `check_config` has found it.
 struct ByPrefix {
     using is_transparent = void;
     static const IpPrefix& key(const RouteConfig& route) { return route.prefix; }
@@ -211,7 +211,7 @@ using NeighborSet = std::multiset<NeighborConfig, ByAddress>;
 // off: nothing is set up for it. ready: waits for the command `decisions on`. on: from the start.
 enum class RecordMode : std::uint8_t { off, ready, on };
 
-// Of the packets to be recorded; what is absent matches all.
+// The packets to be recorded; an absent field matches all.
 struct FlowFilterConfig {
     std::optional<IpPrefix> source;
     std::optional<IpPrefix> destination;
@@ -248,7 +248,7 @@ struct FibConfig {
     bool operator==(const FibConfig&) const = default;
 };
 
-// What a port's TAP is called: as much of the port's name as the kernel takes.
+// The name of a port's TAP: as much of the port's name as the kernel takes.
 constexpr std::size_t tap_name_bytes = 15;
 inline std::string_view tap_name(std::string_view port) { return port.substr(0, tap_name_bytes); }
 
@@ -278,7 +278,7 @@ struct WatchdogConfig {
     bool operator==(const WatchdogConfig&) const = default;
 };
 
-// What holds at a port.
+// The effective settings of a port.
 inline WatchdogConfig watchdog_of(const WatchdogConfig& all, const PortConfig& port) {
     WatchdogConfig own = all;
     own.detection = port.watchdog.detection.value_or(all.detection);
@@ -303,7 +303,7 @@ struct Config {
     std::uint32_t cell_bytes = 256;
     std::optional<std::uint32_t> packet_buffer_bytes;  // in [768, 16384]; absent: see the function
     WatchdogConfig watchdog;
-    PortConfig port_defaults;  // [default]: what a port starts from; ports hold their final values
+    PortConfig port_defaults;  // [default]: the base of every port; ports have their final values
     std::map<std::string, PortConfig, NaturalOrder> ports;
     HostConfig host_defaults;  // [host.default]: likewise of the hosts
     std::map<std::string, HostConfig, NaturalOrder> hosts;
@@ -356,7 +356,7 @@ std::uint32_t packet_buffer_bytes(const Config& config);
 // Whether the device is an interface of the kernel, which receives a frame into one packet buffer.
 bool on_kernel_interface(const PortConfig& port);
 
-// Sorts what does not sort itself as parsing does: events by time, PFC priorities.
+// Sorts the lists that do not sort themselves, as parsing does: events by time, PFC priorities.
 void sort_config(Config& config);
 // Adds a route, its next hops sorted, or a neighbor.
 void add(Config& config, RouteConfig route);

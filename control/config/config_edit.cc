@@ -97,7 +97,7 @@ class TextEdit {
     std::vector<Piece> pieces_;
 };
 
-// What the text says at present.
+// The configuration of the present text.
 struct Present {
     Config config;
     TomlStatements statements;
@@ -199,7 +199,7 @@ void add_to_section(TextEdit& edit, std::string_view text, const TomlStatements&
         edit.insert_section(behind, fmt::format("\n[{}]\n{}", header, lines));
 }
 
-// What the text does not say and `wanted` needs: of what others start from, or all of it.
+// Adds the values that the text lacks and `wanted` needs: those that others start from, or all.
 std::optional<std::string> with_missing_values(std::string_view text, const Config& wanted, bool bases_only) {
     const auto now = present(text);
     if (!now) return std::nullopt;

@@ -1,5 +1,5 @@
 // A configuration file changed so that it says another configuration: values are replaced where they stand,
-// and only what the file does not say yet is added; comments, order and layout stay.
+// and only keys that the file lacks are added; comments, order and layout stay.
 #pragma once
 
 #include <optional>

@@ -78,7 +78,7 @@ std::string flow_text(const FlowConfig& flow) {
 
 std::string event_text(const EventConfig& event) { return print_time(event.at) + " " + event.command; }
 
-// What a file would say, the entries of tables one by one.
+// The values of a configuration as a file has them, the entries of tables one by one.
 Values values_of(const Config& config) {
     Values values;
     for (ConfigValue& value : config_values(config, {}, false)) {
@@ -94,7 +94,7 @@ Values values_of(const Config& config) {
     return values;
 }
 
-// What is at a key of a sorted set now, and what was before.
+// The value at a key of a sorted set now, and the one before.
 template <class Set, class Key, class Text>
 std::string text_at(const CopyOnWrite<Set>& set, const Key& key, Text text) {
     const auto found = set->find(key);
@@ -157,7 +157,7 @@ ConfigError unknown(std::string_view path) {
             near.empty() ? "see sluiced --reference" : "perhaps " + near};
 }
 
-// What comes next in the paths below this one: names, indexes, keys.
+// The next parts of the paths below this one: names, indexes, keys.
 std::set<std::string, NaturalOrder> names_below(const Config& config, const std::string& path) {
     std::set<std::string, NaturalOrder> names;
     for (const ConfigValue& value : config_values(config, path, true)) {

@@ -1,7 +1,7 @@
-// A configuration key by key: what two configurations differ in, one value, and a value set.
+// A configuration key by key: the difference of two configurations, one value, and a value set.
 //
 // Paths are those of the TOML file: "port.p0.queue.3.wred"; a route is "route.10.9.0.0/16", a neighbor
-// "neighbor.10.0.1.2", a flow "flow.0". A value is as the file has it; what a file would not say has its
+// "neighbor.10.0.1.2", a flow "flow.0". A value is as the file has it; a value that a file would omit has its
 // default. Every path of a change is one that `value_at` takes, and `with_value` but for routes, neighbors,
 // events, flows, whole ports and hosts.
 #pragma once
@@ -24,15 +24,15 @@ struct ConfigChange {
 // [default.port].
 std::string usual_path(std::string_view path);
 
-// What turns `from` into `to`, sorted by path.
+// The changes that turn `from` into `to`, sorted by path.
 std::vector<ConfigChange> config_changes(const Config& from, const Config& to);
 
-// `config` with one value changed: judged as in a file, so an error says what is allowed. The value may be
-// TOML, or text that stands for a TOML string: 5, "150KB", 150KB.
+// `config` with one value changed: judged as in a file, so an error names the allowed values. The value may
+// be TOML, or text that stands for a TOML string: 5, "150KB", 150KB.
 tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view path,
                                              std::string_view value);
 
-// What is in force at a path, as TOML: the value of a key or of an entry of a table
+// The value in force at a path, as TOML: the value of a key or of an entry of a table
 // (map.default.dscp_to_tc.26), the keys of a section, one a line; of a route, neighbor or timed event the
 // words that ConfigChange has of it. An error when there is no such key, or when the configuration has no
 // such port, group or profile.

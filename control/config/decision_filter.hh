@@ -1,5 +1,4 @@
-// From what an operator says of decision records, in the file or as a command, to the filter that workers
-// read.
+// From an operator's words on decision records, in the file or as a command, to the filter that workers read.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +11,20 @@
 
 namespace sluice {
 
-// What the switch is made for; `ready` and `on` need rings.
+// The settings fixed at the start; `ready` and `on` need rings.
 RecordMode record_mode(const Config& config);
 // Events of a worker that may be under way to control; 0: nothing is ever recorded.
 std::size_t decision_ring(const Config& config);
 // `wanted` is checked; ports are numbered in the configuration's order.
 DecisionFilter decision_filter(const Config& config, const DecisionsConfig& wanted);
 
-// The words behind `decisions`: "off", or "on" and what to record; an error's text. Lists grow with every
-// repetition.
+// The words behind `decisions`: "off", or "on" and the packets to record; an error's text. Lists grow with
+// every repetition.
 //   on [port P]... [egress P]... [class N]... [verdict V]... [source PREFIX] [destination PREFIX]
 //      [source_port N] [destination_port N] [qp N]
 tl::expected<DecisionsConfig, std::string> parse_decisions(std::span<const std::string> words);
-// An error's text when `wanted` names what is not there, or what the switch was not made for.
+// An error's text when `wanted` names a port that does not exist, or needs rings that the switch does not
+// have.
 std::string check_decisions(const Config& config, const DecisionsConfig& wanted);
 
 }  // namespace sluice

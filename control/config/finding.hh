@@ -1,4 +1,4 @@
-// What is wrong with a configuration, or odd in it, with its numbers and the smallest edit that mends it.
+// An error in a configuration, or an oddity, with its numbers and the smallest edit that corrects it.
 #pragma once
 
 #include <cstddef>

@@ -46,7 +46,7 @@ class Findings {
 
 // "port.p1.speed", quoted as the file would have it.
 std::string port_path(std::string_view port, std::string_view key = {});
-// "line 7", or "elsewhere" for what is not from a file.
+// "line 7", or "elsewhere" for a value that is not from a file.
 std::string at_line(SourcePlace place);
 
 }  // namespace sluice::lint

@@ -1,6 +1,6 @@
 // --force: errors that say a configuration is not lossless, and no more, may be taken for warnings. It runs
 // then, and never calls itself lossless: each reason goes to the report, to `qos show` and to the events.
-// What cannot work, or would break an account of the buffer, is refused always.
+// A configuration that cannot work, or would break an account of the buffer, is always refused.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
-// Simulated RoCE hosts and what they send, as the file has them: [host.NAME] and [[flow]].
+// Simulated RoCE hosts and their flows, as the file has them: [host.NAME] and [[flow]].
 //
-// A host stands behind a port, under the virtual clock. What it leaves to others is absent here: constants of
-// DCQCN come from `cc` and the port's speed (control/compile/hosts.hh), its MAC address from its place among
-// the hosts (hosts.hh).
+// A host stands behind a port, under the virtual clock. Derived values are absent here: constants of DCQCN
+// come from `cc` and the port's speed (control/compile/hosts.hh), its MAC address from its place among the
+// hosts (hosts.hh).
 #pragma once
 
 #include <cstdint>

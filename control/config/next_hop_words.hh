@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// In the order of the words; empty: a blackhole. An error's text says what is wrong.
+// In the order of the words; empty: a blackhole. An error's text names the wrong word.
 tl::expected<NextHops, std::string> parse_next_hops(std::span<const std::string> words);
 
 }  // namespace sluice

@@ -1,5 +1,4 @@
-// What the command line says over the configuration's own words, at the start and whenever the file is read
-// anew.
+// Settings of the command line that override the configuration, at the start and at every reload of the file.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What becomes of routes, neighbors and interface addresses: the difference between two configurations, what
-// a client asks for, or what the kernel says. Every change of them is one of these, and costs what it
-// changes.
+// Changes of routes, neighbors and interface addresses: the difference between two configurations, a client's
+// request, or a message of the kernel. Every change of them is one of these; its cost is that of the changed
+// entries.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Whose they are, whose counts first: what the configuration says of a prefix or a neighbor comes before
-// what the kernel says of the same.
+// The origins of an entry, the preferred one first: for one prefix or neighbor the configuration comes before
+// the kernel.
 enum class RouteOrigin : std::uint8_t { configuration, kernel };
 constexpr unsigned route_origins = 2;
 
@@ -37,7 +37,7 @@ struct RouteChanges {
     bool empty() const { return routes.empty() && neighbors.empty() && addresses.empty() && subnets.empty(); }
 };
 
-// From one configuration to another. What they share is not looked at.
+// From one configuration to another. Entries that both have are not looked at.
 RouteChanges route_changes(const Config& from, const Config& to);
 // Routes and neighbors of the configuration as they are then.
 void apply(const RouteChanges& changes, Config& config);

@@ -1,5 +1,5 @@
-// The table of keys, one row each: here what stands at the top of a file, and what is made of the whole
-// table. A new key is a member in config.hh and a row.
+// The table of keys, one row each: here the keys at the top of a file, and the checks of the whole table. A
+// new key is a member in config.hh and a row.
 #include "control/config/schema.hh"
 
 #include "control/config/hosts.hh"
@@ -43,7 +43,7 @@ bool read_default(const toml::node& node, Context& context, Config& config) {
 }
 
 void add_default_section(Rows<Config>& rows) {
-    Row& row = rows.section("default", "What every port starts from.");
+    Row& row = rows.section("default", "The base of every port.");
     row.read = [](const toml::node& node, Context& context, void* config) {
         return read_default(node, context, *static_cast<Config*>(config));
     };
@@ -67,8 +67,8 @@ MapConfig map_base(const Config& config, const std::string& name, bool saving) {
     return none ? MapConfig{} : found->second;
 }
 
-// What a port without the key has depends on its device where that is an interface of the kernel: it is saved
-// whatever it is.
+// The default of a port depends on its device where that is an interface of the kernel: so the value is
+// always saved.
 PortConfig port_base(const Config& config, const std::string& name, bool saving) {
     PortConfig base = config.port_defaults;
     if (saving && on_kernel_interface(config.ports.at(name))) base.mtu = 0;
@@ -140,8 +140,7 @@ Rows<Config> make_config_rows() {
     rows.group("virtual", virtual_clock_rows(), "The virtual clock.");
     rows.group("buffer", buffer_rows(), "The shared buffer.");
     rows.nested("fib", &C::fib, fib_rows(), "The forwarding tables.");
-    rows.nested("punt", &C::punt, punt_rows(),
-                "What control gets of the frames that are not for forwarding.");
+    rows.nested("punt", &C::punt, punt_rows(), "The frames that are not for forwarding and go to control.");
     rows.nested("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane.");
     rows.nested("watchdog", &C::watchdog, watchdog_rows(),
                 "The PFC watchdog of all ports that say nothing else.");

@@ -17,7 +17,7 @@ struct KeyInfo {
     std::string section;   // "port.NAME.queue.N"; empty at the top; "[[route]]" keys have "route[]"
     std::string name;      // "queue_limit"
     std::string type;      // "size"
-    std::string allowed;   // what a value may be
+    std::string allowed;   // allowed values
     std::string fallback;  // the default as TOML; "required" where there is none
     std::string sentence;
     bool restart = false;  // cannot change while the switch runs
@@ -35,7 +35,7 @@ std::string schema_reference();
 // error's text, or empty; `fault` is unchanged by an error.
 std::string set_fault(FaultSettings& fault, std::string_view key, std::string_view value);
 
-// TOML that parses to an equal configuration; says only what differs from the defaults.
+// TOML that parses to an equal configuration; with only those values that differ from the defaults.
 // Collections must be sorted (`sort_config`), as they are after parsing.
 std::string to_toml(const Config& config);
 
@@ -48,7 +48,7 @@ struct ConfigValue {
 };
 // The keys at `path`, below it, or one that has it below itself, as a table has its entries; an empty path:
 // all. With `whole` each has the value in force, else only those are there that `to_toml` would write, with
-// what it would write. Routes, neighbors, events and flows are not among them.
+// the text it would write. Routes, neighbors, events and flows are not among them.
 std::vector<ConfigValue> config_values(const Config& config, std::string_view path, bool whole);
 
 // `name` as a key of TOML: quoted when it has to be.

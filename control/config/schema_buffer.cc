@@ -45,7 +45,7 @@ Rows<WredConfig> wred_rows() {
     rows.key("mark_at", &W::mark_at,
              word<MarkAt>(
                  {{"dequeue", MarkAt::dequeue}, {"enqueue", MarkAt::enqueue}, {"sojourn", MarkAt::sojourn}}),
-             "What marks: the bytes left behind a packet, those before it, or its time in the queue.");
+             "Measure for marks: the bytes left behind a packet, those before it, or its time in the queue.");
     rows.key("weight", &W::weight, integer<std::uint8_t>(0, 15),
              "The length is averaged with 1/2^weight; 0: as it is.");
     rows.key("ecn", &W::ecn, boolean(),
@@ -92,7 +92,7 @@ Rows<PortWatchdogConfig> port_watchdog_rows() {
     rows.key("restoration", &W::restoration, optional_or(restoration_time(), "switch"),
              "The restoration time of this port; \"switch\": that of [watchdog].");
     rows.key("action", &W::action, optional_or(watchdog_action(), "switch"),
-             "What is done in a storm of this port; \"switch\": as [watchdog] says.");
+             "Action in a storm of this port; \"switch\": as [watchdog] says.");
     return rows;
 }
 

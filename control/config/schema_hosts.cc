@@ -213,7 +213,7 @@ std::vector<std::pair<std::string, roce::CongestionControl>> named(
     return words;
 }
 
-// What [host.default] may say, too, behind the rows of one host.
+// The keys of [host.default] beside the rows of one host.
 Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     using H = HostConfig;
     using Cc = roce::CongestionControl;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t max_cable_m = 100'000;
 
-// What a preset gives unless the file says otherwise.
+// Defaults come from a preset.
 template <class T>
 Type<std::optional<T>> or_preset(Type<T> type) {
     return optional_or(std::move(type), "preset");
@@ -113,7 +113,7 @@ Rows<FaultSettings> fault_rows() {
     rows.key("overshoot", &F::overshoot_bytes, size(0, 1ULL << 40, "10KB"),
              "Wire bytes that the peer still sends in a class after it should have stopped.");
     rows.key("slow_receiver", &F::slow_receiver, optional_or(rate(1'000'000, max_rate_bits), "off"),
-             "What the peer can take of the lossless classes: it pauses us when its buffer fills.");
+             "Rate at which the peer takes lossless classes: it pauses us when its buffer fills.");
     rows.key("slow_buffer", &F::slow_buffer_bytes, size(1, 1ULL << 30, "64KB"),
              "Buffer of a slow receiver: XOFF when it holds more, XON at half.");
     return rows;
@@ -176,7 +176,7 @@ Rows<PortConfig> port_rows() {
              "Depth in bytes above which a queue bursts; 0: none; \"auto\": what the port sends in 32 us.");
     rows.key("trust", &P::trust,
              word<Trust>({{"dscp", Trust::dscp}, {"pcp", Trust::pcp}, {"port", Trust::port}}),
-             "What gives a packet its traffic class.");
+             "Field that gives a packet its traffic class.");
     rows.key("default_tc", &P::default_tc, class_id(),
              "Traffic class with trust = \"port\", and of what carries neither DSCP nor PCP.");
     rows.key("map", &P::map, name("a map's name"), "The [map.NAME] by which the port classifies.");
@@ -195,7 +195,7 @@ Rows<PortConfig> port_rows() {
                  "A priority group of the port, 0 to 7.");
     rows.indexed("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7.");
     rows.nested("watchdog", &P::watchdog, port_watchdog_rows(),
-                "What of the PFC watchdog differs at this port.");
+                "Settings of the PFC watchdog that differ at this port.");
     rows.nested("fault", &P::fault, fault_rows(),
                 "Faults injected on the port's link, under the virtual clock.");
     return rows;

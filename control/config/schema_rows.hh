@@ -20,7 +20,7 @@
 
 namespace sluice::schema {
 
-// A type that has forgotten which: its values by their address.
+// A type-erased value type: it gets its values by their address.
 struct AnyType {
     std::string name;
     std::string allowed;
@@ -58,7 +58,7 @@ struct Listing {
     std::string_view wanted;  // empty: all
     std::vector<ConfigValue> values;
 
-    // What is at `path` may be wanted, or hold or be part of what is.
+    // True if the value at `path` is wanted, contains a wanted one or is part of it.
     bool wants(std::string_view path) const;
 };
 
@@ -70,7 +70,7 @@ struct Row {
     // Of a plain key.
     std::function<std::string(const void* object, const void* base)> print;
     std::function<bool(const void*, const void*)> same;
-    // Of a section: appends what differs from `base` under `header`; describes its keys.
+    // Of a section: appends the difference to `base` under `header`; describes its keys.
     std::function<void(const void* object, const void* base, const std::string& header, std::string& out)>
         save;
     std::function<void(const std::string& header, std::vector<KeyInfo>&)> describe;
@@ -99,7 +99,7 @@ class AnyRows {
     void list_values(const void* object, const void* base, const Listing::Place& place, Listing& out) const;
 
   protected:
-    // `member` of `object`, which nothing was read into, shows where it lies and what its default is.
+    // `member` of `object`, which nothing was read into, gives the place of the member and its default.
     Row& add_key(std::string_view name, const void* object, const void* member, const AnyType& type,
                  std::string_view sentence, std::string fallback);
     Row& add_section(std::string_view name, std::string_view sentence);
@@ -198,8 +198,7 @@ class Rows : public AnyRows {
         add_indexed(name, &object, (object.*member).data(), sizeof(Child), count, std::move(rows), sentence);
     }
 
-    // What a named struct starts from when it is read, and what its text is the difference to when it is
-    // saved.
+    // The base of a named struct: reading starts from it, and saving writes the difference to it.
     template <class Child>
     using BaseOf = Child (*)(const Struct&, const std::string& name, bool saving);
 
@@ -224,7 +223,7 @@ class Rows : public AnyRows {
             const Struct& value = *static_cast<const Struct*>(object);
             for (const bool first : {true, false})
                 for (const auto& [child_name, child] : value.*member)
-                    if ((child_name == "default") == first)  // what is there already needs no heading
+                    if ((child_name == "default") == first)  // an existing section needs no heading
                         rows.save(child, base_of(value, child_name, true),
                                   header + "." + toml_key(child_name), out,
                                   !(fresh<Struct>().*member).contains(child_name));

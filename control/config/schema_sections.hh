@@ -1,4 +1,4 @@
-// The rows of every section, by subject (schema_*.cc), and what they share. Private to the schema.
+// The rows of every section, by subject (schema_*.cc), and their common parts. Private to the schema.
 #pragma once
 
 #include "control/config/schema_rows.hh"

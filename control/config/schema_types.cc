@@ -101,7 +101,7 @@ Type<bool> boolean() {
     return type;
 }
 
-// TOML integers are signed: what does not fit is written as a string of digits.
+// TOML integers are signed: a larger number is written as a string of digits.
 Type<std::uint64_t> integer_64(std::uint64_t low, std::uint64_t high) {
     constexpr std::uint64_t toml_high = std::numeric_limits<std::int64_t>::max();
     Type<std::uint64_t> type{"integer",
@@ -217,7 +217,7 @@ Type<Chance> odds() {
                                [](const Chance& chance) { return print_chance(chance); });
 }
 
-// A number of per cent, or what `odds` takes.
+// A number of per cent, or a value of `odds`.
 Type<Chance> per_cent() {
     Type<Chance> type = odds();
     type.name = "per cent";

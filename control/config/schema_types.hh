@@ -45,7 +45,7 @@ class Context {
     };
 
     void refuse(const toml::source_region& at, std::string wrong, std::string allowed, std::string remedy);
-    // A word that is allowed beside what the refusing type knows of.
+    // A word that is allowed beside those of the refusing type.
     void set_alternative(std::string_view word) { alternative_ = word; }
     // Remembers where the current key's value stands, outside of lists.
     void note_place(const toml::node& node);
@@ -71,16 +71,16 @@ SourcePlace place_of(const toml::source_region& region);
 
 template <class T>
 struct Type {
-    std::string name;     // "rate": what the reference calls it
-    std::string allowed;  // what a value may be, for messages and the reference
+    std::string name;     // "rate": its name in the reference
+    std::string allowed;  // allowed values, for messages and the reference
     std::string example;  // as it stands in a file
-    // False: the context has been told why, and `value` is of no use. What the node leaves open keeps its
-    // value.
+    // False: the context has been told why, and `value` is of no use. Fields that the node does not set keep
+    // their value.
     std::function<bool(const toml::node&, Context&, T& value)> read;
-    // `base`, where not null, is what the text will be read over: only the difference is needed.
+    // `base`, where not null, is the value that the text is read over: only the difference is needed.
     std::function<std::string(const T& value, const T* base)> print;
 
-    // Says what is wrong with the node's value and returns false.
+    // Reports the error in the node's value and returns false.
     bool refuse(const toml::node& node, Context& context, std::string_view wrong,
                 std::string remedy = {}) const {
         context.refuse(node.source(), fmt::format("{} {}", show(node), wrong), allowed,
@@ -110,7 +110,7 @@ Type<std::string> name(std::string what);
 Type<std::string> choice(std::vector<std::string> words);
 Type<NextHops> next_hops();
 
-// Names of ports, maps and what else the file names.
+// Names of ports, maps and other named things of the file.
 bool valid_name(std::string_view name);
 constexpr std::string_view name_rule = "1 to 32 letters, digits, '_', '.' and '-'";
 
@@ -209,7 +209,7 @@ Type<std::vector<T>> list_of(Type<T> type, std::size_t limit) {
     return list;
 }
 
-// {"26" = 3, ...}: what the table names is changed, the rest kept.
+// {"26" = 3, ...}: the entries of the table are changed, the rest kept.
 bool read_class_map(const toml::node& node, Context& context, ClassId* values, std::size_t size);
 std::string print_class_map(const ClassId* values, const ClassId* base, std::size_t size);
 

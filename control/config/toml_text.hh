@@ -1,4 +1,4 @@
-// TOML text to a tree, with the parser's faults taken away: it throws nothing, and refuses what would
+// TOML text to a tree, with the parser's faults taken away: it throws nothing, and refuses input that would
 // exhaust the stack or take time beyond measure. Private to the schema.
 #pragma once
 
@@ -17,8 +17,8 @@ tl::expected<toml::table, ConfigError> parse_toml(std::string_view text, std::st
 // End of the string that starts with a quote at `at`: after its closing quote, or where it breaks off.
 std::size_t end_of_toml_string(std::string_view text, std::size_t at);
 
-// What toml++ does not bound itself, as it does nested brackets: it takes the stack apart on "a.a.a.a...",
-// and compares each table that a dot makes, and each list of tables, with all others. The largest switch, 256
+// Bounds that toml++ lacks, which has one for nested brackets: it takes the stack apart on "a.a.a.a...", and
+// compares each table that a dot makes, and each list of tables, with all others. The largest switch, 256
 // ports with every queue and group named, has a third of these dots.
 struct TomlBounds {
     unsigned key_parts = 16;  // of a dotted key ("a.b.c" has 3)

@@ -1,8 +1,8 @@
 // Quantities as people write them: sizes, rates, times, lengths, MAC and IP addresses, prefixes.
 //
 // A number is decimal, may have a fraction, never a sign or an exponent, and is exact: "1.5KB" is 1500 bytes,
-// "0.1B" is refused. KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. What a `print_` function
-// gives, its `parse_` function reads back to the same value. Nothing here throws for any input.
+// "0.1B" is refused. KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. A `parse_` function reads
+// the text of its `print_` function back to the same value. Nothing here throws for any input.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What control does once a round, each duty by itself: an exception of one is an event, and the others are
+// The duties of control in every round, each by itself: an exception of one is an event, and the others are
 // done all the same. A duty that fails again and again is one event until it has gone well again.
 #pragma once
 

@@ -19,7 +19,7 @@ class EventFile {
     // A line that there is no text of any more.
     void lose(std::string_view why);
     std::uint64_t lost() const { return lost_; }
-    // What was lost and why, or empty.
+    // The reason why events were lost, or empty.
     std::string complaint() const;
 
   private:

@@ -38,7 +38,7 @@ std::string EventWriter::open(const std::string& path) {
 
 void EventWriter::write(RunningSwitch& running) {
     const EventLog& log = running.event_log();
-    // What is noted below comes in the next round.
+    // Events that are noted below come in the next round.
     for (const std::uint64_t end = log.total(); next_ < end; ++next_) {
         const SwitchEvent* event = log.find(next_);
         if (event == nullptr) {

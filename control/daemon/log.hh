@@ -17,14 +17,14 @@ LogLevel level_of(const SwitchEvent& event);
 
 class EventWriter {
   public:
-    // `level`: what is said on stderr; nothing: nothing is.
+    // `level`: least level of a line on stderr; nothing: no line.
     explicit EventWriter(std::optional<LogLevel> level);
     std::string open(const std::string& path);  // of the JSON lines; an error's text, or empty
     void say(LogLevel level, Duration at, std::string_view kind, std::string_view text) const;
-    // Once a round: what has happened since. When lines begin to be lost for want of room, and when there is
-    // room again, an event says so.
+    // Once a round: the events since the last one. When lines begin to be lost for want of room, and when
+    // there is room again, an event says so.
     void write(RunningSwitch& running);
-    // At the end: the last of them. What could not be written, or empty.
+    // At the end: the last of them. The error of a failed write, or empty.
     std::string finish(RunningSwitch& running);
 
   private:

@@ -59,7 +59,7 @@ int print(const std::string& what) {
 
 struct Judged {
     Config config;
-    std::vector<std::string> forced;  // what it is not lossless for
+    std::vector<std::string> forced;  // accepted reasons why it is not lossless
 };
 
 // Loads and judges; prints every finding. Nothing when it may not run.
@@ -73,7 +73,7 @@ std::optional<Judged> read_config(const Arguments& arguments) {
     arguments.overrides.apply(config);
     auto findings = judge(config, this_machine());
     if (arguments.force) force(findings);
-    // A run is told what is wrong with it; notes are for who asks.
+    // A run prints errors and warnings; `--check` prints notes, too.
     for (const Finding& finding : findings)
         if (arguments.check || finding.severity != Severity::note)
             complain("{}\n", finding.text(arguments.config));
@@ -113,7 +113,7 @@ bool can_judge(const Assertions& assertions, RunningSwitch& running) {
     return wrong.empty();
 }
 
-// Says which assertions are false, and with what figures.
+// Says which assertions are false, with their figures.
 bool holds(const Assertions& assertions, const nlohmann::ordered_json& report) {
     const auto failures = assertions.failures(report);
     for (const std::string& line : failures) complain("sluiced: {}\n", line);

@@ -48,7 +48,7 @@ struct Option {
     const char* name;
     const char* argument;  // null: none
     std::string_view sentence;
-    std::string (*take)(Arguments&, std::string_view);  // what is wrong with the argument, or empty
+    std::string (*take)(Arguments&, std::string_view);  // the argument's error, or empty
 };
 
 // A member that takes the text as it is; a flag.

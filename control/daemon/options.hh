@@ -31,7 +31,7 @@ struct Arguments {
     Assertions assertions;
 };
 
-// What the words say, or one line that says what is wrong with them.
+// The options of the words, or one line that names their error.
 tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv);
 
 std::string usage_text();

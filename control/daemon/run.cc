@@ -123,7 +123,7 @@ class Outside {
             if (!metrics) return metrics.error();
             metrics_ = std::move(*metrics);
         }
-        // Last: who finds the socket finds everything open.
+        // Last: once the socket exists, all else is open.
         if (!options.socket.empty()) {
             auto server = ControlServer::open(io_, options.socket, api_, {});
             if (!server) return server.error();
@@ -133,14 +133,13 @@ class Outside {
     }
     Api& api() { return api_; }
 
-    // What has come in, as far as a round's budget goes; if nothing has, waits for it, for at most
-    // `patience`.
+    // Serves requests within a round's budget; if there is none, waits for one for at most `patience`.
     void serve(std::chrono::microseconds patience) {
         duty("clients", [&] { budget_.serve(io_, patience); });
         tick();
     }
 
-    // What happened last, before the end.
+    // The last events before the end.
     void finish() { running_.complain(writer_.finish(running_)); }
 
     Duties duty;
@@ -225,7 +224,7 @@ void run_interactive(StandaloneSwitch& alone, Outside& outside) {
     outside.api().advance = [&](std::optional<Duration> duration) {
         const auto end = duration ? std::optional(loop.now() + *duration) : std::nullopt;
         for (bool more = true; more;) {
-            // What is not confirmed goes back on its way, at its time.
+            // A change that is not confirmed is taken back at its time.
             const auto deadline = outside.api().confirm_by();
             more = deadline && (!end || *deadline <= *end);
             const auto until = more ? deadline : end;

@@ -11,7 +11,7 @@ namespace sluice {
 
 struct RunOptions {
     std::optional<Duration> duration;
-    std::string config_file;   // what SIGHUP reads anew, and a client saves to
+    std::string config_file;   // SIGHUP reads it anew, and a client saves to it
     Overrides overrides;       // of that file's words
     std::string socket;        // path of the control socket; empty: none
     bool interactive = false;  // a virtual clock that moves only when a client tells it to
@@ -19,7 +19,7 @@ struct RunOptions {
     std::string events;        // file of JSON lines; empty: none
     std::optional<LogLevel> log;
     bool force = false;       // SIGHUP's file too
-    std::string memory{};     // what kind it runs in
+    std::string memory{};     // the kind it runs in
     std::string save_folder;  // in which a client may save a configuration; empty: that of config_file
 };
 

@@ -67,7 +67,7 @@ void DecisionLog::settle() {
             still_waiting.push_back(key);
             continue;
         }
-        // Without its beginning it is what is left of a record that was given up.
+        // Without its beginning it is the rest of a record that was given up.
         if (place->record.arrived) complete.push_back(std::move(place->record));
         index_.erase(key);
         open_.erase(place);

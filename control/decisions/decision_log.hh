@@ -1,7 +1,7 @@
 // Joins the events of packets to records and hands on those that are complete.
 //
 // Events of one packet come from the rings of one or two workers, in any order between the two. `settle`
-// ends a round in which every ring was emptied: what has ended is handed on, ordered by (end, pauses first,
+// ends a round in which every ring was emptied: ended records are handed on, ordered by (end, pauses first,
 // ingress port, sequence), which does not depend on the number of workers. A record that lacks a stage waits
 // one round for it, since under the real clock a ring may be emptied a moment before the stage was posted.
 #pragma once
@@ -30,11 +30,11 @@ class DecisionLog {
     // `timeline`: see json_line.
     DecisionLog(PortNames ports, std::size_t most_open, Sink sink, const CaptureTimeline* timeline = nullptr);
 
-    // Mask of bit_of(Verdict): what is kept from now on.
+    // Mask of bit_of(Verdict): the records kept from now on.
     void keep(std::uint8_t verdicts) { verdicts_ = verdicts; }
     void take(const DecisionEvent& event);
     void settle();
-    // The run has ended: what is still under way is `unfinished`.
+    // The run has ended: records still under way are `unfinished`.
     void finish(Time now);
 
     // Records kept, pauses and resumes included, in all and by verdict.

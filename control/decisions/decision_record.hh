@@ -59,8 +59,8 @@ using PortNames = std::vector<std::string>;
 // With a timeline, the arrival also as a capture's stamp (`captured_ns`).
 std::string json_line(const DecisionRecord& record, const PortNames& ports,
                       const CaptureTimeline* timeline = nullptr);
-// Why it was dropped, marked or paused, with the numbers; of a CNP that passed, what it asks for. `pause`:
-// the last XOFF of its group, or null.
+// Why it was dropped, marked or paused, with the numbers; of a CNP that passed, its request. `pause`: the
+// last XOFF of its group, or null.
 std::string explain(const DecisionRecord& record, const PortNames& ports, const GroupPaused* pause);
 // "queue_limit", "wred", "xoff": short, for a table.
 std::string reason_of(const DecisionRecord& record);

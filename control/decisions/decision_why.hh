@@ -25,7 +25,7 @@ class WhyTable {
 
     using Key = std::tuple<Verdict, std::string, DecisionRecord::Place>;
 
-    // Records in order of time; what was neither dropped, marked nor paused is passed over.
+    // Records in order of time; a record of no drop, mark or pause is skipped.
     void add(const DecisionRecord& record, const PortNames& ports);
 
     const std::map<Key, Why>& entries() const { return entries_; }

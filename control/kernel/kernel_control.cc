@@ -41,7 +41,7 @@ void KernelControl::want_neighbors(MirroringSwitch& running) {
 void KernelControl::note_links(MirroringSwitch& running) {
     for (const auto& [port, before, now] : mirror_->tables().take_link_notices()) {
         if (!now.there) {
-            // That a port's own device or its TAP has gone is told by who looks after them.
+            // Others report that a port's own device or its TAP has gone (port_watch, tap_watch).
             const Tap* tap = running.tap(port);
             if (tap != nullptr && tap->index() == now.index && tap->is_there())
                 running.note("interface_gone",

@@ -30,7 +30,7 @@ class MirroringSwitch {
     // The machine's addresses from now on.
     virtual void take_addresses(const std::set<IpAddress>& of_machine) = 0;
     virtual bool may_change_routes() const = 0;
-    // An error's text, or empty, and what did not fit the tables.
+    // An error's text, or empty, and the entries that did not fit the tables.
     virtual std::string change_routes(const RouteChanges& changes) = 0;
     virtual Routes::LeftOut left_out() const = 0;
 };
@@ -44,7 +44,7 @@ class KernelControl {
     // Other interfaces are the ports from now on.
     void set_ports(KernelTables::Ports ports) { mirror_->set_ports(std::move(ports)); }
 
-    // Once a round: brings the switch up to what the kernel says by now. Does not wait for the kernel.
+    // Once a round: applies the kernel's messages to the switch. Does not wait for the kernel.
     void poll(MirroringSwitch& running);
 
     const KernelMirror& mirror() const { return *mirror_; }

@@ -14,7 +14,7 @@ class KernelMirror {
     // With all there is; a kernel that does not answer within a few seconds is an error.
     static tl::expected<std::unique_ptr<KernelMirror>, std::string> open(KernelTables::Ports ports,
                                                                          const Netlink::Options& options);
-    // What the kernel was asked to keep resolved it need not any more.
+    // Tells the kernel to stop keeping the addresses resolved.
     ~KernelMirror();
     KernelMirror(const KernelMirror&) = delete;
     KernelMirror& operator=(const KernelMirror&) = delete;
@@ -22,8 +22,8 @@ class KernelMirror {
     // Other interfaces are the ports from now on: everything is asked for anew, for them.
     void set_ports(KernelTables::Ports ports);
 
-    // Takes in what has come, and has neighbors resolved; does not wait. False while everything is being
-    // told anew: what is half known is not to be acted on.
+    // Takes in messages, and has neighbors resolved; does not wait. False during a full dump: half a dump is
+    // not to be acted on.
     bool poll();
 
     KernelTables& tables() { return tables_; }

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Keys at which two maps differ; `same` compares what both have.
+// Keys at which two maps differ; `same` compares values that both have.
 template <class Map, class Key, class Same>
 void differences(const Map& from, const Map& to, std::set<Key>& changed, Same same) {
     for (const auto& [key, value] : from)
@@ -254,7 +254,7 @@ std::vector<KernelTables::Wanted> KernelTables::take_wanted(std::size_t most) {
     while (!wanted_.empty() && taken.size() < most) {
         const auto [index, address] = wanted_.extract(wanted_.begin()).value();
         const auto known = neighbors_.find(address);
-        // To resolve what an operator has said would take it back.
+        // To resolve a neighbor that an operator has set would undo the setting.
         if (known != neighbors_.end() && known->second.contains(index) && known->second.at(index).permanent)
             continue;
         taken.push_back({index, address, gateways_.contains({index, address})});

@@ -1,9 +1,9 @@
-// The kernel's routes, neighbors and addresses as far as they concern our ports, and what changes of ours
-// follow from what it says: the mirror without its socket.
+// The kernel's routes, neighbors and addresses as far as they concern our ports, and the changes of ours that
+// follow: the mirror without its socket.
 //
 // A port here is an interface of the kernel that is one of our devices. Of a prefix counts the route of
 // lowest metric, with the legs that go out of our ports; one that leaves by other interfaces only is none of
-// ours, but what it covers does not go by a shorter prefix either.
+// ours, but its packets do not go by a shorter prefix either.
 #pragma once
 
 #include <map>
@@ -24,12 +24,12 @@ class KernelTables {
     explicit KernelTables(Ports ports) : ports_(std::move(ports)) {}
 
     void apply(const KernelMessage& message);
-    // All that there is was asked for anew, perhaps for other ports: what is not in `fresh` has gone.
+    // After a full dump, perhaps for other ports: entries that are not in `fresh` have gone.
     void replace(KernelTables fresh);
 
-    // What follows for our tables since the last call. Costs what has changed.
+    // The changes for our tables since the last call; the cost is that of the changes.
     RouteChanges take_changes();
-    // From now on everything is a change once more.
+    // From now on every entry is a change once more.
     void repeat();
 
     // Of the interfaces that are our ports, since the last call.
@@ -41,7 +41,7 @@ class KernelTables {
     std::vector<LinkNotice> take_link_notices() { return std::exchange(link_notices_, {}); }
 
     // Neighbors that the kernel is to resolve, at most so many: gateways of routes by our ports, which it is
-    // to keep resolved, and who has not been heard of for a while.
+    // to keep resolved, and neighbors that are stale.
     struct Wanted {
         int interface;
         IpAddress address;
@@ -52,12 +52,12 @@ class KernelTables {
     void want(const IpAddress& destination);
     std::vector<Wanted> gateways() const;
 
-    // Whether something happened that the kernel tells only who asks: a link that went up or down, or a next
-    // hop object, takes IPv4 routes with it without a word; of routes beside each other only one is kept
+    // Whether something happened that the kernel does not send by itself: a link that went up or down, or a
+    // next hop object, takes IPv4 routes with it without a word; of routes beside each other only one is kept
     // here.
     bool take_asks_again() { return std::exchange(asks_again_, false); }
 
-    // Of every interface: what goes to them is this machine's.
+    // Of every interface: packets to them are this machine's.
     std::set<IpAddress> addresses() const;
     bool take_addresses_changed() { return std::exchange(addresses_changed_, false); }
 
@@ -90,7 +90,7 @@ class KernelTables {
     // The only way a route changes. Null: it is gone.
     void store(const IpPrefix& prefix, std::uint32_t metric, const Route* route);
     void count_gateways(const Route& route, bool more);
-    // What concerns interfaces that are a port of ours only here or only there is a change.
+    // Entries of an interface that is a port of ours on one side only are a change.
     void change_ports(const KernelTables& fresh);
     const Route* best(const IpPrefix& prefix) const;
     bool is_ours(const KernelLeg& leg) const { return ports_.contains(leg.index); }

@@ -1,5 +1,5 @@
-// Whether each port's link is up, since when, and what holds it down: one record for every cause, from which
-// events and the report are made. Control looks after each change by command, and now and then at what the
+// The state of each port's link, since when, and the cause if it is down: one record for every cause, from
+// which events and the report are made. Control looks after each change by command, and now and then at the
 // devices say; the worker of the port follows in its next turn.
 #pragma once
 
@@ -21,7 +21,7 @@ struct LinkNotice {
     PortId port;
     LinkCause cause;   // none: up again
     LinkCause before;  // none: it was up
-    Duration lasted;   // the state before: up, or down for whatever cause
+    Duration lasted;   // the state before: up, or down for any cause
     bool is_up() const { return cause == LinkCause::none; }
 };
 

@@ -236,7 +236,7 @@ std::optional<KernelMessage> message_in(const nlmsghdr* message) {
     }
 }
 
-constexpr std::uint32_t unanswered = 0;  // the sequence number of what need not succeed
+constexpr std::uint32_t unanswered = 0;  // the sequence number of requests that need not succeed
 
 // Room for a request of ours.
 struct Request {

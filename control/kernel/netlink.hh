@@ -1,5 +1,5 @@
-// What the kernel says of its links, addresses, neighbors and routes (rtnetlink(7)), as values; and the
-// socket that it says so on.
+// The kernel's messages about links, addresses, neighbors and routes (rtnetlink(7)), as values; and their
+// socket.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct KernelRoute {
     std::uint32_t metric = 0;
     bool there = true;
     bool listed = false;    // part of an answer; else notice
-    bool replaces = false;  // notice: what was there of that prefix and metric; else it stands beside it
+    bool replaces = false;  // notice: replaces that of the same prefix and metric; else one more
     Kind kind = Kind::unicast;
     std::vector<KernelLeg> legs;
 };
@@ -62,13 +62,13 @@ struct KernelNextHops {};
 
 using KernelMessage = std::variant<KernelLink, KernelAddress, KernelNeighbor, KernelRoute, KernelNextHops>;
 
-// A datagram's messages in order. What is none of the above, of another table than main, or damaged is left
-// out; so is what answers an earlier question than that of number `asked`.
+// A datagram's messages in order. Other kinds, other tables than main and damaged messages are left out; so
+// are answers to a question before number `asked`.
 struct KernelMessages {
     std::vector<KernelMessage> messages;
-    bool done = false;         // the end of what was asked for
-    bool failed = false;       // what was asked for is not told
-    bool interrupted = false;  // what was asked for changed under it: ask again
+    bool done = false;         // the end of the dump
+    bool failed = false;       // the dump was refused
+    bool interrupted = false;  // the table changed during the dump: ask again
 };
 KernelMessages parse_netlink(std::span<const std::uint8_t> datagram, std::uint32_t asked);
 

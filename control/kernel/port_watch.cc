@@ -116,7 +116,8 @@ void PortWatch::look_at_counters(Watched& watched, const PortContext& context, T
     const auto counted = counted_by_mac(watched.port->read_physical(with_module));
     if (!counted || watched.swallows) return;
     if (!watched.first_pfc) watched.first_pfc = counted;
-    // What the MAC counted a moment ago may still be in the ring: it has to have been there a second ago.
+    // A frame that the MAC counted a moment ago may still be in the ring: only a count that is a second old
+    // is judged.
     if (*counted > *watched.first_pfc && !has_reached_us(context.honor)) {
         if (watched.seen_pfc) {
             watched.swallows = true;

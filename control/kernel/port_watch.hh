@@ -1,5 +1,5 @@
-// What becomes of the ports' devices while the switch runs: links, cards and interfaces of the kernel that go
-// and come back, what cards' MACs count. Called by control now and then under the real clock; a worker is
+// Watches the ports' devices while the switch runs: links, cards and interfaces of the kernel that go and
+// come back, the counters of cards' MACs. Called by control now and then under the real clock; a worker is
 // never asked to wait.
 #pragma once
 

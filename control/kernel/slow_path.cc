@@ -104,7 +104,7 @@ bool SlowPath::keep(const ServedSwitch& of, PortId id, const Punted& in) {
     return give(of.device, id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop});
 }
 
-// Frames whose neighbor is known go their way, whatever that is by now.
+// Frames whose neighbor is known go by their present route.
 bool SlowPath::settle(const ServedSwitch& of) {
     if (pending_.size() == 0) return false;
     Switch& device = of.device;
@@ -143,7 +143,7 @@ bool SlowPath::answer(const ServedSwitch& of, PortId id) {
         if (in->head.punt == PuntClass::unresolved) {
             any |= keep(of, id, *in);
         } else if (config.responder) {
-            // Without room there is no reply: whoever waits for it asks again.
+            // Without room there is no reply: the host asks again.
             const auto reply = respond(in->frame(), answering, in->head.exceeded_mtu);
             if (!reply.empty()) any |= give(device, id, reply, {InjectHead::Origin::reply, DropReason::none});
         }
@@ -166,7 +166,7 @@ bool SlowPath::exchange(const ServedSwitch& of, PortId id) {
             ++accounts_[id].refused;
         punted.pop();
     }
-    // What finds no slot waits in the TAP's own queue.
+    // A frame without a slot waits in the TAP's own queue.
     while (auto* out = port.control->injected.claim()) {
         const std::size_t bytes = tap.read(out->data);
         if (bytes == 0) break;

@@ -1,5 +1,6 @@
-// Control's end of what ports punt, and of what is sent for them: a port's TAP gets it all and the kernel
-// answers; at a port without one the responder does, if it is to. What waits for a neighbor waits here.
+// Control's end of the frames that ports punt, and of those sent for them: a port's TAP gets it all and the
+// kernel answers; at a port without one the responder does, if it is to. Frames that wait for a neighbor wait
+// here.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ class SlowPath {
     Tap* tap(PortId id) { return id < taps_.size() ? taps_[id].get() : nullptr; }
     const Tap* tap(PortId id) const { return id < taps_.size() ? taps_[id].get() : nullptr; }
 
-    // Takes what is there by now, port by port and in the order of arrival, so that under the virtual clock
-    // the same frames come back in the same order. True when it has given the workers frames to send.
+    // Takes the punted frames, port by port and in the order of arrival, so that under the virtual clock the
+    // same frames come back in the same order. True when it has given the workers frames to send.
     bool serve(const ServedSwitch& of);
 
     struct Account {

@@ -1,6 +1,6 @@
-// A TAP: an interface that the kernel has for a port that is none of its own. What the port punts is written
-// to it, what the kernel sends by it is read. It is not persistent: it goes with its file descriptor, however
-// the process ends.
+// A TAP: an interface that the kernel has for a port that is none of its own. Punted frames of the port are
+// written to it, frames that the kernel sends by it are read. It is not persistent: it goes with its file
+// descriptor, however the process ends.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Tap {
                                                                 const MacAddress& mac, unsigned mtu);
 
     int index() const { return index_; }
-    // False once somebody has deleted it; wherever it was moved to, and whatever it is called.
+    // False once it is deleted; true in any namespace and with any name.
     bool is_there() const;
     // Has these, of those that we give it, from now on; error texts, or empty. Others are left alone.
     std::string set_addresses(const std::vector<IpPrefix>& addresses);
@@ -33,7 +33,7 @@ class Tap {
     bool write(std::span<const std::uint8_t> frame);
     // Bytes of the next frame, at least 60; 0 when there is none. Does not wait.
     std::size_t read(std::span<std::uint8_t> frame);
-    // What the kernel sees as the cable's state.
+    // The state of the cable as the kernel sees it.
     void set_carrier(bool up);
 
   private:

@@ -1,5 +1,5 @@
-// What becomes of the ports' TAPs while the switch runs: one that somebody deletes is made anew, as
-// `PortWatch` takes an interface again that is back. Called by control now and then under the real clock.
+// Watches the ports' TAPs while the switch runs: a deleted one is made anew, as `PortWatch` takes an
+// interface again that is back. Called by control now and then under the real clock.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace sluice {
 
 class TapWatch {
   public:
-    // How often at most one is made: who deletes it again and again is not to keep control busy.
+    // The least time between two makings of one: repeated deletes must not keep control busy.
     static constexpr Duration make_period = seconds(1);
 
     // In order of the ports, which are known by id: names and MACs.

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// Worst first, then in the file's order. `good`: a configuration without errors; what is shared with it is
+// Worst first, then in the file's order. `good`: a configuration without errors; the parts shared with it are
 // not judged again.
 std::vector<Finding> judge(const Config& config, const Machine& machine, const Config* good = nullptr);
 

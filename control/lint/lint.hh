@@ -1,6 +1,6 @@
-// Judges a configuration that parsed: what cannot work, what will not be lossless, what is odd.
-// Every finding has its numbers and the smallest edit that mends it. Mechanisms add their own checks later.
-// The configuration's collections must be sorted (`sort_config`), as they are after parsing.
+// Judges a configuration that parsed: parts that cannot work, are not lossless, or are odd. Every finding has
+// its numbers and the smallest edit that mends it. Mechanisms add their own checks later. The configuration's
+// collections must be sorted (`sort_config`), as they are after parsing.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct MemoryRoom {
     std::string where;  // "the machine has 100.0 MB"
 };
 
-// What the configuration must fit, beside itself.
+// The bounds that the configuration must fit.
 struct Machine {
     unsigned cpus = 1;                   // that may run workers
     std::optional<MemoryRoom> memory{};  // nothing: not known, or the switch has its own already
@@ -31,7 +31,7 @@ struct Machine {
 // counts the rest. `good`: a configuration without errors; routes and neighbors that are shared with it are
 // not judged again.
 std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good = nullptr);
-// What changes of routes or of neighbors would make wrong in a configuration without errors. `route_by`: a
+// The errors that changes of routes or neighbors would make in a configuration without errors. `route_by`: a
 // route of it that goes by an address.
 using RouteBy = std::function<std::optional<IpPrefix>(const IpAddress&)>;
 std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,

@@ -63,7 +63,7 @@ void check_queue_of_class(const std::string& name, const EffectivePort& port, Cl
                              mixes ? name : *from.lossy));
 }
 
-// The peer pauses priority n for what our classes of group n send it.
+// The peer pauses priority n for frames of our classes of group n.
 void check_priority(const std::string& name, const EffectivePort& port, unsigned in_use, ClassId n,
                     PortFindings& findings) {
     const unsigned paused = port.map.pfc_priority_to_queue[n];

@@ -1,4 +1,4 @@
-// What cannot work, or is not meant, in [decisions].
+// Finds settings of [decisions] that cannot work, or are hardly meant.
 #include <fmt/format.h>
 
 #include "control/config/decision_filter.hh"

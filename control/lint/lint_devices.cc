@@ -1,4 +1,4 @@
-// Devices: one port each, files that are not in each other's way, and what the clock can do with them.
+// Devices: one port each, files that do not collide, and devices that the clock allows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ void check_files(const Config& config, const std::map<std::string, Device, Natur
                     "read another file", config.ports.at(name).place);
 }
 
-// What `kernel.routes` has no use of, and ports that are to be interfaces of the kernel.
+// Finds keys that `kernel.routes` does not use, and ports that have to be interfaces of the kernel.
 void check_kernel(const Config& config, const std::map<std::string, Device, NaturalOrder>& devices,
                   Findings& findings) {
     if (!config.kernel.routes && !config.kernel.has_taps()) return;

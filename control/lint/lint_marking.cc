@@ -12,7 +12,7 @@
 namespace sluice::lint {
 namespace {
 
-// What one group may hold when all the lossless groups of its port hold as much: alpha S / (1 + k alpha).
+// The limit of one group when all the lossless groups of its port use as much: alpha S / (1 + k alpha).
 struct GroupShare {
     std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t shared_bytes = 0;  // S

@@ -1,4 +1,4 @@
-// Judges a configuration by the network cards that it runs on: what only a started port can tell. At the
+// Judges a configuration by the network cards that it runs on: the checks that need a started port. At the
 // start, and before every change. Ids: control/lint/README.md.
 #pragma once
 

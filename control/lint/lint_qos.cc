@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned usual_lossless_classes = 2;
 constexpr std::uint64_t least_wire_bytes = 84;
 
-// What effective_qos found while it put the configuration together.
+// The problems that effective_qos found.
 void report_problems(const EffectiveQos& qos, PortFindings& findings) {
     for (const QosProblem& problem : qos.problems) findings.add(Severity::error, problem, problem.wrong);
     for (const QosProblem& problem : qos.tolerated)
@@ -112,7 +112,7 @@ void check_pause_time(const Config& config, const std::string& name, const Effec
         std::move(fix));
 }
 
-// What arrives between two turns must fit the receive ring.
+// The frames that arrive between two turns must fit the receive ring.
 void check_receive_ring(const Config& config, const std::string& name, PortFindings& findings) {
     const PortConfig& port = config.ports.at(name);
     const bool real = config.clock == ClockKind::real_time;

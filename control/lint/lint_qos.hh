@@ -1,6 +1,6 @@
-// Judges what a configuration makes of buffer, PFC, ECN and classes: the inequalities on which losslessness
-// and early marking rest, each with its numbers. Beside `check_config`, which needs no effective values. The
-// table of all ids is in control/lint/README.md.
+// Judges a configuration's buffer, PFC, ECN and classes: the inequalities on which losslessness and early
+// marking rest, each with its numbers. Beside `check_config`, which needs no effective values. The table of
+// all ids is in control/lint/README.md.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Of a configuration that `check_config` found loadable, and what is effective of it. Worst first; what
-// several ports have alike is one finding, at the first of them.
+// Of a configuration that `check_config` found loadable, and its effective values. Worst first; what several
+// ports have alike is one finding, at the first of them.
 std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos);
 
 }  // namespace sluice

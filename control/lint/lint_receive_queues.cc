@@ -1,4 +1,4 @@
-// Several receive queues of a port: whether its device has them, and who polls them.
+// Several receive queues of a port: whether its device has them, and a worker polls them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Addresses, neighbors and routes. A million of each is checked in well under a second: everything here
-// sorts once and looks at what lies side by side.
+// sorts once and compares neighboring entries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void to_nowhere(const IpPrefix& prefix, const IpAddress& hop, SourcePlace place,
                    fmt::format("add a [[neighbor]] with address = \"{}\"", print_address(hop)), place);
 }
 
-// A wider subnet sorts before those inside it, so what contains a subnet is on the stack when it comes.
+// A wider subnet sorts before those inside it, so the subnets around it are on the stack when it comes.
 void check_overlaps(std::vector<Interface> interfaces, Findings& findings) {
     std::sort(interfaces.begin(), interfaces.end(), [](const Interface& a, const Interface& b) {
         return std::tie(a.network.address.is_v6, a.network.address.bytes, a.network.length) <

@@ -1,4 +1,4 @@
-// Who answers at a port for the switch itself: the responder, a kernel, or nobody.
+// The part that answers at a port for the switch itself: the responder, a kernel, or none.
 #include "control/lint/lint_parts.hh"
 
 namespace sluice::lint {

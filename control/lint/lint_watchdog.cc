@@ -1,4 +1,4 @@
-// The PFC watchdog: what it takes for a storm must be longer than any honest pause.
+// The PFC watchdog: its detection time must be longer than any honest pause.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -92,7 +92,7 @@ std::vector<Hierarchy> hierarchies(const std::string& root) {
             continue;
         const auto path = paths.find(v2 ? "" : "memory");
         if (path == paths.end()) continue;
-        // In a container a part of the hierarchy may be mounted; what is above it cannot be seen.
+        // In a container a part of the hierarchy may be mounted; the levels above it cannot be seen.
         std::string below = path->second;
         if (words[3] != "/") below = below.starts_with(words[3]) ? below.substr(words[3].size()) : "";
         if (below.find("..") != below.npos) below.clear();

@@ -1,5 +1,5 @@
-// What memory a switch takes, part by part, before any of it is taken: `--check` prints the sum, and a start
-// that does not fit the machine, or the cgroup it is in, is refused with it.
+// The memory of a switch, part by part, before any of it is taken: `--check` prints the sum, and a start that
+// does not fit the machine, or the cgroup it is in, is refused with it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct MemoryPart {
     std::string formula;
 };
 
-// The most that each part can come to; what is touched only when it is needed counts, too.
+// The most that each part can take; memory that is touched only when needed counts, too.
 std::vector<MemoryPart> memory_parts(const Config& config);
 std::uint64_t sum_of(const std::vector<MemoryPart>& parts);
 

@@ -22,7 +22,7 @@ Words split(const std::string& expression) {
     return {std::istream_iterator<std::string>(in), {}};
 }
 
-// Lists and tables that grow while the switch runs, and what a port has only once it was needed.
+// Lists and tables that grow while the switch runs, and parts that a port has only once they were needed.
 constexpr std::array<std::string_view, 5> growing{"decisions", "ecmp", "events", "microbursts", "watchdog"};
 constexpr std::array<std::string_view, 9> late_at_a_port{"faults",
                                                          "injected_packets",
@@ -45,10 +45,10 @@ bool may_come(const ReportPart& part) {
 struct Judgment {
     bool is_true = false;
     std::string wrong;   // why it cannot be judged; empty: it was
-    std::string figure;  // what was found
+    std::string figure;  // the figure found
 };
 
-// `is_early`: the run is still to come, and what may come with it is not missed.
+// `is_early`: the run is still to come, and parts that may come with it are not missed.
 Judgment judge(const Condition& condition, const Json& report, bool is_early) {
     const ReportPart part = find_part(report, condition.path);
     if (part.value == nullptr) {

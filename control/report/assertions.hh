@@ -1,4 +1,4 @@
-// What --assert says of a run: conditions on its report, judged when it is over.
+// The conditions of --assert on a run's report, judged when the run is over.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,11 +11,12 @@ namespace sluice {
 
 class Assertions {
   public:
-    // What is wrong with the expression, or empty.
+    // The error in the expression, or empty.
     std::string add(std::string expression);
     bool empty() const { return assertions_.empty(); }
 
-    // Before the run, with a report in which nothing has happened yet: what can never be judged, a line each.
+    // Before the run, with a report in which nothing has happened yet: expressions that can never be judged,
+    // a line each.
     std::vector<std::string> check(const nlohmann::ordered_json& report) const;
     // After the run: those that are false, with the figure found, a line each.
     std::vector<std::string> failures(const nlohmann::ordered_json& report) const;

@@ -23,15 +23,15 @@ tl::expected<bool, std::string> compare(const nlohmann::ordered_json& value, Com
 
 struct Condition {
     std::string path;   // of the part of the report that holds the field
-    std::string field;  // what begins its name there; empty: the part itself
+    std::string field;  // the beginning of its name there; empty: the part itself
     Comparison comparison = Comparison::equal;
     std::string wanted;  // as it was said
     enum class Form : std::uint8_t { compared, bare, link_state };
-    Form form = Form::compared;  // bare: nothing but a path, of what is true or false; "port P up"
+    Form form = Form::compared;  // bare: nothing but the path of a boolean; "port P up"
 
-    // An error is a sentence that says what is wrong with the words.
+    // An error is a sentence that names the wrong words.
     static tl::expected<Condition, std::string> parse(std::span<const std::string> words);
-    // The field in what `path` gave; an error where there is none, or several.
+    // The field in the part at `path`; an error where there is none, or several.
     tl::expected<const nlohmann::ordered_json*, std::string> find(const nlohmann::ordered_json& part) const;
     // An error when the two cannot be compared.
     tl::expected<bool, std::string> holds(const nlohmann::ordered_json& value) const;

@@ -1,4 +1,4 @@
-// What at a port goes otherwise than its user may have meant, as sentences that name the key that mends it.
+// Warnings about a port that may not do what its user meant, as sentences that name the key to change.
 #pragma once
 
 #include <string>

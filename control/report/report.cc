@@ -27,7 +27,7 @@ Json ledger_json(const Ledger& ledger) {
             {"balanced", ledger.balanced()}};
 }
 
-// What the switch has of the kernel.
+// The kernel's part of the switch.
 Json kernel_json(const KernelControl& kernel, Switch& device) {
     const KernelMirror& mirror = kernel.mirror();
     std::uint64_t lost = 0;
@@ -64,8 +64,8 @@ Json pools_json(RunningSwitch& running) {
     return json;
 }
 
-// What the switch's time 0 is on the captures' clock, and what was left out of their gaps: from `at_ns` on
-// the stamp is stamp_ns + (time - at_ns).
+// The switch's time 0 on the captures' clock, and the time left out of their gaps: from `at_ns` on the stamp
+// is stamp_ns + (time - at_ns).
 Json captures_json(const CaptureTimeline& timeline) {
     constexpr std::size_t most_gaps = 1000;
     Json gaps = Json::array();

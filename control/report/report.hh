@@ -1,5 +1,4 @@
-// The report: one JSON object that says what happened to every frame. Its keys are a contract (README, change
-// log).
+// The report: one JSON object that accounts for every frame. Its keys are a contract (README, change log).
 #pragma once
 
 #include <nlohmann/json.hpp>

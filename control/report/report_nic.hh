@@ -1,4 +1,4 @@
-// What the report has of a port's device: what it can do, and what its MAC counts.
+// The report's part about a port's device: its capabilities, and the counters of its MAC.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What was observed, as sections of the report.
+// The observations, as sections of the report.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,8 +7,7 @@
 
 namespace sluice {
 
-// How many records there are by verdict, what was lost, and why packets were dropped or marked, senders
-// paused.
+// The number of records by verdict, the lost ones, and why packets were dropped or marked, senders paused.
 nlohmann::ordered_json decisions_json(const Observation& observation, const Switch& device);
 // In the order in which they began.
 nlohmann::ordered_json microbursts_json(const Observation& observation);

@@ -24,7 +24,7 @@ Json traffic(const Traffic& counters) {
     return {{"packets", counters.packets.get()}, {"bytes", counters.bytes.get()}};
 }
 
-// What the report may promise of the peer's end of the cable.
+// The peer's answer to PFC as the report states it.
 std::string peer_text(const Config& config, const PortConfig& port) {
     // Under the real clock it obeys when it is told to, under the virtual one unless it is not.
     if (!has_our_sender(config, port) || (config.clock == ClockKind::real_time && !port.peer))
@@ -48,7 +48,7 @@ struct Cells {
     std::uint64_t operator()(std::uint64_t cells) const { return cells * bytes_each; }
 };
 
-// What WRED and ECN did, by color.
+// The effects of WRED and ECN, by color.
 Json colors_json(const QueueCounters& counters) {
     Json json = Json::object();
     constexpr std::array<const char*, colors> names{"green", "yellow", "red"};
@@ -188,7 +188,7 @@ std::uint64_t per_second(std::uint64_t packets, Time run) {
                                                 static_cast<double>(ns));
 }
 
-// Frames by what the steering program of an XDP port decided.
+// Frames by the decision of an XDP port's steering program.
 Json steering_json(const Steering& steering) {
     Json json = Json::object();
     const auto counters = steering.counters();
@@ -196,7 +196,7 @@ Json steering_json(const Steering& steering) {
     return json;
 }
 
-// Who sends the port's PFC frames.
+// The sender of the port's PFC frames.
 std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
     if (const EthdevPort* device = running.ethdev(id);
         device != nullptr && device->capabilities().pfc.tx != PfcTx::software)
@@ -204,7 +204,7 @@ std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
     return running.qos().ports.at(running.port_names()[id]).masks.may_send != 0 ? "software" : "none";
 }
 
-// What control got of a port and sent by it; only where it does.
+// The frames that control received from a port and sent by it; only where it does.
 void add_slow_path(Json& json, const PortCounters& counters, bool punts, const SlowPath& slow_path,
                    PortId id) {
     Json punted = Json::object();

@@ -1,4 +1,4 @@
-// What the report has of a port, its queues and its priority groups.
+// The report's part about a port, its queues and its priority groups.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 namespace sluice {
 
 nlohmann::ordered_json port_json(RunningSwitch& running, PortId id);
-// Of a class that is on its way to lossless: since when, and what the change waits for. Nothing otherwise.
+// Of a class that is on its way to lossless: since when, and the cells it waits for. Nothing otherwise.
 void add_class_wait(nlohmann::ordered_json& json, const RunningSwitch& running, PortId port,
                     ClassId priority);
 

@@ -75,7 +75,7 @@ std::string port_table(const Json& ports) {
     return text;
 }
 
-// What ports handed to control, and what came from it.
+// Frames that ports handed to control, and frames from it.
 std::string slow_path_table(const Json& ports) {
     std::string text;
     for (const auto& [name, port] : ports.items()) {
@@ -189,7 +189,7 @@ std::string lossless_table(const Json& ports) {
            rows + waits;
 }
 
-// What flows of simulated hosts reached.
+// The rates and losses of the flows of simulated hosts.
 std::string flow_table(const Json& flows) {
     std::string text;
     if (!flows.empty())
@@ -256,7 +256,7 @@ std::string storm_list(const Json& events) {
            rows;
 }
 
-// What the watchdog discarded, by where it came in, and what the rest lost.
+// Packets that the watchdog discarded, by ingress port, and the other losses.
 std::string storm_cost(const Json& report) {
     std::uint64_t others = 0, all = number(report["verdict"]["lossless_packets"]);
     std::string came_in;

@@ -1,4 +1,4 @@
-// What a person wants to know first, then the rest: the report as text for a terminal.
+// The report as text for a terminal: the result first, then the details.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // For pictures of a run under the virtual clock: rates of flows, marks, CNPs, pauses, and the WRED thresholds
 // of queues, all on the time axis of depth_trace.
 //
-// Who calls: the clock's loop, after each instant. Nothing happens for it: a sample is taken at an instant
-// that there is anyway, the first of each microsecond, and of longer slots when there would be too many.
+// The clock's loop calls it after each instant. It causes no event: a sample is taken at an instant that
+// occurs anyway, the first of each microsecond, and of longer slots when there would be too many.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ class TraceSamples {
 
   private:
     struct Flow {
-        std::uint64_t rate;             // bits/s, the sum of what its queue pairs may send
+        std::uint64_t rate;             // bits/s, the sum of its queue pairs' rates
         std::uint64_t delivered_bytes;  // so far, as the other totals
     };
     struct Sample {

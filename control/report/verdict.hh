@@ -1,5 +1,5 @@
-// The verdict on a run: whether a lossless packet was lost, of how many, and what else keeps the run from
-// being called lossless.
+// The verdict on a run: whether a lossless packet was lost, of how many, and other reasons that keep the run
+// from being called lossless.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace sluice {
 
 struct RunVerdict {
     std::uint64_t lossless_packets = 0;  // packets that came while their class was lossless
-    std::uint64_t lost_packets = 0;      // lossless packets that were dropped, for whatever reason
+    std::uint64_t lost_packets = 0;      // lossless packets that were dropped, for any reason
     std::vector<std::string> reasons;    // why the run is not lossless; empty: it is
 
     // Nothing when no packet was lossless: the run then shows neither.

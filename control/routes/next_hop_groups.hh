@@ -1,4 +1,4 @@
-// Groups of next hops: what routes go by, as lists of neighbors and weights, and which next hops and buckets
+// Groups of next hops, which routes go by, as lists of neighbors and weights, and which next hops and buckets
 // that is now.
 //
 // A group belongs to a list as it is configured, and keeps its number while a route has that list. When a
@@ -26,7 +26,7 @@
 
 namespace sluice {
 
-// One side's tables of what a group number leads to.
+// One side's tables of next-hop groups, by number.
 struct GroupTables {
     std::vector<NextHopGroup> next_hop_groups;
     std::vector<std::uint32_t> buckets;
@@ -69,8 +69,8 @@ class NextHopGroups {
     // A neighbor of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
     // False when there are max_next_hops already.
     bool set_neighbor(const IpAddress& address, RouteOrigin origin, const std::optional<NextHop>& now);
-    // A route, or the neighbor's own prefix, has the group now or has it no more. Groups in front of
-    // first_next_hop_group are nobody's.
+    // A route, or the neighbor's own prefix, has the group now or has it no more. Groups below
+    // first_next_hop_group are fixed and not counted.
     void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
     void disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
     const NextHops& via(std::uint32_t group) const { return entries_[group]->via; }
@@ -82,7 +82,7 @@ class NextHopGroups {
                 what(address, *hop, &*hop == first(known));
     }
 
-    // What has changed since the last commit, into a side's tables.
+    // Writes the changes since the last commit into a side's tables.
     void write(GroupTables& tables) const;
     bool changed() const { return !changed_.empty() || !changed_hops_.empty(); }
     void commit();

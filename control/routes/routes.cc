@@ -248,7 +248,7 @@ std::string Routes::change(const RouteChanges& changes, const Ports& ports) {
     return error;
 }
 
-// Removals first, so that what they free can be taken.
+// Removals first, so that their room can be used.
 std::string Routes::synchronize(unsigned side) {
     Fib& fib = *sides_[side].fib;
     for (const Step& step : steps_) {
@@ -284,7 +284,7 @@ std::string Routes::synchronize(unsigned side) {
 void Routes::roll_back() {
     for (const Step& step : std::views::reverse(steps_))
         exchange(prefixes_.at(step.prefix), step.prefix, step.source, step.before);
-    // What is removed first was not there before, so all that was there fits again.
+    // The entries removed first are the new ones, so all old entries fit again.
     synchronize(idle());
     next_hop_groups_.roll_back(sides_[idle()].tables);
     forget_unused();
@@ -309,14 +309,14 @@ void Routes::name_in(Policy& policy) const {
 void Routes::published() {
     if (!std::exchange(changed_, false)) return;
     active_ = idle();
-    // No worker reads the other side any more. What fitted into one side fits into its twin.
+    // No worker reads the other side any more. Both sides have the same size, so the same entries fit.
     next_hop_groups_.write(sides_[idle()].tables);
     synchronize(idle());
     next_hop_groups_.commit();
     forget_unused();
 }
 
-// In the order of prefixes whatever covers an address comes before it. The one right before it covers it, or
+// In the order of prefixes, those that cover an address come before it. The one right before it covers it, or
 // shows how many bits anything that does can have.
 Routes::Prefixes::const_iterator Routes::longest(const IpAddress& address, int length, unsigned side) const {
     while (length >= 0) {

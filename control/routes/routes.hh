@@ -2,7 +2,7 @@
 //
 // Left-right: two sides, each with its forwarding tables and groups. A change goes to the side that no worker
 // reads, the policy that names it is published, and when every worker runs that policy the other side
-// follows. Both cost what has changed.
+// follows. The cost of both is that of the changes.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-// Of the forwarding tables: what the configuration says, or takes.
+// Sizes of the forwarding tables: configured, or those that the configuration needs.
 Fib::Sizes fib_sizes(const Config& config);
 // Of the tables for longer prefixes, how many the configuration's own prefixes of a family take.
 std::size_t tables_needed(const Config& config, bool v6);
@@ -36,9 +36,9 @@ class Routes {
     // Null when memory did not suffice.
     static std::unique_ptr<Routes> create(const Fib::Sizes& sizes);
 
-    // Of the configuration: whole or not at all; an error is one line that names what does not fit. Of the
-    // kernel, which does not ask: what fits, and the rest is left out. Then, or when a policy that names the
-    // tables runs everywhere, comes the next change.
+    // Of the configuration: whole or not at all; an error is one line that names the entry that does not fit.
+    // Of the kernel, which does not ask: entries that fit, without the others. Then, or when a policy that
+    // names the tables runs everywhere, comes the next change.
     std::string change(const RouteChanges& changes, const Ports& ports);
     // By the last change of the kernel's: how many, and the first one's error.
     struct LeftOut {
@@ -46,18 +46,19 @@ class Routes {
         std::string first;
     };
     const LeftOut& left_out() const { return left_out_; }
-    // The routing part of a policy: the tables with what was changed last.
+    // The routing part of a policy: the tables with the last changes.
     void name_in(Policy& policy) const;
     // Every worker runs that policy: the other side follows.
     void published();
 
-    // What one prefix can stand for, the most important first; of two origins' the first's comes before.
+    // The kinds of entry that a prefix can have, the preferred one first; of two origins the first is
+    // preferred.
     enum class Kind : std::uint8_t { own_address, neighbor, route, subnet };
     struct Source {
         RouteOrigin origin;
         Kind kind;
     };
-    // The longest prefix that covers the address in the tables that workers use, and what it stands for.
+    // The longest prefix that covers the address in the tables that workers use, and its kind of entry.
     struct Match {
         IpPrefix prefix;
         Source source;
@@ -69,7 +70,7 @@ class Routes {
         RouteOrigin origin;
         DropReason drop;      // of a route without next hops
         const NextHops* via;  // null: none
-        bool used;            // else what comes before it is
+        bool used;            // else a preferred one is
     };
     std::vector<Listed> list() const;
     template <class What>  // NextHopGroups::for_each_neighbor
@@ -79,7 +80,7 @@ class Routes {
     std::optional<IpPrefix> route_by(const IpAddress& hop) const { return next_hop_groups_.route_by(hop); }
     std::vector<EcmpGroup> ecmp() const { return next_hop_groups_.ecmp(); }
     std::size_t prefixes() const { return prefixes_.size(); }
-    // What there is and what it takes, for people.
+    // The number of entries and their memory, as text.
     std::string account() const;
     std::size_t next_hop_groups() const { return next_hop_groups_.size(); }
     const Fib& fib() const { return *sides_[active_].fib; }
@@ -96,7 +97,7 @@ class Routes {
         Prefix() { groups.fill(none); }
         std::array<std::uint32_t, sources> groups;           // by index(source)
         std::array<std::uint32_t, 2> installed{none, none};  // by side
-        unsigned first() const;                              // index of what it stands for; sources: nothing
+        unsigned first() const;                              // index of the preferred entry; sources: nothing
         std::uint32_t wanted() const { return first() < sources ? groups[first()] : none; }
     };
     struct Step {
@@ -119,8 +120,8 @@ class Routes {
     std::string set_route(const RouteChanges::Route& change, RouteOrigin origin);
     void put(const IpPrefix& prefix, Source source, std::uint32_t group);
     std::uint32_t exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group);
-    // Brings a side to what is wanted of the prefixes in `steps_`. An error when one does not fit that is not
-    // to be left out.
+    // Brings a side to the wanted state of the prefixes in `steps_`. An error when one does not fit that is
+    // not to be left out.
     std::string synchronize(unsigned side);
     void roll_back();
     void forget_unused();

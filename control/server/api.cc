@@ -83,7 +83,7 @@ Api::Applied Api::apply(Config config, const ApplyOptions& wanted) {
     return done;
 }
 
-// What waits has `confirm` from now on, or is kept.
+// A pending change gets `confirm` from now on, or is kept.
 void Api::await(std::optional<Duration> confirm, Applied& done) {
     if (confirm) {
         done.confirm_by = confirm_by_ = running_.now() + *confirm;
@@ -94,7 +94,8 @@ void Api::await(std::optional<Duration> confirm, Applied& done) {
 }
 
 void Api::change_routes(const RouteChanges& changes) {
-    // As a file would be judged, so that what runs can be saved and every other value still be changed.
+    // Judged as a file, so that the running configuration can be saved and every other value still be
+    // changed.
     refuse_errors(check_changes(running_.config(), changes, [this](const IpAddress& address) {
         return running_.routes().route_by(address);
     }));

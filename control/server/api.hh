@@ -1,5 +1,5 @@
-// What the methods of the control socket work on: the running switch, the file it came from, and who may do
-// what now. One thread, the control thread.
+// The state behind the methods of the control socket: the running switch, its file, and the changes that wait
+// for a confirmation. One thread, the control thread.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ class Api {
         std::string config_file;
         Overrides overrides;
         bool interactive = false;   // a virtual clock that moves only when it is told to
-        bool force = false;         // what the file says is forced, as at the start
+        bool force = false;         // the file's errors are forced, as at the start
         std::string save_folder{};  // in which save() writes; empty: that of the file
     };
     Api(RunningSwitch& running, Options options)
@@ -56,7 +56,7 @@ class Api {
         std::optional<Duration> confirm{};
         bool force = false;  // although it is not lossless: force.hh
     };
-    // What a change of the configuration did.
+    // The result of a change of the configuration.
     struct Applied {
         std::vector<ConfigChange> changes;
         std::vector<Finding> findings;     // warnings and notes
@@ -68,26 +68,26 @@ class Api {
     };
     // Whole or not at all (RpcError). Answers when every worker runs it. As with NETCONF's confirmed commits
     // (RFC 6241, 8.4): a change without `confirm` keeps those that wait for it, one more with `confirm` gives
-    // them all its new time, and what is not confirmed goes back as a whole.
-    // What was forced once need not be forced again.
+    // them all its new time, and unconfirmed changes are taken back as a whole. A problem that was forced
+    // once need not be forced again.
     Applied apply(Config config, const ApplyOptions& wanted);
-    // How many changes waited for it.
+    // Returns the number of changes that waited for it.
     std::size_t confirm();
-    // Routes and neighbors alone; what they name is checked, no history is kept.
+    // Routes and neighbors alone; the names in them are checked, no history is kept.
     void change_routes(const RouteChanges& changes);
     // Of the last change; those before it that wait for confirmation go on waiting.
     Applied rollback();
     ConfigFile::Saved save(const std::string& name);
-    // Once a round: rolls back what was not confirmed in time.
+    // Once a round: rolls back changes that were not confirmed in time.
     void tick();
     // When that is; nothing: nothing waits for it.
     std::optional<Time> confirm_by() const { return confirm_by_; }
-    // What a signal asks for: reads the file anew and applies it, or says as an event why not.
+    // For a signal: reads the file anew and applies it, or says as an event why not.
     void reload();
 
     // Interactive: moves the clock; set by the loop. Nothing: until nothing can happen any more.
     std::function<void(std::optional<Duration>)> advance;
-    // What clients have taken of the control thread; set by the loop.
+    // The clients' use of the control thread; set by the loop.
     std::function<Json()> account;
 
   private:
@@ -103,7 +103,7 @@ class Api {
     RunningSwitch& running_;
     Options options_;
     ConfigFile file_;
-    Config read_;                       // what the file said when it was read or written last
+    Config read_;                       // the file's configuration when it was read or written last
     std::vector<Past> history_;         // before each change, the latest last; at most max_history
     std::optional<Time> confirm_by_{};  // of the last `waiting_` changes
     std::size_t waiting_ = 0;

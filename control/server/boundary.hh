@@ -1,5 +1,5 @@
 // Where an exception ends. Control has few such places: a request, a duty of its loop, a handler of a
-// socket, a callback of DPDK, `main`. Between them nothing catches what it does not know.
+// socket, a callback of DPDK, `main`. Between them no code catches an unknown exception.
 #pragma once
 
 #include <exception>

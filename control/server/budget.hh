@@ -1,10 +1,10 @@
-// What clients may take of a round of the control thread, so that its own duties have their turn: timed
+// Limits the clients' part of a round of the control thread, so that its own duties have their turn: timed
 // events, links, the kernel, punted packets, signals.
 //
-// Whatever is done for a client is a handler of the loop, and a handler does one thing: it reads once,
-// answers one request, writes once, or accepts one connection. Handlers that are ready wait in one queue, so
-// clients take turns. A round runs at most `handlers` of them, and begins none when `time` is over; the rest
-// waits for the next round. Control's thread only.
+// All work for a client is done in handlers of the loop, and a handler does one thing: it reads once, answers
+// one request, writes once, or accepts one connection. Handlers that are ready wait in one queue, so clients
+// take turns. A round runs at most `handlers` of them, and begins none when `time` is over; the rest waits
+// for the next round. Control's thread only.
 #pragma once
 
 #include <utility>  // before Boost.Asio

@@ -82,7 +82,7 @@ tl::expected<ConfigFile::Saved, std::string> ConfigFile::save(const std::string&
     // A new file is a copy of ours, with its comments.
     const std::optional<std::string> model = before ? before : file_text(path_);
     const std::optional<std::string> text = model ? edited(*model, config) : std::nullopt;
-    // Somebody has changed our file since: what they wrote is not lost.
+    // The file has been changed by others since: their text is not lost.
     const bool stale = is_ours && (!said || !config_changes(*said, read).empty());
 
     auto file = OutputFile::create(path);

@@ -1,6 +1,5 @@
 // The file that a running switch was started with, and the one folder in which a client may have it write a
-// configuration. What a client names is a plain name: no folder, no link, nothing that is there and no
-// configuration.
+// configuration. A client gives a plain name: no folder, no link, no existing file but a configuration.
 #pragma once
 
 #include <string>
@@ -15,7 +14,7 @@ namespace sluice {
 class ConfigFile {
   public:
     // `folder`: empty: that of the file. Both are resolved now: a link that changes later is not followed.
-    // `overrides`: what the command line says over the file's words.
+    // `overrides`: the command line's settings over the file's.
     ConfigFile(std::string file, std::string folder, Overrides overrides);
 
     const std::string& name() const { return name_; }  // as it was given
@@ -24,7 +23,7 @@ class ConfigFile {
         std::string path;
         std::string original;  // the text before is kept there; empty: it was changed where it had to be
     };
-    // `read`: what the file said when it was read last. An error's text names the file and the reason.
+    // `read`: the file's configuration when it was read last. An error's text names the file and the reason.
     tl::expected<Saved, std::string> save(const std::string& name, const Config& config,
                                           const Config& read) const;
 

@@ -185,7 +185,7 @@ const std::vector<RpcMethod>& all_methods() {
             {"events.list", "from: NUMBER", "The last 10 000 events.", reads, false, events_list},
             {"events.subscribe", "on: BOOL, from: NUMBER",
              "Sends every event from now on as a notification `event`.", reads, false, events_subscribe},
-            {"hello", "", "Who is there: version of the API, clock, ports.", reads, false, hello},
+            {"hello", "", "Version of the API, clock, ports.", reads, false, hello},
             {"methods", "", "All methods with their parameters.", reads, false, list_methods},
             {"port.set", "port: NAME, up: BOOL", "An operator's port up or down.", changes, false, port_set},
             {"queue.hold", "port: NAME, queue: N, hold: BOOL",

@@ -174,7 +174,7 @@ std::span<const RpcMethod> config_methods() {
         RpcMethod{"config.check", "toml: TEXT", "Judges a configuration without using it.", reads, true,
                   check},
         RpcMethod{"config.confirm", "", "Keeps the changes that wait for it.", changes, false, confirm},
-        RpcMethod{"config.diff", "toml: TEXT", "What would change.", reads, true, diff},
+        RpcMethod{"config.diff", "toml: TEXT", "The changes that TEXT would make.", reads, true, diff},
         RpcMethod{"config.get", "path: PATH", "The running configuration as TOML, or one value.", reads,
                   false, get},
         RpcMethod{"config.keys", "", "All keys with type, range, default and meaning.", reads, false, keys},

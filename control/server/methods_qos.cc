@@ -1,4 +1,4 @@
-// What the qualities of service are configured to be, what that comes to, and what is not promised.
+// Methods for quality of service: the configuration, the effective values, and the promises that are broken.
 #include <fmt/format.h>
 
 #include <array>
@@ -99,7 +99,7 @@ Json port_json(const RunningSwitch& running, PortId id) {
     return json;
 }
 
-// What somebody has written about it, and is not a default.
+// True for a path of the configuration that concerns quality of service.
 bool is_about_qos(std::string_view path) {
     if (path.starts_with("pool.") || path.starts_with("map.") || path.starts_with("buffer.") ||
         path.starts_with("wred."))

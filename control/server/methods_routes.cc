@@ -92,7 +92,7 @@ NeighborConfig neighbor_of(const Json& json, const std::string& path, bool whole
 
 enum class Verb : std::uint8_t { add, replace, remove };
 
-// What is asked as changes of what is there; a key twice in one request is refused.
+// Turns a request into changes of the entries; a key twice in one request is refused.
 template <class Change, class Set, class Entry, class KeyOf, class Text>
 std::vector<Change> changes_of(const Set& there, std::vector<Entry> asked, Verb verb, KeyOf key, Text text) {
     const auto refuse_change = [&](const Entry& entry, const std::string& why, Json more) {

@@ -18,7 +18,7 @@ class Rendering {
     using Text = std::shared_ptr<const std::string>;
     static constexpr std::chrono::milliseconds lifetime{100};
 
-    // What a text must not outlive.
+    // The objects that a text must not outlive.
     struct Mark {
         std::uint64_t generation;  // of the configuration
         std::uint64_t events;      // noted so far

@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// What of a line is beyond its bounds, found before anything is built from it, which recurses and compares
-// members with each other; empty: nothing is.
+// The bound that a line exceeds, or empty. It is found before anything is built from the line, which recurses
+// and compares members with each other.
 std::string beyond_bounds(std::string_view line) {
     std::array<unsigned, max_nesting + 1> members{};  // by depth, of the object that is open there
     unsigned depth = 0;
@@ -149,7 +149,7 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-// Twice what was measured: 90 KB for each port, 5600 bytes for each route, 80 for each byte of a line of
+// Twice the measured values: 90 KB for each port, 5600 bytes for each route, 80 for each byte of a line of
 // routes. The same for all lines of usual length, so that no other block is asked for.
 std::size_t most_memory(const Config& config, std::size_t line_bytes) {
     constexpr std::size_t megabyte = std::size_t{1} << 20U;
@@ -251,7 +251,7 @@ bool LineAnswer::refuse_rest() {
     return false;
 }
 
-// Refuses what cannot be looked at; else finds a batch's requests.
+// Refuses a line that cannot be read; else finds a batch's requests.
 void LineAnswer::begin() {
     const auto refuse = [this](RpcCode code, std::string_view why) { text_ = refuse_line(code, why); };
     if (line_.size() > max_line_bytes) return refuse(RpcCode::too_much, "the line is too long");
@@ -280,7 +280,7 @@ void LineAnswer::answer_next(Api& api, RpcClient& client) {
         const std::string text = json_text(answer);
         if (is_batch_) text_ += text_.empty() ? '[' : ',';
         text_ += text;
-    } catch (const std::bad_alloc&) {  // for the line, or for what answers it
+    } catch (const std::bad_alloc&) {  // for the line, or for its answer
         if (is_batch_) throw;
         text_ = json_text(error_json(nullptr, no_memory(api, generation)));
     }

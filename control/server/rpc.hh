@@ -1,8 +1,8 @@
-// JSON-RPC 2.0 by line: what a line asks for, and the line that answers it. Knows no sockets.
+// JSON-RPC 2.0 by line: the requests of a line, and the line that answers it. Knows no sockets.
 //
 // A line is one request or a batch of up to max_batch. Everything about it is hostile: length and nesting are
 // bounded before it is parsed, unknown members and parameters are refused by name. A refusal has a code, a
-// sentence, and in `data` what is known of: path, value, allowed, do.
+// sentence, and in `data` the known ones of: path, value, allowed, do.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct RpcError {
     Json data = Json::object();
 };
 
-// Bytes that a request of so long a line may allocate: what SpareMemory holds for it.
+// Bytes that a request of so long a line may allocate: SpareMemory holds them for it.
 std::size_t most_memory(const Config& config, std::size_t line_bytes);
 // Throws RpcError (refused) with the error's text, if there is one.
 void refuse_if(std::string error);
@@ -95,7 +95,7 @@ class LineAnswer {
   public:
     explicit LineAnswer(std::string_view line) : line_(line) {}  // which stays where it is
 
-    // Answers the next request. False: that was the last one. Whatever a method throws is in the answer;
+    // Answers the next request. False: that was the last one. An exception of a method becomes the answer;
     // throws std::bad_alloc only, when even the refusal found no memory.
     bool step(Api& api, RpcClient& client);
     std::size_t bytes() const { return text_.size(); }  // so far

@@ -118,7 +118,7 @@ std::size_t ControlServer::places_taken() const {
         sessions_.begin(), sessions_.end(), [](const auto& session) { return session->takes_place(); }));
 }
 
-// Who leaves the most unread goes first; of two that leave as much, who came later.
+// The session with the most unread bytes goes first; of two with as many, the later one.
 void ControlServer::bound_unread() {
     while (unread_bytes() > limits_.all_unread_bytes) {
         const auto worst = std::max_element(

@@ -39,7 +39,7 @@ class ControlServer {
         std::size_t all_unread_bytes = 128U << 20;        // of all clients
         std::chrono::milliseconds line_time{10'000};      // for more of a line
         std::chrono::milliseconds bulk_time{30'000};      // for all of a long line
-        std::chrono::milliseconds unread_time{10'000};    // to read on, for who asks on
+        std::chrono::milliseconds unread_time{10'000};    // to read on, for a client that goes on asking
         std::chrono::milliseconds last_words_time{1000};  // to take them before it is cut
     };
 
@@ -51,9 +51,9 @@ class ControlServer {
     ControlServer(const ControlServer&) = delete;
     ControlServer& operator=(const ControlServer&) = delete;
 
-    // Once a round: cuts who is late; who waits for events and watched figures gets a turn.
+    // Once a round: cuts late clients; clients that wait for events and watched figures get a turn.
     void tick();
-    // What clients take now, and took at most since the start.
+    // The clients' use of the socket now, and its peak since the start.
     Json account() const;
 
   private:
@@ -73,7 +73,7 @@ class ControlServer {
     Limits limits_;
     std::uint64_t inode_ = 0;  // of our file
     std::size_t most_unread_bytes_ = 0;
-    std::vector<char> read_buffer_;  // of whoever reads at the moment
+    std::vector<char> read_buffer_;  // of the session that reads at the moment
     std::list<std::shared_ptr<Session>> sessions_;
     Accepting<Protocol> clients_;
 };

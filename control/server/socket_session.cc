@@ -103,7 +103,7 @@ void ControlServer::Session::serve_soon() {
     boost::asio::post(socket_.get_executor(), turn([this] { serve(); }));
 }
 
-// One request of what has been read.
+// One request of the bytes read.
 void ControlServer::Session::serve() {
     if (closing_) return;
     if (is_full()) {
@@ -138,7 +138,7 @@ void ControlServer::Session::read_on() {
         bulk_ = false;
         if (in_.capacity() > 2 * max_plain_line_bytes) in_.shrink_to_fit();
     }
-    last_read_ = Clock::now();  // what follows may have waited for us, not we for it
+    last_read_ = Clock::now();  // later bytes may have waited for us, not we for them
     read();
 }
 

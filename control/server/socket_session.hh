@@ -17,8 +17,8 @@ class ControlServer::Session : public std::enable_shared_from_this<Session> {
 
     void start() { read(); }
     bool is_open() const { return socket_.is_open(); }
-    // Not who is being turned away, and not who has closed and left nothing to serve, even if its end has not
-    // been read yet: whoever connects after it has its place.
+    // False for a session that is being refused, and for one that has closed and left nothing to serve, even
+    // if its end has not been read yet: the next connection takes its place.
     bool takes_place();
     // At once, and frees what it holds.
     void cut();
@@ -62,7 +62,7 @@ class ControlServer::Session : public std::enable_shared_from_this<Session> {
     std::size_t written_ = 0;       // of the first of out_
     std::size_t unsent_bytes_ = 0;  // of out_
     unsigned bad_lines_ = 0;
-    bool serving_ = false;  // has a turn to come to answer what has been read
+    bool serving_ = false;  // a handler is queued that answers the bytes read
     bool stalled_ = false;  // serving, and it must read its answers first
     bool pushing_ = false;  // has a turn to come to be sent notices
     bool bulk_ = false;     // has one of the places for long lines

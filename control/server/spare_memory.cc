@@ -10,7 +10,7 @@ namespace {
 std::atomic<void*> block{nullptr};
 std::size_t block_bytes = 0;  // while there is one
 
-// What operator new calls before it tries again; without a block it gives up.
+// operator new calls it before it tries again; without a block it gives up.
 void give_back() {
     void* held = block.exchange(nullptr);
     if (held == nullptr) throw std::bad_alloc();

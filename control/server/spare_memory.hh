@@ -1,4 +1,4 @@
-// Memory kept for what has been begun, so that it is not left half done when memory runs out.
+// Memory kept for work that has begun, so that it is not left half done when memory runs out.
 //
 // A request is read, checked, published, noted and answered. Each step allocates; after the change is
 // published nothing can be taken back, and to destroy JSON allocates, too, where a failure ends the process.
@@ -13,7 +13,7 @@ namespace sluice {
 
 class SpareMemory {
   public:
-    // Holds at least `bytes` from now on; false: they cannot be had, and what was held is held on. The block
+    // Holds at least `bytes` from now on; false: they cannot be had, and the present block is kept. The block
     // is not written to, so it takes address space and no memory.
     static bool hold(std::size_t bytes) noexcept;
 };

@@ -1,5 +1,5 @@
-// What the inputs' captures span, and what is said about it: which gaps are shortened, and which files are
-// too far apart. A virtual clock runs at most 100 days, because times more than 106 days apart do not
+// The time that the inputs' captures span, and the remarks on it: which gaps are shortened, and which files
+// are too far apart. A virtual clock runs at most 100 days, because times more than 106 days apart do not
 // compare.
 #pragma once
 
@@ -17,7 +17,7 @@ class CaptureSpan {
     // `stamps` of a file that holds frames.
     void add(const std::string& file, const StampRanges& stamps);
     CaptureTimeline timeline() const { return CaptureTimeline(stamps_); }
-    // An error's text that names the first and the last file and what to do, or empty.
+    // An error's text that names the first and the last file and the remedy, or empty.
     std::string too_long() const;
 
   private:

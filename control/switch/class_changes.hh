@@ -1,5 +1,5 @@
-// Lossless classes that wait for their new limits: since when, what they have lost meanwhile, and when the
-// wait began and ended. Reads the policy that the workers run; changes nothing. Control's thread only.
+// Lossless classes that wait for their new limits: since when, their losses meanwhile, and when the wait
+// began and ended. Reads the policy that the workers run; changes nothing. Control's thread only.
 #pragma once
 
 #include <array>
@@ -32,8 +32,7 @@ struct ClassNotice {
 
 class ClassChanges {
   public:
-    // What has changed since the last look, in order of ports and classes. After each policy that is
-    // published.
+    // The changes since the last call, in order of ports and classes. After each policy that is published.
     std::vector<ClassNotice> look(const Switch& device, Time now);
     // Nothing: the class does not wait.
     std::optional<Time> since(PortId port, ClassId priority) const {

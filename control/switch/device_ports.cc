@@ -107,7 +107,7 @@ std::vector<Finding> DevicePorts::findings(const Config& config) const {
     });
 }
 
-// What the cards do not allow: an error's text, or empty. What they make doubtful is noted.
+// The error of a setting that the cards do not allow, or empty. Doubtful settings are noted.
 std::string DevicePorts::judge_nics() {
     std::vector<Finding> found = findings(config());
     if (force_) sluice::force(found);

@@ -18,14 +18,14 @@ namespace sluice {
 
 class DevicePorts final : public Surroundings, private MirroringSwitch {
   public:
-    // `force`: what the cards are not lossless for is wanted.
+    // `force`: accepts reasons why the cards are not lossless.
     static tl::expected<std::unique_ptr<DevicePorts>, std::string> create(const Config& config, bool force,
                                                                           std::string pci_folder);
 
     // Control, now and then: asks drivers for their links, and looks after cards and interfaces that go and
     // come back.
     void poll_links(Time now);
-    // Control, once a round: what the kernel has said.
+    // Control, once a round: applies the kernel's messages.
     void poll_kernel() {
         if (kernel_) kernel_->poll(*this);
     }
@@ -56,7 +56,7 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     // Interfaces of the kernel that are ports, by their index.
     KernelTables::Ports kernel_ports() const;
     void take_up_interfaces();
-    // What the cards do not allow: an error's text, or empty. What they make doubtful is noted.
+    // The error of a setting that the cards do not allow, or empty. Doubtful settings are noted.
     std::string judge_nics();
 
     // ---- MirroringSwitch
@@ -78,7 +78,7 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     std::optional<PortWatch> port_watch_;
     std::unique_ptr<KernelControl> kernel_;
     TapWatch tap_watch_;
-    bool interfaces_changed_ = false;  // and what follows from it is still to be published
+    bool interfaces_changed_ = false;  // and the result is still to be published
 };
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What happened, in order: the last max_events of it, numbered from 0 since the start.
+// The last max_events events, in order, numbered from 0 since the start.
 #pragma once
 
 #include <cstdint>

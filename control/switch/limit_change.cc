@@ -54,7 +54,7 @@ std::int64_t promised_cells(const Policy& policy) {
     return cells;
 }
 
-// Cells in use beyond what the workers' policy promises.
+// Cells in use beyond those that the workers' policy promises.
 std::int64_t use_beyond(const Switch& device) {
     const Policy& policy = device.policy();
     std::int64_t cells = 0;
@@ -71,7 +71,7 @@ std::int64_t use_beyond(const Switch& device) {
     return cells;
 }
 
-// Queues by which packets of a priority group leave, whatever the port.
+// Queues by which packets of a priority group leave, at any port.
 unsigned queues_of(const ClassMap& map, unsigned group) {
     unsigned queues = 0;
     for (unsigned tc = 0; tc < classes; ++tc)
@@ -99,8 +99,7 @@ void LimitChange::start(std::unique_ptr<Policy> policy) {
 }
 
 bool LimitChange::finish() {
-    // What the workers run now are the tightest limits: when use fits the new ones, those promise nothing
-    // twice.
+    // The workers run the tightest limits now: when use fits the new ones, no cell is promised twice.
     if (!is_pending() || !publication_.is_taken_up()) return false;
     if (pending_cells() > 0) {
         if (!std::exchange(is_waiting_, true)) publication_.publish(while_waiting());
@@ -110,8 +109,8 @@ bool LimitChange::finish() {
     return true;
 }
 
-// What the workers run until the second step. All of them run the tightest limits, so what is promised and
-// what is in use beyond it only fall: what that leaves of the new limits' sum is free for headroom.
+// The limits until the second step. All workers run the tightest limits, so promised cells and cells in use
+// beyond them only fall: the rest of the new limits' sum is free for headroom.
 std::unique_ptr<Policy> LimitChange::while_waiting() const {
     auto policy = std::make_unique<Policy>(device_.policy());
     std::int64_t free = beyond(promised_cells(*awaited_), promised_cells(*policy) + use_beyond(device_));

@@ -1,9 +1,9 @@
 // The way of a new policy to the workers, under traffic. Control's thread only.
 //
 // Limits of the ingress half promise memory, so they change in two steps: first the tightest of old and new,
-// then, once every worker runs it and what is in use fits the new limits, those. A group changes pools with
-// the second step. So no cell is ever promised twice. Everything else in a policy, queues' limits included,
-// holds from the first step on.
+// then, once every worker runs it and use fits the new limits, those. A group changes pools with the second
+// step. So no cell is ever promised twice. Everything else in a policy, queues' limits included, holds from
+// the first step on.
 //
 // Where the second step cannot follow at once, the use that it waits for falls under any load: a group that
 // becomes lossless is `changing`, that is in XOFF, with as much of its headroom as is free; another group
@@ -36,7 +36,7 @@ class LimitChange {
     const Publication& publication() const { return publication_; }
 
     // Workers run `policy` or, while the change is pending, its first step. A change that overtakes another
-    // starts from what they run now.
+    // starts from the limits that they run now.
     void start(std::unique_ptr<Policy> policy);
     // The second step, if it is due; true when it came.
     bool finish();

@@ -1,4 +1,4 @@
-// What control collects from the workers' rings: decision records and microbursts, and what it lost of them.
+// Collects decision records and microbursts from the workers' rings, and counts the lost ones.
 //
 // Under the virtual clock it is asked after every step, so nothing is lost while a ring holds the events of
 // one instant; under the real clock now and then.

@@ -40,7 +40,7 @@ class Publication {
     // "worker 1 has not taken it up for 2 s", of a worker that has been waited for in vain; empty: all run
     // what was published last.
     std::string late() const;
-    // Once a round: what has happened since the last call.
+    // Once a round: the events since the last call.
     enum class Notice : std::uint8_t { none, late, back };
     Notice notice();
 

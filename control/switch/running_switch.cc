@@ -18,7 +18,8 @@
 namespace sluice {
 namespace {
 
-// The first problem that keeps it from being used: of those that may be forced none, if any was.
+// The first problem that forbids the configuration. Problems that may be forced do not count once any was
+// forced.
 const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
     for (const QosProblem& problem : qos.problems)
         if (state.forced.empty() || !may_be_forced(problem.id.name())) return &problem;
@@ -89,7 +90,8 @@ std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const Effec
         PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
         const PuntLimit wanted = config_.kernel.routes ? config.punt.unresolved : PuntLimit{};
         if (slow_path_.tap(id) != nullptr) port.punts = true;
-        // Who has nobody to answer may still wait for a neighbor, where there is a kernel to find it out.
+        // A port without a TAP or responder may still punt `unresolved`, where a kernel can resolve
+        // neighbors.
         if (!port.punts) port.punt_limit = {};
         unresolved = wanted;
         port.punts |= wanted.rate != 0;

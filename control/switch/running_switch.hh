@@ -1,7 +1,7 @@
 // A switch made from a configuration, and the only way to change it while it runs. A value: several can live
 // in one process. Where its ports come from its surroundings say; a runner gives it turns, and its clock.
 //
-// The .cc files: changes; _ports: what it is made of; _notes: what it watches.
+// The .cc files: changes; _ports: its parts; _notes: its watches.
 //
 // Owns, in this order: packet pool, routes, ports and workers. Every change compiles a whole new policy,
 // which names the tables of routes, publishes it and returns when all workers run it; what cannot be compiled
@@ -41,9 +41,9 @@ struct RunningOptions {
     std::string name = "sluice";        // unique in the process
     std::uint32_t identity = 0;         // among the switches of a run: their draws differ (WRED, faults)
     unsigned trace_slots = 0;           // per queue; 0: no depth trace
-    std::vector<std::string> forced{};  // force.hh: what the configuration is not lossless for
+    std::vector<std::string> forced{};  // force.hh: accepted reasons why it is not lossless
     unsigned packets = 0;               // packet buffers; 0: as many as the configuration needs
-    bool observes = true;               // false: the caller takes what workers observe
+    bool observes = true;               // false: the caller takes the workers' events
     rte_mempool* pool = nullptr;        // of the packet buffers, shared with other switches; null: its own
 };
 
@@ -63,13 +63,15 @@ class RunningSwitch {
     // change or is late; a change that the memory or the tables of a late worker forbid is refused.
     std::string set_port(const std::string& name, bool up);
     std::string hold_queue(const std::string& port, ClassId queue, bool hold);
-    // Decision records from now on as `wanted` says, which check_decisions has found good; `what` was said.
+    // Decision records from now on as `wanted` says, which check_decisions has found good; `what`: the
+    // command's words.
     std::string set_decisions(const DecisionsConfig& wanted, const std::string& what);
     std::string apply(Config config) { return apply(std::move(config), forced()); }
-    // `forced`: what it is not lossless for, and which is wanted.
+    // `forced`: accepted reasons why it is not lossless.
     std::string apply(Config config, std::vector<std::string> forced);
     const std::vector<std::string>& forced() const { return state_.forced; }
-    // Routes and neighbors alone, the configuration's or the kernel's; costs what it changes.
+    // Routes and neighbors alone, the configuration's or the kernel's; the cost is that of the changed
+    // entries.
     std::string change_routes(const RouteChanges& changes);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
@@ -81,19 +83,18 @@ class RunningSwitch {
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
     // Null: the port never had one.
     const FaultPort* fault_port(PortId id) const { return fault_ports_[id]; }
-    // A change waits for what is in use to fit its limits.
+    // A change waits until use fits its limits.
     bool is_changing() const { return change_->is_pending(); }
     // Cells in use beyond limits that were cut; the rest of that change follows when they have left.
     std::int64_t pending_cells() const { return change_->pending_cells(); }
-    // Control, after each step of the clock: the second half of a change of limits, once what is in use fits.
-    // True when it came: under the virtual clock the instant is then to be run again, for groups that may
-    // resume now.
+    // Control, after each step of the clock: the second half of a change of limits, once use fits. True when
+    // it came: under the virtual clock the instant is then to be run again, for groups that may resume now.
     bool finish_change();
     // Lossless classes that wait for their limits.
     const ClassChanges& class_changes() const { return class_changes_; }
     // Where the cells are that a pending change waits for.
     std::optional<LimitChange::QueueName> awaited_queue() const { return change_->fullest_queue(); }
-    // What to say of a worker that has not taken up what is published (publication.hh); empty: all run it.
+    // The text on a worker that has not taken up the published policy (publication.hh); empty: all run it.
     std::string late_worker() const { return change_->publication().late(); }
 
     const Config& config() const { return config_; }
@@ -111,12 +112,12 @@ class RunningSwitch {
 
     bool is_virtual() const { return config_.clock == ClockKind::virtual_time; }
     Time now() const { return clock_ != nullptr ? clock_->now() : Time{}; }
-    // Workers run on other threads now: only what they share may be looked at.
+    // Workers run on other threads now: only shared state may be read.
     bool is_live() const { return clock_ != nullptr && clock_->is_running(); }
 
-    // Control, after each step of the clock: takes what workers observed, and notes what no lossless switch
-    // should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker that
-    // fell behind.
+    // Control, after each step of the clock: takes the workers' events, and notes those that no lossless
+    // switch should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker
+    // that fell behind.
     void watch();
     // What receive rings lost: `watch` looks now and then, and who ends a virtual run once more.
     void look_at_rings();
@@ -126,8 +127,9 @@ class RunningSwitch {
     const EthdevPort* ethdev(PortId id) const { return surroundings_.ethdev(id); }
     const HostPort* host(const std::string& name) const { return surroundings_.host(name); }
     const KernelControl* kernel() const { return surroundings_.kernel(); }
-    // Control, once a round, and under the virtual clock after each instant: takes what ports have punted.
-    // True when frames wait to be sent for it: under the virtual clock the instant is then to be run again.
+    // Control, once a round, and under the virtual clock after each instant: takes frames that ports have
+    // punted. True when frames wait to be sent for it: under the virtual clock the instant is then to be run
+    // again.
     bool serve_slow_path();
     SlowPath& slow_path() { return slow_path_; }
     const SlowPath& slow_path() const { return slow_path_; }
@@ -136,9 +138,9 @@ class RunningSwitch {
     const std::vector<MacAddress>& macs() const { return macs_; }
     // MACs of devices, by port, from now on: an error's text, or empty.
     std::string change_macs(const std::map<PortId, MacAddress>& macs);
-    // What its devices are not lossless for, and which is wanted.
+    // Adds reasons why its devices are not lossless, which are accepted.
     void force_also(std::vector<std::string> reasons);
-    // What holds the port's link up or down may have changed.
+    // The cause of the port's link state may have changed.
     void look_at_link(PortId id);
     void note(std::string kind, std::string text, std::optional<WatchdogNotice> watchdog = {});
     // Likewise, but the same words once in a run.
@@ -208,7 +210,7 @@ class RunningSwitch {
     std::vector<std::string> complaints_;
     SlowPath slow_path_;
     bool interrupted_ = false;
-    std::set<std::string> noted_;  // what has been noted once
+    std::set<std::string> noted_;  // notes made once
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;
     ClassChanges class_changes_;

@@ -1,4 +1,4 @@
-// What a switch watches, notes, and does not promise.
+// The watches, notes and broken promises of a switch.
 #include "control/switch/running_switch.hh"
 
 #include <fmt/format.h>

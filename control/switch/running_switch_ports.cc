@@ -1,4 +1,4 @@
-// What a switch is made of: the packet pool, the routes' tables, and its ports.
+// The parts of a switch: the packet pool, the routes' tables, and its ports.
 #include "control/switch/running_switch.hh"
 
 #include <fmt/format.h>

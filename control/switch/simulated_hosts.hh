@@ -1,4 +1,4 @@
-// The simulated hosts of one switch: their ports, and what may change of them while they run.
+// The simulated hosts of one switch: their ports, and their settings that may change while they run.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class SimulatedHosts {
         : specs_(std::move(specs)), hosts_(std::move(hosts)) {}
 
     bool has(const std::string& port) const { return specs_.contains(port); }
-    // The port that `has` one, once; what is delivered to it may go to a capture, too. An error's text.
+    // The port that `has` one, once; its received frames may go to a capture, too. An error's text.
     tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
                                                           rte_mempool* pool, const CaptureTimeline& timeline);
     // Hosts of the configuration, as it is from `now` on.

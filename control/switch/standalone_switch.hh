@@ -16,7 +16,7 @@ namespace sluice {
 
 struct StandaloneOptions {
     RunningOptions running{};
-    bool force = false;  // what its network cards are not lossless for is wanted
+    bool force = false;  // accepts reasons why its network cards are not lossless
     std::string pci_folder = PciDevice::usual_folder;
 };
 

@@ -1,7 +1,7 @@
-// What a switch stands in: where its ports come from, and what is beside them. Ports that are captures
+// The surroundings of a switch: the source of its ports, and the parts beside them. Ports that are captures
 // and simulated hosts (virtual_ports.hh), devices of this machine with the kernel behind them
-// (device_ports.hh), links to other switches, or what a test wants. The switch owns the ports, and asks this
-// for everything that is not the same behind all of them.
+// (device_ports.hh), links to other switches, or a test's ports. The switch owns the ports, and asks this for
+// everything that is not the same behind all of them.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ class Surroundings {
     // The configuration has changed.
     virtual void configured() {}
 
-    // Of a port: the MAC of its device, and what holds its link down.
+    // Of a port: the MAC of its device, and the cause of a link that is down.
     virtual std::optional<MacAddress> mac(PortId) const { return std::nullopt; }
     virtual LinkCause link_cause(PortId) const { return LinkCause::none; }
     // Null: the port is none of a device.
@@ -52,7 +52,7 @@ class Surroundings {
         static const CaptureTimeline none;
         return none;
     }
-    // What the devices make of a configuration, and which promises they break.
+    // Findings about the devices under a configuration, and the promises that they break.
     virtual std::vector<Finding> findings(const Config&) const { return {}; }
     virtual std::vector<std::string> broken_promises() const { return {}; }
 };

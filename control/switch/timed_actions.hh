@@ -1,5 +1,5 @@
-// Actions by their time on the switch's clock: each is carried out once, whatever becomes of it; those of one
-// time in the order of calls.
+// Actions by their time on the switch's clock: each is carried out once, with any result; those of one time
+// in the order of calls.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class TimedActions {
         if (actions_.empty()) return std::nullopt;
         return Time{actions_.begin()->first};
     }
-    // Those up to `now`, and what they add up to it.
+    // Those up to `now`, and those that they add up to then.
     void run_due(Time now) {
         while (!actions_.empty() && Time{actions_.begin()->first} <= now) {
             const auto action = std::move(actions_.begin()->second);

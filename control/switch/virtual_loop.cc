@@ -13,8 +13,8 @@ namespace sluice {
 namespace {
 
 // A pause of a peer ends or is refreshed within 34 ms, so only a queue that an operator holds stands for
-// longer, and what it holds up is paused by us. A port's refreshes come to this many in 168 s at 100G, and to
-// 76 MB of a capture.
+// longer, and we pause its senders. A port's refreshes come to this many in 168 s at 100G, and to 76 MB of a
+// capture.
 constexpr std::uint64_t most_idle_frames_a_port = 1'000'000;
 
 std::vector<Switch*> devices_of(const std::vector<RunningSwitch*>& switches) {
@@ -48,7 +48,7 @@ VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn)
     for (RunningSwitch* running : switches_) running->set_clock(runner_);
 }
 
-// The packets of this instant, and what control answers to them.
+// The packets of this instant, and control's answers to them.
 void VirtualLoop::settle() {
     runner_.run();
     for (bool more = true; more;) {

@@ -1,8 +1,8 @@
 // The virtual clock of any number of switches: an instant at a time, and between two of them control's part
 // of each switch. On the calling thread.
 //
-// At an instant, in this order: what was asked for it (commands, a test's actions), the switches' packets,
-// frames that control answers, the rest of a change that can end now, and what control watches.
+// At an instant, in this order: its actions (commands, a test's actions), the switches' packets, frames that
+// control answers, the rest of a change that can end now, and control's watches.
 #pragma once
 
 #include <functional>

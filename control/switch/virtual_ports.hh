@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// What reading every input whole has found: a damaged one is refused before anything starts.
+// The result of reading every input whole: a damaged one is refused before anything starts.
 struct ScannedCaptures {
     CaptureSpan span;
     std::vector<std::string> empty;  // "port h0: in.pcap holds no frames"
@@ -26,7 +26,7 @@ class VirtualPorts final : public Surroundings {
     tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
                                                           const Config& config, rte_mempool* pool) override;
     std::string join(RunningSwitch& running) override;
-    // Hosts take up what may change while they run.
+    // Hosts take up the settings that may change while they run.
     void configured() override { hosts_.configured(running_->config(), running_->now()); }
     const CaptureTimeline& timeline() const override { return timeline_; }
     const HostPort* host(const std::string& name) const override {

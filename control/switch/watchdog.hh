@@ -1,4 +1,4 @@
-// The PFC watchdog as control sees it: what it watches, what it has done since the last look, its report.
+// The PFC watchdog as control sees it: its queues, its actions since the last look, its report.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct WatchdogNotice {
     std::uint64_t dropped;
 };
 
-// Compares counters with what they were: storms that began or ended since the last time, in order of ports
-// and queues, those that ended first.
+// Compares counters with their earlier values: storms that began or ended since the last time, in order of
+// ports and queues, those that ended first.
 class WatchdogWatch {
   public:
     std::vector<WatchdogNotice> look(Switch& device);

@@ -1,5 +1,5 @@
-// What a program says to people, on stdout and stderr, the only place that writes there. A full disk, or a
-// reader that went away, costs the words and nothing else; `all_said` tells of stdout whether it did.
+// Writes to stdout and stderr; no other file does. A full disk, or a reader that went away, costs the words
+// and nothing else; `all_said` tells of stdout whether it did.
 #pragma once
 
 #include <fcntl.h>
@@ -43,13 +43,13 @@ inline bool all_said(const char* program) noexcept {
 }
 
 // At the start: a standard stream that is closed becomes /dev/null. Otherwise the next file opened would get
-// its number, and what is said would be written into it.
+// its number, and output would be written into it.
 inline void hold_standard_streams() noexcept {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) static_cast<void>(open("/dev/null", O_RDWR));
 }
 
-// For a program that goes on when a reader of what it writes has gone away: a write then fails instead.
+// For a program that goes on when the reader of its output has gone away: a write then fails instead.
 inline void outlive_readers() noexcept { static_cast<void>(std::signal(SIGPIPE, SIG_IGN)); }
 
 }  // namespace sluice
