@@ -1,4 +1,4 @@
-"""What every benchmark is given, and the one way in which something is judged against a yardstick."""
+"""The arguments of every benchmark, and the one way to judge a figure against a yardstick."""
 import contextlib
 import os
 import pathlib
@@ -17,7 +17,7 @@ class Missing(Exception):
 
 
 class Late(RuntimeError):
-    """Who was to load the program did not keep its pace. In a round of which the machine below took a part that says nothing."""
+    """The load generator did not keep its pace. In a round of which the hypervisor took a part, this says nothing."""
 
 
 class Round(typing.NamedTuple):
@@ -132,6 +132,6 @@ def distribution(name, unit, figures, yardstick=None, yardstick_value=None, reac
 
 
 def no_figure(name, why):
-    """What was to be measured and could not: it has reached nothing."""
+    """A benchmark that could not be measured: it has reached nothing."""
     return {'name': name, 'unit': None, 'value': None, 'yardstick': None, 'yardstick_value': None, 'ratio': None, 'reach': None,
             'met': False, 'better': None, 'values': [], 'yardstick_values': [], 'why': why}

@@ -1,4 +1,4 @@
-"""What clients of the control socket do to forwarding, and how soon they are answered. They run on the control core."""
+"""The effect of clients of the control socket on forwarding, and the time to an answer. They run on the control core."""
 import contextlib
 import os
 import threading
@@ -14,7 +14,7 @@ ROUTES_AT_ONCE = 100  # of a request
 THRESHOLD_CHANGES = 100  # a second
 WATCHERS = 10
 WATCH_EVERY_S = 0.1
-KEPT_UP = 0.98  # of what was to be asked; with less there is no figure
+KEPT_UP = 0.98  # of the planned requests; with less there is no figure
 
 
 class Attached:

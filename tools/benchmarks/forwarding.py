@@ -82,8 +82,8 @@ def standing_backlog(bench):
     """the first row's frames with 8000 of them standing in the queues, against the first row. The peers pause all classes
     most of the time and let just so much go that every queue stays full: each frame waits behind 250 others of its queue and
     has left the caches when its turn comes"""
-    # A turn receives 32 frames a port and sends up to 32 for each port and once more: what a peer lets go in two turns of a
-    # cycle is what comes in in the whole cycle, less a few frames by which the queues fill up, stay full, and drop.
+    # A turn receives 32 frames a port and sends up to 32 for each port and once more: the frames that a peer lets go in two turns of a
+    # cycle are those that arrive in the whole cycle, less a few frames by which the queues fill up, stay full, and drop.
     per_turn, turns, surplus = 32, 2, 4
     released = turns * per_turn * (1 + traffic.PORTS)
     cycle = released + surplus

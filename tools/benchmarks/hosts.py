@@ -69,7 +69,7 @@ def sent_by_hosts(delivered, folder):
 
 
 def rate(switch, *options):
-    """What measures million packets a second of the process's time in user space, without that of its start."""
+    """Measures million packets a second of the process's time in user space, without that of its start."""
     def seconds(*more):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         report, _ = switch.run(*more)

@@ -25,7 +25,7 @@ PERCENTILES = ('p50', 'p99', 'p999')
 
 
 def refuse_other_load(seen, per_second, may_lose):
-    """What was to be sent must have been, and have come out."""
+    """All frames must have been sent, and have come out."""
     wanted = per_second * seen['seconds']
     told = f'{wanted:.0f} packets were to be sent, {seen["sent"]} were and {seen["received"]} came out, so there is no figure'
     if seen['sent'] < SENT * wanted:

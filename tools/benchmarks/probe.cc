@@ -1,6 +1,6 @@
-// sluice-probe: sends the frames of a capture into one port of a program and takes what comes out of another,
-// at a steady rate; says how long frames were under way. It polls. Each frame carries the TSC at which its
-// burst was sent, behind its headers. Exit codes: 0 done, 1 failed, 2 usage.
+// sluice-probe: sends the frames of a capture into one port of a program and takes the frames that come out
+// of another, at a steady rate; says how long frames were under way. It polls. Each frame carries the TSC at
+// which its burst was sent, behind its headers. Exit codes: 0 done, 1 failed, 2 usage.
 //
 // It stays connected until its input ends: v22.11's net_memif takes the memory of a client that goes from
 // under a server that polls.
@@ -82,7 +82,7 @@ class Probe {
         }
     }
 
-    // What could not be sent in time is left out, not made up for in a longer burst than the largest.
+    // Frames that could not be sent in time are left out, not made up for in a longer burst than the largest.
     void run(std::uint64_t per_second, unsigned burst, Duration length, Account& account) {
         const Time begin = clock_.now();
         const double per_ps = static_cast<double>(per_second) * 1e-12;
@@ -138,7 +138,7 @@ class Probe {
         }
     }
 
-    // What the program sends where frames come from: pauses.
+    // The frames that the program sends to the source of frames: pauses.
     void discard() {
         std::array<Packet*, burst_size> burst{};
         for (unsigned n = out_.receive(burst, {}); n != 0;) rte_pktmbuf_free(burst[--n]);

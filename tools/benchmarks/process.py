@@ -1,4 +1,4 @@
-"""What concerns the process and its clocks, not forwarding."""
+"""Benchmarks of the process and its clocks, not of forwarding."""
 import sluiced
 import traffic
 from bench import row
@@ -8,7 +8,7 @@ FRAMES = 2_000_000  # of all ports
 
 
 def virtual_rate(bench, ports=traffic.PORTS, buffer='32MB', apart=False):
-    """What measures million packets per second of wall time under the virtual clock, captures in, nothing written. `apart`: an
+    """Measures million packets per second of wall time under the virtual clock, captures in, nothing written. `apart`: an
     instant for each frame; else what comes to all ports at one moment is one."""
     bench.need('sluice-traffic', 'sluiced')
     folder = bench.folder / f'{ports}-ports'

@@ -30,7 +30,7 @@ rate = "60G"
 duration = "{run_us}us"
 
 """ + ''.join(f"""
-[[flow]]                   # 95 % of what p0 and p2 can send, of another class: XOFFs find their rings in use
+[[flow]]                   # 95 % of the rate of p0 and p2, of another class: XOFFs find their rings in use
 kind = "roce"
 from = ["h1", "h3"]
 to = "{traffic.remote(port)}"

@@ -1,4 +1,4 @@
-"""What becomes of figures: bench.json, the table, the comparison with another bench.json."""
+"""The output of figures: bench.json, the table, the comparison with another bench.json."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ def commit(root):
 
 
 def machine(bench):
-    """What figures depend on beside the program."""
+    """The conditions of the figures beside the program."""
     names = [line.split(':', 1)[1].strip() for line in pathlib.Path('/proc/cpuinfo').read_text().splitlines()
              if line.startswith('model name')]
     return {'cpu': names[0] if names else 'unknown', 'cores': bench.cores,

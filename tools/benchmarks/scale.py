@@ -1,4 +1,4 @@
-"""What must not cost much: other headers, many routes, many ports. And what must gain: a second worker."""
+"""Loads that must not cost much: other headers, many routes, many ports. And one that must gain: a second worker."""
 import statistics
 import time
 
@@ -102,7 +102,7 @@ def million_routes(bench):
     captures, _ = first_row(bench)
     text = sluiced.configuration(sluiced.endless(spread(captures)), cores=[bench.worker_core], eal=bench.eal)
     lines = bulk_requests()
-    # Until the routes are there packets have none; only what is dropped afterwards is a loss.
+    # Until the routes are there packets have none; only a later drop is a loss.
     return against_first_row(bench, 'million_routes', text, 0.9, prepare=lambda switch: add_routes(switch.client, lines),
                              may_drop=1.0, check=refuse_drops)
 
@@ -147,7 +147,7 @@ QUEUES_EGRESS = 6  # ports: together they send in a turn as much as a port with 
 
 
 def in_turn(captures):
-    """What comes to port 0 leaves by the others in turn."""
+    """Frames into port 0 leave by the others in turn."""
     return traffic.towards(captures[:1], lambda _, number: int.from_bytes((10, 1, 1 + number % QUEUES_EGRESS, 2), 'big'))[0]
 
 

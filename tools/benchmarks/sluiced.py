@@ -284,7 +284,7 @@ def refuse_other_marks(before, after, every):
 
 
 def refuse_no_backlog(before, after, surplus):
-    """What comes in beyond what can leave, the share `surplus`, is dropped as long as the queues are full: in the time by
+    """The input beyond the output's rate, the share `surplus`, is dropped as long as the queues are full: in the time by
     which the reports differ every queue of every port was so, mostly."""
     few = []
     for name, port in after['ports'].items():

@@ -19,7 +19,7 @@ constexpr int not_permitted = -32002;  // of the API
 constexpr int bad_parameters = -32602;
 constexpr std::size_t read_bytes = 65'536;
 
-// What the switch says of a refusal: a sentence, then all that is known of it, a line each.
+// The text of a refusal: a sentence, then its details, a line each.
 Failure failure_of(const Json& error) {
     const int code = error.value("code", 0);
     Failure failure{exit_refused, error.value("message", "refused")};

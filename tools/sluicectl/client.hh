@@ -1,4 +1,4 @@
-// A connection to a switch's control socket: one request at a time, and what it sends by itself.
+// A connection to a switch's control socket: one request at a time, and its notifications.
 #pragma once
 
 #include <chrono>

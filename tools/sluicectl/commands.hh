@@ -1,4 +1,4 @@
-// What every command is: its pattern, what it does, and how. Help, completion and dispatch are made from this
+// The table of commands: pattern, sentence and function. Help, completion and dispatch are made from this
 // table.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Options {
     bool json = false;
 };
 
-// What commands work with: the switch, asked when first needed.
+// The switch as commands see it: asked when first needed.
 class Context {
   public:
     explicit Context(Options options) : options_(std::move(options)) {}

@@ -54,7 +54,7 @@ std::string changes_count(const Json& count) {
 Answer applied(Json json) {
     std::string text = changes_text(json["changes"]);
     if (text.empty()) text = "nothing changes\n";
-    text += findings_text(json["findings"], false);  // as at the start; notes are for who asks
+    text += findings_text(json["findings"], false);  // as at the start, without notes
     if (json["pending_cells"] != 0)
         text += fmt::format("limits that were cut follow when {} cells have left\n",
                             json_text(json["pending_cells"]));

@@ -10,7 +10,7 @@
 namespace sluice::ctl {
 namespace {
 
-// A part of the report, and what to say where it is empty.
+// A part of the report, and the text where it is empty.
 struct Part {
     const char* name;  // "hosts"
     const char* one;

@@ -1,4 +1,4 @@
-// Who is there, the clock, the report, events.
+// Version and ports, the clock, the report, events.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Ports, queues, PFC, the buffer, the watchdog, and what the qualities of service come to.
+// Ports, queues, PFC, the buffer, the watchdog, and the effective quality of service.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Json ports_of(Context& context, const std::string& name) {
     return one;
 }
 
-// What a priority group is configured to be, and what it is: "changing" until its headroom is there.
+// The configured and the present state of a priority group: "changing" until its headroom is there.
 std::string configured_text(const Json& group) { return group["lossless"] == true ? "lossless" : "lossy"; }
 
 // "class h1.3 is changing since 170 us, waiting for 312 cells, most of them in queue h4.3"; empty otherwise.
@@ -61,7 +61,7 @@ std::uint64_t sum_of(const Json& object) {
     return sum;
 }
 
-// What the steering program of an XDP port decided.
+// The decisions of an XDP port's steering program.
 std::string steering_table(const Json& port) {
     const Figures steering("ports.{port}.steering", port["steering"]);
     Table table({"<steering", "frames"});
@@ -69,7 +69,7 @@ std::string steering_table(const Json& port) {
     return table.text();
 }
 
-// What the port's device can do.
+// The capabilities of the port's device.
 std::string capabilities_table(const Json& port) {
     Table table({"<device", "<"});
     for (const auto& [what, value] : port["capabilities"].items()) table.row({what, word_text(value)});
@@ -78,7 +78,7 @@ std::string capabilities_table(const Json& port) {
     return table.text();
 }
 
-// What its MAC counted, but for zeros, and its module's temperature.
+// The counters of its MAC, but for zeros, and its module's temperature.
 std::string physical_table(const Json& physical) {
     const Figures figure("ports.{port}.physical", physical);
     Table table({"<physical", "<"});
@@ -96,7 +96,7 @@ std::string physical_table(const Json& physical) {
     return table.empty() ? "no physical errors\n" : table.text();
 }
 
-// What control got of the port, and sent by it.
+// The frames that control received from the port, and sent by it.
 std::string slow_path_table(const Json& port) {
     const Figures figure("ports.{port}", port);
     Table table({"<punted", "frames"});

@@ -60,7 +60,7 @@ Answer list(Context& context, const Arguments& arguments) {
     return {std::move(json), text.empty() ? "no decision is kept\n" : std::move(text)};
 }
 
-// What no packet's record says: frames that no receive ring had room for.
+// Frames without a record: no receive ring had room for them.
 Json missed_frames(const Json& ports) {
     Json missed = Json::array();
     for (const auto& [name, port] : ports.items())

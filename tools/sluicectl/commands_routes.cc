@@ -24,7 +24,7 @@ std::string prefix_of(const std::string& typed, const Json& via) {
     return typed + (typed.find(':') == std::string::npos ? "/32" : "/128");
 }
 
-// What `dev` said must be where the neighbor is.
+// The neighbor must be at the port that `dev` names.
 void check_ports(Context& context, const Hops& hops) {
     if (hops.ports.empty()) return;
     const Json neighbors = context.call("neighbor.list");
@@ -79,7 +79,7 @@ Answer route_show(Context& context, const Arguments& arguments) {
         if (arguments.has("PREFIX") && route["prefix"] != prefix_of(arguments.value("PREFIX"), route["via"]))
             continue;
         text += word_text(route["prefix"]);
-        // Of the configuration's own nothing need be arguments.
+        // An entry of the configuration needs no mark.
         const std::string source = route["source"] == "static" ? ""
                                                                : " source " + word_text(route["source"]) +
                                                                      (route["used"] == true ? "" : " unused");

@@ -17,7 +17,7 @@ double ratio(const Json& part, const Json& whole) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-// A stage a line, and all of them but the idle turns: what a packet costs.
+// A stage a line, and all of them but the idle turns: the cost of a packet.
 std::string stages_table(const Json& meter, const Json& tsc_hz) {
     const Json& stages = meter["stages"];
     std::uint64_t all = 0;

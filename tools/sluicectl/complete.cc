@@ -110,7 +110,7 @@ Words values_of(Context& context, const std::string& path) {
     return {};
 }
 
-// What may stand for a place behind `words`.
+// The candidates for a place behind `words`.
 Words names_for(Context& context, std::span<const std::string> words, const std::string& place) {
     Words names;
     const auto add = [&](const Json& list, const char* member) {

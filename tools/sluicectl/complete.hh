@@ -12,8 +12,8 @@ std::span<const Command> help_commands();
 // All commands, or those of an object.
 std::string help_text(std::string_view object);
 
-// What may follow `words` and begins with `partial`. Names of ports, keys and routes come from the switch;
-// when none answers there are just fewer candidates.
+// The words that may follow `words` and begin with `partial`. Names of ports, keys and routes come from the
+// switch; when none answers there are just fewer candidates.
 Words complete(Context& context, std::span<const std::string> words, std::string_view partial);
 
 }  // namespace sluice::ctl

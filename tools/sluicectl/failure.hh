@@ -1,4 +1,4 @@
-// Exit codes, and what ends a command before its end.
+// Exit codes, and the exception that ends a command.
 #pragma once
 
 #include <string>

@@ -125,7 +125,7 @@ Words Grammar::words_at(const std::vector<std::size_t>& commands, std::size_t at
     return words;
 }
 
-// Follows the words as long as patterns begin with plain ones. `whole`: nothing more will be arguments, so an
+// Follows the words as long as patterns begin with plain ones. `whole`: no more words follow, so an
 // object alone is its `show`.
 Grammar::Narrowed Grammar::narrow(std::span<const std::string> words, bool whole) const {
     Narrowed now;

@@ -31,7 +31,7 @@ struct Element {
 
 std::vector<Element> parse_pattern(std::string_view pattern);
 
-// What was arguments, by the name of the place or flag, the key of the pair, or "a|b" of the choice.
+// The arguments, by the name of the place or flag, the key of the pair, or "a|b" of the choice.
 struct Arguments {
     std::size_t command = 0;  // index of the pattern
     std::map<std::string, std::string, std::less<>> values;
@@ -45,10 +45,10 @@ class Grammar {
   public:
     explicit Grammar(std::span<const std::string_view> patterns);
 
-    // Throws Failure (exit_usage) that names what was wanted and the nearest word.
+    // Throws Failure (exit_usage) that names the expected words and the nearest word.
     Arguments match(std::span<const std::string> words) const;
 
-    // What may come after `words`: plain words, and names of places ("PORT") for the caller to fill.
+    // The candidates after `words`: plain words, and names of places ("PORT") for the caller to fill.
     struct Next {
         Words words;
         Words places;

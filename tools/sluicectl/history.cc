@@ -25,7 +25,7 @@ Kind kind_of(const std::string& path) {
     return S_ISREG(status.st_mode) ? Kind::plain : Kind::other;
 }
 
-// What would move the cursor when it is recalled is no line of ours.
+// A line with control characters is refused: it would move the cursor when it is recalled.
 bool is_text(std::string_view line) {
     return !line.empty() && line.size() <= History::max_line_bytes &&
            std::none_of(line.begin(), line.end(),

@@ -24,8 +24,8 @@ class History {
     std::vector<std::string> earlier() const;
     const std::string& path() const { return path_; }
     void add(std::string_view line);
-    // Puts what was added behind what the file holds now: mode 0600, in folders of 0700 that it makes as far
-    // as the first of them may be missing. False when it cannot.
+    // Appends the new lines to the file's present ones: mode 0600, in folders of 0700 that it makes as far as
+    // the first of them may be missing. False when it cannot.
     bool save();
 
   private:

@@ -13,10 +13,10 @@ namespace sluice::ctl {
 Hops parse_hops(std::span<const std::string> words) {
     static const Words known{"via", "dev", "weight", "nexthop", "blackhole"};
     Words plain;                                             // without `nexthop` and `dev`, no word cut short
-    std::vector<std::pair<std::size_t, std::string>> ports;  // of the n-th `via`, what `dev` said
+    std::vector<std::pair<std::size_t, std::string>> ports;  // of the n-th `via`, its `dev`
     std::size_t vias = 0;
     bool has_via = false;  // the hop that is being said
-    std::string port;      // what `dev` said before its `via`
+    std::string port;      // a `dev` before its `via`
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto value = [&](std::string_view word) -> const std::string& {
             if (i + 1 == words.size()) throw Failure{exit_usage, std::string(word) + " wants a value"};

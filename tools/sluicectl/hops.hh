@@ -13,7 +13,7 @@ namespace sluice::ctl {
 // is refused.
 struct Hops {
     Json via;                                                // as route.add wants it
-    std::vector<std::pair<std::string, std::string>> ports;  // address and what `dev` said of it
+    std::vector<std::pair<std::string, std::string>> ports;  // address and its `dev`
 };
 // Throws Failure.
 Hops parse_hops(std::span<const std::string> words);

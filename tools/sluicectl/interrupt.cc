@@ -12,8 +12,8 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 extern "C" void on_interrupt(int) { interrupted = 1; }
 
-// The signal is let in nowhere else, so that it never comes just before the wait that it should end. What is
-// left of the time after other signals is waited again from the start.
+// The signal is let in nowhere else, so that it never comes just before the wait that it should end. After
+// another signal the rest of the time is waited again.
 bool wait_on(pollfd* descriptor, std::optional<std::chrono::nanoseconds> patience) {
     constexpr std::int64_t ns_a_second = 1'000'000'000;
     const std::int64_t ns = patience ? patience->count() : 0;

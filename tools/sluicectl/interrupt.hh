@@ -1,4 +1,4 @@
-// Ctrl-C ends what is waited for, not always the program.
+// Ctrl-C ends a wait, not always the program.
 #pragma once
 
 #include <chrono>

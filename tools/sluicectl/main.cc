@@ -62,7 +62,7 @@ int run_command(Context& context, const Words& words, const Repeat& repeat) {
     }
 }
 
-// Takes the options off; what is left are words.
+// Takes the options off; the rest are words.
 Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
     Words words;
     for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -67,7 +67,7 @@ int give_up(int, int) {
     return 0;
 }
 
-// The terminal's lines, with what earlier sessions arguments.
+// The terminal's lines, with those of earlier sessions.
 class Terminal {
   public:
     explicit Terminal(Context& context) : history_(History::default_path()) {

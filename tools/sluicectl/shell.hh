@@ -5,7 +5,7 @@
 
 namespace sluice::ctl {
 
-// One line's command; prints what it says. The exit status.
+// Runs one line's command and prints its output. Returns the exit status.
 using RunLine = int (*)(Context&, const Words&);
 
 // A line's words: blanks separate, double quotes hold together, # begins a comment. Throws Failure.

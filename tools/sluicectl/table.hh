@@ -11,7 +11,7 @@
 
 namespace sluice::ctl {
 
-// Columns as wide as what they hold; a title that begins with '<' is of a column of words, set to the left.
+// Columns as wide as their texts; a title that begins with '<' is of a column of words, set to the left.
 class Table {
   public:
     explicit Table(std::vector<std::string> titles) : rows_{std::move(titles)} {}

@@ -31,7 +31,7 @@ class Lab:
 
     @contextlib.contextmanager
     def making(self):
-        """What fails half way leaves nothing behind."""
+        """A failure half way leaves nothing behind."""
         if there := namespaces(self.prefix):
             raise Failed(f"there is a lab already ({there[0]}, ...); do: tools/lab down")
         for program in ("ip", "ethtool", "nsenter"):
@@ -132,7 +132,7 @@ class Lab:
 
         wait_for(missing, lambda lost: not lost, "routes do not come")
 
-    # --- what there is ---
+    # --- the present network ---
 
     def find(self):
         """Of what another process made: its hosts and switches."""

@@ -88,7 +88,7 @@ def roce(lab, given):
     try:
         sent = out.until(lambda account: not account["sending"])
         received = into.show()
-        for _ in range(20):  # for what is under way
+        for _ in range(20):  # for packets under way
             if received["received"] == sent["sent"]:
                 break
             time.sleep(0.1)

@@ -17,7 +17,7 @@ def enter(namespace):
 
 
 def sh(*words, namespace=None, given=None):
-    """What a program prints."""
+    """The output of a program."""
     words = [str(word) for word in [*(enter(namespace) if namespace else []), *words]]
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, input=given,

@@ -124,7 +124,7 @@ class Switch:
         self.start()
 
     def ctl(self, *words):
-        """What sluicectl prints."""
+        """The output of sluicectl."""
         done = subprocess.run([program(self.build, "sluicectl"), "--socket", self.file("sock"), *words], capture_output=True, text=True,
                               check=False, stdin=subprocess.DEVNULL)
         if done.returncode != 0:

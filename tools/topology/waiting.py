@@ -7,7 +7,7 @@ PATIENCE_S = 300
 
 
 class Failed(Exception):
-    """A program said no, or what must come did not; in words."""
+    """A program refused, or an expected event did not come; in words."""
 
 
 def wait_for(what, holds=bool, why="", alive=lambda: True, every_s=0.02):

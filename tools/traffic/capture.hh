@@ -12,9 +12,9 @@
 namespace sluice::traffic {
 
 struct CapturedFrame {
-    std::uint64_t at_ns = 0;              // since the epoch, or whatever the file counts from
+    std::uint64_t at_ns = 0;              // since the epoch, or the file's own time 0
     std::uint32_t length = 0;             // on the wire, without FCS
-    std::span<const std::uint8_t> bytes;  // what was captured of it; at most 256 KiB
+    std::span<const std::uint8_t> bytes;  // the captured part; at most 256 KiB
 };
 
 class CaptureReader {

@@ -1,6 +1,6 @@
 // Finds the layers of a frame: tags, IPv4 or IPv6, transport. Bounds-checked; knows nothing of the switch, so
-// that it may serve as a second opinion about what the switch did. Nothing is verified but what is needed to
-// go on: no checksums. Offsets are from the start of the frame.
+// that it may serve as a second opinion about the switch's work. It verifies only the fields needed to go on:
+// no checksums. Offsets are from the start of the frame.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Dissection {
     std::uint16_t ether_type =
         0;  // behind the tags; below 0x600 an 802.3 length; 0: the frame ends before it
     unsigned tags = 0;
-    std::size_t network = 0;  // offset of what follows the Ethernet header and the tags
+    std::size_t network = 0;  // offset of the header behind the Ethernet header and the tags
 
     std::uint8_t ip_version =
         0;  // 4 or 6 when the fixed IP header is there and says so; else 0, and nothing below holds

@@ -1,5 +1,5 @@
-// What the world did wrong (a file, a folder, an interrupt), as one line for the user. Thrown by this tool's
-// parts, caught in `main`; nothing of the switch itself uses it.
+// An error outside the program (a file, a folder, an interrupt), as one line for the user. Thrown by this
+// tool's parts, caught in `main`; nothing of the switch itself uses it.
 #pragma once
 
 #include <stdexcept>

@@ -118,7 +118,7 @@ bool FlowSource::build(Duration now, Frame& frame) {
 }
 
 // With a rate or a gap, times are counted from the ones wished for, so that a busy link does not lower the
-// average; without, from the one at which the frame left, so that flows that take what they get share the
+// average; without, from the one at which the frame left, so that flows without a rate of their own share the
 // link evenly.
 void FlowSource::schedule(Duration now, std::size_t frame_bytes) {
     const Pacing& pacing = flow_.pacing;

@@ -1,5 +1,5 @@
-// One flow while it runs: when its next frame wants to leave, and what that frame is. Frame n is a function
-// of (flow, seed, n) alone, but for a TCP flow's sequence numbers.
+// One flow while it runs: the time of its next frame, and that frame. Frame n is a function of (flow, seed,
+// n) alone, but for a TCP flow's sequence numbers.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ constexpr std::uint16_t default_partition_key = 0xFFFF;
 constexpr std::uint16_t dont_fragment = 0x4000;
 constexpr std::uint32_t cnp_reserved_bytes = 16;
 constexpr std::uint32_t tcp_header_bytes = 20;
-constexpr std::uint32_t read_request_bytes = 4096;  // what a READ request asks for
+constexpr std::uint32_t read_request_bytes = 4096;  // the bytes of a READ request
 constexpr std::uint64_t remote_address = 0x0000'7F00'0000'0000;
 constexpr std::uint32_t some_key = 0x0000'1234;
 

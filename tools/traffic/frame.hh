@@ -1,6 +1,6 @@
-// Builds frames byte by byte from what they are to say: Ethernet with tags, IPv4 or IPv6, then RoCEv2, UDP or
-// TCP with right lengths, checksums and ICRC; PFC and PAUSE. One `Frame` is used again for every frame; no
-// allocation.
+// Builds frames byte by byte from the values of their fields: Ethernet with tags, IPv4 or IPv6, then RoCEv2,
+// UDP or TCP with right lengths, checksums and ICRC; PFC and PAUSE. One `Frame` is used again for every
+// frame; no allocation.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ struct RoceFields {
 struct PayloadSpec {
     std::uint32_t bytes = 0;
     bool is_payload = false;    // RoCEv2: `bytes` of payload; the pad comes on top
-    std::uint64_t pattern = 0;  // what the payload is made from
+    std::uint64_t pattern = 0;  // the payload is made from it
 };
 
 void build_roce(Frame& frame, const LinkFields& link, const IpFields& ip, const RoceFields& roce,

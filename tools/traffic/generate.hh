@@ -1,4 +1,4 @@
-// Writes what every host of a recipe sends, one nanosecond pcap a host. The frames of one host share its
+// Writes the frames of every host of a recipe, one nanosecond pcap a host. The frames of one host share its
 // link: none starts before the one ahead has ended, MAC control goes ahead of data that waits, and of two
 // that wait the one that has waited longer goes first, then the one that stands first in the recipe. A
 // timestamp is the moment at which the frame starts on the wire, rounded down.

@@ -1,4 +1,4 @@
-// What sluice-peer is told to be as a RoCE host, and the NIC (lib/roce) that it is then.
+// The options of sluice-peer as a RoCE host, and its NIC (lib/roce).
 //
 // The words are those of a simulated host's configuration. Times of the NIC are scaled: a line of `rate`
 // whose time runs `scale` times slower is, in the NIC's own time, one of rate x scale. So all of DCQCN is

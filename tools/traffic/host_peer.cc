@@ -9,7 +9,7 @@
 namespace sluice::traffic {
 namespace {
 
-constexpr unsigned burst = 32;  // frames, until it asks what else there is to do
+constexpr unsigned burst = 32;  // frames, before other work
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Time HostPeer::nic_time(std::uint64_t at_ns) const { return {(at_ns - origin_ns_
 
 std::uint64_t HostPeer::clock_ns(Time at) const { return origin_ns_ + (at.ps * options_.scale + 999) / 1000; }
 
-// Waits for whatever comes first; false when the input has ended.
+// Waits for the first event; false when the input has ended.
 bool HostPeer::listen() {
     const auto next = next_ns();
     if (!wait_for_frame_or_input(interface_, next ? &*next : nullptr)) return true;

@@ -2,8 +2,8 @@
 //
 // Standard input: `stop` (no more messages), `show` (the account as a line); its end ends all, with the
 // account once more. The NIC's time is the clock's divided by the scale; the line, pauses and `at_ns` are by
-// the clock itself. A NIC that is asked late does what was due at its times, so a busy machine costs rate
-// only.
+// the clock itself. A NIC that is asked late acts with the times at which it was due, so a busy machine costs
+// rate only.
 #pragma once
 
 #include <array>

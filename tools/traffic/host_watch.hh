@@ -1,5 +1,5 @@
-// Tells what happens to a NIC, in order, as lines of JSON: asked after each event of the NIC, it compares the
-// queue pairs with what they were. Rates are those of the wire, the NIC's divided by the scale.
+// Reports a NIC's events, in order, as lines of JSON: asked after each event of the NIC, it compares the
+// queue pairs with their state before. Rates are those of the wire, the NIC's divided by the scale.
 //
 // Events of a queue pair: `marked` (the first CE since the last CNP that it sent), `cnp_sent`, `cnp` (it got
 // one), `rate_falls`, `rate_rises`, `recovered` (line rate again), `retransmitted`, `completed`, `delivered`,
@@ -22,7 +22,7 @@ class HostWatch {
 
     void look(std::uint64_t at_ns);
     void look_at_pauses(unsigned paused, std::uint64_t at_ns);
-    // The account of all as JSON: `more` is what else stands in it.
+    // The account of all as JSON: `more` are further members of it.
     std::string account(const std::string& more) const;
 
   private:

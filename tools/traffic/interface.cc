@@ -44,7 +44,7 @@ Interface::Interface(const std::string& name) : socket_(socket(AF_PACKET, SOCK_R
     address.sll_protocol = htons(ETH_P_ALL);
     address.sll_ifindex = static_cast<int>(if_nametoindex(name.c_str()));
     const int yes = 1;
-    const int room = 1 << 26;  // what arrives while this process has to wait for a CPU
+    const int room = 1 << 26;  // for frames that arrive while this process waits for a CPU
     setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
     if (setsockopt(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes) != 0 ||
         bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)

@@ -1,5 +1,5 @@
 // A packet socket on an interface of the kernel, the clock, and the lines of standard input: all that
-// sluice-peer has to do with its machine. What the world does wrong throws Failure.
+// sluice-peer has to do with its machine. An error of the system throws Failure.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ bool wait_for_frame_or_input(const Interface& interface, const std::uint64_t* un
 
 class InputLines {
   public:
-    // Reads what there is, and gives each whole line to `take`; false when the input has ended.
+    // Reads available bytes, and gives each whole line to `take`; false when the input has ended.
     template <class Take>
     bool read(Take&& take) {
         std::array<char, 256> some;

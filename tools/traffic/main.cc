@@ -73,7 +73,7 @@ malformed:       variant = "NAME" | [...] | "all", and what roce has
 )";
 
 struct Arguments {
-    std::vector<std::string> names;  // what is not an option
+    std::vector<std::string> names;  // words that are not options
     std::string out;
     std::optional<std::uint64_t> seed;
     std::string speed = "100G";

@@ -80,7 +80,7 @@ class Peer {
     }
 
   private:
-    // Waits for whatever comes first; false when the input has ended.
+    // Waits for the first event; false when the input has ended.
     bool listen() {
         const bool paused = pause_.paused(now_ns()) && !options_.deaf;
         const std::uint64_t next = paused ? std::max(due_ns_, pause_.until_ns()) : due_ns_;
@@ -99,7 +99,7 @@ class Peer {
         return true;
     }
 
-    // What could not be sent in time is left out, not made up for in a burst.
+    // Frames that could not be sent in time are left out, not made up for in a burst.
     void send_due() {
         const std::uint64_t gap = 1'000'000'000U / options_.per_second;
         for (std::uint64_t now = now_ns(); sending_ && due_ns_ <= now; now = now_ns()) {

@@ -1,7 +1,6 @@
-// What a peer on a real interface keeps account of: until when it is asked to hold a class, which frame of
-// its flows comes next, and what arrived of others' flows. No sockets, no clock: times are arguments, in
-// nanoseconds of one monotonic clock. It shares nothing with the switch's own PFC, so that it may serve as a
-// second opinion.
+// The accounts of a peer on a real interface: until when a class is paused, the next frame of its flows, and
+// the frames that arrived of others' flows. No sockets, no clock: times are arguments, in nanoseconds of one
+// monotonic clock. It shares nothing with the switch's own PFC, so that it may serve as a second opinion.
 #pragma once
 
 #include <array>
@@ -44,8 +43,8 @@ class PauseClock {
     unsigned priority_;
     std::uint64_t bits_per_second_;
     bool paused_ = false;
-    std::uint64_t until_ns_ = 0;    // while held
-    std::uint64_t settled_ns_ = 0;  // paused_ns has what was before
+    std::uint64_t until_ns_ = 0;    // while paused
+    std::uint64_t settled_ns_ = 0;  // paused_ns has the time before
     Counters counters_;
 };
 
@@ -74,8 +73,7 @@ class SentFlows {
     std::uint64_t turn_ = 0;
 };
 
-// RoCEv2 data that arrives, by sender and queue pair. A gap in the PSNs is a loss until what it left out
-// comes.
+// RoCEv2 data that arrives, by sender and queue pair. A gap in the PSNs is a loss until its packets come.
 class ArrivedFlows {
   public:
     struct Flow {

@@ -1,5 +1,5 @@
-// A recipe: which hosts there are and what each sends, as a value with every default filled in. README.md
-// says how it is written. `load_recipe` judges it completely; what generates from it need not check again.
+// A recipe: the hosts and the flows of each, as a value with every default filled in. README.md describes its
+// text. `load_recipe` judges it completely; generators need not check again.
 #pragma once
 
 #include <array>

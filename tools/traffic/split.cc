@@ -23,7 +23,7 @@ constexpr std::size_t addresses_bytes = 12;  // both MACs
 constexpr MacAddress stand_in_mac{{0x02, 0, 0, 0, 0, 0}};
 constexpr std::uint64_t frames_between_checks = 65'536;
 
-// Who says where an IP address lives.
+// The source that names the station of an IP address.
 struct Claim {
     bool as_source = false;
     std::uint64_t at_ns = 0;

@@ -1,6 +1,6 @@
 // A folder that is filled wholly or not at all: files are made in a hidden folder inside it and moved to
-// their places at the end; whatever was there before under those names is replaced. Destroyed without
-// `publish`, it leaves nothing behind, not even a folder that it had to make.
+// their places at the end; files that have those names are replaced. Destroyed without `publish`, it leaves
+// nothing behind, not even a folder that it had to make.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Counts what a capture holds of RoCEv2 and MAC control, and recomputes every ICRC.
+// Counts the RoCEv2 and MAC control frames of a capture, and recomputes every ICRC.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Verification {
     std::uint64_t pause = 0;
     std::uint64_t first_bad = 0;  // the first bad ICRC's frame, counted from 1 over all; 0: none
 
-    // `length` is that on the wire; `frame` what was captured.
+    // `length` is that on the wire; `frame` the captured part.
     void add(std::span<const std::uint8_t> frame, std::uint32_t length);
     std::string text() const;
     std::string json() const;
