@@ -23,7 +23,7 @@ STORED = pathlib.Path(__file__).with_name("stages.txt")
 TOLERANCE = 0.02
 LEAST = 0.5  # instructions; below that a difference is rounding of a burst
 
-# What a stage is in the program; a call into another library (memory, the C library) is not its own.
+# The functions of each stage; a call into another library (memory, the C library) is not its own.
 STAGES = {
     "parse": ["parse_stage"],
     "lookup": ["lookup_stage"],

@@ -27,7 +27,7 @@ class Becoming(Case):
         return [running.call("stats.show", path=f"ports.h{n}.pfc.tx_xoff.3") for n in (0, 2)]
 
     def test_lossy_and_back(self):
-        """Whatever takes it back: no lossless packet is lost, and what was lost in between was lossy."""
+        """Every way to take it back: no lossless packet is lost, and each packet lost in between was lossy."""
         for between, back in (("0ns", "rollback"), ("20us", "rollback"), ("20us", "confirm"), ("20us", "set"), ("20us", "port")):
             running = Running(self.incast())
             running.call("clock.run", **{"for": "1ms"})
@@ -113,13 +113,13 @@ class Becoming(Case):
         self.assertEqual(self.groups(running), ["lossless"] * 2)
         self.assertNotIn("changing", running.ctl("qos show"))
         out = running.stop(accounts=True)
-        news = [event for event in out.report["events"] if event["kind"] in ("class_changing", "class_changed")]
-        self.assertEqual([(event["kind"], event["port"], event["priority"], event.get("lossless")) for event in news],
+        changes = [event for event in out.report["events"] if event["kind"] in ("class_changing", "class_changed")]
+        self.assertEqual([(event["kind"], event["port"], event["priority"], event.get("lossless")) for event in changes],
                          [(kind, port, 3, lossless) for kind, lossless in (("class_changing", None), ("class_changed", False),
                                                                            ("class_changing", None), ("class_changed", True))
                           for port in ("h0", "h1", "h2")])
         lost = sum(sum(out.port(f"h{n}")["lossless_drops"].values()) for n in (0, 2))
-        self.assertEqual(sum(event.get("lost_packets", 0) for event in news), lost)
+        self.assertEqual(sum(event.get("lost_packets", 0) for event in changes), lost)
         self.assertEqual(out.report["lossless"] is True, lost == 0, "what it loses counts")
 
 

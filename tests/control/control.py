@@ -1,4 +1,4 @@
-"""What the tests of the control socket share: a switch that runs, clients of its socket, and sluicectl.
+"""The common part of the tests of the control socket: a switch that runs, clients of its socket, and sluicectl.
 
 A test file is run as NAME_test.py SLUICED SLUICE_TRAFFIC SLUICECTL [TEST...]; the rest is as in tests/loopback.
 """

@@ -15,7 +15,7 @@ ROCE = 26
 TABLE = control.loopback.ROOT / "control" / "lint" / "README.md"
 CPUS = os.cpu_count()
 
-# What has each error: keys of sections, beside three hosts under the virtual clock.
+# A configuration for each error: keys of sections, beside three hosts under the virtual clock.
 FORCED = {
     "headroom-small": {"port.h0.priority_group.3": {"xoff": 1024}},
     "headroom-pool": {"pool.all": {"direction": "ingress", "size": "12MB", "shared_headroom": 1024}},
@@ -137,7 +137,7 @@ class Force(Case):
         self.assertEqual(running.call("stats.show", path="verdict.reasons.0")[-8:], ": forced")
         self.assertIn("too few", running.ctl("qos show"))
         self.assertEqual(running.call("qos.show")["exceptions"], running.call("stats.show", path="verdict.reasons"))
-        # What was forced stays so: other changes need no force. What gets worse does.
+        # A forced problem stays forced: other changes need no force. A worse one does.
         running.call("config.set", path="default.microburst", value="300KB")
         running.ctl("port h2 down")
         running.ctl("port h2 up")

@@ -215,7 +215,7 @@ class Hostile(Case):
         self.still_well(running)
 
     def test_no_memory(self):
-        """What needs more than there is, is refused; then everything goes on."""
+        """A request that needs more memory than there is, is refused; then everything goes on."""
         running = self.running()
         pid = running.process.pid
         status = pathlib.Path(f"/proc/{pid}/status").read_text()

@@ -61,13 +61,13 @@ class LateWorker(Case):
         self.assertIn("result", error.data)
         running.wait_for(lambda: self.kinds(running), lambda kinds: kinds.count("worker_late") == 1)
 
-        # What needs no table follows without waiting; other clients are served.
+        # A change that needs no table follows without waiting; other clients are served.
         for n in range(MOST_UNDER_WAY - 1):
             error = running.refused("queue.hold", port="h0", queue=3, hold=n % 2 == 0)
             self.assertEqual(error.code, NOT_TAKEN_UP, error.message)
         self.assertEqual(running.client().call("hello")["name"], "sluice")
 
-        # What would need memory or tables that the worker may still read is refused, and changes nothing.
+        # A change that needs memory or tables that the worker may still read is refused, and changes nothing.
         for method, params in (("queue.hold", {"port": "h0", "queue": 3, "hold": False}), ("route.delete", {"routes": ["10.7.0.0/16"]})):
             error = running.refused(method, **params)
             self.assertEqual(error.code, REFUSED, error.message)

@@ -98,7 +98,7 @@ class Signals(Case):
             self.assertFalse(running.path.exists())
 
     def test_a_second_signal_ends_at_once(self):
-        """It comes before the first can have done anything. What it leaves does not hinder the next switch."""
+        """It comes before the first can have done anything. Its files do not hinder the next switch."""
         running = self.running()
         for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGCONT):
             running.process.send_signal(number)

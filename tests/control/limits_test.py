@@ -22,7 +22,7 @@ TOO_MUCH = -32003
 
 
 class MemoryLimit:
-    """What the switch's control thread may allocate from now on, shared with it."""
+    """The bytes that the switch's control thread may allocate from now on, shared with it."""
 
     def __init__(self, test, folder):
         self.path = folder / "memory_limit"
@@ -56,7 +56,7 @@ class Limits(Case):
         return running, limit
 
     def state(self, running):
-        """What changes change. Not the events: one may tell of the memory that was missing."""
+        """The state that changes can alter. Not the events: one may tell of the memory that was missing."""
         state = [running.call(method) for method in ("config.get", "qos.show", "route.list", "neighbor.list", "clock.show")]
         state += [running.call("stats.show", path=path) for path in ("ports", "ledger", "pools")]
         return json.dumps(state).replace(str(running.folder), "FOLDER")
@@ -82,7 +82,7 @@ class Limits(Case):
             return None, None
 
     def test_memory(self):
-        """What has been begun is done with the spare memory; what finds none is not begun."""
+        """A request that has begun ends with the spare memory; one that finds none does not begin."""
         states, used = self.reference()
         running, limit = self.start()
         backed = 0

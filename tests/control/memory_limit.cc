@@ -1,4 +1,5 @@
-// Preloaded into sluiced (LD_PRELOAD): what its main thread, which is control, may still allocate.
+// Preloaded into sluiced (LD_PRELOAD): limits the memory that its main thread, which is control, may still
+// allocate.
 //
 // The file that $SLUICE_MEMORY_LIMIT names is four 64-bit figures, shared with the test: bytes that may be
 // allocated from the moment at which the test writes them, less what is freed meanwhile (negative: no limit);

@@ -41,7 +41,7 @@ class Methods(Case):
         return switch
 
     def everything(self):
-        """What the whole list answers, without what differs from run to run."""
+        """The answers of the whole list, without fields that differ from run to run."""
         switch = self.switch()
         running = Running(switch)
         said = [(method, running.call(method, **params)) for method, params in calls(running.config.read_text())]
@@ -168,7 +168,7 @@ class Methods(Case):
         running.stop()
 
     def test_a_route_cannot_lose_its_next_hop(self):
-        """What runs is always what could be saved and started."""
+        """The running configuration can always be saved and started."""
         running = Running(self.switch())
         running.call("route.add", routes=[{"prefix": "10.7.0.0/16", "via": ["10.0.1.2"]}])
         self.assertIn("10.7.0.0/16", running.refused("neighbor.delete", neighbors=["10.0.1.2"]).message)

@@ -3,8 +3,8 @@
 //
 // A worker's turns lie between rte_thread_register and rte_thread_unregister, in its thread. Memory is seen
 // by malloc and its kin, system calls by the kernel's user dispatch (prctl(2), Linux 5.11), which a byte of
-// the thread switches. SLUICE_TRAP_PROVE=memory|call does what is forbidden as soon as it is, to show that
-// this works.
+// the thread switches. SLUICE_TRAP_PROVE=memory|call does a forbidden thing as soon as it is forbidden, to
+// show that this works.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <sys/prctl.h>
@@ -64,7 +64,7 @@ Function next(const char* name) {
 
 [[gnu::constructor]] void prepare() {
     std::array<void*, 1> frame;
-    static_cast<void>(backtrace(frame.data(), 1));  // loads what it needs
+    static_cast<void>(backtrace(frame.data(), 1));  // loads its libraries
     struct sigaction action {};
     action.sa_sigaction = on_system_call;
     action.sa_flags = SA_SIGINFO;

@@ -1,6 +1,6 @@
 // Random requests, good and bad, to the methods of the control socket: never a crash, never half a change.
-// What is refused has changed nothing; what runs can always be written down, loaded back equal, and be used
-// again.
+// A refused request has changed nothing; the running configuration can always be saved, loaded back equal,
+// and used again.
 //
 // A request is a method with parameters made for their names, some spoilt, some lines broken.
 #include <fmt/format.h>
@@ -324,7 +324,7 @@ class Requests {
         api_->tick();
     }
 
-    // What runs is what a file could have said.
+    // The running configuration is one that a file could have.
     void check_running() {
         const Config& config = bench_.running->config();
         const std::string text = to_toml(config);

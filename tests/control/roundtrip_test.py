@@ -109,7 +109,7 @@ class RoundTrip(Case):
             taken[path] = running.call("config.get", path=path)["value"]
             self.assertEqual(running.call("config.set", path=path, value=taken[path])["changes"], [], path)
         self.assertEqual(running.call("config.get")["toml"], toml)
-        # What changes say, of sets and of whole files.
+        # The text of changes, of sets and of whole files.
         said = []
         for path, value in (("map.default.dscp_to_tc", '{"8" = 2, "9" = 3}'), ("map.dotted.name.cnp_tc", 5), ("map.mine.dscp_to_tc.47", 5),
                             ("default.queue.3.wred", "steep"), ("default.qos", "lossy"), ("port.h1.pfc", "[4]")):

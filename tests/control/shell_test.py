@@ -34,7 +34,7 @@ class Terminal:
         test.addCleanup(self.kill)
 
     def see(self, *parts):
-        """What was seen since the last call, up to the last of these, which come in this order."""
+        """The output since the last call, up to the last of these, which come in this order."""
         end = time.monotonic() + control.PATIENCE_S
         while True:
             at = 0
@@ -292,7 +292,7 @@ class Shell(Case):
 
 
     def test_after_ctrl_c_no_old_answer_is_taken_for_a_new_one(self):
-        """What was asked before may still be answered: the next command asks on a connection of its own."""
+        """An earlier request may still be answered: the next command asks on a connection of its own."""
         running = self.running()
         path = running.folder / "slow.sock"
         with socket.socket(socket.AF_UNIX) as slow:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What is said of workers: under the real clock their turns and, while it is wanted, cycles by stage."""
+"""The report on workers: under the real clock their turns and, while it is wanted, cycles by stage."""
 
 import os
 import re

@@ -126,7 +126,7 @@ TEST(Pauses, EachHasItsCauseBackToTheSlowHostAndNamesTheVictim) {
     const std::string why = why_text(trees, "h1");
     CHECK_TRUE(why.find("h1 was paused by leaf1, leaf1 by spine1, spine1 by leaf4") != std::string::npos);
     STRCMP_EQUAL("", why_text(trees, "h3").c_str());
-    // What h1 waited by the records is what its NIC counted.
+    // The records and h1's NIC agree on its paused time.
     const auto hosts = trees[0]["hosts"]["h1"].get<std::int64_t>();
     const auto counted = run.fabric().host(run.node("h1")).paused_time(3, run.now()).ps / 1000;
     CHECK_TRUE(std::abs(hosts - counted) < counted / 20);

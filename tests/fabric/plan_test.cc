@@ -1,4 +1,4 @@
-// Topologies, addresses, routes: what a file makes, and what is wrong with one.
+// Topologies, addresses, routes of a file, and the errors of one.
 #include <fmt/format.h>
 
 #include <algorithm>

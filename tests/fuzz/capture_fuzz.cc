@@ -1,5 +1,5 @@
-// Any bytes as a capture file: what is read, and what is said of the rest, is libpcap's word, though usual
-// records are read without it.
+// Any bytes as a capture file: the frames read, and the error at the end, are libpcap's, though usual records
+// are read without it.
 #include <sys/mman.h>
 #include <unistd.h>
 

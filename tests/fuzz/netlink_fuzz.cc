@@ -21,7 +21,7 @@ void require(bool holds, const char* what) {
     std::abort();
 }
 
-// What our tables would have.
+// The routes that our tables would have.
 struct Given {
     std::set<IpPrefix> routes, subnets, addresses;
     std::set<IpAddress> neighbors;

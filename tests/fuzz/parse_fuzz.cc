@@ -1,4 +1,4 @@
-// Any bytes as a frame: `parse` reads none too far, and what it accepts is what the worker relies on.
+// Any bytes as a frame: `parse` reads none too far, and accepts only frames that the worker can rely on.
 //
 // The first byte says whether the port is promiscuous, how many bytes the frame is longer than what follows,
 // and whether what follows is given a right IPv4 checksum, which chance would not find.
@@ -58,7 +58,7 @@ void check_accepted(const Parsed& parsed, std::span<const std::uint8_t> view, st
     require(!parsed.fragment || (parsed.flow.source_port() == 0 && parsed.flow.destination_port() == 0),
             "no ports in fragments");
     require(parsed.flow.destination_qp() <= 0xFF'FFFF, "a QP of 24 bits");
-    // What follows may read what parse has accepted.
+    // The next steps may read all bytes that parse has accepted.
     static_cast<void>(flow_hash(parsed, view.data() + parsed.l3_offset, {1, true}));
     require(traffic_class(parsed, ClassMap{}) < classes, "a traffic class");
     if (v4) {

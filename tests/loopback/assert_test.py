@@ -34,7 +34,7 @@ class Assert(loopback.Case):
             "ports.h0.queues.3.tx_packets eq 0", "events.0.kind eq port_down")
     UNTRUE = (("ports.h0.drops.no_route lt 2", "2"), ("lossless eq false", "true"), ("port h1 up", "down"), ("queue h1.3 tx_packets ne 5", "5"),
               ("verdict.interrupted", "false"), ("clock eq real", "virtual"), ("verdict.lossless eq null", "true"))
-    # What is wrong, and what the refusal must say.
+    # Wrong expressions, and the text of their refusal.
     WRONG = (("", "wanted"), ("ports.h9.drops.no_route eq 0", "h9"), ("ports.h0.drops.no_rout eq 0", "no_rout"), ("verdict.losless", "perhaps lossless"),
              ("ledger.dropped", "neither true nor false"), ("ledger.dropped = 2", "compares nothing"), ("ledger.dropped eq", "wanted"),
              ("ledger.dropped eq 2 3", "wanted"), ("ledger.dropped eq many", "cannot be compared"), ("clock lt 5", "no order"),

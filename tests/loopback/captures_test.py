@@ -37,7 +37,7 @@ class Split(loopback.Case):
         switch, out = self.loop(FOLDER / name)
         sent = {port: switch.sent(port) for port in switch.inputs}
         self.assertEqual(sum(len(frames) for frames in sent.values()), self.count(FOLDER / name))
-        # What came out was sent: the same payload behind the rewritten headers, as often.
+        # Every frame that came out was sent: the same payload behind the rewritten headers, as often.
         came = collections.Counter(self.essence(frame.bytes) for frames in sent.values() for frame in frames)
         gone = collections.Counter(self.essence(frame.bytes) for frames in out.frames.values() for frame in frames)
         self.assertEqual(gone - came, collections.Counter())
@@ -45,7 +45,7 @@ class Split(loopback.Case):
 
     @staticmethod
     def essence(frame):
-        """What a router may not change: the IP packet but for TTL and checksum."""
+        """The fields that a router must keep: the IP packet but for TTL and checksum."""
         ip = bytearray(frame[l3_offset(frame):])
         if len(ip) >= 20 and ip[0] >> 4 == 4:
             ip[8] = ip[10] = ip[11] = 0

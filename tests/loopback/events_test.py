@@ -52,7 +52,7 @@ class BothEnds(loopback.Case):
 
 class Set(loopback.Case):
     def test_is_judged_as_a_client_s(self):
-        """What only then cannot be is refused then, and the run goes on."""
+        """A timed event that is impossible at its time is refused then, and the run goes on."""
         switch = Switch(self, hosts=2)
         switch.give("h0", [(0, plain()), (50_000, plain())])
         switch.event("10us", "set port.h0.priority_group.3.xoff 256")

@@ -22,7 +22,7 @@ ELSEWHERE = {
     "ports.{port}.steering.": "an XDP port: ../netns/xdp_test.py",
     "ports.{port}.tap_refused_packets": "a TAP: ../netns/tap_test.py",
 }
-# What a path ends with, but for labels, and the unit that it says.
+# The last word of a path, but for labels, and its unit.
 SUFFIXES = {"ns": "ns", "packets": "packets", "bytes": "bytes", "cells": "cells", "cycles": "cycles", "per_s": "1/s", "bps": "bit/s",
             "mc": "1/1000 Celsius", "ppm": "1/1000000", "permille": "1/1000"}
 BASE_UNITS = {"ns": "seconds", "1/1000 Celsius": "celsius"}

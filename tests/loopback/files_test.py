@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What sluiced writes: whole or not at all, on a disk without room, too, and by one switch at a time."""
+"""Output files of sluiced: whole or not at all, on a disk without room, too, and by one switch at a time."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from waiting import PATIENCE_S, wait_for
 
 
 def with_small_files(limit):
-    """What a full disk is like, but for the word: a process that can write `limit` bytes to each file."""
+    """Like a full disk: a process that can write `limit` bytes to each file."""
     def prepare():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -84,7 +84,7 @@ def l3_offset(frame):
 
 
 def routed(frame, port, host=None, tag=None):
-    """What leaves at `port` to `host` (both numbers): tags off, own MACs on, TTL minus one, checksum made anew."""
+    """The frame that leaves at `port` to `host` (both numbers): tags off, own MACs on, TTL minus one, checksum made anew."""
     at = l3_offset(frame)
     ip = bytearray(frame[at:])
     kind = frame[at - 2:at]

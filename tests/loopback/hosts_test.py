@@ -136,7 +136,7 @@ class Deliver(Hosts):
             self.assertTrue(got == wanted, f"{workers} workers")
 
     def test_one_more_host_changes_nobody_elses_messages(self):
-        """What a queue pair draws is its own; only the wire is shared, and here it is not."""
+        """The draws of a queue pair are its own; pairs share only the wire, and here they do not."""
         quiet = {"from": "h1", "to": "h2", "load": 10, "message": "web-search", "stop": "5ms"}
         alone = self.run_hosts(quiet)["flows"]["h1-h2"]
         more = self.run_hosts({"from": "h3", "to": "h4", "message": "1KB", "messages": 50}, quiet, hosts=4)["flows"]["h1-h2"]

@@ -1,4 +1,4 @@
-"""What the loopback tests share: make a switch, give it captures, run it, read what came out.
+"""The common part of the loopback tests: make a switch, give it captures, run it, read its output.
 
 A test file defines unittest cases and ends with `loopback.main()`. It is run as
 
@@ -108,7 +108,7 @@ def flow(kind, sender="h0", to="h1", **keys):
 
 
 class Outcome:
-    """What a run left. `frames[port]` are the frames of its output capture."""
+    """The files of a run. `frames[port]` are the frames of its output capture."""
 
     def __init__(self, done, report, frames, raw):
         self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
@@ -355,7 +355,7 @@ def run_by(script, command, path):
 
 
 def verify(captures):
-    """What sluice-traffic says of the ICRCs in these captures."""
+    """The result of sluice-traffic for the ICRCs in these captures."""
     return json.loads(run([Programs.traffic, "verify", "--json", *captures]).stdout)
 
 

@@ -120,7 +120,7 @@ class RealClock(loopback.Case):
         self.assertIn("3 queues by RSS of ", port["capabilities"]["receive_spread"])
 
     def test_a_ring_returns_what_it_is_given(self):
-        """What goes out of h1 comes in again and is routed there again, until its TTL has run out."""
+        """A frame out of h1 comes in again and is routed there again, until its TTL has run out."""
         switch = Switch(self, hosts=1, device="net_pcap{n},{rx}tx_pcap={folder}/out/{name}.pcap", clock="real")
         switch.route("10.7.0.0/16", "10.0.9.2")
         switch.give("h0", [(0, plain(to="10.7.0.1", ttl=6))] * 50)
@@ -134,7 +134,7 @@ class RealClock(loopback.Case):
         self.assertEqual(out.drops(), {"ttl_expired": 50})
 
     def test_an_idle_worker_sleeps_and_wakes(self):
-        """Counted in turns: one that sleeps 5 ms after 256 idle ones has few, however slow the machine. What comes is forwarded."""
+        """Counted in turns: one that sleeps 5 ms after 256 idle ones has few, however slow the machine. All frames are forwarded."""
         def slept_at_most(report):
             """Turns of a worker that slept whenever it might: 256 idle ones before its first sleep, and after each busy one."""
             busy = report["workers"][0]["busy_turns"]

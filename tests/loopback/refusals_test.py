@@ -306,7 +306,7 @@ class Configuration(loopback.Case):
 
 
 class RealClock(loopback.Case):
-    """What only a started device can tell."""
+    """Refusals that need a started device."""
 
     def test_a_device_that_does_not_start(self):
         for device in ("net_nosuch0", "net_pcap1,iface=nosuch0", "net_af_packet1,iface=nosuch0", "net_pcap1,bogus=1"):

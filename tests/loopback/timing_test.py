@@ -310,7 +310,7 @@ class ReceiveGate(loopback.Case):
         self.assertEqual(out.events(), [(95_000, "port_down")])
 
     def test_a_gap_of_all_inputs_above_an_hour_is_shortened_to_one(self):
-        """What leaves is stamped as the captures are, and so are records: there the gaps have their length."""
+        """Output frames have the stamps of the captures, and so have records: there the gaps have their length."""
         stamps = [0, HOUR_NS, 5 * HOUR_NS, 200 * DAY_NS, 200 * DAY_NS + HOUR_NS + 1, 90 * 365 * DAY_NS]
         removed = [3 * HOUR_NS, 200 * DAY_NS - 6 * HOUR_NS, 1, stamps[5] - stamps[4] - HOUR_NS]
         switch = Switch(self, hosts=3)

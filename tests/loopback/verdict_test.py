@@ -96,7 +96,7 @@ class Warnings(loopback.Case):
                 out = switch.run()
                 self.assertEqual(out.port("h0")["lossy_roce_packets"], 7)
                 self.assertEqual(self.warnings(out), [f"port h0: 7 RoCEv2 packets came in a class that is not lossless; do: set {key} = {value}"])
-                # Who does so is rid of it.
+                # A user who follows the advice gets no such line.
                 table, name = key.rsplit(".", 1)
                 switch.section(table, **switch.sections.get(table, {}), **{name: value})
                 out = switch.run()

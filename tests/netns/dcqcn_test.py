@@ -92,7 +92,7 @@ class RoceHosts(LabCase):
             self.cnps_follow_marks(n, account)
         outcome = self.all_delivered(senders, [at_receiver])
         self.nothing_is_sent_again(senders, outcome)
-        # What the switch has marked is what the receiver has seen.
+        # The receiver has seen the marks of the switch, no more and no fewer.
         self.assertEqual(outcome.port("h3")["queues"][CLASS]["ecn_marked_packets"], at_receiver["marked"])
 
     def rates_follow_cnps(self, n, account):

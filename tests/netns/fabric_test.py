@@ -162,7 +162,7 @@ class Fabric(LabCase):
                                       for port in ("leaf1", "leaf2")}}
         lost, after = self.at_rest(pair, before, late=True)
         drops, between = self.drops(before, after), self.lost_between(before, after)
-        # What its kernel routed while it was away neither of the two has counted: that goes in and out alike.
+        # Neither counts the packets that its kernel routed while it was away: as many go in as out.
         self.assertEqual(lost, sum(drops.values()) + sum(between.values()), (drops, between))
         self.assertLessEqual({name for link in between for name in link if name.startswith("spine")}, {"spine2"})
 

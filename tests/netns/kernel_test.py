@@ -345,7 +345,7 @@ class Kernels:
             self.reaches(hosts[0], "2001:db8:9::1")
             self.assertEqual(hosts[0].ping("10.9.0.1"), (5, 63))
             self.assertIn("managed", ip("neighbor show 10.0.1.2"))
-        # What the kernel kept for us it need not any more.
+        # The kernel need not keep the neighbors any longer.
         self.assertNotIn("managed", ip("neighbor show 10.0.1.2"))
 
     def test_addresses_come_and_go_while_it_runs(self):

@@ -23,7 +23,7 @@ class Tools(LabCase):
     programs = ("iperf3", "traceroute")
 
     def iperf(self, lab, address, *words):
-        """What the client says, from h1 to h2."""
+        """The client's output, from h1 to h2."""
         server = self.background(lab.hosts["h2"].start("iperf3", "--server", "--one-off"))
         self.listening(lab.hosts["h2"], 5201)
         said = json.loads(lab.hosts["h1"].run("iperf3", "--json", "--client", address, *words))
@@ -148,14 +148,14 @@ wred = "low"
         marked = outcome.port("h2")["queues"][0]["ecn_marked_packets"]
         self.assertGreater(marked, 0)
         self.assertEqual(kernel_counters(hosts[1])["IpExtInCEPkts"], marked)
-        # What made the sender slower was no loss: reno knows no other reason.
+        # No loss made the sender slower, which is reno's only other reason.
         self.assertEqual((retransmissions, delivered > 0, ssthresh < NO_SSTHRESH), (0, True, True), (retransmissions, delivered, ssthresh))
         self.assertEqual(outcome.port("h2")["queues"][0]["dropped_packets"], 0)
 
 
 class CommandLine(LabCase):
     def tools_lab(self, *words, status=0):
-        """What it prints; where it fails, what it says of it."""
+        """Its output; where it fails, its error."""
         program = ROOT / "tools/topology/main.py"
         done = subprocess.run([sys.executable, program, "--build", Programs.sluiced.parent, "--folder", self.folder, *words],
                               capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

@@ -237,7 +237,7 @@ class Case(loopback.Case):
 
 
 class FrameTests:
-    """What holds for raw frames by any kind of device. A case of that kind says `jumbo`, and what it `steered`."""
+    """Tests with raw frames for any kind of device. A case of that kind says `jumbo`, and what it `steered`."""
 
     jumbo = {}  # keys of `through`
     jumbo_sizes = ()
@@ -328,7 +328,7 @@ class Run:
         return wait_for(what, holds, alive=lambda: self.process.poll() is None)
 
     def call(self, method, **parameters):
-        """What the control socket answers, once there is one."""
+        """The answer of the control socket, once there is one."""
         client = control.connect(self.path, self.process)
         try:
             return client.call(method, **parameters)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What hosts see of PFC and ECN, by a clock that is not the switch's: the observer (observe.bpf.c) at their interfaces."""
+"""PFC and ECN as hosts see them, by a clock that is not the switch's: the observer (observe.bpf.c) at their interfaces."""
 
 import struct
 
@@ -31,7 +31,7 @@ class Observed(netns.Case):
         with self.running(switch) as run, observing(self, "host1", "host2") as seen:
             self.comes_through(*cables[:2], run)
             for turn in range(50):
-                # What the switch reads behind a pause tells, once it has come out, that the pause was read.
+                # A frame behind a pause that has come out proves that the switch has read the pause.
                 cables[1].send(pfc(1, 0xFFFF), plain(200, source=1, to=2, dport=MARKER, identification=turn))
                 self.take(cables[2], 1)
                 cables[0].send(plain(300, dscp=AF31, dport=RULE), plain(300, dport=FREE))

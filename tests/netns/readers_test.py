@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What independent readers make of the switch's frames, as a host gets them: tshark, tcpdump and scapy read each as what it is."""
+"""Independent readers take the switch's frames, as a host gets them: tshark, tcpdump and scapy read each correctly."""
 
 import collections
 import logging

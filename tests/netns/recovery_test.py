@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What happens to a switch, again and again: kill -9, interfaces that go and come back, are renamed, or change their MTU."""
+"""Recovery of a switch, again and again: kill -9, interfaces that go and come back, are renamed, or change their MTU."""
 
 import ctypes
 import json
@@ -60,7 +60,7 @@ class RecoveryCase(LabCase):
         return {link["xdp"]["prog"]["id"] for link in links if "prog" in link.get("xdp", {})}
 
     def held(self):
-        """What its process holds that might become more: descriptors, KiB of memory."""
+        """The resources of its process that might leak: descriptors, KiB of memory."""
         memory = next(int(line.split()[1]) for line in (self.process() / "status").read_text().splitlines() if line.startswith("VmRSS"))
         return len(list((self.process() / "fd").iterdir())), memory
 
@@ -154,7 +154,7 @@ class ComesBack:
             self.assertGreater(after["steering"]["routed"], before["steering"]["routed"], "counters begin anew")
 
     def test_under_its_own_traffic(self):
-        """What is on its way to the port is dropped as the link is down; every buffer comes back."""
+        """Frames on their way to the port are dropped as the link is down; every buffer comes back."""
         self.works("h1", "h2", "h3")
         sender = self.peer(self.fabric, 1, to=2, flows=4, pps=5000)
         for _ in range(CYCLES):

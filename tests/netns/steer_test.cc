@@ -64,7 +64,7 @@ bool is_own(const Bytes& frame, const Parsed& seen) {
     return false;
 }
 
-// What steering may say of a frame of which the parser says this. More than one only where the program does
+// The verdicts of steering that agree with a verdict of the parser. More than one only where the program does
 // not look as far: at lengths, checksums, extension headers and addresses that no host may have.
 std::vector<steer_verdict> allowed(const Bytes& frame) {
     const Parsed seen = parsed(frame);
@@ -169,7 +169,7 @@ std::vector<Bytes> seeds() {
         frames.push_back(with(roce_frame(6), at, {0xFE, 0x80}));
     for (const int version : {4, 6}) {
         const std::string family = "\nip_version = " + std::to_string(version);
-        // What is too long for the switch is none of steering's business, nor does the kernel's test take it.
+        // Steering does not judge frames too long for the switch, nor does the kernel's test take them.
         for (const char* flow :
              {"kind = \"roce\"\nsize = 300\ncount = 3",
               "kind = \"malformed\"\nsize = 400\ncount = 40\nvariant = \"all\"",
@@ -214,7 +214,7 @@ TEST(Steer, randomChangesOfFramesAreSteeredAsTheyAreParsed) {
         judge(frame);
         ++seen[steered(frame)];
     }
-    // What does not come of itself in random frames would not have been tested.
+    // A verdict that random frames do not reach would not be tested.
     for (int n = 0; n < steer_no_socket; ++n) CHECK_TRUE_TEXT(seen[n] > 20, steer_catalogue[n].name);
 }
 

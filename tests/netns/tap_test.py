@@ -32,7 +32,7 @@ class TapHost(KernelHost):
             self.run("ip", "neighbor", "delete", gateway, "dev", "eth0")
 
     def said(self, *words):
-        """What a command says that may fail."""
+        """The output of a command that may fail."""
         return self.run("sh", "-c", '"$@" 2>&1 || true', "sh", *words)
 
 

@@ -173,7 +173,7 @@ TEST(Decisions, theFilterChoosesByPortsClassFlowAndVerdict) {
         CHECK_TRUE(!expected.empty() && expected.size() < everything.lines.size());
         STRCMP_EQUAL(text_of(expected).c_str(), text_of(recorder.lines).c_str());
         LONGS_EQUAL(0, recorder.log().open());
-        // What is not wanted takes no room in the ring from where that is known.
+        // Unwanted events take no room in the ring once they are known to be unwanted.
         const auto forgotten = recorder.all<Unwanted>().size();
         LONGS_EQUAL(recorder.all<Arrived>().size() - forgotten,
                     recorder.all<Departed>().size() + recorder.all<Dropped>().size());

@@ -1,5 +1,5 @@
-// What a switch has sent by one port, as a test sees it: every frame of data and every PFC frame, a digest of
-// them all, and whether each flow left in order.
+// The frames that a switch has sent by one port, as a test sees them: every frame of data and every PFC
+// frame, a digest of them all, and whether each flow left in order.
 #pragma once
 
 #include <cstdint>

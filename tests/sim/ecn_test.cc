@@ -281,7 +281,7 @@ TEST(Ecn, doesNotDependOnTheNumberOfWorkers) {
     }
 }
 
-// A lossless queue never limits, whatever threshold it is given (mechanisms: section 3, "Egress").
+// A lossless queue never limits, with any threshold (mechanisms: section 3, "Egress").
 TEST(Ecn, aLosslessQueueWithAThresholdStillRefusesNothing) {
     Config config = config_of(1ULL << 30, 1ULL << 30, 100);
     port_of(config, 1).queue[roce_class].dynamic_th = -8;

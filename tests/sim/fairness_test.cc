@@ -1,4 +1,4 @@
-// What DWRR gives through a whole switch, not the scheduler alone.
+// DWRR shares through a whole switch, not the scheduler alone.
 #include <cstdint>
 
 #include "tests/sim/sim_switch.hh"
@@ -44,7 +44,7 @@ TEST(Fairness, aQueueThatKeepsEmptyingPaysForOneFrameAtATime) {
     for (const ClassId queue : {ClassId{0}, ClassId{3}}) port_of(config, 3).queue[queue].weight = 1;
     SimSwitch sim(config);
     for (const PortId from : {PortId{0}, PortId{1}})
-        sim.add(from, flow_of(26, 3, other));  // twice what leaves
+        sim.add(from, flow_of(26, 3, other));  // twice the output
     Flow sparse = flow_of(0, 0, large);
     sparse.interval = microseconds(4);
     sim.add(2, sparse);

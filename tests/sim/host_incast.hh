@@ -1,4 +1,4 @@
-// N hosts that send to one without end: how DCQCN's published experiments are set up, and what they measure.
+// N hosts that send to one without end: the setup and the measures of DCQCN's published experiments.
 #pragma once
 
 #include <algorithm>

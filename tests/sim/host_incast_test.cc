@@ -88,8 +88,8 @@ TEST(HostIncast, marksAtEnqueueComeLateAndTheQueueSwings) {
     CHECK_TRUE(mean_enqueue >= 2 * mean_dequeue);
 }
 
-// Choudhury and Hahne: N groups that are never satisfied share N a S / (1 + N a), whatever their senders do.
-// Above it is what a group's pause lets through, at most.
+// Choudhury and Hahne: N groups that are never satisfied share N a S / (1 + N a) with any senders. Above it
+// are at most the packets that a group's pause lets through.
 TEST(HostIncast, withoutCongestionControlGroupsShareTheBufferByTheirAlpha) {
     struct Case {
         unsigned senders;

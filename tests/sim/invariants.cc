@@ -102,8 +102,8 @@ std::string broken_pools(Switch& device, const Sums& ingress, const Sums& egress
     return "";
 }
 
-// What the groups and pools hold, or may come to hold by their limits of this instant, fits the buffer. A cut
-// that is not yet done holds more than its limit; nobody else has that part until it has gone.
+// The use of groups and pools, and the use that their limits of this instant allow, fits the buffer. Use
+// above a limit that was cut is nobody else's until it has gone.
 std::string broken_promise(Switch& device, std::uint64_t buffer_cells) {
     const Policy& policy = device.policy();
     std::uint64_t promised = 0;

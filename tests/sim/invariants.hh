@@ -1,4 +1,4 @@
-// What must hold of a switch after every instant of the virtual clock (mechanisms: section 3, the ledger).
+// The invariants of a switch after every instant of the virtual clock (mechanisms: section 3, the ledger).
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class Invariants {
     Sums egress_before_;                                        // likewise
 };
 
-// What must hold besides when nothing is queued any more: all occupancies are zero.
+// The further invariant when nothing is queued any more: all occupancies are zero.
 std::string broken_after_drain(Switch& device);
 
 }  // namespace sluice::sim

@@ -1,4 +1,4 @@
-// What one class does to another, each with its neighbor at that neighbor's own limit.
+// The effect of one class on another, each with its neighbor at that neighbor's own limit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,10 +88,10 @@ TEST(Isolation, aLosslessStormLeavesLossyTrafficAtFullRate) {
     LONGS_EQUAL(0, sim.dropped());
 }
 
-// A common pool (SONiC's): what a group is never paused below, whatever the others do and in whatever order
-// they came. The figure of mechanisms section 3, size + alpha S / (1 + sum of alphas), holds when the users
-// settle together. Who comes last, when each of the others has filled up to its own limit in the pool as it
-// found it, gets size + alpha S / product(1 + alpha_i): that is what this asserts.
+// A common pool (SONiC's): the use below which a group is never paused, with any load of the others and in
+// any order they came. The figure of mechanisms section 3, size + alpha S / (1 + sum of alphas), holds when
+// the users settle together. The last one, when each of the others has filled up to its own limit in the pool
+// as it found it, gets size + alpha S / product(1 + alpha_i): the test asserts this.
 TEST(Isolation, aCommonPoolKeepsItsPromise) {
     for (const int others : {0, 1, 3}) {
         Config config = sim_config(6, gigabits(100), 5, 1500);

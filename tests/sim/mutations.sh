@@ -2,7 +2,7 @@
 # Proof that the system tests can fail: each mutation is one small wrong change of the switch, built in a copy; a
 # mutation that the tests do not notice is a failure. Takes minutes: run by hand, or for a long run.
 #   tests/sim/mutations.sh [NAME...]
-#   tests/sim/mutations.sh --apply     only whether each still changes what it is to change, which tools/check asks, too
+# tests/sim/mutations.sh --apply only whether each still changes its line, which tools/check asks, too
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -34,7 +34,7 @@ if ! $dry; then
     meson setup build -Db_lto=false -Doptimization=0 -Dwerror=false >setup.log 2>&1 || { cat setup.log; exit 1; }
 fi
 
-# mutate NAME FILE SED: what the tests must notice
+# mutate NAME FILE SED: a fault that the tests must notice
 mutate() {
     local name=$1 file=$2 expression=$3
     [[ ${#wanted[@]} -eq 0 || " ${wanted[*]} " == *" $name "* ]] || return 0

@@ -71,7 +71,7 @@ TEST(OneCell, burstOf32LikeBurstsOfOne) {
         Config config = sim_config(2, gigabits(100), 5, 1500);
         config.buffer_size_bytes = 600'000 + seed * 1000;
         config.cell_bytes = 96 + static_cast<std::uint32_t>(scramble(seed) % 161);
-        // What egress refuses gives its charge back, a burst later or sooner: here ingress alone decides.
+        // A packet that egress refuses is released a burst later or sooner: here ingress alone decides.
         port_of(config, 1).queue[0].static_bytes = 0;
         port_of(config, 1).queue[0].pool = "egress-lossless";
         SimSwitch whole(config, label);

@@ -15,7 +15,8 @@ using namespace sluice::sim;
 
 TEST_GROUP(PauseRecord){};
 
-// The closed form of one blocked group: which packet fires, which is dropped, and what each of them saw.
+// The closed form of one blocked group: the packet that fires, the one that is dropped, and the state that
+// each saw.
 TEST(PauseRecord, numbersOfABlockedGroupAreThoseOfTheLaw) {
     SimSwitch sim(small_group(2));
     Recorder recorder(sim);

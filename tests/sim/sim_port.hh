@@ -35,7 +35,7 @@ class SimPort final : public DepartureRecord, public PeerPort<FlowSource> {
     void cut(bool down);
     void deliver_at_end(bool on) { source_.deliver_at_end(on); }
     void burst_limit(unsigned frames) { burst_limit_ = frames; }
-    // Frames that all arrive at `at`, whatever the wire says: bytes of each.
+    // Frames that all arrive at `at`, independent of the wire: bytes of each.
     void inject(Time at, const Flow& flow, const std::vector<std::uint32_t>& sizes);
 
     std::uint64_t started(std::uint8_t flow) const { return source_.started(flow); }

@@ -50,7 +50,7 @@ class SimSwitch final : public CheckedSwitch {
     // Until nothing is left to do or `end`, then the invariants of a drained switch.
     void drain(Time end);
 
-    // As an operator; what `sluiced` refuses fails the test, but for apply, which says so.
+    // An operator's commands; one that `sluiced` refuses fails the test, but for apply, which says so.
     void hold(PortId port, ClassId queue, bool on);
     void run_watchdog(PortId port, bool on);
     void big_red_switch(bool on);

@@ -1,4 +1,4 @@
-// What the watchdog does to a queue in a storm, and that it does it to nothing else.
+// The watchdog's action on a queue in a storm, and on no other queue.
 #include <fmt/format.h>
 
 #include <map>

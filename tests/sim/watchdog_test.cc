@@ -1,4 +1,4 @@
-// What is a pause storm and what is not, under the virtual clock: each case that is none has a twin one step
+// Pause storms and their counterexamples under the virtual clock: each case that is none has a twin one step
 // over the limit, which is one.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What benchmarks must refuse to give a figure for, and what becomes of figures. Nothing is measured here.
+"""Cases in which a benchmark must refuse a figure, and the output of figures. Nothing is measured here.
 
     benchmarks_test.py SLUICE_TRAFFIC        the binary; the last line is `N passed, N failed`
 """

@@ -1,4 +1,4 @@
-// sluice-peer as a RoCE host, without its socket: what it is told, its pauses, its lines.
+// sluice-peer as a RoCE host, without its socket: its options, its pauses, its lines.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a router may change leaves the ICRC right; any other bit breaks it.
+// The fields that a router may change leave the ICRC right; any other bit breaks it.
 #include "tools/traffic/icrc.hh"
 
 #include <functional>

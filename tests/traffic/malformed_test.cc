@@ -1,4 +1,4 @@
-// Each variant is wrong in what its name says; what is not wrong is right.
+// Each variant has the error of its name and no other.
 #include <set>
 
 #include "lib/endian.hh"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What independent readers make of sluice-traffic's frames: tshark, an ICRC computed here with zlib, scapy where it is installed.
+"""Independent readers take sluice-traffic's frames: tshark, an ICRC computed here with zlib, scapy where it is installed.
 
     peers_test.py SLUICE_TRAFFIC        the binary; the last line is `N passed, N failed`
 """

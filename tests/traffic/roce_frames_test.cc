@@ -1,5 +1,5 @@
-// The generator and the end points of lib/roce of each other's frames: what the generator makes, they read;
-// what they make, the generator's own plain checker of ICRCs finds right.
+// The generator and the end points of lib/roce of each other's frames: they read the generator's frames, and
+// the generator's own plain checker of ICRCs accepts theirs.
 #include "lib/rng.hh"
 #include "lib/roce/packet.hh"
 #include "tests/traffic/support.hh"

@@ -1,4 +1,4 @@
-// What the traffic tests share: bytes from hex, frames from a recipe, files in a folder of their own.
+// The common part of the traffic tests: bytes from hex, frames from a recipe, files in a folder of their own.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ struct Sent {
     Bytes bytes;  // captured
 };
 
-// What `host` sends; a recipe that is refused throws its first error.
+// The frames that `host` sends; a recipe that is refused throws its first error.
 inline std::vector<Sent> sent_by(const std::string& recipe_text, std::size_t host = 0) {
     const LoadedRecipe loaded = load_recipe(recipe_text, "recipe");
     if (!loaded.errors.empty()) throw std::runtime_error{loaded.errors[0]};

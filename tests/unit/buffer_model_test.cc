@@ -122,7 +122,7 @@ void compare(const Model& model, const reference::Buffer& slow) {
     }
 }
 
-// What holds whatever the reference says: nothing grows beyond its limit, though a cut may leave it there.
+// Independent of the reference: nothing grows beyond its limit, though a cut may leave it there.
 void check_admitted(const Model& model, std::size_t g, Admission admission, std::int64_t free) {
     const GroupLimits& l = model.limits[g];
     const PoolLimits& p = model.pool_limits[l.pool];

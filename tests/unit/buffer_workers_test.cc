@@ -172,8 +172,8 @@ TEST(BufferWorkers, twoWorkersNeverOverCommitAndEndAtZero) {
     CHECK(shared.ingress.headroom_watermark.persistent() <= 60);
 }
 
-// The race itself, step by step on one thread: bursts that are open at the same time do not see what the
-// others take, only their bounds.
+// The race itself, step by step on one thread: bursts that are open at the same time do not see the cells
+// that the others take, only their bounds.
 TEST(BufferWorkers, burstsThatOverlapNeverOverCommit) {
     const PoolLimits limits{.shared_cells = 300};
     const GroupLimits group_limits{.threshold = Threshold::none()};

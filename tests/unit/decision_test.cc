@@ -138,7 +138,7 @@ TEST(Decision, theFilterChoosesByPortClassAndFlow) {
 }
 
 TEST(Decision, aPauseKeepsTheFullestQueuesAndCountsTheRest) {
-    // Any order in: most first, equal ones in order, what does not fit is summed.
+    // Any order in: most first, equal ones in order, the rest is summed.
     GroupPaused pause;
     std::uint32_t sum = 0;
     for (unsigned n = 0; n < 40; ++n) {

@@ -135,7 +135,7 @@ TEST(Ecmp, aChangeOfTheConfigurationKeepsBuckets) {
     const Table three = assign_buckets(Members(four.begin(), four.end() - 1), buckets, before);
     for (unsigned b = 0; b < buckets; ++b)
         if (before[b] != 4) UNSIGNED_LONGS_EQUAL(before[b], three[b]);
-    // It comes back: only what it is due moves.
+    // It comes back: only its share moves.
     const Table again = assign_buckets(four, buckets, three);
     unsigned moved = 0;
     for (unsigned b = 0; b < buckets; ++b) moved += again[b] != three[b];

@@ -241,7 +241,7 @@ TEST(SlowReceiverTest, oneThatRecoversTakesItsPauseBack) {
 }
 
 TEST_GROUP(Overshoot) {
-    PauseSender sender{PeerDelay{}, gigabits(100)};  // what we say takes effect at once
+    PauseSender sender{PeerDelay{}, gigabits(100)};  // our frames take effect at once
     void pause(std::int64_t ns, std::uint16_t quanta) {
         sender.receive(pauses(0x08, quanta), at_ns(ns));
         sender.advance(at_ns(ns));

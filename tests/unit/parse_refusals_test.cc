@@ -183,7 +183,7 @@ TEST(ParseRefusals, refusesWhatHasNoHopLeft) {
 }
 
 TEST(ParseRefusals, mustNotLookBehindTheEndOfAnyPrefix) {
-    // Whatever a frame is, every prefix of it is judged without a read too far (the sanitizers watch).
+    // Every prefix of every frame is judged without a read too far (the sanitizers watch).
     const Frame frames[] = {
         v4_frame(roce(), {.options = 40}),
         ethernet(ether_type::ipv4, ipv4(roce(cnp_opcode)), {qinq | 0x6005, vlan | 5}),

@@ -32,7 +32,7 @@ TEST_GROUP(PfcGenerator) {
 
 TEST(PfcGenerator, saysNothingWithoutCause) {
     CHECK(!decide(0, 0, {}));
-    CHECK(!decide(0, 0xFF, {}));  // XON for what was never off
+    CHECK(!decide(0, 0xFF, {}));  // XON for priorities that were never off
     CHECK(!generator.next_refresh());
     CHECK(!generator.decide(0, generator.asserted(), before_wrap));
 }
@@ -94,7 +94,7 @@ TEST(PfcGenerator, eachClassHasItsOwnRefresh) {
                 decide(0, 0b1'0000, half_pause * 2)->class_enable);  // a change and a refresh together
 }
 
-// A peer that honors what we send stays held from XOFF to XON: nothing lapses between two refreshes.
+// A peer that honors our frames stays paused from XOFF to XON: no pause lapses between two refreshes.
 TEST(PfcGenerator, peerNeverResumesBeforeXon) {
     PfcHonor peer;
     const Duration cable = nanoseconds(500);

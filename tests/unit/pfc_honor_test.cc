@@ -27,7 +27,7 @@ PauseMap pause(ClassId priority, std::uint16_t quanta) {
 // The law, slowly: intervals on a scale that does not wrap. A frame counts from its start, time from its end.
 struct SlowHonor {
     struct Class {
-        std::optional<std::uint64_t> deadline;  // of what is obeyed
+        std::optional<std::uint64_t> deadline;  // of the obeyed pause
         std::optional<std::uint64_t> ignored;
         bool suspended = false;
         std::uint64_t xoff = 0, xon = 0, unexpected = 0, expired = 0, transitions = 0;
@@ -235,7 +235,7 @@ TEST(PfcHonor, expiredPauseIsForgottenBeforeTimeWraps) {
     CHECK_EQUAL(1U, honor.counters(3).expired.get());
 }
 
-// 10 quanta at 10G, in a frame of 67.2 ns: until 579.2 ns, whatever other frames come before.
+// 10 quanta at 10G, in a frame of 67.2 ns: until 579.2 ns, with any other frames before.
 TEST(PfcHonor, anotherFrameDoesNotCutAPauseShort) {
     const Time start = before_wrap, end = start + Duration{67'200}, until = start + Duration{579'200};
     const Time second = start + nanoseconds(520);
@@ -256,7 +256,7 @@ TEST(PfcHonor, anotherFrameDoesNotCutAPauseShort) {
     CHECK_EQUAL(1U, honor.counters(6).transitions.get());
 }
 
-// A turn may come late: what ended before the next frame came has ended by itself.
+// A turn may come late: a pause that ended before the next frame came has ended by itself.
 TEST(PfcHonor, pauseAfterAnUnnoticedExpiryIsANewOne) {
     xoff(3, 1, before_wrap);
     xoff(3, 1, before_wrap + nanoseconds(100));

@@ -20,7 +20,7 @@ constexpr Time begin{~std::uint64_t{0} - 50'000'000'000};  // wraps after 50 ms
 constexpr Duration tick{1};
 constexpr ClassId queue = 3;
 
-// A queue under the watchdog, and what it is seen to be.
+// A queue under the watchdog, and its state as seen.
 struct Watched {
     PfcWatchdog watchdog;
     QueueSample sample;

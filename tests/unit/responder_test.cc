@@ -1,5 +1,5 @@
-// Frames and answers from other sources than this code: written out byte by byte, checksums by hand. What the
-// switch does with them end to end: tests/loopback/responder_test.py.
+// Frames and answers from other sources than this code: written out byte by byte, checksums by hand. The test
+// of the whole switch is tests/loopback/responder_test.py.
 #include "lib/responder.hh"
 
 #include <array>

@@ -1,4 +1,4 @@
-// A link that sends what a Scheduler picks, for tests of shares and rates.
+// A link that sends the packets that a Scheduler picks, for tests of shares and rates.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct Backlog {
     }
 };
 
-// A link that sends what the scheduler picks; time passes as the frames take it, or jumps when a rate holds
+// A link that sends the scheduler's packets; time passes as the frames take it, or jumps when a rate holds
 // back.
 struct Link {
     explicit Link(const PortSchedule& settings) : scheduler(settings) {}

@@ -185,7 +185,7 @@ TEST(Scheduler, creditSaysWhatPickWouldSay) {
     for (std::uint64_t n = 0; n < 10'000; ++n) {
         const std::uint8_t ready = n % 100 < 10 ? 0b1000'1111 : 0b1111;
         const int queue = link.send_one(ready);
-        // What has been sent of the credit before is taken off it already.
+        // Bytes sent from earlier credit are already deducted.
         const auto head = static_cast<std::int32_t>(link.head(static_cast<unsigned>(queue)));
         if (link.scheduler.credit(queue) < head) continue;
         ++yes;

@@ -62,7 +62,7 @@ TEST(SharedBuffer, releaseTakesHeadroomThenSharedThenReserved) {
     LONGS_EQUAL(0, bench.pool.headroom.get());
 }
 
-// What asks no pool is what asking one comes to, and nothing where that would be more.
+// Admission without the pool has the same result as with it, or none where the pool is needed.
 template <class User, class Limits>
 void checkReserved(const Limits& limits, std::uint32_t all) {
     Bench bench({.shared_cells = 100});
@@ -141,8 +141,8 @@ TEST(SharedBuffer, lossyNeighborsThatFillTogetherKeepThePromise) {
             }
 }
 
-// Neighbors that came one after the other and do not drain hold more than their share: what is then left for
-// a newcomer is alpha S / product of (1 + alpha), and no order of arrivals leaves less.
+// Neighbors that came one after the other and do not drain hold more than their share: the rest for a
+// newcomer is alpha S / product of (1 + alpha), and no order of arrivals leaves less.
 TEST(SharedBuffer, newcomerFindsTheProductOfWhatOthersLeave) {
     Bench bench({.shared_cells = 81'000});
     const GroupLimits lossy{.threshold = Threshold::dynamic(1)};

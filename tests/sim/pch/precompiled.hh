@@ -1,5 +1,5 @@
-// What every test of the simulation includes, compiled once: it takes two thirds of the time that such a test
-// takes to compile.
+// The headers that every test of the simulation includes, compiled once: it takes two thirds of the time that
+// such a test takes to compile.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -32,7 +32,7 @@ Json report() {
             {"ports", {{"p1", port}}}};
 }
 
-// "true", "false", or what is wrong with it.
+// "true", "false", or its error.
 std::string judged(const std::string& line) {
     const auto condition = parsed(line);
     if (!condition) return condition.error();

@@ -1,4 +1,4 @@
-// A configuration file that is changed keeps what nobody changed: words, comments, order.
+// A configuration file that is changed keeps all other text: words, comments, order.
 #include "control/config/config_edit.hh"
 
 #include <array>

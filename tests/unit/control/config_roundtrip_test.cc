@@ -1,4 +1,4 @@
-// A configuration written as TOML loads back equal, whatever its values.
+// A configuration written as TOML loads back equal, for any values.
 #include <random>
 #include <string>
 #include <vector>

@@ -15,7 +15,7 @@
 
 namespace sluice::config_text {
 
-// What `text` is refused for, one error a line, or "accepted".
+// The errors of `text`, one a line, or "accepted".
 inline std::string errors_of(std::string_view text) {
     const ConfigResult config = parse_config(text, "f");
     if (config) return "accepted";

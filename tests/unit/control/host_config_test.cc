@@ -1,4 +1,4 @@
-// Simulated hosts and flows in the configuration: what is refused, what is made, what is written back.
+// Simulated hosts and flows in the configuration: refusals, values, and the text written back.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A mirror of the kernel's tables that loses messages holds what the kernel holds after each full listing.
+// A mirror of the kernel's tables that loses messages is equal to the kernel's after each full dump.
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -14,7 +14,7 @@ using namespace sluice::kernel_messages;
 
 TEST_GROUP(KernelTablesRandom){};
 
-// Random notices, of which some are lost; when all has been told anew, we have what the kernel has.
+// Random notices, of which some are lost; after a full dump we have the kernel's tables.
 TEST(KernelTablesRandom, losesNothingForGood) {
     std::uint64_t drawn = 0;
     const auto below = [&](std::uint64_t bound) { return draw({23, 7, 0, ++drawn}) % bound; };

@@ -1,4 +1,4 @@
-// A KernelTables that the kernel's messages change, and what it has told the routes so far.
+// A KernelTables that the kernel's messages change, and its changes for the routes so far.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace sluice::kernel_messages {
 // Interfaces 3 and 4 are ports, all others are not.
 inline const KernelTables::Ports ports{{3, "p0"}, {4, "p1"}};
 
-// What our tables have of all changes, as text.
+// Our tables after all changes, as text.
 struct Given {
     std::map<std::string, std::string> what;
 

@@ -54,7 +54,7 @@ TEST(LintQos, findsNothingWrongWithADefaultAtAnySpeed) {
                      findings_of(fmt::format("clock = \"{}\"\n[buffer]\nsize = \"64MB\"\n[default]\nspeed = "
                                              "\"{}G\"\nqos = \"{}\"\n{}",
                                              clock, speed, qos, two_ports))) {
-                    // What a real worker of 50 us cannot do at 200G is told.
+                    // Finds that a real worker of 50 us is too slow at 200G.
                     if (std::string(clock) == "real" && speed == 200 && finding.id == "receive-ring")
                         continue;
                     if (finding.severity != Severity::note) FAIL(finding.text("f").c_str());

@@ -67,7 +67,7 @@ TEST(LintStart, refusesAnMtuThatTheDeviceDoesNotTake) {
     finds("", "[port.p1]\ndevice = \"net_null0,size=2049\"");  // nothing comes from it there
 }
 
-// What the file does not say, the device can.
+// The device can give a value that the file lacks.
 TEST(LintStart, findsNothingWrongWithAnMtuThatIsNotSaid) {
     for (const char* device : {"xdp:eth1", "net_af_packet0,iface=eth1"})
         for (const int room : {768, 1024, 2048, 2100, 3000, 3648, 3700, 9216, 16384}) {

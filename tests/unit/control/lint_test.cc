@@ -265,7 +265,7 @@ TEST(Lint, warnsOfAWatchdogThatTakesHonestPausesForStorms) {
     finds("[watchdog]\naction = \"off\"\n" + slow, {});
     finds(slow + "pfc_mode = \"off\"\n", {});
     finds(slow + "qos = \"lossy\"\n", {});
-    // What holds at the port is judged, and its own key named.
+    // The effective value of the port is judged, and its own key named.
     finds(slow + "watchdog.detection = \"257ms\"\n", {});
     finds(slow + "watchdog.action = \"off\"\n", {});
     finds("[watchdog]\ndetection = \"257ms\"\n" + slow + "watchdog.detection = \"256ms\"\n",

@@ -48,7 +48,7 @@ class Datagram {
     nlmsghdr* current() { return current_; }
     KernelMessages parse(std::uint32_t sequence = asked) {
         finish();
-        // Of exactly its size, so that a sanitizer sees what lies beyond.
+        // Of exactly its size, so that a sanitizer sees a read beyond it.
         const std::vector<std::uint8_t> bytes(buffer_.data(), buffer_.data() + used_);
         return parse_netlink(bytes, sequence);
     }
@@ -101,7 +101,7 @@ TEST(ParseNetlink, legsHaveTheirWeights) {
     const std::vector<KernelLeg> both{via(3, "10.0.0.2"), via(4, "10.0.1.2", 5)};
     CHECK_TRUE(std::get<KernelRoute>(datagram.parse().messages.at(0)).legs == both);
 
-    // A leg that is longer than what is left, or shorter than its own header, ends the list.
+    // A leg that is longer than the rest, or shorter than its own header, ends the list.
     for (const std::uint16_t length : {17, 7, 0, 65535}) {
         Datagram broken;
         broken.route(16);

@@ -34,7 +34,7 @@ inline NeighborConfig neighbor(std::string_view at, const std::string& port, std
     return {address(at), port, mac(last_of_mac), {}, {}};
 }
 
-// What becomes of an address: the reason to drop it, or headers and ports of next hops with their shares.
+// The result for an address: the reason to drop it, or headers and ports of next hops with their shares.
 struct Answer {
     DropReason drop = DropReason::none;
     std::map<std::pair<PortId, std::string>, double> shares;
@@ -73,7 +73,7 @@ inline Answer answer_of(const Policy& policy, const IpAddress& asked) {
     return answer;
 }
 
-// What there is, each by what it is for, and what becomes of an address by looking at every length.
+// The entries, each by its key, and the result for an address by a look at every length.
 struct Model {
     struct Route {
         NextHops via;
@@ -105,7 +105,8 @@ struct Model {
                 return &found->second;
         return nullptr;
     }
-    // What takes it back: addresses and subnets, and of routes and neighbors those that `goes` says.
+    // Changes that remove its entries: addresses and subnets, and those routes and neighbors that `goes`
+    // chooses.
     RouteChanges without(RouteOrigin origin, const std::function<bool()>& goes) const {
         const FromOrigin& by = by_origin[static_cast<unsigned>(origin)];
         RouteChanges less;
@@ -175,7 +176,7 @@ struct Tables {
         CHECK_TRUE(routes != nullptr);
         routes->name_in(running);
     }
-    // Checks that what workers run stays as it is while the change is made.
+    // Checks that the workers' tables stay the same while the change is made.
     std::string change(const RouteChanges& changes) {
         std::vector<Answer> before;
         for (const IpAddress& asked : watched) before.push_back(answer_of(running, asked));

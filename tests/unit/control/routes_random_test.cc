@@ -49,7 +49,7 @@ class Random {
         return network_of({any_address(v6), length});
     }
     RouteChanges::Route any_route(const Model& model, RouteOrigin origin) {
-        // What one says and the other does too.
+        // An entry of one origin that the other has, too.
         const auto& routes = model.by_origin[one_in(2) ? 0 : static_cast<unsigned>(origin)].routes;
         const bool known = one_in(3) && !routes.empty();
         const auto near = known ? routes.lower_bound(any_prefix()) : routes.end();
@@ -92,7 +92,7 @@ class Random {
     std::uint64_t seed_, drawn_ = 0;
 };
 
-// How many changes find what a sanitizer can find; SLUICE_LONG=1: a million.
+// Enough changes for a sanitizer; SLUICE_LONG=1: a million.
 std::uint64_t number_of_changes() {
     const char* is_long = std::getenv("SLUICE_LONG");
     if (is_long != nullptr && std::string_view(is_long) == "1") return 1'000'000;

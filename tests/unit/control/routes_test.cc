@@ -122,7 +122,7 @@ TEST(Routes, aNeighborThatChangesMovesNoOtherFlow) {
         CHECK_TRUE(without[i] != 2);
         if (before[i] != 2) LONGS_EQUAL(before[i], without[i]);
     }
-    // Back at another port, with another MAC: the others keep what is theirs by weight.
+    // Back at another port, with another MAC: the others keep their shares by weight.
     tables.must(neighbors({neighbor("10.0.1.2", "p3", 9)}));
     const auto back = members(tables.running, "10.9.1.1");
     LONGS_EQUAL(85, std::count(back.begin(), back.end(), 9U));
@@ -222,7 +222,7 @@ TEST(Routes, ofTheKernelsRoutesThoseThatDoNotFitAreLeftOut) {
     LONGS_EQUAL(1, members(tables.running, "30.0.2.1").front());
     CHECK_FALSE(tables.routes->match(address("20.0.3.1")).has_value());
     LONGS_EQUAL(4, tables.routes->list().size());
-    // What goes makes room for what comes with it, and for what is tried again.
+    // Removed entries make room for those added with them, and for a second try.
     RouteChanges less = of_kernel(no_route("20.0.0.0/30"));
     less.routes.push_back(many.routes[3]);
     less.routes.push_back(many.routes[4]);

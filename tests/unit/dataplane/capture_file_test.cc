@@ -188,7 +188,7 @@ TEST(CaptureFile, readsOldVersionsAsLibpcapDoes) {
     }
 }
 
-// What is hostile is judged by libpcap, however far we have come without it.
+// libpcap judges hostile bytes, however far we have come without it.
 TEST(CaptureFile, readsDamagedCapturesAsLibpcapDoes) {
     unsigned refused = 0;
     unsigned broken = 0;

@@ -1,6 +1,6 @@
-// Two threads that write one cache line hand it to each other each time, though they share nothing. So what
-// different threads write lies in different lines, and what all read per packet in none that is written per
-// packet.
+// Two threads that write one cache line hand it to each other each time, though they share nothing. So fields
+// that different threads write lie in different lines, and fields that all read per packet in none that is
+// written per packet.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -113,7 +113,7 @@ TEST(ObeyingPort, aBurstThatMustWaitIsHandedOnBeforeTheNext) {
     UNSIGNED_LONGS_EQUAL(64, driver->given);
 }
 
-// Nobody takes frames for long: what could have been sent meanwhile is not made up for.
+// No one takes frames for long: the sender does not make up for the wire time.
 TEST(ObeyingPort, whatWasNotTakenWaitsInTheFile) {
     CHECK(port->falls_behind(at(0)) == false);
     UNSIGNED_LONGS_EQUAL(32, receives(1'000'000));

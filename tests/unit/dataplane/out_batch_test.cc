@@ -1,5 +1,5 @@
-// The out-batch against a plain list of frames: what a driver takes, a watchdog discards, and what is put
-// first.
+// The out-batch against a plain list of frames: the frames that a driver takes, a watchdog discards, and
+// those put first.
 #include "dataplane/path/out_batch.hh"
 
 #include <map>

@@ -15,7 +15,7 @@ using namespace sluice;
 namespace {
 
 constexpr ClassId lossless = 3;
-constexpr std::uint32_t frame = 1226;  // 100 ns at 100G, with what the wire adds
+constexpr std::uint32_t frame = 1226;  // 100 ns at 100G, with the wire's overhead
 
 constexpr Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
 

@@ -1,6 +1,6 @@
-// Ports with several receive queues, polled by workers that run: what pollers, owners and control share. Also
-// under TSan, which sees what is compiled here and not what DPDK's libraries do: a packet buffer is therefore
-// never used twice (those that are freed stay in the cache of the thread that freed them).
+// Ports with several receive queues, polled by workers that run: the state that pollers, owners and control
+// share. Also under TSan, which sees code compiled here and not DPDK's libraries: a packet buffer is
+// therefore never used twice (those that are freed stay in the cache of the thread that freed them).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -178,7 +178,7 @@ TEST_GROUP(ReceiveThreads) {
         made.reset();
         UNSIGNED_LONGS_EQUAL(0, pool.in_use());
     }
-    // What has left of the frames that came: control's view of it.
+    // The frames that have left, as control sees them.
     std::uint64_t gone() const {
         const Ledger ledger = made->counted();
         return ledger.tx + ledger.dropped - ledger.generated;
@@ -229,7 +229,7 @@ TEST(ReceiveThreads, everyFrameLeavesInTheOrderOfItsQueueWhilePoliciesChange) {
     CHECK_TRUE(behind != 0);
 }
 
-// A device is control's when all have let go of it who asked it, and theirs when its link is up again.
+// A device is control's once all its users have released it, and theirs when its link is up again.
 TEST(ReceiveThreads, nobodyAsksADeviceThatControlHas) {
     constexpr std::uint64_t of_a_port = std::uint64_t{queues} * frames;
     constexpr std::size_t of_a_device = 300;  // and queue
@@ -245,7 +245,7 @@ TEST(ReceiveThreads, nobodyAsksADeviceThatControlHas) {
         if (received(id) == of_a_port) continue;
         devices[id]->up.store(false, std::memory_order_release);
         while (made->link_up(id)) std::this_thread::yield();
-        // Of the device that has gone: what is received from now on says that the next one was seen to be up.
+        // Of the device that has gone: a later frame proves that the next one was seen to be up.
         const std::uint64_t before = received(id);
         devices[id]->replace(of_a_device);
         devices[id]->up.store(true, std::memory_order_release);

@@ -1,5 +1,5 @@
-// What our reader makes of a capture file and what libpcap alone makes of it, as text: a line a frame, then
-// the error. They are to be the same for any bytes.
+// The result of our reader for a capture file, and that of libpcap alone, as text: a line a frame, then the
+// error. They are to be the same for any bytes.
 #pragma once
 
 #include <pcap/pcap.h>

@@ -18,7 +18,7 @@ XdpRing ring(std::uint32_t consumer, const Places& held) {
     return made;
 }
 
-// What it has besides, at positions before its consumer's.
+// Its entries at positions before its consumer's.
 XdpRing after(XdpRing made, const Places& past) {
     for (std::uint32_t n = 0; n < past.size(); ++n)
         made.slots[(made.consumer - past.size() + n) & 7U] = past[n];

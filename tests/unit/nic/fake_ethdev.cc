@@ -131,7 +131,7 @@ int rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info* info) {
     return 0;
 }
 
-// Refuses what DPDK would.
+// Refuses the same calls as DPDK.
 int rte_eth_dev_configure(uint16_t id, uint16_t rx, uint16_t tx, const struct rte_eth_conf* conf) {
     FAKE_CARD_OR_FAIL(id);
     const auto has = [&](std::uint32_t flag) { return (card->flags & flag) != 0; };
@@ -290,7 +290,7 @@ int rte_eth_dev_flow_ctrl_set(uint16_t id, struct rte_eth_fc_conf* conf) {
     FAKE_CARD_OR_FAIL(id);
     if (!card->started) return -EBUSY;
     if (card->forwarding == Forwarding::refuses && conf->mac_ctrl_frame_fwd != 0) return -EINVAL;
-    // As igb does: what was not asked about stays.
+    // As igb does: other settings stay.
     if (conf->autoneg != card->flow_control.autoneg || conf->high_water != card->flow_control.high_water)
         return -ENOTSUP;
     const rte_eth_fc_mode before = card->flow_control.mode;

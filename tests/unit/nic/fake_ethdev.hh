@@ -21,7 +21,7 @@
 
 namespace fake {
 
-// What a driver does with the wish for MAC control frames.
+// A driver's answer to a request for MAC control frames.
 enum class Forwarding { refuses, ignores, grants, reads_back };
 
 struct Card {
@@ -29,7 +29,7 @@ struct Card {
     std::string address;
     std::uint16_t id = 0;  // while probed
 
-    // What it can do.
+    // Its capabilities.
     std::string driver = "net_ixgbe";
     std::uint16_t min_mtu = 68;
     std::uint16_t max_mtu = 9702;
@@ -52,7 +52,7 @@ struct Card {
     std::vector<std::uint8_t> module;  // EEPROM; empty: none
     std::map<std::string, int> fails;  // "rte_eth_dev_start": -EIO
 
-    // What it was told.
+    // The calls that it got.
     std::vector<std::string> calls;  // in order
     rte_eth_conf conf{};
     std::uint16_t rx_ring = 0, tx_ring = 0;

@@ -135,7 +135,7 @@ TEST(HandOff, refusedFramesAreDroppedOnceWithTheirReason) {
     LONGS_EQUAL(1, ledger().dropped);
 }
 
-// What control may get of a port, by class and rate, its owner knows.
+// The owner of a port knows its punt rates.
 TEST(HandOff, puntedFramesGoByTheOwner) {
     starts("rx_queues = 2\nresponder = true");
     std::vector<std::uint8_t> arp(60);
@@ -235,8 +235,8 @@ TEST(HandOff, aQueueWhoseOwnerDoesNotTakeIsNotPolled) {
 
 // The buffer.
 
-// Whatever queue frames come by, the group decides as if there were one: with nothing on its way, which is
-// when the owner polls both itself, every decision is the same.
+// For frames by any queue, the group decides as if there were one: with nothing on its way, which is when the
+// owner polls both itself, every decision is the same.
 TEST(HandOff, aGroupDecidesAsWithOneQueue) {
     struct Seen {
         std::uint32_t reserved, shared, headroom;
@@ -285,8 +285,8 @@ TEST(HandOff, aGroupDecidesAsWithOneQueue) {
 }
 
 // The frames that wait for the owner are a term of the headroom. The peer sends the smallest frames without a
-// gap and stops when all other terms say that it does; nothing leaves. Whatever the group holds when that
-// begins, nothing is lost, and without the term something would be.
+// gap and stops when all other terms say that it does; nothing leaves. With any use of the group at that time
+// nothing is lost; without the term a frame would be lost.
 TEST(HandOff, headroomHoldsWhatWaitsForTheOwner) {
     constexpr Duration turn_max = microseconds(2);
     constexpr unsigned frames_a_turn = 30;  // 2500 bytes of 84 on the wire
@@ -307,8 +307,8 @@ TEST(HandOff, headroomHoldsWhatWaitsForTheOwner) {
         unsigned since_xoff = 0;
         for (unsigned n = 0; n < 100; ++n) {
             now = now + turn_max;
-            // The poller comes just before the owner does: what it passes on has been in the ring for a turn,
-            // and what comes from here on waits there while the rest of a turn's frames are admitted.
+            // The poller comes just before the owner: its handed-off frames have been in the ring for a turn,
+            // and later ones wait there while the rest of a turn's frames are admitted.
             worker_turn(0);
             const bool is_off = !p0.sent.empty();
             const unsigned more = is_off ? std::min(frames_a_turn, last - since_xoff) : frames_a_turn;
@@ -343,7 +343,7 @@ TEST(HandOff, aCardIsLetGoOfWhenNobodyAsksItAnyMore) {
     const std::uint64_t polls = p0.polls.load();
     worker_turn(0);
     for (unsigned n = 0; n < 3; ++n) look();
-    LONGS_EQUAL(0, p0.count("rte_eth_dev_close"));  // who polls its second queue has not seen it
+    LONGS_EQUAL(0, p0.count("rte_eth_dev_close"));  // the poller of its second queue has not seen it
     worker_turn(1);
     LONGS_EQUAL(polls, p0.polls.load());
     look();
@@ -363,7 +363,7 @@ TEST(HandOff, aCardIsLetGoOfWhenNobodyAsksItAnyMore) {
     for (std::uint16_t queue = 0; queue < 2; ++queue) arrive(queue, 5);
     for (const unsigned worker : {1U, 0U, 1U}) worker_turn(worker);
     LONGS_EQUAL(10, p1.sent.size());
-    p0.pull();  // who polls its second queue sees it first, and what it had passed on is taken
+    p0.pull();  // the poller of its second queue sees it first, and its handed-off frames are taken
     arrive(1, 4);
     for (const unsigned worker : {0U, 1U, 0U}) worker_turn(worker);
     look();

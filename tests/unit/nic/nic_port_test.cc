@@ -1,4 +1,4 @@
-// EthdevPort and start_nic on a fake card: every branch of what a driver may answer.
+// EthdevPort and start_nic on a fake card: every answer of a driver.
 #include "dataplane/ports/ethdev_port.hh"
 
 #include <array>
@@ -124,7 +124,7 @@ TEST(NicPort, countsOnWholeKilobytesOfABufferAlone) {
     LONGS_EQUAL(0, card.conf.rxmode.offloads);
 }
 
-// What a card is told.
+// The settings that a card gets.
 
 TEST(NicPort, asksForNoOffloadButWhatItsFramesNeed) {
     auto port = open();

@@ -1,4 +1,4 @@
-// A whole switch on two fake cards: what it refuses, shows and says, and how it forwards.
+// A whole switch on two fake cards: refusals, output and forwarding.
 
 #include <algorithm>
 #include <array>
@@ -95,7 +95,7 @@ TEST(NicSwitch, refusesAChangeToLosslessWhileItRuns) {
     CHECK_TRUE(running->config().ports.at("p0").qos != config.ports.at("p1").qos);
 }
 
-// What is shown.
+// The report of the port.
 
 TEST(NicSwitch, showsWhatACardCanAndItsCounters) {
     p0.xstats = {{"rx_crc_errors", 4}, {"rx_priority3_xoff_packets", 0}};
@@ -306,7 +306,7 @@ TEST(NicSwitch, countsTheRepliesThatItHasNoRoomFor) {
     LONGS_EQUAL(0, sum("unresolved_waiting_packets"));
 }
 
-// As control gives back what has waited for a neighbor.
+// As control returns packets that have waited for a neighbor.
 TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
     starts();
     p1.takes = 0;  // what p1 is to send stays in its queue

@@ -1,5 +1,5 @@
-// What tests on fake cards begin with: a port on one card, or a whole switch on two, whose turns and rounds
-// of control are the test's own: nothing happens by itself, and no time passes but what the test says.
+// The base of tests on fake cards: a port on one card, or a whole switch on two. The test itself runs the
+// turns and the rounds of control: nothing happens by itself, and only the test moves time on.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class SwitchOnCards : public Utest {
         alone.reset();
     }
 
-    // What a configuration may have beside the ports: keys at the top, and of each port.
+    // Parts of a configuration beside the ports: keys at the top, and of each port.
     struct Keys {
         std::string top, p0, p1;
     };

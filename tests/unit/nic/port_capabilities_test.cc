@@ -31,21 +31,21 @@ TEST_GROUP(PfcAbility){};
 TEST(PfcAbility, followsWhatTheDriverDoesAndSays) {
     constexpr const char* in_nic = "by its own buffers, not by the switch's";
     const std::array rows{
-        // Who hands frames over when asked, and says so.
+        // A driver that hands frames over when asked, and says so.
         Row{"net_ixgbe", 0, true, false, 0, "software", "are handed over"},
         Row{"net_ixgbe", 0, false, false, 0, "hardware", "does not say that it will"},
         Row{"net_ixgbe", -EINVAL, false, false, 0, "hardware", "(Invalid argument)"},
         Row{"net_ixgbe", -EINVAL, false, false, 0, "hardware", in_nic},
-        // Who never says so.
+        // A driver that never says so.
         Row{"net_txgbe", 0, false, false, 0, "software", "are handed over"},
         Row{"net_ngbe", 0, false, false, 0, "software", "are handed over"},
         Row{"net_e1000_igb", 0, false, false, 0, "software", "are handed over"},
         Row{"net_e1000_em", 0, false, false, 0, "software", "are handed over"},
         Row{"net_igc", 0, false, false, 0, "software", "are handed over"},
         Row{"net_igc", -ENOTSUP, false, false, 0, "none", "net_igc does not hand MAC control frames over"},
-        // Whose NIC drops what we would send.
+        // A NIC that drops our frames.
         Row{"net_i40e", 0, true, false, 0, "hardware", "drop PFC frames that software makes"},
-        // Who takes the wish and does nothing, or has no such function.
+        // A driver that takes the call and does nothing, or has no such function.
         Row{"mlx5_pci", 0, false, false, 0, "none", "mlx5_pci was asked"},
         Row{"net_bnxt", 0, false, false, 0, "none", "does not say that it will"},
         Row{"net_ice", -ENOTSUP, false, false, 0, "none", "(Operation not supported)"},

@@ -1,4 +1,4 @@
-// Several receive queues of one port: what the card is told of them.
+// Several receive queues of one port: the card's settings for them.
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -49,7 +49,7 @@ TEST(ReceiveQueues, areRefusedWithTheStepThatFails) {
     STRCMP_CONTAINS("it takes no receive ring: Input/output error", refused().c_str());
 }
 
-// What a card is told.
+// The settings that a card gets.
 
 TEST(ReceiveQueues, areSpreadByAHashOfWhatTheCardKnows) {
     const auto port = open();

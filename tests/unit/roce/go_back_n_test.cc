@@ -1,4 +1,4 @@
-// What two end points send, packet by packet: `>` a request, `<` an answer, `x` either one that the wire
+// The packets of two end points, one by one: `>` a request, `<` an answer, `x` either one that the wire
 // loses, `*` asks for an acknowledgement. Each sends at most one a microsecond, answers first; a flight takes
 // two, so an answer to what is sent at 0 is sent at 2, and read at 4.
 #include <set>

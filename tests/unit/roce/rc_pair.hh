@@ -39,7 +39,7 @@ class RcPair {
     RcResponder& responder() { return responder_; }
     Time now() const { return now_; }
 
-    // What befalls the nth packet of a direction, from 0.
+    // The fault of the nth packet of a direction, from 0.
     std::function<Fate(bool there, unsigned n)> fate = [](bool, unsigned) { return Fate{}; };
     std::function<std::optional<std::uint8_t>()> rnr = [] { return std::nullopt; };
     std::function<void()> each_turn = [] {};

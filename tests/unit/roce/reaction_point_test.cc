@@ -47,7 +47,7 @@ ReactionPoint cut_twice() {
     return point;
 }
 
-// What is left after a cut by alpha: rounded up.
+// The rest after a cut by alpha: rounded up.
 std::uint64_t cut(std::uint64_t rate, long double alpha) {
     const auto part = static_cast<std::uint64_t>(static_cast<long double>(rate) * alpha);
     return rate - part / 2;
