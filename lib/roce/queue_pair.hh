@@ -1,7 +1,7 @@
 // One queue pair of a host: a requester with its messages, or a responder; the rate of its data; the frames
 // of its three kinds: data (requests and READ responses, paced), replies (ACKs and NAKs), CNPs.
 //
-// Who calls: the Nic, with `now` that never goes back. Nothing allocates after construction.
+// Caller: the Nic, with `now` that never goes back. Nothing allocates after construction.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 // what lies before them. READs are kept to be answered, at most `most_reads`; of more, the oldest is
 // forgotten, which a requester within its limit has complete. A request again that is answered already is
 // answered again. After an invalid request the QP has failed: it takes nothing more, and answers the same.
-// Who calls: a host. It asks `next` when the wire is free, after `receive`. No clock, no allocation after
+// Caller: a host. It asks `next` when the wire is free, after `receive`. No clock, no allocation after
 // construction. Sizes are bytes.
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 // A READ takes one PSN for each packet of its response, sent by one request; its responses acknowledge what
 // lies before, and nothing acknowledges a READ but its responses. Messages end in the order of their posting.
-// Who calls: a host, with `now` that never goes back. It asks `next` when the wire is free, `next_timer` when
+// Caller: a host, with `now` that never goes back. It asks `next` when the wire is free, `next_timer` when
 // to call `expire`, and `take_completion` after each event. Sizes are bytes; nothing allocates after
 // construction. States: ready, waiting (RNR), failed (for good; nothing more is sent, and every message that
 // is not complete has failed). `go_back` is the one place that decides what is sent again.
