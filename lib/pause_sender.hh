@@ -54,8 +54,8 @@ class PauseSender {
     }
 
     // As of the last `advance`.
-    bool is_paused(ClassId n) const { return (honor_.held() >> n & 1U) != 0; }
-    bool is_anything_paused() const { return honor_.held() != 0; }
+    bool is_paused(ClassId n) const { return (honor_.unexpired() >> n & 1U) != 0; }
+    bool is_anything_paused() const { return honor_.unexpired() != 0; }
     // A class that is not paused, or one that a sender which overshoots starts all the same.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
 

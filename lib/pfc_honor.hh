@@ -71,7 +71,7 @@ class PfcHonor {
     PauseState state(ClassId priority) const {
         return (paused_ >> priority & 1U) != 0 ? PauseState::paused : PauseState::running;
     }
-    std::uint8_t held() const { return paused_; }  // and those that `expire` has not yet ended
+    std::uint8_t unexpired() const { return paused_; }  // and those that `expire` has not yet ended
     Time deadline(ClassId priority) const { return deadline_[priority]; }  // of a paused one
     const Counters& counters(ClassId priority) const { return counters_[priority]; }
 

@@ -266,9 +266,9 @@ Json port_json(RunningSwitch& running, PortId id) {
     add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path(), id);
     const PortAccount account = port.io->account();
     json["moved_packets"] = account.moved;
-    json["held_packets"] = account.held;
+    json["held_packets"] = account.delayed;
     json["waiting_packets"] = account.waiting;
-    if (!running.is_virtual()) json["held_ns"] = account.held_time.ps / 1000;
+    if (!running.is_virtual()) json["held_ns"] = account.paused_time.ps / 1000;
     json["lost_on_wire_packets"] = counters.lost_on_wire.get();
     const std::uint64_t cnps = port.received([](const auto& queue) { return queue.cnp.get(); });
     const std::uint64_t ce = port.received([](const auto& queue) { return queue.ce_arrived.get(); });

@@ -171,7 +171,7 @@ void record_pause(WorkerContext& worker, const PortContext& port, ClassId number
     paused.limit = group.limit_cells(limits, pool);
     paused.pool_size = policy.ingress_pools[limits.pool].shared_cells;
     paused.pool_used = paused.pool_size - pool.free_cells;
-    paused.behind = paused.xoff && port.hold_peer && !group.over(limits, pool);
+    paused.behind = paused.xoff && port.pause_peer && !group.over(limits, pool);
     std::uint32_t known = 0;
     worker.shared.fill->for_each(port.id, number, [&](PortId egress, ClassId queue, std::uint32_t cells) {
         known += cells;

@@ -398,7 +398,7 @@ std::optional<Time> next_sending(const PortContext& port, const Policy& policy, 
     const auto consider = [&](Time at) { wait = std::min(wait, at - now); };
     const Time wire_free = max(port.link.next_start(), now);
     if ((port.want_xoff | port.want_xon) != 0) consider(port.link.has_ring() ? now : wire_free);
-    if (port.hold_peer) consider(now + Duration{1});  // whether it still falls behind, the next turn tells
+    if (port.pause_peer) consider(now + Duration{1});  // whether it still falls behind, the next turn tells
     if (const auto refresh = port.generator.next_refresh()) consider(max(*refresh, wire_free));
     if (port.backlog != 0) {
         if (const std::uint8_t ready = ready_queues(port, policy.ports[port.id], now); ready != 0)

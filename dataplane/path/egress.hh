@@ -26,7 +26,7 @@ inline unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter
     if (!port.link_up) return 0;
     port.link.settle(now);
     port.honor.expire(now);
-    if (port.trace) port.trace->obeyed_changed(now, port.honor.held());
+    if (port.trace) port.trace->obeyed_changed(now, port.honor.unexpired());
     return is_silent(port) ? 0 : send_queued(worker, port, now, meter);
 }
 
@@ -36,7 +36,7 @@ bool has_ready_queue(const PortContext& port, const Policy& policy, Time now);
 // When egress will next have something to do, if nothing arrives before.
 std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now);
 inline std::optional<Time> next_egress(const PortContext& port, const Policy& policy, Time now) {
-    if (!port.link_up || (is_silent(port) && !port.hold_peer)) return std::nullopt;
+    if (!port.link_up || (is_silent(port) && !port.pause_peer)) return std::nullopt;
     return next_sending(port, policy, now);
 }
 

@@ -21,7 +21,7 @@ void begin_to_obey(WorkerContext& worker, PortContext& port) {
 
 void watch_load(WorkerContext& worker, PortContext& port, unsigned received, Time now) {
     const bool full = come_full(port.receive, received);
-    hold_peer(worker, port, port.io->falls_behind(now).value_or(full) || is_behind_elsewhere(port));
+    pause_peer(worker, port, port.io->falls_behind(now).value_or(full) || is_behind_elsewhere(port));
 }
 
 }  // namespace
@@ -37,13 +37,13 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
     } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
         const Time start = meta(packet).arrival;
         const Time end = start + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
-        const std::uint8_t held = port.honor.held();
+        const std::uint8_t paused = port.honor.unexpired();
         // One that was passed on before the link went down is forgotten, as the others are.
         // A link hands it over when the reaction time has passed.
         const Time obeyed = max(end, worker.now);
         if (port.link_up)
             port.honor.receive(control.map, start, end, obeyed, policy.speed, policy.pfc_honors);
-        if (worker.reactions && (port.honor.held() & ~held) != 0) begin_to_obey(worker, port);
+        if (worker.reactions && (port.honor.unexpired() & ~paused) != 0) begin_to_obey(worker, port);
     } else {
         counters.pfc.rx_unknown.add(1);
     }

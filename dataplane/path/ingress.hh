@@ -10,7 +10,7 @@ namespace sluice {
 // group is judged by the use of the pools.
 void collect_releases(WorkerContext& worker, PortContext& port, Time now);
 inline void take_releases(WorkerContext& worker, PortContext& port, Time now) {
-    if (port.hold_peer || port.groups_in_use != 0) collect_releases(worker, port, now);
+    if (port.pause_peer || port.groups_in_use != 0) collect_releases(worker, port, now);
 }
 
 // XOFF and XON for every group in use, at the pools' present occupancy: after each burst of arrivals and each

@@ -80,9 +80,9 @@ void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
         admit_all<false>(worker, port, batch);
 }
 
-void hold_peer(WorkerContext& worker, PortContext& port, bool behind) {
-    if (behind == port.hold_peer) return;
-    port.hold_peer = behind;
+void pause_peer(WorkerContext& worker, PortContext& port, bool behind) {
+    if (behind == port.pause_peer) return;
+    port.pause_peer = behind;
     if (behind) {
         port.counters.behind.add(1);
         worker.falls_behind.add(1);
@@ -104,14 +104,14 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
         const GroupLimits& limits = own.group[n];
         PriorityGroup& group = port.group[n];
         const bool pauses_nobody = !limits.lossless && !group.in_xoff();
-        if ((pauses_nobody || (group.is_quiet() && !port.hold_peer)) && !port.trace) {
+        if ((pauses_nobody || (group.is_quiet() && !port.pause_peer)) && !port.trace) {
             if (pauses_nobody) lossy |= 1U << n;
             if (group.used_cells() == 0) idle |= 1U << n;
             return;
         }
         const PoolView pool(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
         const auto bit = static_cast<std::uint8_t>(1U << n);
-        const XoffSignal signal = group.update_xoff(limits, pool, port.hold_peer);
+        const XoffSignal signal = group.update_xoff(limits, pool, port.pause_peer);
         if (signal != XoffSignal::none && is_recording(worker)) [[unlikely]]
             record_pause(worker, port, n, pool, signal);
         switch (signal) {
@@ -141,8 +141,8 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
 }
 
 void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
-    if (port.hold_peer && port.io->falls_behind(now) == false && !is_behind_elsewhere(port))
-        hold_peer(worker, port, false);
+    if (port.pause_peer && port.io->falls_behind(now) == false && !is_behind_elsewhere(port))
+        pause_peer(worker, port, false);
     SLUICE_INVARIANT(others_are_empty(port));
     if (port.groups_in_use == 0) return;
     const PortPolicy& own = worker.policy->ports[port.id];
@@ -165,7 +165,7 @@ void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
         if (group.used_cells() == 0 && !group.in_xoff()) idle |= 1U << n;
     });
     // Of such a group there is nothing to judge, unless the peer is to be held all the same.
-    if (!port.hold_peer && !port.trace)
+    if (!port.pause_peer && !port.trace)
         port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
 }
 

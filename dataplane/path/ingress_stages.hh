@@ -72,7 +72,7 @@ void route_stage(WorkerContext& worker, Batch& batch);
 // Ingress admission: from here on the packet has its place in the buffer. (ingress_admit.cc)
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch);
 // A worker that falls behind must pause its peers, not drop.
-void hold_peer(WorkerContext& worker, PortContext& port, bool behind);
+void pause_peer(WorkerContext& worker, PortContext& port, bool behind);
 // Whether a worker that polls a queue of the port says so.
 bool is_behind_elsewhere(const PortContext& port);
 

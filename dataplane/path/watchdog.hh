@@ -22,7 +22,7 @@ unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now);
 
 // Whether there is a pause or a storm, or something new to be watched for.
 inline bool is_watched(const PortContext& port) {
-    return (port.honor.held() | port.watchdog.machine.awake()) != 0 || port.watchdog.settings_changed;
+    return (port.honor.unexpired() | port.watchdog.machine.awake()) != 0 || port.watchdog.settings_changed;
 }
 
 // Before egress, each turn; returns the number of actions that began or ended. Without a pause and a storm it

@@ -107,7 +107,7 @@ Started CaptureSource::start(const Next& next, PauseSender& wire) {
 
 void CaptureSource::add_to(PortAccount& account) const {
     account.moved = moved_;
-    account.held = backlogged_count_;
+    account.delayed = backlogged_count_;
     for (const auto& queue : backlog_) account.waiting += queue.size();
 }
 

@@ -18,7 +18,7 @@ unsigned ObeyingPort::receive(std::span<Packet*> out, Time now) {
     honor_.expire(now);
     // Wire time before the last call is lost: the sender does not make up for it.
     Time start = max(wire_free_, asked_);
-    if (honor_.held() != 0) {
+    if (honor_.unexpired() != 0) {
         paused_ps_.add(static_cast<std::uint64_t>((now - asked_).ps));
         asked_ = wire_free_ = now;
         return 0;

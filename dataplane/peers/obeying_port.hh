@@ -28,7 +28,7 @@ class ObeyingPort final : public Port {
     unsigned transmit(std::span<Packet* const> frames) override;
     PortAccount account() const override {
         PortAccount account = inner_->account();
-        account.held_time = {static_cast<std::int64_t>(paused_ps_.get())};
+        account.paused_time = {static_cast<std::int64_t>(paused_ps_.get())};
         return account;
     }
     std::string close() override;

@@ -48,7 +48,7 @@ bool before(const PacketMeta& a, const PacketMeta& b) {
 // Whether nothing can happen at the port before its next frame arrives, unless a packet is put into its
 // queues or control changes something.
 bool can_sleep(const PortContext& port) {
-    return port.link_up && !port.hold_peer && port.groups_in_use == 0 && is_silent(port) && !port.trace &&
+    return port.link_up && !port.pause_peer && port.groups_in_use == 0 && is_silent(port) && !port.trace &&
            !is_watched(port);
 }
 

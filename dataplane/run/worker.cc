@@ -151,7 +151,7 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
     port.honor.forget(now);
     port.generator.reset(now);
     port.want_xoff = port.want_xon = 0;
-    port.hold_peer = false;
+    port.pause_peer = false;
     port.reactions = {};
     port.receive.full_bursts = 0;
     for (PriorityGroup& group : port.group) group.stop();

@@ -37,7 +37,7 @@ std::string broken_group(Switch& device, const PortContext& port, unsigned n, bo
     if (!group.in_xoff() && group.over(limits, pool))
         return fmt::format("over and not in XOFF: shared {} of {}, headroom {}", group.shared_cells(),
                            group.limit_cells(limits, pool), group.headroom_cells());
-    if (group.in_xoff() && !port.hold_peer && group.may_resume(limits, pool))
+    if (group.in_xoff() && !port.pause_peer && group.may_resume(limits, pool))
         return fmt::format("in XOFF and may resume: shared {} of {}", group.shared_cells(),
                            group.limit_cells(limits, pool));
     if ((own.pfc_send.may_send & bit) == 0) return "";

@@ -2,7 +2,7 @@
 # Proof that the system tests can fail: each mutation is one small wrong change of the switch, built in a copy; a
 # mutation that the tests do not notice is a failure. Takes minutes: run by hand, or for a long run.
 #   tests/sim/mutations.sh [NAME...]
-# tests/sim/mutations.sh --apply only whether each still changes its line, which tools/check asks, too
+#   tests/sim/mutations.sh --apply     only whether each still changes its line, which tools/check asks, too
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -78,7 +78,7 @@ mutate becoming-lossless-not-held lib/priority_group.hh 's/ \&\& !limits.changin
 mutate becoming-lossless-stays-lossy control/switch/limit_change.cc 's/limits.lossless = limits.changing = true;//'
 mutate becoming-lossless-without-free-headroom control/switch/limit_change.cc 's/const std::int64_t given = own ? .*/const std::int64_t given = 0;/'
 mutate becoming-lossless-takes-what-is-not-free control/switch/limit_change.cc 's/const std::int64_t given = own ? .*/const std::int64_t given = missing;/'
-mutate becoming-lossless-let-go-by-the-link dataplane/run/worker.cc 's/    if (up) {/    if (up \&\& port.hold_peer) {/'
+mutate becoming-lossless-let-go-by-the-link dataplane/run/worker.cc 's/    if (up) {/    if (up \&\& port.pause_peer) {/'
 mutate reserve-cut-stays-reserved lib/priority_group.hh 's/if (reserved_.get() <= limits.reserved_cells) return;/if (reserved_.get() < 1U << 31) return;/'
 mutate moving-group-takes-more control/switch/limit_change.cc 's/limits.threshold = Threshold::fixed(0);//'
 mutate moving-group-keeps-nothing control/switch/limit_change.cc 's/if (from.ports\[i\].group\[n\].pool != overtaken/if (false \&\& from.ports[i].group[n].pool != overtaken/'
@@ -97,7 +97,7 @@ mutate watchdog-xon-keeps-the-storm dataplane/path/watchdog.cc 's/sample.xoffs +
 mutate watchdog-new-restoration-in-a-storm lib/pfc_watchdog.hh 's/{ settings_ = settings; }/{ settings_ = settings; for (Queue\& queue : queues_) queue.restoration = settings.restoration; }/'
 mutate watchdog-drop-still-sends-pfc dataplane/path/watchdog.cc 's/watchdog.mutes = static_cast<std::uint8_t>(watchdog.mutes | priorities);//'
 mutate watchdog-drop-keeps-the-pause-asserted dataplane/path/watchdog.cc 's/port.generator.reset(now, priorities);//'
-mutate watchdog-silent-after-the-storm dataplane/path/watchdog.cc 's/if (port.group\[n\].in_xoff()) port.want_xoff/if (port.group[n].in_xoff() \&\& port.hold_peer) port.want_xoff/'
+mutate watchdog-silent-after-the-storm dataplane/path/watchdog.cc 's/if (port.group\[n\].in_xoff()) port.want_xoff/if (port.group[n].in_xoff() \&\& port.pause_peer) port.want_xoff/'
 mutate watchdog-drops-the-neighbor dataplane/path/watchdog.cc 's/watchdog.discards = static_cast<std::uint8_t>(watchdog.discards | 1U << queue);/watchdog.discards = static_cast<std::uint8_t>(watchdog.discards | 3U << queue);/'
 mutate watchdog-storm-outlives-the-link dataplane/run/worker.cc 's/watch_link_down(worker, port, now);//'
 mutate watchdog-obeys-in-a-storm dataplane/path/watchdog.cc 's/port.honor.suspend(now, priorities);//'

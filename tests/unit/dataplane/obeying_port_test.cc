@@ -132,9 +132,9 @@ TEST(ObeyingPort, aPauseHoldsUntilItsQuantaHavePassed) {
     says(100, 1000);  // until 100 + 6.72 + 5120
     UNSIGNED_LONGS_EQUAL(0, receives(1000));
     UNSIGNED_LONGS_EQUAL(0, receives(5226));
-    CHECK(port->account().held_time == nanoseconds(5226));
+    CHECK(port->account().paused_time == nanoseconds(5226));
     UNSIGNED_LONGS_EQUAL(1, receives(5227));
-    CHECK(port->account().held_time == nanoseconds(5226));
+    CHECK(port->account().paused_time == nanoseconds(5226));
     UNSIGNED_LONGS_EQUAL(1, driver->given / burst_size);
 }
 
