@@ -1,11 +1,11 @@
-// A host's NIC: queue pairs, their frames in order on one wire, and what becomes of the frames that arrive.
+// A host's NIC: queue pairs, their frames in order on one wire, and the dispatch of arriving frames.
 //
 // Data goes by its queue pair's rate into the transmit ring of its class (send_schedule.hh: round robin), and
 // from there, first come first served among the classes that may send, to the wire; CNPs go before ACKs,
-// those before data. What is in a ring stays until the class may send, whatever becomes of its queue pair.
-// Caller: a source behind a port or a tool. It sends a frame of a class from `ready` on (`take`, then
-// `write`), calls `expire` at `next_timer`, and `receive` for what arrives: events in order of time, or the
-// rings fill at the wrong times. The NIC knows no wire and no pause. Nothing allocates after construction.
+// those before data. A frame in a ring stays until the class may send, even when its queue pair ends. Caller:
+// a source behind a port or a tool. It sends a frame of a class from `ready` on (`take`, then `write`), calls
+// `expire` at `next_timer`, and `receive` for arriving frames: events in order of time, or the rings fill at
+// the wrong times. The NIC knows no wire and no pause. Nothing allocates after construction.
 #pragma once
 
 #include <array>

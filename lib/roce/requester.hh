@@ -151,7 +151,7 @@ class Requester {
     Counters counters_;
 };
 
-// What the low five bits of an RNR NAK's syndrome say (IBTA 9.7).
+// The delay in the low five bits of an RNR NAK's syndrome (IBTA 9.7).
 Duration rnr_delay(std::uint8_t syndrome);
 // Those bits for the shortest of its times that is not below `delay`; for a longer one, of the longest.
 std::uint8_t rnr_syndrome(Duration delay);

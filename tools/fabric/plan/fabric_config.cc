@@ -22,7 +22,7 @@ constexpr std::size_t max_phases = 64;
 constexpr std::size_t max_asserts = 1'000;
 constexpr Duration longest = seconds(1000);
 
-// What stands at the top of the file beside sections.
+// The keys at the top of the file.
 struct Top {
     std::uint64_t seed = 1;
     std::string name, question;

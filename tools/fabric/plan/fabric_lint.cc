@@ -14,7 +14,7 @@
 namespace sluice::fabric {
 namespace {
 
-// What flows are judged against: all hosts, wherever they are.
+// The configuration that flows are judged against: all hosts of all switches.
 Config world_of(const FabricPlan& plan) {
     Config world;
     for (const SwitchPlan& each : plan.switches)

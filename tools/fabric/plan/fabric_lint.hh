@@ -1,4 +1,4 @@
-// What is wrong with a fabric that reads well: lint of every switch, flows, circles of pauses.
+// Checks of a fabric that parsed: lint of every switch, flows, circles of pauses.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sluice::fabric {
 
-// What lint says of one switch, or of the flows of all (empty name).
+// The findings of one switch, or of the flows of all (empty name).
 struct FabricFinding {
     std::string switch_name;
     Finding finding;

@@ -1,5 +1,5 @@
 // A fabric with everything resolved: its topology, addresses, and for each switch a configuration of sluiced
-// with its ports, neighbors and routes. What a file leaves out is made here, and nowhere else.
+// with its ports, neighbors and routes. Values that a file leaves out are made here, and nowhere else.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ struct FabricPlan {
 // The links of the way between two hosts, by the first of its next hops everywhere.
 HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to);
 
-// What is wrong with the file as a fabric: no such node, a key that the topology decides.
+// The errors of the file as a fabric: no such node, a key that the topology decides.
 tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file);
 
 // EAL memory that the fabric takes.
@@ -49,7 +49,7 @@ EalOptions eal_options(const FabricPlan& plan);
 std::uint64_t packets_of(const FabricPlan& plan);
 std::uint32_t packet_bytes_of(const FabricPlan& plan);
 
-// What was made, for people: switches, ports, addresses, routes, memory.
+// The plan as text: switches, ports, addresses, routes, memory.
 std::string plan_text(const FabricPlan& plan);
 
 // Computed routes go up and then down.

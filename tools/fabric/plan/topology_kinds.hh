@@ -13,7 +13,7 @@ namespace sluice::fabric {
 
 enum class TopologyKind : std::uint8_t { star, dumbbell, leaf_spine, rail, three_tier, ring };
 
-// What is absent has a default of its kind.
+// An absent value has a default of its kind.
 struct TopologySettings {
     TopologyKind kind = TopologyKind::star;
     std::optional<unsigned> hosts;  // of a star, a side, a leaf, a rack, a switch of a ring

@@ -10,7 +10,7 @@
 
 namespace sluice::fabric {
 
-// What a run shows; parts of one.
+// The loads that a drawing shows; parts of one.
 struct DirectionShade {
     double load = 0;
     double paused = 0;

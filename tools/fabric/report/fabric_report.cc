@@ -66,7 +66,7 @@ Json verdict_json(const Fabric& fabric, bool interrupted) {
     return verdict;
 }
 
-// What one end of a link has sent, and how long the other has held it back.
+// The frames that one end of a link has sent, and how long the other has paused it.
 Json direction_json(const Fabric& fabric, const Link& link, unsigned from, Time now) {
     const LinkEnd& sender = link.ends[from];
     const LinkEnd& receiver = link.ends[1 - from];

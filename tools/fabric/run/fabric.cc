@@ -107,7 +107,7 @@ void Fabric::note(std::string kind, std::string text) {
     events_.push_back({loop_->now() - Time{}, std::move(kind), std::move(text)});
 }
 
-// What holds a cable has changed.
+// The state of a cable or of its ends has changed.
 void Fabric::changed(LinkId id) {
     const Link& link = plan_.topology.links[id];
     const bool cut = is_cut(id);

@@ -31,7 +31,7 @@ struct FabricSwitch {
     std::unique_ptr<Api> api;
 };
 
-// What became of a cable, and when it was last seen.
+// An event of the fabric, with its time.
 struct FabricEvent {
     Duration at;
     std::string kind;  // "link_cut", "link_detected_down", "routes_changed", ...

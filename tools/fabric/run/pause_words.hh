@@ -7,7 +7,7 @@
 
 namespace sluice::fabric {
 
-// What is behind a switch's port.
+// The neighbor behind a switch's port.
 const std::string& peer_name(const FabricPlan& plan, const PauseWatch& watch, std::uint32_t device,
                              PortId port);
 // The switch that sends XOFF, and the node that it pauses.

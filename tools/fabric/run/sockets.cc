@@ -36,7 +36,7 @@ void FabricSockets::let_clients_advance(const std::function<bool()>& goes_on) {
         each.api->advance = [this, goes_on](std::optional<Duration> duration) { advance(duration, goes_on); };
 }
 
-// What is not confirmed goes back on its way, at its time.
+// A change that is not confirmed is taken back at its time.
 void FabricSockets::advance(std::optional<Duration> duration, const std::function<bool()>& goes_on) {
     VirtualLoop& loop = fabric_.loop();
     fabric_.follow_ports();
