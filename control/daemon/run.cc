@@ -244,7 +244,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
     notify_service_manager("READY=1");
     constexpr Duration links_period = milliseconds(16);
     Time next_links = Time{} + links_period;
-    while (signalled == 0) {
+    while (signaled == 0) {
         const Time now = running.now();
         outside.duty("timed events", [&] { events.run_due(now); });
         outside.events_late.served();

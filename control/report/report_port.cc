@@ -83,7 +83,7 @@ Json queue_json(const RunningSwitch& running, const PortContext& port, unsigned 
         {"ecn_marked_packets", sum(counters.marked)},
         {"ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() != Ecn::not_ect; })},
         {"non_ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; })},
-        {"colours", colours_json(counters)},
+        {"colours", colors_json(counters)},
         {"occupancy_packets", port.queue[n].packets.packets()},
         {"occupancy_bytes", bytes(use.used_cells())},
         {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},

@@ -27,7 +27,7 @@
 
 namespace sluice {
 
-// For pictures: what a port's queues and groups held over time, when it paused its peer and its peer held it.
+// For pictures: depth of a port's queues and groups over time, and the pauses that it sent and obeyed.
 // Bounded.
 struct PortTrace {
     struct Pause {
@@ -36,24 +36,24 @@ struct PortTrace {
     };
     PortTrace(unsigned slots, Duration width);
     void pauses_changed(Time now, std::uint8_t asserted) { changed(pauses, now, asserted); }
-    void holds_changed(Time now, std::uint8_t held) { changed(holds, now, held); }
+    void obeyed_changed(Time now, std::uint8_t held) { changed(obeyed_pauses, now, held); }
 
     std::vector<DepthTrace> queue, group, limit;  // cells, by class
-    std::vector<Pause> pauses;                    // what we asserted
-    std::vector<Pause> holds;                     // what we obeyed
+    std::vector<Pause> pauses;                    // sent
+    std::vector<Pause> obeyed_pauses;             // obeyed
 
   private:
     static void changed(std::vector<Pause>& list, Time now, std::uint8_t priorities);
 };
 
-// One of a port's queues as its owner sees it; what every packet asks of it comes first.
+// One of a port's queues as its owner sees it; the fields that every packet reads come first.
 struct alignas(64) EgressQueue {
     PacketQueue packets;
     EgressQueueUse use;
     MicroburstMeter microburst;
     WredQueue wred;
 
-    // What the queue holds of the buffer is the sum of its packets; only where invariants are checked.
+    // The queue's use of the buffer is the sum of its packets; only where invariants are checked.
     bool holds_its_packets() const { return use.used_cells() == packets.cells(); }
 };
 
@@ -64,12 +64,12 @@ struct alignas(64) PortContext {
     bool link_up = true;
     std::uint8_t backlog = 0;           // bit n: queue n holds packets
     std::uint8_t groups_in_use = 0;     // bit n: group n holds cells or is in XOFF
-    std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to pause somebody, or to let him go on
-    std::uint8_t want_xoff = 0;         // what the groups have decided since the last PFC frame
+    std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to send XOFF or XON
+    std::uint8_t want_xoff = 0;         // decided by the groups since the last PFC frame
     std::uint8_t want_xon = 0;
-    bool hold_peer = false;  // falling behind: all lossless classes are to be paused
-    ReceiveState receive;    // of its first queue
-    PortWatchdog watchdog;   // what each packet asks of it comes first
+    bool pause_peer = false;  // falling behind: all lossless classes are to be paused
+    ReceiveState receive;     // of its first queue
+    PortWatchdog watchdog;    // the fields that each packet reads come first
     LinkTransmitter link;
     OutBatch out;
     std::array<EgressQueue, classes> queue;
@@ -80,8 +80,8 @@ struct alignas(64) PortContext {
     PortCounters counters;
     PendingReactions reactions;
     std::unique_ptr<PortTrace> trace;      // null: not traced
-    std::unique_ptr<ControlPath> control;  // null: nobody takes or gives frames
-    // Set at start. Who polls them writes them; the owner takes what they pass on.
+    std::unique_ptr<ControlPath> control;  // null: control takes and sends no frames
+    // Set at start. Their pollers write them; the owner takes the frames that they hand off.
     std::vector<std::unique_ptr<ReceiveQueue>> more_receive_queues;
 
     // Sums over its receive queues, for control: figure(const ReceiveCounters&).

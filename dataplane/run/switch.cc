@@ -175,7 +175,7 @@ std::uint64_t Switch::in_hand_off() const {
     for (const auto& mailbox : shared_->mailboxes)
         if (mailbox) sum += mailbox->size();
     for (const auto& port : shared_->ports)
-        for (const auto& queue : port->more_receive_queues) sum += queue->passed.size();
+        for (const auto& queue : port->more_receive_queues) sum += queue->handed_off.size();
     return sum;
 }
 

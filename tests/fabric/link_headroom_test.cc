@@ -10,6 +10,7 @@
 #include <string>
 
 #include "control/compile/compile.hh"
+#include "dataplane/path/port_context.hh"
 #include "dataplane/peers/link_port.hh"
 #include "tests/sim/sim_switch.hh"
 
@@ -166,7 +167,7 @@ class LinkAttack {
                 waits_ = switches_[1]->device().port(cable).link.busy_until() - loop.now();
             }
             // The first switch obeys; what is on the cable comes within its time and two frames.
-            if (fired && !end_ && (paused.honor.held() >> lossless & 1U) != 0)
+            if (fired && !end_ && (paused.honor.unexpired() >> lossless & 1U) != 0)
                 end_ = loop.now() + cable_delay(switches_[0]->config().ports.at("p2")) +
                        byte_time() * (3 * wire_bytes(largest_));
             return !end_ || loop.now() < *end_;

@@ -250,7 +250,7 @@ TEST(Proofs, ASpineThatDiesLosesWhatWasInItAndOnTheWayToItUntilItIsSeenAndNothin
     run.drain();
     LONGS_EQUAL(later.dropped, run.fabric().ledger().dropped);
     LONGS_EQUAL(later.lost_into_cut, run.fabric().ledger().lost_into_cut);
-    // Whoever went by another spine has sent nothing twice.
+    // Senders by other spines have sent nothing twice.
     unsigned twice = 0, pairs = 0;
     for (FabricSwitch& each : run.fabric().switches())
         for (const auto& [name, host] : each.plan->config.hosts)

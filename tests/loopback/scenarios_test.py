@@ -189,7 +189,7 @@ class Sweeps(Scenarios):
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=loopback.PATIENCE_S)
         self.assertIn(process.returncode, (DONE, 128 + signal.SIGTERM))
-        # Whatever came of the race: with some of its rows gone and one damaged it goes on, too.
+        # The race may end either way: with a row damaged the sweep goes on, too.
         left = sorted(out.glob("runs/*.json"))
         left[0].write_text("{")
         done, again, _ = self.sweep("cut")

@@ -6,6 +6,7 @@
 #include "control/report/report.hh"
 #include "control/report/report_hosts.hh"
 #include "control/report/verdict.hh"
+#include "dataplane/path/port_context.hh"
 #include "tools/fabric/report/balance.hh"
 #include "tools/fabric/report/pause_report.hh"
 #include "tools/fabric/report/timeline.hh"

@@ -1,4 +1,4 @@
-// Who was held, when, and for whose sake: a row for each group that paused its sender, colored by where the
+// Pauses over time: a row for each group that paused its sender, colored by where the
 // pause began. A bin of time shows the part of it that was paused as its height, so that pauses too short to
 // be seen one by one are not shown as one that lasts.
 #pragma once

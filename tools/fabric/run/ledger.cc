@@ -1,5 +1,7 @@
 #include "tools/fabric/run/fabric.hh"
 
+#include "dataplane/path/port_context.hh"
+
 namespace sluice::fabric {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dataplane/path/port_context.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice::fabric {
@@ -21,7 +22,7 @@ PauseLog::PauseLog(Switch& device, std::uint32_t cell_bytes)
 
 std::uint8_t PauseLog::held_queues(PortId id, Time now) const {
     const PortContext& port = device_.port(id);
-    if (port.honor.held() == 0) return 0;
+    if (port.honor.unexpired() == 0) return 0;
     return map_classes(device_.policy().ports[id].map.pfc_priority_to_queue, port.honor.paused(now));
 }
 

@@ -1,4 +1,4 @@
-// Who paused whom, and why: every pause of a switch with the egress queue that held most of the group's
+// The causes of pauses: every pause of a switch with the egress queue that held most of the group's
 // cells, and, where that queue was itself held, the pause that held it (mechanisms of a PFC storm), over the
 // time that it lasted. A chain of pauses that comes back to itself is a deadlock, or about to be one: it is
 // named at the instant in which it closes.
