@@ -41,6 +41,11 @@ int finish(const std::string& out, const FabricPlan& plan, RunOutcome& outcome) 
     }
     say("{}{}", summarise(outcome.report), asserts_text(outcome.report["asserts"]));
     for (const std::string& error : outcome.errors) complain("sluice-fabric: {}\n", error);
+    for (const auto& each : outcome.report["asserts"])
+        if (each["met"] == false)
+            complain(
+                "sluice-fabric: false: {}: {}\n", each["that"].get<std::string>(),
+                each["wrong"] == "" ? "it is " + json_text(each["value"]) : each["wrong"].get<std::string>());
     if (outcome.interrupted) return exit_signalled + signal_that_came();
     if (!outcome.errors.empty()) return exit_failed;
     return all_met(outcome.report["asserts"]) ? exit_done : exit_false;
