@@ -22,6 +22,12 @@ namespace {
     return DropReason::headroom_overrun;
 }
 
+// Apart, so that the groups of a port that is not traced cost nothing for it.
+[[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
+    port.trace->group[n].record(now, port.group[n].used_cells());
+    port.trace->limit[n].record(now, limit_cells);
+}
+
 // A group that is not in use has no cells: it is neither judged nor asked for released cells.
 bool others_are_empty(const PortContext& port) {
     for (unsigned n = 0; n < classes; ++n)
@@ -129,10 +135,8 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
             case XoffSignal::none:
                 break;
         }
-        if (port.trace) {
-            port.trace->group[n].record(now, group.used_cells());
-            port.trace->limit[n].record(now, static_cast<std::uint32_t>(group.limit_cells(limits, pool)));
-        }
+        if (port.trace) [[unlikely]]
+            trace_group(port, n, static_cast<std::uint32_t>(group.limit_cells(limits, pool)), now);
         if (group.used_cells() == 0 && !group.in_xoff()) idle |= bit;
     });
     port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
