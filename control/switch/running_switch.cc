@@ -148,7 +148,7 @@ std::string RunningSwitch::operate(Change change, Event event) {
 
 std::string RunningSwitch::set_port(const std::string& name, bool up) {
     if (!port_info_.contains(name)) return fmt::format("no port {}", in_quotes(name));
-    std::string error = operate([&](OperatorState& state) { put(state.down, name, !up); });
+    std::string error = operate([&](OperatorState& state) { put(state.down, name, !up); }, {});
     if (error.empty()) look_at_link(port_info_.at(name).id);
     return error;
 }
@@ -181,7 +181,7 @@ std::string RunningSwitch::big_red_switch(bool on) {
 }
 
 std::string RunningSwitch::clear_user_watermarks() {
-    return operate([](OperatorState& state) { ++state.watermarks; });
+    return operate([](OperatorState& state) { ++state.watermarks; }, {});
 }
 
 std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const std::string& what) {

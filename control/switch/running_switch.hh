@@ -172,7 +172,7 @@ class RunningSwitch {
         bool every_time = false;  // where nothing changes, too
     };
     template <class Change>
-    std::string operate(Change change, Event event = {});
+    std::string operate(Change change, Event event);
     std::string publish(const Config& config, const OperatorState& state, const RouteChanges& changes = {});
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
                                     const OperatorState& state) const;

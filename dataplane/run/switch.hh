@@ -24,7 +24,7 @@
 
 namespace sluice {
 
-class PoolUse;
+struct PoolUse;
 struct PortContext;
 struct Shared;
 struct WorkerContext;
