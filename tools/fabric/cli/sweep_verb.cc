@@ -216,9 +216,6 @@ int find(const Arguments& arguments, const Scenario& scenario, const std::string
     return exit_done;
 }
 
-// The number of this shard and of all: of the option, or of the environment of a job array.
-bool in_range(unsigned shard, unsigned shards) { return shards >= 1 && shard >= 1 && shard <= shards; }
-
 }  // namespace
 
 int sweep_verb(const Arguments& arguments) {
@@ -237,10 +234,6 @@ int sweep_verb(const Arguments& arguments) {
                  arguments.files[0]);
         return exit_configuration;
     }
-    if (!in_range(arguments.shard, arguments.shards))
-        return complain("sluice-fabric: --shard {}/{}: counts from 1/N to N/N\n", arguments.shard,
-                        arguments.shards),
-               exit_configuration;
     const auto eal = judge_points(arguments, *text, *points, config.vary);
     if (!eal) return exit_configuration;
     SweepOptions options;

@@ -8,6 +8,7 @@
 #include "control/config/values.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/report/pause_report.hh"
+#include "tools/fabric/run/pause_words.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -26,11 +27,7 @@ std::string grouped(std::uint64_t n) {
     return text;
 }
 
-std::string time_text(std::uint64_t ns) {
-    if (ns < 10'000) return fmt::format("{} ns", ns);
-    if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
-    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-}
+std::string time_text(std::uint64_t ns) { return text_of_time(static_cast<std::int64_t>(ns)); }
 
 std::string gigabits_text(const Json& bits) {
     return fmt::format("{:.2f} Gb/s", static_cast<double>(number(bits)) / 1e9);
