@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace sluice {
@@ -9,9 +10,11 @@ namespace sluice {
 struct KnownFinding {
     std::string_view name;
     bool may_be_forced;
+    std::string_view severity;  // usually
+    std::string_view when;
 };
 inline constexpr KnownFinding known_findings[] = {
-#define FINDING(name, forced) {name, forced},
+#define FINDING(name, forced, severity, when) {name, forced, severity, when},
 #include "control/config/findings.def"
 #undef FINDING
 };
@@ -21,6 +24,9 @@ constexpr const KnownFinding* find_known(std::string_view name) {
         if (known.name == name) return &known;
     return nullptr;
 }
+
+// For people: all of them, with severity and sentence.
+std::string findings_reference();
 
 class FindingId {
   public:

@@ -51,6 +51,7 @@ int usage_error(const std::string& what) {
 int print(const std::string& what) {
     if (what == "reference") say("{}", schema_reference());
     if (what == "figures") say("{}", figures_reference());
+    if (what == "findings") say("{}", findings_reference());
     if (what == "metrics") say("{}", metrics_reference());
     if (what == "man") say("{}", man_page());
     if (what == "help") say("{}", usage_text());

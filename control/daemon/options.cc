@@ -62,7 +62,7 @@ std::string flag(Arguments& out, std::string_view) {
     out.*member = true;
     return {};
 }
-constexpr std::array<std::string_view, 5> printed{"help", "reference", "figures", "metrics", "man"};
+constexpr std::array<std::string_view, 6> printed{"help", "reference", "figures", "metrics", "man", "findings"};
 template <std::size_t which>
 std::string print(Arguments& out, std::string_view) {
     out.print = printed[which];
@@ -118,6 +118,7 @@ constexpr std::array all_options{
     Option{"reference", nullptr, "print every configuration key and end", print<1>},
     Option{"figures", nullptr, "print every figure of the report: path, kind, unit, metric, meaning; and end",
            print<2>},
+    Option{"findings", nullptr, "print every finding of --check: name, severity, when; and end", print<5>},
     Option{"metrics-reference", nullptr, "print every metric and end", print<3>},
     Option{"man", nullptr, "print the man page in troff and end", print<4>},
     Option{"help", nullptr, "print this and end", print<0>},

@@ -1,5 +1,5 @@
 // Judges a configuration by the network cards that it runs on: the checks that need a started port. At the
-// start, and before every change. Ids: control/lint/README.md.
+// start, and before every change. Ids: control/config/findings.def.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // Judges a configuration's buffer, PFC, ECN and classes: the inequalities on which losslessness and early
 // marking rest, each with its numbers. Beside `check_config`, which needs no effective values. The table of
-// all ids is in control/lint/README.md.
+// all ids is in control/config/findings.def.
 #pragma once
 
 #include <vector>
