@@ -9,10 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "control/compile/compile.hh"
 #include "dataplane/path/port_context.hh"
-#include "dataplane/peers/link_port.hh"
-#include "tests/sim/sim_switch.hh"
+#include "tests/sim/linked_ports.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -22,7 +20,7 @@ using namespace sluice::sim;
 namespace {
 
 constexpr ClassId lossless = 3;
-constexpr unsigned ports_each = 3;  // a sender, a receiver, and the end of the cable
+constexpr unsigned ports_each = LinkedPorts::ports_each;
 enum : unsigned { sender, receiver, cable };
 
 struct Case {
@@ -32,33 +30,6 @@ struct Case {
     std::uint32_t cell;
     std::optional<Duration> reaction{};
     bool at_end = true;  // frames are handed over
-};
-
-// Ports p0 to p2 are the first switch's, p3 to p5 the second's.
-class TwoHostsAndACable final : public Surroundings {
-  public:
-    explicit TwoHostsAndACable(bool at_end) : at_end_(at_end) {}
-    tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
-                                                          const Config& config, rte_mempool* pool) override {
-        const auto id = static_cast<PortId>(std::stoul(name.substr(1)));
-        if (id % ports_each == cable) {
-            LinkSpec spec{cable_delay(port), peer_delay(port)->reaction, port.speed,
-                          config.virtual_ring_frames};
-            spec.at_end = at_end_;
-            auto io = std::make_unique<LinkPort>(spec);
-            link = io.get();
-            return io;
-        }
-        auto io = std::make_unique<SimPort>(
-            SimPort::Spec{id, port.speed, *port.mac, pool, peer_delay(port), config.virtual_ring_frames});
-        hosts[id % ports_each] = io.get();
-        return io;
-    }
-    LinkPort* link = nullptr;
-    std::array<SimPort*, 2> hosts{};
-
-  private:
-    bool at_end_;
 };
 
 IpAddress address(unsigned net, std::uint8_t host) {
@@ -74,7 +45,7 @@ class LinkAttack {
     // `xoff_cells`: of the second's end of the cable; nothing: what is computed.
     LinkAttack(const Case& c, std::optional<std::uint64_t> xoff_cells, Duration shift) : case_(c) {
         for (unsigned which = 0; which < 2; ++which) {
-            ports_[which] = std::make_unique<TwoHostsAndACable>(c.at_end);
+            ports_[which] = std::make_unique<LinkedPorts>(c.at_end);
             RunningOptions options;
             static unsigned number = 0;
             options.name = "attack" + std::to_string(number++);
@@ -176,7 +147,7 @@ class LinkAttack {
     }
 
     Case case_;
-    std::array<std::unique_ptr<TwoHostsAndACable>, 2> ports_;
+    std::array<std::unique_ptr<LinkedPorts>, 2> ports_;
     std::array<std::unique_ptr<RunningSwitch>, 2> switches_;
     std::uint64_t computed_ = 0, wire_bytes_ = 0;
     std::uint32_t worst_ = 0, largest_ = 0;

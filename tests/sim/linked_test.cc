@@ -9,10 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "control/compile/compile.hh"
-#include "dataplane/peers/link_port.hh"
 #include "lib/rng.hh"
-#include "tests/sim/sim_switch.hh"
+#include "tests/sim/linked_ports.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -21,30 +19,9 @@ using namespace sluice::sim;
 
 namespace {
 
-constexpr PortId ports_each = 3;  // the last one is an end of the cable
+constexpr PortId ports_each = LinkedPorts::ports_each;
 constexpr ClassId lossless = 3;
 constexpr std::uint64_t frames_each = 3000;
-
-// Ports p0 to p2 are the first switch's, p3 to p5 the second's; hosts are behind p0, p1, p3 and p4.
-class LinkedPorts final : public Surroundings {
-  public:
-    tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
-                                                          const Config& config, rte_mempool* pool) override {
-        const auto id = static_cast<PortId>(std::stoul(name.substr(1)));
-        if (id % ports_each == ports_each - 1) {
-            auto io = std::make_unique<LinkPort>(LinkSpec{cable_delay(port), peer_delay(port)->reaction,
-                                                          port.speed, config.virtual_ring_frames});
-            link = io.get();
-            return io;
-        }
-        auto io = std::make_unique<SimPort>(
-            SimPort::Spec{id, port.speed, *port.mac, pool, peer_delay(port), config.virtual_ring_frames});
-        hosts[id % ports_each] = io.get();
-        return io;
-    }
-    LinkPort* link = nullptr;
-    std::array<SimPort*, ports_each - 1> hosts{};
-};
 
 IpAddress address(unsigned net, std::uint8_t host) {
     IpAddress made;
