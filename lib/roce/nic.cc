@@ -216,10 +216,9 @@ void Nic::foretell(std::span<const std::uint8_t> frame) const {
     if (index < queue_pairs_.size()) fetch(queue_pairs_[index]);
 }
 
-void Nic::receive(std::span<const std::uint8_t> frame, Time now) {
+void Nic::receive_packet(const Incoming& packet, Time now) {
     catch_up(now);
     ++statistics_.frames_received;
-    const Incoming packet = read_packet(frame);
     const std::uint32_t index = packet.qp - settings_.first_qp;  // wraps beyond all
     if (packet.refusal != Incoming::Refusal::none) {
         ++statistics_.refused;

@@ -49,6 +49,10 @@ class Nic {
     void write(const NicFrame& frame, std::span<std::uint8_t> out) {
         queue_pairs_[frame.qp].writer(frame.kind).write(frame.packet, out);
     }
+    // Of a frame of data that is described.
+    FrameTail write_head(const NicFrame& frame, std::span<std::uint8_t> head) {
+        return queue_pairs_[frame.qp].writer(frame.kind).write_head(frame.packet, head);
+    }
 
     std::optional<Time> next_timer() const { return next_timer_; }
     // When data next goes into a ring by itself.
@@ -56,7 +60,8 @@ class Nic {
     // A frame that comes soon: fetches what `receive` reads of its queue pair. `frame` may be any.
     void foretell(std::span<const std::uint8_t> frame) const;
     void expire(Time now);  // timers, and rings
-    void receive(std::span<const std::uint8_t> frame, Time now);
+    void receive(std::span<const std::uint8_t> frame, Time now) { receive_packet(read_packet(frame), now); }
+    void receive(const DescribedFrame& frame, Time now) { receive_packet(read_packet(frame), now); }
 
     // No message comes from now on, as by FlowSettings::stop; those that came go on.
     void stop(Time now);
@@ -104,6 +109,7 @@ class Nic {
     void note_others(QpIndex qp);
     NicFrame frame_of(QpIndex qp, FrameKind kind, ClassId priority, const Outgoing& packet);
     Ring* oldest(unsigned allowed);
+    void receive_packet(const Incoming& packet, Time now);
     void receive_of(QpIndex index, const Incoming& packet, Time now);
     void receive_marked(QpIndex index, Time now);
 

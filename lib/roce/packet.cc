@@ -101,11 +101,9 @@ std::uint32_t PacketWriter::frame_bytes(const Outgoing& packet) const {
     return transport_ + transport_header_bytes + behind_bth(packet);
 }
 
-std::uint32_t PacketWriter::write(const Outgoing& packet, std::span<std::uint8_t> out) {
-    const std::uint32_t frame = frame_bytes(packet);
-    if (out.size() < frame) return 0;
-    const std::uint32_t udp_bytes = frame - transport_;
-    std::memcpy(out.data(), headers_.data(), transport_ + transport_header_bytes);
+std::uint8_t* PacketWriter::write_headers(const Outgoing& packet, std::uint8_t* out) {
+    const std::uint32_t udp_bytes = frame_bytes(packet) - transport_;
+    std::memcpy(out, headers_.data(), transport_ + transport_header_bytes);
     if (transport_ - network_ == sizeof(Ipv4Header)) {
         auto& ip = header_at<Ipv4Header>(&out[network_]);
         const auto length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
@@ -122,9 +120,8 @@ std::uint32_t PacketWriter::write(const Outgoing& packet, std::span<std::uint8_t
     header_at<UdpHeader>(&out[transport_]).length.set(static_cast<std::uint16_t>(udp_bytes));
 
     auto& bth = header_at<Bth>(&out[transport_ + sizeof(UdpHeader)]);
-    const std::uint32_t pad = pad_of(packet.payload_bytes);
     bth.opcode = static_cast<std::uint8_t>(packet.opcode);
-    bth.flags = static_cast<std::uint8_t>(pad << 4);
+    bth.flags = static_cast<std::uint8_t>(pad_of(packet.payload_bytes) << 4);
     bth.ack_request = packet.ack_request ? ack_request_bit : std::uint8_t{0};
     store_24(bth.psn.data(), packet.psn);
 
@@ -132,29 +129,44 @@ std::uint32_t PacketWriter::write(const Outgoing& packet, std::span<std::uint8_t
     if (packet.opcode == Opcode::cnp) {
         bth.destination.bytes[0] = becn_bit;
         std::memset(at, 0, cnp_reserved_bytes);
-        at += cnp_reserved_bytes;
-    } else {
-        const Operation& operation = operation_of(packet.opcode);
-        SLUICE_INVARIANT(operation.payload || packet.payload_bytes == 0);
-        if (operation.reth) {
-            store_be<std::uint64_t>(at, packet.reth.address);
-            store_be<std::uint32_t>(at + 8, packet.reth.key);
-            store_be<std::uint32_t>(at + 12, packet.reth.length);
-            at += 16;
-        }
-        if (operation.aeth) {
-            at[0] = packet.aeth.syndrome;
-            store_24(at + 1, packet.aeth.msn);
-            at += 4;
-        }
-        fill_payload({at, packet.payload_bytes}, stream_, packet.offset);
-        at += packet.payload_bytes;
-        std::memset(at, 0, pad);
-        at += pad;
+        return at + cnp_reserved_bytes;
     }
+    const Operation& operation = operation_of(packet.opcode);
+    SLUICE_INVARIANT(operation.payload || packet.payload_bytes == 0);
+    if (operation.reth) {
+        store_be<std::uint64_t>(at, packet.reth.address);
+        store_be<std::uint32_t>(at + 8, packet.reth.key);
+        store_be<std::uint32_t>(at + 12, packet.reth.length);
+        at += 16;
+    }
+    if (operation.aeth) {
+        at[0] = packet.aeth.syndrome;
+        store_24(at + 1, packet.aeth.msn);
+        at += 4;
+    }
+    return at;
+}
+
+std::uint32_t PacketWriter::write(const Outgoing& packet, std::span<std::uint8_t> out) {
+    const std::uint32_t frame = frame_bytes(packet);
+    if (out.size() < frame) return 0;
+    std::uint8_t* at = write_headers(packet, out.data());
+    fill_payload({at, packet.payload_bytes}, stream_, packet.offset);
+    at += packet.payload_bytes;
+    const std::uint32_t pad = pad_of(packet.payload_bytes);
+    std::memset(at, 0, pad);
+    at += pad;
     const auto covered = out.subspan(network_, frame - network_ - icrc_bytes);
     store_icrc(at, icrc(covered, std::size_t{transport_} - network_));
     return frame;
+}
+
+FrameTail PacketWriter::write_head(const Outgoing& packet, std::span<std::uint8_t> head) {
+    std::uint8_t* payload = write_headers(packet, head.data());
+    const auto first = static_cast<std::size_t>(head.data() + head.size() - payload);
+    SLUICE_INVARIANT(first < packet.payload_bytes);
+    fill_payload({payload, first}, stream_, packet.offset);
+    return {stream_, packet.offset + first};
 }
 
 namespace {
@@ -163,11 +175,14 @@ using Refusal = Incoming::Refusal;
 
 // The UDP datagram, behind whose end there may be Ethernet padding; and what comes before.
 struct Datagram {
-    std::span<const std::uint8_t> packet;  // from the IP header on
+    std::span<const std::uint8_t> packet;  // from the IP header on, as far as it is there
+    std::size_t bytes = 0;                 // of all of it
     std::size_t udp = 0;
 };
 
-Refusal find_datagram(std::span<const std::uint8_t> frame, Incoming& in, Datagram& datagram) {
+// Of a frame of `frame_bytes`; as many of them are there as `frame` has.
+Refusal find_datagram(std::span<const std::uint8_t> frame, std::size_t frame_bytes, Incoming& in,
+                      Datagram& datagram) {
     std::size_t at = offsetof(EthernetHeader, type);
     std::uint16_t type = 0;
     for (unsigned tags = 0;; ++tags, at += sizeof(VlanTag)) {
@@ -208,8 +223,9 @@ Refusal find_datagram(std::span<const std::uint8_t> frame, Incoming& in, Datagra
     } else {
         return Refusal::not_roce;
     }
-    if (end > packet.size() || end < datagram.udp + sizeof(UdpHeader)) return Refusal::cut;
-    datagram.packet = packet.first(end);
+    if (end > frame_bytes - (at + 2) || end < datagram.udp + sizeof(UdpHeader)) return Refusal::cut;
+    datagram.packet = packet.first(std::min(end, packet.size()));
+    datagram.bytes = end;
     const auto& udp = header_at<UdpHeader>(&packet[datagram.udp]);
     if (udp.destination_port.get() != roce_udp_port) return Refusal::not_roce;
     in.source_port = udp.source_port.get();
@@ -225,7 +241,9 @@ bool is_understood(std::uint8_t opcode) {
     return operation != nullptr && !operation->immediate && operation->atomic == 0;
 }
 
-Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, Incoming& in) {
+// Behind the BTH there are `rest_bytes` before the ICRC, `rest` of them at hand.
+Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, std::size_t rest_bytes,
+                       Incoming& in) {
     if (!is_understood(bth.opcode)) return Refusal::opcode;
     constexpr std::uint8_t version_bits = 0x0F;
     in.opcode = static_cast<Opcode>(bth.opcode);
@@ -235,10 +253,12 @@ Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, Incom
     in.psn = load_24(bth.psn.data());
     const std::size_t pad = bth.flags >> 4 & 3U;
     const std::size_t extensions = extensions_of(in.opcode);
-    if ((bth.flags & version_bits) != 0 || rest.size() % 4 != 0 || rest.size() < extensions + pad)
+    if ((bth.flags & version_bits) != 0 || rest_bytes % 4 != 0 || rest_bytes < extensions + pad)
         return Refusal::malformed;
     const std::uint8_t* at = rest.data();
-    in.payload = rest.subspan(extensions, rest.size() - extensions - pad);
+    const std::size_t payload = rest_bytes - extensions - pad;
+    in.payload = rest.subspan(extensions, std::min(payload, rest.size() - extensions));
+    in.payload_behind = static_cast<std::uint32_t>(payload - in.payload.size());
     if (in.opcode == Opcode::cnp) return in.payload.empty() ? Refusal::none : Refusal::malformed;
     const Operation& operation = operation_of(in.opcode);
     if (!operation.payload && !in.payload.empty()) return Refusal::malformed;
@@ -254,16 +274,49 @@ Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, Incom
 Incoming read_packet(std::span<const std::uint8_t> frame) {
     Incoming in;
     Datagram datagram;
-    in.refusal = find_datagram(frame, in, datagram);
+    in.refusal = find_datagram(frame, frame.size(), in, datagram);
     if (in.refusal != Refusal::none) return in;
-    const auto covered = datagram.packet.first(datagram.packet.size() - icrc_bytes);
+    const auto covered = datagram.packet.first(datagram.bytes - icrc_bytes);
     if (icrc(covered, datagram.udp) != load_icrc(covered.data() + covered.size())) {
         in.refusal = Refusal::icrc;
         return in;
     }
     const auto& bth = header_at<Bth>(&covered[datagram.udp + sizeof(UdpHeader)]);
-    in.refusal = read_transport(bth, covered.subspan(datagram.udp + transport_header_bytes), in);
+    const auto rest = covered.subspan(datagram.udp + transport_header_bytes);
+    in.refusal = read_transport(bth, rest, rest.size(), in);
     return in;
+}
+
+Incoming read_packet(const DescribedFrame& frame) {
+    constexpr std::size_t least_extensions = 16 + 4;
+    Incoming in;
+    Datagram datagram;
+    in.refusal = find_datagram(frame.head, frame.frame_bytes, in, datagram);
+    if (in.refusal != Refusal::none) return in;
+    const std::size_t rest_at = datagram.udp + transport_header_bytes;
+    if (datagram.packet.size() < rest_at + least_extensions) {
+        in.refusal = Refusal::cut;
+        return in;
+    }
+    const auto& bth = header_at<Bth>(&datagram.packet[datagram.udp + sizeof(UdpHeader)]);
+    in.tail = frame.tail;
+    in.refusal =
+        read_transport(bth, datagram.packet.subspan(rest_at), datagram.bytes - icrc_bytes - rest_at, in);
+    return in;
+}
+
+void write_tail(std::span<std::uint8_t> frame, std::size_t head, const FrameTail& tail) {
+    Incoming in;
+    Datagram datagram;
+    [[maybe_unused]] const Refusal refusal = find_datagram(frame.first(head), frame.size(), in, datagram);
+    SLUICE_INVARIANT(refusal == Refusal::none);
+    const auto network = static_cast<std::size_t>(datagram.packet.data() - frame.data());
+    const auto& bth = header_at<Bth>(&frame[network + datagram.udp + sizeof(UdpHeader)]);
+    const std::size_t pad = bth.flags >> 4 & 3U;
+    const std::size_t icrc_at = frame.size() - icrc_bytes;
+    fill_payload(frame.subspan(head, icrc_at - pad - head), tail.stream, tail.offset);
+    std::memset(&frame[icrc_at - pad], 0, pad);
+    store_icrc(&frame[icrc_at], icrc(frame.subspan(network, icrc_at - network), datagram.udp));
 }
 
 std::uint32_t guess_destination_qp(std::span<const std::uint8_t> frame) {

@@ -2,7 +2,9 @@
 // with at most one tag of ours (two of others), IPv4 or IPv6, UDP 4791, BTH, RETH or AETH, payload and pad,
 // ICRC (IBTA 9.2, annex A17). No FCS. A CNP is 74 bytes over IPv4: opcode 0x81, BECN, 16 bytes of zeros.
 //
-// Sizes and lengths are bytes. Nothing allocates; a PacketWriter belongs to one sender.
+// A described frame carries its first bytes, with all headers, and what makes the others: payload is a
+// function of stream and offset, and the ICRC one of the frame. Sizes and lengths are bytes. Nothing
+// allocates; a PacketWriter belongs to one sender.
 #pragma once
 
 #include <array>
@@ -54,6 +56,24 @@ struct Outgoing {
     bool operator==(const Outgoing&) const = default;
 };
 
+// The bytes of a described frame behind its head: payload from an offset of its stream on, pad, ICRC.
+struct FrameTail {
+    PayloadStream stream;
+    std::uint64_t offset = 0;  // of the first byte of payload behind the head
+};
+
+struct DescribedFrame {
+    std::span<const std::uint8_t> head;  // all headers, and payload
+    std::uint32_t frame_bytes;           // the head's among them, and at least one of payload behind it
+    FrameTail tail;
+};
+// Bytes at most behind the payload of a frame.
+inline constexpr std::uint32_t greatest_trailer_bytes = 3 + 4;
+
+// Makes what lies behind the first `head` bytes of a described frame, which are there. A router may have
+// changed them meanwhile.
+void write_tail(std::span<std::uint8_t> frame, std::size_t head, const FrameTail& tail);
+
 struct Route {
     MacAddress source_mac;
     MacAddress destination_mac;
@@ -74,9 +94,14 @@ class PacketWriter {
     std::uint32_t frame_bytes(const Outgoing& packet) const;
     // Returns frame_bytes(packet), or 0 and writes nothing where `out` is too small.
     std::uint32_t write(const Outgoing& packet, std::span<std::uint8_t> out);
+    // The head of a described frame: as many bytes as `head` has, which end in the payload.
+    FrameTail write_head(const Outgoing& packet, std::span<std::uint8_t> head);
     const PayloadStream& stream() const { return stream_; }
 
   private:
+    // Everything before the payload; returns where that begins.
+    std::uint8_t* write_headers(const Outgoing& packet, std::uint8_t* out);
+
     std::array<std::uint8_t, 14 + 4 + 40 + 8 + 12> headers_{};
     std::uint8_t network_;    // offset of the IP header
     std::uint8_t transport_;  // and of UDP
@@ -111,11 +136,26 @@ struct Incoming {
     Reth reth{};
     Aeth aeth{};
     std::span<const std::uint8_t> payload;
+    // Of a described frame: there is more payload behind those bytes.
+    std::uint32_t payload_behind = 0;
+    FrameTail tail{};
+
+    std::uint32_t payload_bytes() const {
+        return static_cast<std::uint32_t>(payload.size()) + payload_behind;
+    }
+    // All of the payload is the stream's from `offset` on.
+    bool has_payload_of(PayloadStream stream, std::uint64_t offset) const {
+        return !first_wrong(payload, stream, offset) &&
+               (payload_behind == 0 ||
+                (tail.stream.seed == stream.seed && tail.offset == offset + payload.size()));
+    }
 };
 
 // Any bytes from the destination MAC on; reads none too far. All lengths and the ICRC are checked. Addresses
 // and the QP are for the caller to judge, lengths against the MTU for the end point.
 Incoming read_packet(std::span<const std::uint8_t> frame);
+// Of a frame that no fault has touched since it was described: its ICRC is right.
+Incoming read_packet(const DescribedFrame& frame);
 
 // A guess, for what is fetched ahead: 24 bits of any frame, the QP of an untagged packet without IP options.
 std::uint32_t guess_destination_qp(std::span<const std::uint8_t> frame);

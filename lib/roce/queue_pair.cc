@@ -111,9 +111,9 @@ Outgoing QueuePair::next_data(Time now) {
 }
 
 void QueuePair::check(const Incoming& packet, std::uint64_t offset, Time now) {
-    statistics.delivered_bytes += packet.payload.size();
+    statistics.delivered_bytes += packet.payload_bytes();
     statistics.last_delivered = now;
-    if (nic_->checks_payload && first_wrong(packet.payload, stream_, offset)) ++statistics.wrong_payload;
+    if (nic_->checks_payload && !packet.has_payload_of(stream_, offset)) ++statistics.wrong_payload;
 }
 
 void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr, Time now) {
@@ -127,8 +127,7 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
     if (packet.opcode == Opcode::acknowledge) {
         requester_->receive_aeth(packet.psn, packet.aeth.syndrome, now);
     } else if (packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only) {
-        const auto data =
-            requester_->receive_response(packet.psn, static_cast<std::uint32_t>(packet.payload.size()), now);
+        const auto data = requester_->receive_response(packet.psn, packet.payload_bytes(), now);
         if (data.bytes != 0) check(packet, data.offset, now);
     }
     complete(now);

@@ -59,7 +59,7 @@ RcResponder::Delivery RcResponder::take(const Incoming& packet, bool is_send) {
                       static_cast<std::uint8_t>(is_send ? Opcode::send_first : Opcode::write_first);
     const bool begins = part == 0 || part == 4;
     const bool ends = part == 2 || part == 4;
-    const auto bytes = static_cast<std::uint32_t>(packet.payload.size());
+    const std::uint32_t bytes = packet.payload_bytes();
     const Within own = is_send ? Within::send : Within::write;
     if (within_ != (begins ? Within::nothing : own)) return refuse();
     if (ends ? bytes > settings_.mtu || (bytes == 0 && !begins) : bytes != settings_.mtu) return refuse();

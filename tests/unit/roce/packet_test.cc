@@ -203,6 +203,40 @@ TEST(RcPacket, isReadAsWritten) {
             }
 }
 
+// Wherever its head ends in the payload; and one byte further in the stream it is another.
+TEST(RcPacket, aDescribedFrameIsTheOneThatIsWritten) {
+    for (const Route& route : {some_route(), some_route(true), some_route(false, 0x6005)})
+        for (const Opcode opcode : all_opcodes) {
+            if (operation(opcode) == nullptr || !operation(opcode)->payload) continue;
+            for (const std::uint32_t payload : {30U, 255U, 1022U, greatest_mtu})
+                for (const std::uint32_t there : {20U, 22U, payload - 8}) {
+                    const Outgoing packet = some_packet(opcode, payload);
+                    const Frame carried = written(packet, route);
+                    const std::size_t behind = payload + (0U - payload) % 4 + icrc_bytes - there;
+                    PacketWriter writer(route, qp);
+                    Frame head(carried.size() - behind);
+                    FrameTail tail = writer.write_head(packet, head);
+
+                    const ExactCopy copy(head);
+                    const auto bytes = static_cast<std::uint32_t>(carried.size());
+                    const Incoming in = read_packet(DescribedFrame{copy.view(), bytes, tail});
+                    CHECK_TRUE(in.refusal == Refusal::none && in.opcode == opcode);
+                    LONGS_EQUAL(payload, in.payload_bytes());
+                    CHECK_TRUE(in.has_payload_of(writer.stream(), packet.offset));
+
+                    Frame made = head;
+                    made.resize(carried.size(), 0xEE);
+                    write_tail(made, head.size(), tail);
+                    CHECK_TRUE(made == carried);
+                    ++tail.offset;
+                    CHECK_FALSE(read_packet(DescribedFrame{copy.view(), bytes, tail})
+                                    .has_payload_of(writer.stream(), packet.offset));
+                    write_tail(made, head.size(), tail);
+                    CHECK_FALSE(made == carried);
+                }
+        }
+}
+
 // IBTA 9.2: RETH takes 16 bytes, AETH 4; and 16 of zeros of a CNP.
 TEST(RcPacket, headersOfEachOpcode) {
     constexpr std::uint32_t behind_bth[] = {0, 0, 0, 0, 16, 0, 0, 16, 16, 4, 0, 4, 4, 4, 16};
