@@ -84,6 +84,7 @@ class HostSpecs {
         spec.pause_quanta = host.pause_quanta;
         spec.receive_headroom_bytes = effective.headroom.xoff_bytes;
         spec.drain_classes = effective.lossless;
+        spec.describes = host.describes_payload;
         spec.nic.mac = place.mac;
         const auto index = static_cast<std::size_t>(std::distance(config.ports.begin(), at));
         spec.nic.gateway_mac = configured_mac(config, port, index).value_or(MacAddress{});

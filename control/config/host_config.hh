@@ -62,8 +62,9 @@ struct HostConfig : ReactionConfig {
     Duration rnr_timer = microseconds(10);    // the time it then names, rounded up to one of IBTA's
     std::uint32_t ack_coalescing = 16;        // packets at most that one of its ACKs is for
 
-    std::uint32_t ring_frames = 4;  // of each class, in the transmit ring
-    std::optional<Rate> drain;      // absent: as it comes
+    bool describes_payload = false;  // else frames carry it
+    std::uint32_t ring_frames = 4;   // of each class, in the transmit ring
+    std::optional<Rate> drain;       // absent: as it comes
     std::uint64_t receive_buffer_bytes = 64'000;
     std::optional<std::uint64_t> receive_xon_bytes;  // absent: half of it
     std::uint16_t pause_quanta = 0xFFFF;

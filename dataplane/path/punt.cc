@@ -1,7 +1,6 @@
 #include "dataplane/path/punt.hh"
 
-#include <cstring>
-
+#include "dataplane/base/described.hh"
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/fib.hh"
@@ -19,13 +18,6 @@ bool is_local(const Policy& policy, Bytes view) {
     if (!layers) return false;
     const std::uint8_t* l3 = view.data() + layers->l3_offset;
     return policy.fib->lookup(destination_of(layers->type == ether_type::ipv6, l3)) == group_local;
-}
-
-void copy_frame(const Packet* packet, std::uint8_t* to) {
-    for (const rte_mbuf* segment = packet; segment != nullptr; segment = segment->next) {
-        std::memcpy(to, rte_pktmbuf_mtod(segment, const void*), segment->data_len);
-        to += segment->data_len;
-    }
 }
 
 // `none` when control has it.

@@ -8,16 +8,6 @@
 namespace sluice {
 namespace {
 
-std::vector<std::uint8_t> copy_of(Packet* packet) {
-    std::vector<std::uint8_t> bytes(packet->pkt_len);
-    std::size_t at = 0;
-    for (Packet* segment = packet; segment != nullptr; segment = segment->next) {
-        std::copy_n(frame_bytes(segment), segment->data_len, bytes.data() + at);
-        at += segment->data_len;
-    }
-    return bytes;
-}
-
 bool is_mac_control(Packet* packet) {
     return packet->pkt_len == pfc_frame_bytes && packet->data_len == pfc_frame_bytes &&
            load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;
@@ -65,17 +55,29 @@ void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
     // Behind frames added for the same moment, ahead of later ones.
     const auto place =
         std::find_if(added_.begin(), added_.end(), [&](const Kept& other) { return at < other.at; });
-    added_.insert(place, Kept{at, {bytes.begin(), bytes.end()}, false, false, {}});
+    added_.insert(place, Kept{at, {bytes.begin(), bytes.end()}, pfc_frame_bytes, {}, false, false, {}});
 }
 
-FaultPort::Kept FaultPort::keep(Packet* packet, Time at, bool lossless) {
-    Kept frame{at, copy_of(packet), packet->packet_type == packet_type_truncated, lossless, {}};
+FaultPort::Kept FaultPort::keep(Packet* packet, Time at, bool lossless, std::optional<std::uint64_t> corrupt,
+                                std::uint64_t& corrupted) {
+    Kept frame{at, {}, packet->pkt_len, {}, packet->packet_type == packet_type_truncated, lossless, {}};
+    if (is_described(packet) && !corrupt) {
+        frame.bytes.assign(frame_bytes(packet), frame_bytes(packet) + packet->data_len);
+        frame.tail = tail_of(packet);
+    } else {
+        frame.bytes.resize(packet->pkt_len);
+        copy_frame(packet, frame.bytes.data());
+    }
+    if (corrupt && corrupt_bit(frame.bytes, *corrupt)) ++corrupted;
     rte_pktmbuf_free(packet);
     return frame;
 }
 
 Packet* FaultPort::packet_of(const Kept& frame) const {
-    return make_packet(spec_.pool, frame.bytes, frame.truncated);
+    Packet* packet = make_packet(spec_.pool, frame.bytes, frame.truncated);
+    if (packet != nullptr && frame.bytes.size() != frame.frame_bytes)
+        describe_rest(packet, packet->data_len, frame.frame_bytes, frame.tail);
+    return packet;
 }
 
 void FaultPort::misbehave(Time now) {
@@ -105,16 +107,16 @@ void FaultPort::disturb(Packet* packet, Time now) {
     const Time arrival = meta(packet).arrival;
     // A link hands a pause over when it takes effect, and its quanta count from its arrival.
     const Duration held_back = is_pause && inner_->comes_from_switch() ? now - arrival : Duration{};
-    Kept frame = keep(packet, arrival + held_back + settings_.delay, lossless);
+    Kept frame =
+        keep(packet, arrival + held_back + settings_.delay, lossless, fate.corrupt, counters_.corrupted);
     frame.held_back = held_back;
     frame.at = last_arrival_ = max(frame.at, last_arrival_);
     if (settings_.delay != Duration{}) ++counters_.delayed;
-    if (fate.corrupt && corrupt_bit(frame.bytes, *fate.corrupt)) ++counters_.corrupted;
     arriving_.push_back(std::move(frame));
     if (!fate.duplicate) return;
     ++counters_.duplicated;
     Kept copy = arriving_.back();
-    copy.at = last_arrival_ = frame_end(copy.at, copy.bytes.size());
+    copy.at = last_arrival_ = frame_end(copy.at, copy.frame_bytes);
     arriving_.push_back(std::move(copy));
 }
 
@@ -241,14 +243,13 @@ bool FaultPort::send(Packet* packet) {
     if (departure == sent && leaving_.empty() && !fate.corrupt && !fate.duplicate)
         return inner_->transmit({&packet, 1}) == 1;
     if (departure > sent) ++counters_.tx_delayed;
-    Kept frame = keep(packet, departure, lossless);
-    if (fate.corrupt && corrupt_bit(frame.bytes, *fate.corrupt)) ++counters_.tx_corrupted;
+    Kept frame = keep(packet, departure, lossless, fate.corrupt, counters_.tx_corrupted);
     last_leaving_ = departure;
     leaving_.push_back(std::move(frame));
     if (fate.duplicate) {
         ++counters_.tx_duplicated;
         Kept copy = leaving_.back();
-        copy.at = last_leaving_ = frame_end(departure, copy.bytes.size());
+        copy.at = last_leaving_ = frame_end(departure, copy.frame_bytes);
         leaving_.push_back(std::move(copy));
     }
     return true;

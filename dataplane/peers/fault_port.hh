@@ -1,12 +1,13 @@
 // A port whose link goes wrong as `FaultSettings` say (lib/faults.hh): a decorator of any other, under the
 // virtual clock only.
 //
-// Frames of the port behind are taken when they arrive and kept as bytes, so that a delayed one takes no
-// mbuf, then handed on in order, together with the PFC frames that a misbehaving peer adds: these are no
-// subject of the other faults. The link carries what a fault puts on it beside what it carries anyway, so a
-// duplicate starts when its original ends, whatever comes then. A frame that is dropped or delayed here on
-// its way to us has not been received; one that is lost, late or changed on its way to the peer has been
-// sent. What is kept here is on the cable: it is lost with it. A storm ends by itself, so a run ends, too.
+// Frames of the port behind are taken when they arrive and kept as bytes, a described one as such unless a
+// fault changes it, so that a delayed one takes no mbuf, then handed on in order, together with the PFC
+// frames that a misbehaving peer adds: these are no subject of the other faults. The link carries what a
+// fault puts on it beside what it carries anyway, so a duplicate starts when its original ends, whatever
+// comes then. A frame that is dropped or delayed here on its way to us has not been received; one that is
+// lost, late or changed on its way to the peer has been sent. What is kept here is on the cable: it is lost
+// with it. A storm ends by itself, so a run ends, too.
 #pragma once
 
 #include <array>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "dataplane/base/described.hh"
 #include "dataplane/ports/port.hh"
 #include "lib/faults.hh"
 #include "lib/slow_receiver.hh"
@@ -74,22 +76,26 @@ class FaultPort final : public Port {
 
     // A frame as bytes, so that it takes no mbuf meanwhile.
     struct Kept {
-        Time at{};  // it is handed on
-        std::vector<std::uint8_t> bytes;
+        Time at{};                        // it is handed on
+        std::vector<std::uint8_t> bytes;  // fewer than the frame's: it is described
+        std::uint32_t frame_bytes = 0;
+        roce::FrameTail tail{};
         bool truncated = false;
         bool lossless = false;
         Duration held_back{};  // it arrived so much earlier: a pause that the sender took time to obey
     };
-    static Kept keep(Packet* packet, Time at, bool lossless);  // and frees the packet
-    Packet* packet_of(const Kept& frame) const;                // null: there is no mbuf
+    // And frees the packet. `corrupt`: one of its bits is inverted, which `corrupted` counts.
+    static Kept keep(Packet* packet, Time at, bool lossless, std::optional<std::uint64_t> corrupt,
+                     std::uint64_t& corrupted);
+    Packet* packet_of(const Kept& frame) const;  // null: there is no mbuf
     using PfcBytes = std::array<std::uint8_t, pfc_frame_bytes>;
     struct LatePfc {
         Time departure;
         PfcBytes bytes;
     };
 
-    Time frame_end(Time start, std::size_t bytes) const {
-        return start + spec_.speed.byte_time() * wire_bytes(static_cast<std::uint32_t>(bytes));
+    Time frame_end(Time start, std::uint32_t bytes) const {
+        return start + spec_.speed.byte_time() * wire_bytes(bytes);
     }
     // Everything that has arrived at the port behind by `now`, with the faults of the receive path.
     void receive_inner(Time now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dataplane/base/described.hh"
 #include "lib/class_mask.hh"
 #include "lib/endian.hh"
 #include "lib/headers.hh"
@@ -16,6 +17,7 @@ HostSource::HostSource(const HostPortSpec& spec)
       pause_quanta_(spec.pause_quanta),
       room_bytes_(spec.receive_buffer_bytes + spec.receive_headroom_bytes),
       drain_classes_(spec.drain_classes),
+      describes_(spec.describes),
       nic_(spec.nic, spec.flows, spec.queue_pairs),
       arriving_(64),
       waiting_(64) {
@@ -139,7 +141,9 @@ void HostSource::arrive() {
 
 void HostSource::receive(Packet* packet, Time now) {
     const std::uint32_t bytes = packet->pkt_len;
-    if (packet->nb_segs == 1) [[likely]] {
+    if (is_described(packet)) {
+        nic_.receive(described_frame(packet), now);
+    } else if (packet->nb_segs == 1) {
         nic_.receive({frame_bytes(packet), bytes}, now);
     } else if (bytes <= bytes_.size()) {
         nic_.receive(
@@ -177,12 +181,18 @@ Started HostSource::send_frame(Time now, PauseSender& wire) {
 }
 
 Packet* HostSource::make_frame(const roce::NicFrame& frame) {
-    if (frame.bytes > data_bytes_of(pool_)) [[unlikely]] {
+    const bool described = describes_ && frame.bytes >= least_described_frame;
+    if (!described && frame.bytes > data_bytes_of(pool_)) [[unlikely]] {
         nic_.write(frame, bytes_);
         return make_packet(pool_, std::span(bytes_).first(frame.bytes), false);
     }
     Packet* packet = rte_pktmbuf_alloc(pool_);
     if (packet == nullptr) return nullptr;
+    if (described) {
+        describe_rest(packet, described_bytes, frame.bytes,
+                      nic_.write_head(frame, {frame_bytes(packet), described_bytes}));
+        return packet;
+    }
     packet->data_len = static_cast<std::uint16_t>(frame.bytes);
     packet->pkt_len = frame.bytes;
     nic_.write(frame, {frame_bytes(packet), frame.bytes});

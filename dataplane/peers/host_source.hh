@@ -34,6 +34,7 @@ struct HostPortSpec {
     std::uint64_t receive_headroom_bytes = 1'000'000;  // above it
     std::uint16_t pause_quanta = 0xFFFF;               // of its XOFF, repeated at half that time; > 0
     std::uint8_t drain_classes = 1U << 3;              // those that it pauses
+    bool describes = false;                            // its frames with payload: base/described.hh
     roce::NicSettings nic;
     std::vector<roce::FlowSettings> flows;
     std::vector<roce::QpSettings> queue_pairs;  // at least one
@@ -96,6 +97,7 @@ class HostSource : public NothingUnderWay {
     std::uint16_t pause_quanta_;
     std::uint64_t room_bytes_;  // with headroom
     std::uint8_t drain_classes_;
+    bool describes_;
     roce::Nic nic_;
     Line arriving_;   // on the cable, in order
     Line waiting_;    // in the receive buffer of a slow host, in order

@@ -8,8 +8,10 @@
 #include <numeric>
 #include <vector>
 
+#include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "lib/rng.hh"
+#include "tests/unit/ip_addresses.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -191,6 +193,46 @@ TEST(PacketSegments, aFrameTakesAsManyBuffersAsItNeeds) {
         LONGS_EQUAL(wanted, segments(packet));
         CHECK(contents(packet) == frame);
         STRCMP_EQUAL("", check(packet).c_str());
+        rte_pktmbuf_free(packet);
+    }
+}
+
+// A described one, too, whose tag a switch has taken off, or put on.
+TEST(PacketSegments, areCopiedWhole) {
+    using namespace roce;
+    Packet* carried = make({7, 100, 1, 300});
+    Bytes copy(carried->pkt_len);
+    copy_frame(carried, copy.data());
+    CHECK_TRUE(copy == contents(carried));
+    rte_pktmbuf_free(carried);
+
+    const Outgoing data{.opcode = Opcode::write_only, .psn = 5, .payload_bytes = 4093, .offset = 77};
+    const auto route_of = [](std::optional<std::uint16_t> tci) {
+        Route route{};
+        route.vlan_tci = tci;
+        route.source = v4(1);
+        route.destination = v4(2);
+        return route;
+    };
+    for (const bool tagged : {false, true}) {
+        PacketWriter other(route_of(tagged ? std::nullopt : std::optional<std::uint16_t>(3)), 7);
+        Bytes wanted(other.frame_bytes(data));
+        other.write(data, wanted);
+        PacketWriter own(route_of(tagged ? std::optional<std::uint16_t>(3) : std::nullopt), 7);
+        Packet* packet = rte_pktmbuf_alloc(pool.pool());
+        const FrameTail tail = own.write_head(data, {frame_bytes(packet), described_bytes});
+        describe_rest(packet, described_bytes, own.frame_bytes(data), tail);
+        CHECK_TRUE(is_described(packet));
+        if (tagged)
+            rte_pktmbuf_adj(packet, sizeof(VlanTag));
+        else
+            rte_pktmbuf_prepend(packet, sizeof(VlanTag));
+        CHECK_TRUE(packet->data_len >= parse_view_bytes);
+        std::copy_n(wanted.begin(), 18, frame_bytes(packet));
+        LONGS_EQUAL(wanted.size(), packet->pkt_len);
+        copy.assign(wanted.size(), 0);
+        copy_frame(packet, copy.data());
+        CHECK_TRUE(copy == wanted);
         rte_pktmbuf_free(packet);
     }
 }
