@@ -324,6 +324,7 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
     FabricConfig fabric;
     fabric.file = file;
     fabric.switch_default = Config{};
+    fabric.host_default.describes_payload = true;
     std::vector<ConfigError> errors;
     Reader(*document, fabric, errors).read();
     if (!errors.empty()) return refused(std::move(errors));

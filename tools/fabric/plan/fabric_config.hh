@@ -46,8 +46,8 @@ struct FabricConfig {
     std::vector<LinkConfig> links;
     RoutingConfig routing;
     Config switch_default;
-    std::map<std::string, Config, NaturalOrder> switches;  // those that the file names
-    HostConfig host_default;
+    std::map<std::string, Config, NaturalOrder> switches;   // those that the file names
+    HostConfig host_default;                                // it describes its payload
     std::map<std::string, HostConfig, NaturalOrder> hosts;  // likewise
     std::vector<FlowConfig> flows;
     std::vector<EventConfig> events;  // in order of time

@@ -10,6 +10,7 @@
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/routes/routes.hh"
+#include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "lib/rng.hh"
 
@@ -359,18 +360,36 @@ HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to) {
     return path;
 }
 
+namespace {
+
+bool is_all_described(const FabricPlan& plan) {
+    return std::ranges::all_of(plan.switches, [](const SwitchPlan& each) {
+        return std::ranges::all_of(each.config.hosts,
+                                   [](const auto& host) { return host.second.describes_payload; });
+    });
+}
+
+}  // namespace
+
+// A buffer holds a cell, so that the frames of a full switch have theirs even when faults make them whole.
 std::uint32_t packet_bytes_of(const FabricPlan& plan) {
+    const bool described = is_all_described(plan);
     std::uint32_t most = 0;
-    for (const SwitchPlan& each : plan.switches) most = std::max(most, packet_buffer_bytes(each.config));
+    for (const SwitchPlan& each : plan.switches)
+        most = std::max(most, described && !each.config.packet_buffer_bytes
+                                  ? std::max(described_room, each.config.cell_bytes)
+                                  : packet_buffer_bytes(each.config));
     return most;
 }
 
 // A switch may fill its buffer, and cables hold as many of the smallest frames as are under way.
 std::uint64_t packets_of(const FabricPlan& plan) {
+    const std::uint32_t room = packet_bytes_of(plan);
+    const std::uint64_t segments = (roce::greatest_packet_bytes + room - 1) / room;
     std::uint64_t packets = 2 * packet_cache;
     for (const SwitchPlan& each : plan.switches) {
         const PacketDemand demand = packet_demand(each.config);
-        packets += demand.buffer + demand.rings;
+        packets += demand.buffer + demand.rings * segments;
     }
     for (const Link& link : plan.topology.links)
         packets += 2 * (64 + static_cast<std::uint64_t>(propagation_delay(link.cable_m).ps /
