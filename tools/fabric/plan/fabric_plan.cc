@@ -68,10 +68,7 @@ class Planner {
             if (each.ends.size() != 2) {
                 return tl::unexpected(std::string("a link has two ends; do: write ends = [\"a\", \"b\"]"));
             }
-            NamedLink link = each;
-            link.a = each.ends[0];
-            link.b = each.ends[1];
-            links.push_back(link);
+            links.push_back({each.ends[0], each.ends[1], each.speed, each.cable_m});
         }
         return fabric::make_topology(nodes, links);
     }
