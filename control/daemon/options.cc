@@ -62,7 +62,8 @@ std::string flag(Arguments& out, std::string_view) {
     out.*member = true;
     return {};
 }
-constexpr std::array<std::string_view, 6> printed{"help", "reference", "figures", "metrics", "man", "findings"};
+constexpr std::array<std::string_view, 6> printed{"help",    "reference", "figures",
+                                                  "metrics", "man",       "findings"};
 template <std::size_t which>
 std::string print(Arguments& out, std::string_view) {
     out.print = printed[which];

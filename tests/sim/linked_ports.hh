@@ -1,5 +1,5 @@
-// The ports of two switches with a cable between them: p0 to p2 are the first switch's, p3 to p5 the second's.
-// Simulated ports are behind the first two of each, the cable's ends are the third.
+// The ports of two switches with a cable between them: p0 to p2 are the first switch's, p3 to p5 the
+// second's. Simulated ports are behind the first two of each, the cable's ends are the third.
 #pragma once
 
 #include <array>

@@ -26,8 +26,9 @@ class Round(typing.NamedTuple):
 
 
 class Bench:
-    def __init__(self, build, folder, rounds, seconds, place=''):
+    def __init__(self, build, folder, rounds, seconds, place='', htsim=None):
         self.build, self.folder, self.rounds, self.seconds, self.place = build, folder, rounds, seconds, place
+        self.htsim = htsim  # a checkout of it, or None
         cores = sorted(os.sched_getaffinity(0))
         self.cores, self.cores_downwards = len(cores), cores[::-1]
         self.control_core, self.worker_core = cores[0], cores[-1]

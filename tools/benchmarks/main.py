@@ -9,6 +9,7 @@ NAME is a benchmark or one of the themes that they stand under below; without an
 --compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one got worse by more than
 --tolerance P    per cent (5)
 --measured FILE  runs nothing and takes the rows of that bench.json
+--htsim PATH     a checkout of https://github.com/Broadcom/csg-htsim, the yardstick of `htsim`
 """
 import argparse
 import contextlib
@@ -23,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import chart  # noqa: E402
 import control_load  # noqa: E402
+import fabric  # noqa: E402
 import forwarding  # noqa: E402
 import hosts  # noqa: E402
 import latency  # noqa: E402
@@ -35,7 +37,7 @@ from bench import Bench, Missing, no_figure  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / 'out'
 THEMES = {'forwarding': forwarding, 'scale': scale, 'control': control_load, 'reaction': reaction, 'latency': latency,
-          'process': process, 'hosts': hosts}
+          'process': process, 'hosts': hosts, 'fabric': fabric}
 BENCHMARKS = {name: run for theme in THEMES.values() for name, run in theme.BENCHMARKS.items()}
 # Not rows of the goal: they say where the time goes, and the like.
 INFORMATIVE = {'one_class_64B', 'whole_path', 'ecn', 'startup_no_huge', 'ports_64_apart'}
@@ -66,7 +68,8 @@ def measure(names, options):
     """The rows of each benchmark, with what they were measured on: those of several runs can stand beside each other."""
     for place, name in enumerate(names, 1):
         with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
-            bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, f'{place}/{len(names)} ')
+            bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, f'{place}/{len(names)} ',
+                          options.htsim)
             try:
                 found = BENCHMARKS[name](bench)
             except (Missing, RuntimeError, OSError) as error:
@@ -96,6 +99,7 @@ def parse():
     parser.add_argument('--compare')
     parser.add_argument('--tolerance', type=float, default=5)
     parser.add_argument('--measured')
+    parser.add_argument('--htsim', type=pathlib.Path)
     parser.add_argument('--build', default='build-bench', type=pathlib.Path)
     parser.add_argument('--help', '-h', action='store_true')
     options = parser.parse_args()
