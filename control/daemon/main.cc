@@ -202,7 +202,7 @@ int run_main(int argc, char** argv) {
     }
     TraceSamples samples((*alone)->running());
     if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
-        loop->on_instant([&samples] { samples.look(); });
+        loop->on_window([&samples] { samples.look(); });
     const RunEnd end =
         run(**alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                       arguments.interactive, arguments.metrics, arguments.events, arguments.log,

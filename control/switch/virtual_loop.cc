@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "control/config/values.hh"
@@ -17,10 +18,26 @@ namespace {
 // capture.
 constexpr std::uint64_t most_idle_frames_a_port = 1'000'000;
 
+std::vector<RunningSwitch*> some_of(const std::vector<RunningSwitch*>& all,
+                                    const std::vector<std::uint32_t>& numbers) {
+    std::vector<RunningSwitch*> some;
+    for (const std::uint32_t number : numbers) some.push_back(all[number]);
+    return some;
+}
+
 std::vector<Switch*> devices_of(const std::vector<RunningSwitch*>& switches) {
     std::vector<Switch*> devices;
     for (RunningSwitch* running : switches) devices.push_back(&running->device());
     return devices;
+}
+
+// By switch.
+std::vector<unsigned> threads_of(const LoopWindows& windows, std::size_t switches) {
+    return windows.thread_of.empty() ? std::vector<unsigned>(switches) : windows.thread_of;
+}
+
+unsigned count_of(const std::vector<unsigned>& thread_of) {
+    return 1 + (thread_of.empty() ? 0 : *std::max_element(thread_of.begin(), thread_of.end()));
 }
 
 // After this long a pause that is not refreshed has ended.
@@ -40,38 +57,99 @@ std::uint64_t ports_of(const std::vector<RunningSwitch*>& switches) {
 
 }  // namespace
 
-VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn)
+VirtualLoop::Shard::Shard(const std::vector<RunningSwitch*>& all, std::vector<std::uint32_t> own,
+                          Duration turn)
+    : numbers(std::move(own)), switches(some_of(all, numbers)), runner(devices_of(switches), turn) {
+    for (RunningSwitch* running : switches) running->set_clock(runner);
+}
+
+VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn, const LoopWindows& windows)
     : switches_(std::move(switches)),
-      runner_(devices_of(switches_), turn),
+      thread_of_(threads_of(windows, switches_.size())),
+      window_(windows.length),
+      exchange_(count_of(thread_of_)),
       patience_(longest_pause(switches_) * 2),
       most_idle_frames_(most_idle_frames_a_port * ports_of(switches_)) {
-    for (RunningSwitch* running : switches_) running->set_clock(runner_);
+    std::vector<std::vector<std::uint32_t>> numbers(count_of(thread_of_));
+    for (std::uint32_t number = 0; number < switches_.size(); ++number)
+        numbers[thread_of_[number]].push_back(number);
+    for (auto& own : numbers) shards_.push_back(std::make_unique<Shard>(switches_, std::move(own), turn));
+    if (shards_.size() > 1)
+        team_.emplace(static_cast<unsigned>(shards_.size()), [this](unsigned shard) { run_shard(shard); });
 }
 
-// The packets of this instant, and control's answers to them.
-void VirtualLoop::settle() {
-    runner_.run();
-    for (bool more = true; more;) {
-        more = false;
-        for (const std::uint32_t number : runner_.ran())
-            if (switches_[number]->serve_slow_path()) {
-                runner_.wake(number);
-                more = true;
-            }
-        if (more) runner_.run();
+void VirtualLoop::advance(Time instant) {
+    now_ = instant;
+    for (const auto& shard : shards_) shard->runner.advance(instant);
+}
+
+std::optional<Time> VirtualLoop::next() {
+    std::optional<Time> best = exchange_.earliest();
+    for (const auto& shard : shards_) take_earlier(best, shard->runner.next());
+    return best ? std::optional(shards_.front()->runner.on_grid(max(*best, now_))) : best;
+}
+
+bool VirtualLoop::can_progress() const {
+    return std::any_of(shards_.begin(), shards_.end(),
+                       [](const auto& shard) { return shard->runner.can_progress(); });
+}
+
+// All cables are as they are at `now`, and what acts changes them as of then.
+void VirtualLoop::act(Time now) {
+    exchange_.take_all();
+    next();
+    advance(now);
+    actions_.run_due(now);
+    for (const auto& shard : shards_) shard->runner.rouse();
+}
+
+// After the packets of an instant.
+void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
+    RunningSwitch& running = *shard.switches[number];
+    while (running.serve_slow_path()) shard.runner.again(number);
+    if (running.finish_change()) shard.runner.again(number);
+    running.watch();
+    look_at_(shard.numbers[number]);
+}
+
+// The window, on the shard's thread.
+void VirtualLoop::run_shard(unsigned number) {
+    Shard& shard = *shards_[number];
+    exchange_.take(number);
+    shard.runner.next();
+    shard.runner.run(begin_, until_, [&](std::uint32_t each) { settle(shard, each); });
+}
+
+void VirtualLoop::run_window(Time begin, Time until) {
+    begin_ = begin;
+    until_ = until;
+    exchange_.turn_over();
+    if (team_)
+        team_->run();
+    else
+        run_shard(0);
+    assert((window_.ps == 0 || exchange_.earliest().value_or(until) >= until) &&
+           "a frame arrives in the window in which it was sent");
+    Time last = begin;
+    std::optional<Time> moved;
+    std::uint64_t idle_frames = 0;
+    for (const auto& shard : shards_) {
+        last = max(last, shard->runner.now());
+        const VirtualRunner::Progress progress = shard->runner.take_progress();
+        if (progress.moved) moved = max(moved.value_or(*progress.moved), *progress.moved);
+        idle_frames += progress.idle_frames;
     }
-}
-
-void VirtualLoop::watch() {
-    for (const std::uint32_t number : runner_.ran()) switches_[number]->watch();
+    advance(last);
+    if (moved) last_progress_ = *moved;
+    idle_frames_ = moved ? idle_frames : idle_frames_ + idle_frames;
     look_();
 }
 
 VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
-    std::optional<Time> instant = runner_.next();
-    if (const auto next = actions_.next())
-        if (const Time action = runner_.on_grid(*next); !instant || action <= *instant)
-            instant = max(action, runner_.now());
+    std::optional<Time> instant = next();
+    std::optional<Time> action = actions_.next();
+    if (action) action = max(shards_.front()->runner.on_grid(*action), now_);
+    if (action && (!instant || *action <= *instant)) instant = action;
     if (end && (!instant || *instant > *end)) return Step::end;
     if (!instant) return Step::over;
     if (*instant > SwitchClock::last_moment) {
@@ -80,22 +158,22 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
                 running->note("clock_end", "the virtual clock ends after 106 days: nothing later happens");
         return Step::over;
     }
-    if (!end && !actions_.next() && *instant - runner_.last_progress() > patience_ &&
-        !runner_.can_progress()) {
+    if (!end && !action && *instant - last_progress_ > patience_ && !can_progress()) {
         note_waiting();
         return Step::over;
     }
-    if (runner_.idle_frames() > most_idle_frames_) {
+    if (idle_frames_ > most_idle_frames_) {
         give_up();
         return Step::over;
     }
-    runner_.advance(*instant);
-    actions_.run_due(*instant);
-    settle();
-    bool changed = false;
-    for (const std::uint32_t number : runner_.ran()) changed |= switches_[number]->finish_change();
-    if (changed) runner_.run();
-    watch();
+    if (action == instant) act(*instant);
+    Time until = *instant;
+    if (window_.ps != 0) {
+        until = min(until + window_, SwitchClock::last_moment + Duration{1});
+        if (const auto next = actions_.next()) until = min(until, *next);
+        if (end) until = min(until, *end + Duration{1});
+    }
+    run_window(*instant, until);
     return Step::instant;
 }
 
@@ -103,14 +181,16 @@ bool VirtualLoop::run(std::optional<Time> end, const std::function<bool()>& goes
     Step last = step(end);
     while (last == Step::instant && goes_on()) last = step(end);
     if (last == Step::end) pass(*end);
+    exchange_.take_all();  // nothing is left there between two runs
     for (RunningSwitch* running : switches_) running->look_at_rings();
     return last != Step::instant;
 }
 
 void VirtualLoop::pass(Time end) {
-    runner_.advance(end);
-    settle();
-    watch();
+    exchange_.take_all();
+    next();
+    advance(end);
+    run_window(end, end);
 }
 
 // Nothing can change any more, and frames are still held: says where.
@@ -126,9 +206,9 @@ void VirtualLoop::give_up() {
     gave_up_ = fmt::format(
         "no frame has moved since {}, and {} PFC frames were sent since: the run ends; do: release the "
         "queue that is held, or end with --duration",
-        print_time(runner_.last_progress() - Time{}), runner_.idle_frames());
+        print_time(last_progress_ - Time{}), idle_frames_);
     for (RunningSwitch* running : switches_) running->note("no_progress", gave_up_);
-    runner_.reset_idle_frames();
+    idle_frames_ = 0;
 }
 
 }  // namespace sluice

@@ -39,41 +39,57 @@ std::uint64_t LinkPort::lose(Line& line, std::optional<Time> until) {
     std::uint64_t lost = 0;
     for (; !line.empty() && (!until || line.front().at <= *until); line.pop_front(), ++lost) {
         Packet* packet = line.front().packet;
-        if (&line == &data_ && meta(packet).lossless) ++losses_.lossless;
+        if (&line == &data_ && meta(packet).lossless) ++lossless_;
         rte_pktmbuf_free(packet);
     }
     return lost;
 }
 
 void LinkPort::cut(bool is_cut) {
-    if (is_cut && !cut_) losses_.on_wire += lose(data_, std::nullopt) + lose(pauses_, std::nullopt);
-    cut_ = is_cut;
+    if (is_cut && !other_->into_cut_) lost_ += lose(data_, std::nullopt) + lose(pauses_, std::nullopt);
+    other_->into_cut_ = is_cut;
     if (outer() != nullptr) outer()->cable_cut(is_cut);
     forget_arrival();
 }
 
-// `obeyed`: a PFC frame, and when this end obeys it.
-void LinkPort::take(Packet* packet, Time arrival, std::optional<Time> obeyed) {
-    if (cut_) {
-        ++losses_.into_cut;
-        if (!obeyed && meta(packet).lossless) ++losses_.lossless;
-        rte_pktmbuf_free(packet);
-        return;
-    }
-    Line& line = obeyed ? pauses_ : data_;
+WireLosses LinkPort::losses() const {
+    WireLosses losses = other_->losses_into_cut_;
+    losses.on_wire = lost_;
+    losses.lossless += lossless_;
+    return losses;
+}
+
+void LinkPort::lose_into_cut(Packet* packet, bool is_pause) {
+    ++losses_into_cut_.into_cut;
+    if (!is_pause && meta(packet).lossless) ++losses_into_cut_.lossless;
+    rte_pktmbuf_free(packet);
+}
+
+void LinkPort::take(Time at, Packet* packet, bool is_pause) {
+    Line& line = is_pause ? pauses_ : data_;
     if (line.full()) line.set_capacity(2 * line.capacity());
-    meta(packet).arrival = arrival;
-    line.push_back({obeyed.value_or(arrival), packet});
+    line.push_back({at, packet});
+    ++taken_;
+    forget_arrival();
 }
 
 unsigned LinkPort::transmit(std::span<Packet* const> frames) {
     for (Packet* packet : frames) {
+        const bool is_pause = is_mac_control(packet);
+        if (into_cut_) [[unlikely]] {
+            lose_into_cut(packet, is_pause);
+            continue;
+        }
         const Time departure = meta(packet).departure;
         const Time arrival = departure + spec_.cable + byte_time_ * wire_bytes(packet->pkt_len);
-        other_->take(packet, arrival,
-                     is_mac_control(packet) ? std::optional(departure + pfc_delay_) : std::nullopt);
+        const Time at = is_pause ? departure + pfc_delay_ : arrival;
+        meta(packet).arrival = arrival;
+        ++sent_;
+        if (outbox_ != nullptr)
+            outbox_->send({other_, at, packet, is_pause});
+        else
+            other_->take(at, packet, is_pause);
     }
-    other_->forget_arrival();
     return static_cast<unsigned>(frames.size());
 }
 

@@ -5,9 +5,10 @@
 // first bit has left; it is handed over then, or at its end (`at_end`), as a switch does that stores and
 // forwards. A PFC frame takes effect at the other end when all of it has arrived and the peer's reaction time
 // has passed, as headroom models it (lib/headroom.hh); its quanta count from its arrival. Packets are handed
-// over as they are: both switches take theirs from one pool. A frame that has not been handed over when the
-// cable is cut is lost; so is what an end transmits before it knows. An end's link goes up or down when its
-// switch detects it, which the owner of the cable says.
+// over as they are: both switches take theirs from one pool; where the clock's windows let the two switches
+// run at once, they go through an exchange. A frame that has not been handed over when the cable is cut is
+// lost; so is what an end transmits before it knows. An end's link goes up or down when its switch detects
+// it, which the owner of the cable says.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <span>
 
+#include "dataplane/peers/link_exchange.hh"
 #include "dataplane/peers/receive_ring.hh"
 #include "dataplane/ports/port.hh"
 
@@ -43,8 +45,12 @@ class LinkPort final : public Port {
     ~LinkPort() override;
     // Once, before the first frame.
     static void join(LinkPort& one, LinkPort& other) { one.other_ = &other, other.other_ = &one; }
+    // Frames that this end transmits from now on go through there; null: to the other end at once. Control,
+    // while the exchange holds none of the cable.
+    void send_through(LinkExchange::Outbox* outbox) { outbox_ = outbox; }
 
-    // Control, between turns: the cable is cut, or whole again. Frames under way to this end are lost.
+    // Control, between windows: the cable is cut, or whole again. Frames under way to this end are lost; the
+    // exchange holds none.
     void cut(bool is_cut);
     // This end's switch has detected its state.
     void detect(bool up) {
@@ -52,9 +58,13 @@ class LinkPort final : public Port {
         forget_arrival();
     }
 
-    // Of frames on their way to this end.
-    const WireLosses& losses() const { return losses_; }
-    std::size_t under_way() const { return data_.size() + pauses_.size(); }
+    // Of frames on their way to this end. Between windows.
+    WireLosses losses() const;
+    std::size_t under_way() const {
+        return data_.size() + pauses_.size() + static_cast<std::size_t>(other_->sent_ - taken_);
+    }
+    // The exchange: the frame is this end's from `at` on.
+    void take(Time at, Packet* packet, bool is_pause);
 
     // ---- Port
     unsigned receive(std::span<Packet*> out, Time now) override;
@@ -75,7 +85,7 @@ class LinkPort final : public Port {
     using Line = boost::circular_buffer<UnderWay>;
 
     std::optional<Time> find_next_arrival() const override;
-    void take(Packet* packet, Time arrival, std::optional<Time> obeyed);
+    void lose_into_cut(Packet* packet, bool is_pause);
     std::uint64_t lose(Line& line, std::optional<Time> until);
 
     LinkSpec spec_;
@@ -83,11 +93,17 @@ class LinkPort final : public Port {
     Duration byte_time_;  // 0: frames are handed over at their first bit
     LinkPort* other_ = nullptr;
     ReceiveRing ring_;
-    Line data_, pauses_;  // on their way to this end, in order
-    WireLosses losses_;
+    Line data_, pauses_;          // on their way to this end, in order
+    std::uint64_t taken_ = 0;     // of those that the other end has sent
+    std::uint64_t lost_ = 0;      // under way, when the cable was cut
+    std::uint64_t lossless_ = 0;  // lost ones among those in `data_`
     std::uint64_t missed_ = 0;
-    bool cut_ = false;
     bool up_ = true;
+    // Of what this end sends.
+    LinkExchange::Outbox* outbox_ = nullptr;
+    std::uint64_t sent_ = 0;
+    bool into_cut_ = false;
+    WireLosses losses_into_cut_;
 };
 
 }  // namespace sluice

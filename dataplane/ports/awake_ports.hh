@@ -28,6 +28,8 @@ class AwakePorts {
         ports.add(port);
         wake();
     }
+    // It is looked at until `forget`, and so need not be on the list.
+    void attend() { listed_ = true; }
     // It is on the list no more.
     void forget() { listed_ = false; }
 

@@ -1,6 +1,7 @@
 #include "dataplane/run/virtual_runner.hh"
 
 #include <algorithm>
+#include <utility>
 
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/ingress.hh"
@@ -121,15 +122,24 @@ std::optional<Time> VirtualRunner::next(Device& all) const {
     return best;
 }
 
+void VirtualRunner::look_at(std::uint32_t number) {
+    Device& device = devices_[number];
+    device.awake.forget();
+    calendar_.set(number, next(device));
+}
+
 std::optional<Time> VirtualRunner::next() {
+    for (const std::uint32_t number : woken_) look_at(number);
+    woken_.clear();
+    return calendar_.earliest();
+}
+
+void VirtualRunner::rouse() {
     for (const std::uint32_t number : woken_) {
         devices_[number].awake.forget();
-        calendar_.set(number, next(devices_[number]));
+        calendar_.set(number, now_);
     }
     woken_.clear();
-    std::optional<Time> best = calendar_.earliest();
-    if (best) best = on_grid(max(*best, now_));
-    return best;
 }
 
 bool VirtualRunner::can_progress() const {
@@ -147,13 +157,38 @@ Time VirtualRunner::on_grid(Time time) const {
     return {(time.ps + turn - 1) / turn * turn};
 }
 
-void VirtualRunner::run() {
-    while (const auto due = calendar_.take_due(now_)) devices_[*due].awake.wake();
-    // Each stays on the list until its next moment is known, and more may come to it meanwhile.
-    ran_ = woken_;
-    std::sort(ran_.begin(), ran_.end());
-    for (const std::uint32_t number : ran_) run(devices_[number]);
+void VirtualRunner::enter(Time begin, Time until) {
+    ran_.clear();
+    for (auto at = calendar_.earliest(); at && (*at <= begin || *at < until); at = calendar_.earliest())
+        ran_.push_back({*calendar_.take_due(*at), max(*at, begin)});
+    std::sort(ran_.begin(), ran_.end(), [](const Due& a, const Due& b) { return a.number < b.number; });
+    last_ = begin;
 }
+
+void VirtualRunner::attend(const Due& due) {
+    now_ = due.at;
+    devices_[due.number].awake.attend();
+    devices_[due.number].progress = {};
+}
+
+// To the switch's next instant, if it is in the window.
+bool VirtualRunner::goes_on(std::uint32_t number, Time until) {
+    Device& device = devices_[number];
+    const std::optional<Time> at = next(device);
+    if (at && max(*at, now_) < until) {
+        now_ = max(*at, now_);
+        return true;
+    }
+    device.awake.forget();
+    calendar_.set(number, at);
+    last_ = max(last_, now_);
+    const Progress& own = device.progress;
+    if (own.moved) progress_.moved = max(progress_.moved.value_or(*own.moved), *own.moved);
+    progress_.idle_frames += own.idle_frames;
+    return false;
+}
+
+VirtualRunner::Progress VirtualRunner::take_progress() { return std::exchange(progress_, {}); }
 
 // (c) for all workers: each mailbox is in order, so the least of their heads comes next.
 void VirtualRunner::merge(Device& all, Time now) {
@@ -247,13 +282,10 @@ void VirtualRunner::run(Device& all) {
             if (sent == 0) return;
             const std::uint64_t ours = port.counters.generated.get() - made;
             moved |= sent > ours;
-            idle_frames_ += ours;
+            all.progress.idle_frames += ours;
             work += sent;
         });
-        if (moved) {
-            last_progress_ = now;
-            idle_frames_ = 0;
-        }
+        if (moved) all.progress = {now, 0};
     }
 }
 

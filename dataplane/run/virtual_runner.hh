@@ -1,9 +1,13 @@
-// Runs switches under the virtual clock, on the calling thread.
+// Runs switches under the virtual clock, on one thread: all of them, or those that fall to that thread.
 //
 // At one instant, for all workers of a switch: (a) in port order, (b) in port order, (c) in ascending
-// (ingress port, sequence) order, (d) in port order, until quiet; then the clock jumps to the earliest next
+// (ingress port, sequence) order, (d) in port order, until quiet; then its clock jumps to its earliest next
 // moment. So the outcome does not depend on the number of workers. With a turn above 0 instants lie on a grid
 // of that width.
+//
+// A window is a time in which no switch can learn what another does: shorter than the way of a frame from
+// one to the other. In it the runner takes each switch through all of its instants before the next one, so
+// its own clock goes back and forth; between windows the clocks of all runners are one.
 //
 // A port for which nothing is left to do but to receive what arrives sleeps until then, or until a frame
 // leaves by it or control changes something; so does a switch, by the earliest moment of its ports. An
@@ -37,25 +41,47 @@ class VirtualRunner final : public SwitchClock {
     VirtualRunner& operator=(const VirtualRunner&) = delete;
 
     Time now() const override { return now_; }
-    // The next instant at which a switch has something to do; nothing when none ever will by itself.
+    // Between windows: moves the clock to `instant`, which is not before now.
+    void advance(Time instant) { now_ = instant; }
+    // When a switch has something to do next, by its own time: not on the grid, and perhaps before now.
+    // Nothing: never by itself.
     std::optional<Time> next();
     // The first instant on the grid that is not before `time`.
     Time on_grid(Time time) const;
-    // The last instant at which a frame of data moved, and whether any could move without something else
-    // happening first: a run in which nothing but refreshed pauses is left has ended.
-    Time last_progress() const { return last_progress_; }
+    // Switches that have changed since `next` have something to do now: control has acted.
+    void rouse();
+    // A window: the instant `begin`, and all later ones before `until`. After each of a switch's instants
+    // `settle(number)` does control's part, and may run the instant `again`.
+    template <class Settle>
+    void run(Time begin, Time until, Settle settle) {
+        enter(begin, until);
+        for (const Due& due : ran_) {
+            attend(due);
+            do {
+                run(devices_[due.number]);
+                settle(due.number);
+            } while (goes_on(due.number, until));
+        }
+        now_ = last_;
+    }
+    void again(std::uint32_t number) { run(devices_[number]); }
+
+    struct Due {
+        std::uint32_t number;
+        Time at;
+    };
+    // Switches that ran in the last window, in their order, each with its first instant.
+    std::span<const Due> ran() const { return ran_; }
+
+    // What happened to data since the last call.
+    struct Progress {
+        std::optional<Time> moved;      // the last instant at which a frame of data moved; nothing: none did
+        std::uint64_t idle_frames = 0;  // made by switches since they last moved data: refreshed pauses
+    };
+    Progress take_progress();
+    // Whether any frame of data could move without something else happening first: a run in which nothing but
+    // refreshed pauses is left has ended.
     bool can_progress() const;
-    // Frames that switches have made since data last moved, or since `reset_idle_frames`: refreshed pauses.
-    std::uint64_t idle_frames() const { return idle_frames_; }
-    void reset_idle_frames() { idle_frames_ = 0; }
-    // Moves the clock to `instant`, which is not before now.
-    void advance(Time instant) { now_ = instant; }
-    // Control has put frames into the switch, the `number`-th.
-    void wake(std::uint32_t number) { devices_[number].awake.wake(); }
-    // Runs until quiet every switch that has something to do now, or had since the clock moved.
-    void run();
-    // Those, in their order.
-    std::span<const std::uint32_t> ran() const { return ran_; }
 
   private:
     struct OwnedPort {
@@ -72,10 +98,15 @@ class VirtualRunner final : public SwitchClock {
         PortAlarms alarms;              // of those that sleep
         Time all_awake;                 // when all were, the last time
         std::uint64_t awake_under = 0;  // the policy then, by its generation
+        Progress progress;              // in this window
     };
 
     void wake_if_changed(Device& device) const;
     std::optional<Time> next(Device& device) const;
+    void look_at(std::uint32_t number);
+    void enter(Time begin, Time until);
+    void attend(const Due& due);
+    bool goes_on(std::uint32_t number, Time until);
     void run(Device& device);
     static unsigned inject(Device& device, Time now);
     static void merge(Device& device, Time now);
@@ -83,11 +114,11 @@ class VirtualRunner final : public SwitchClock {
     std::deque<Device> devices_;
     Calendar calendar_;                 // of those that sleep
     std::vector<std::uint32_t> woken_;  // their next moment is to be found
-    std::vector<std::uint32_t> ran_;
+    std::vector<Due> ran_;
     Duration turn_;
     Time now_{};
-    Time last_progress_{};
-    std::uint64_t idle_frames_ = 0;
+    Time last_{};  // instant of the window
+    Progress progress_;
 };
 
 }  // namespace sluice

@@ -19,12 +19,13 @@ CheckedFabric::CheckedFabric(const std::string& text, std::string label, bool ch
     plan_ = std::make_unique<FabricPlan>(std::move(*plan));
     for (const EventConfig& event : plan_->file.events)
         if (const std::string error = check_command(*plan_, event.command); !error.empty()) fail(error);
-    auto made = Fabric::create(*plan_);
+    auto made = Fabric::create(*plan_, {});
     if (!made) fail(made.error());
     fabric_ = std::move(*made);
     for (const EventConfig& event : plan_->file.events)
         fabric_->loop().actions().at(Time{} + event.at, [this, &event] { command(event.command); });
     invariants_.resize(fabric_->switches().size());
+    if (checks_) fabric_->on_instant([this](std::uint32_t number) { check(number); });
 }
 
 CheckedFabric::~CheckedFabric() {
@@ -41,15 +42,15 @@ void CheckedFabric::command(const std::string& text) {
     if (const std::string error = run_command(*fabric_, text); !error.empty()) fail(text + ": " + error);
 }
 
+void CheckedFabric::check(std::uint32_t number) {
+    FabricSwitch& each = fabric_->switches()[number];
+    const Config& config = each.running->config();
+    const std::string wrong = invariants_[number].broken(
+        each.running->device(), config.buffer_size_bytes / config.cell_bytes, each.running->is_changing());
+    if (!wrong.empty()) fail(each.plan->name + ": " + wrong);
+}
+
 void CheckedFabric::check() {
-    for (const std::uint32_t number : fabric_->loop().runner().ran()) {
-        FabricSwitch& each = fabric_->switches()[number];
-        const Config& config = each.running->config();
-        const std::string wrong =
-            invariants_[number].broken(each.running->device(), config.buffer_size_bytes / config.cell_bytes,
-                                       each.running->is_changing());
-        if (!wrong.empty()) fail(each.plan->name + ": " + wrong);
-    }
     if (!fabric_->ledger().balanced()) fail("the ledger does not balance");
 }
 

@@ -1,6 +1,6 @@
 // A fabric from the text of its file, whose switches are held to the invariants of tests/sim after every
-// instant, and whose ledger balances; what is broken fails the running test with `label`, which names the
-// seed.
+// instant, and whose ledger balances after every window of the clock; what is broken fails the running test
+// with `label`, which names the seed.
 #pragma once
 
 #include <memory>
@@ -40,7 +40,8 @@ class CheckedFabric {
     std::uint64_t digest();
 
   private:
-    void check();
+    void check(std::uint32_t number);  // a switch, after an instant of it
+    void check();                      // all, after a window of the clock
     void fail(const std::string& what);
 
     std::string label_;

@@ -1,6 +1,7 @@
-// Fabrics drawn from seeds: whatever goes wrong in them, every switch keeps its invariants and every frame is
-// accounted for after every instant, nothing is left in the end, and no lossless packet is lost where nothing
-// goes wrong. SLUICE_LONG=1 takes 10 000 seeds, SLUICE_SEED=N that one.
+// Fabrics drawn from seeds: whatever goes wrong in them, every switch keeps its invariants after every
+// instant and every frame is accounted for after every window of the clock, nothing is left in the end, and
+// no lossless packet is lost where nothing goes wrong. SLUICE_LONG=1 takes 10 000 seeds, SLUICE_SEED=N that
+// one.
 #include <fmt/format.h>
 
 #include <cstdlib>

@@ -40,6 +40,10 @@ message = "100KB"
 stop = "500us"
 """
 
+# Enough hosts for several threads.
+LARGE = (SMALL.replace("hosts = 2", "hosts = 16\ncable = \"40m\"").replace("2MB", "16MB")
+         .replace("\"h4\"", "\"h20\"").replace("host.h4", "host.h20").replace("\"h3\"", "\"h18\""))
+
 RING = """
 [topology]
 kind = "ring"
@@ -262,6 +266,47 @@ class Fabrics(loopback.Case):
         self.assertEqual((process.returncode, list(sockets.iterdir())), (DONE, []), said + complaints)
         report = json.loads((out / "report.json").read_text())
         self.assertEqual((report["end_ns"], report["verdict"]["interrupted"]), (300_000, False))
+
+    def test_any_number_of_threads_leaves_the_same_bytes(self):
+        made = []
+        for threads in (1, 2, 4):
+            out = self.folder / f"threads-{threads}"
+            done = self.fabric("run", LARGE, "--threads", str(threads), "--out", out)
+            self.assertNotIn("thread", done.stderr)
+            made.append((done.stdout, *(path.read_bytes() for path in sorted(out.iterdir()))))
+        self.assertEqual(len(made[0]), 4)
+        self.assertEqual(made[1:], [made[0]] * 2)
+
+    def test_clients_change_the_same_with_any_number_of_threads(self):
+        ctl = Programs.sluiced.parent / "tools" / "sluicectl" / "sluicectl"
+        path, made = self.folder / "fabric.toml", []
+        path.write_text(LARGE)
+        for threads in (1, 2):
+            sockets, out = self.folder / f"sockets-{threads}", self.folder / f"live-{threads}"
+            process = subprocess.Popen([self.program, "run", path, "--socket", sockets, "--interactive", "--out", out,
+                                        "--threads", str(threads)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while not (sockets / "spine2.sock").exists():
+                if process.poll() is not None:
+                    self.fail(process.stderr.read())
+            for switch, *words in (("leaf1", "clock", "run", "50us"), ("leaf2", "set", "host.h20.drain", "unlimited"),
+                                   ("leaf1", "port", "spine1", "down"), ("spine2", "clock", "run", "100us")):
+                done = run([ctl, "--socket", sockets / f"{switch}.sock", *words])
+                self.assertEqual(done.returncode, DONE, done.stderr)
+            process.terminate()
+            said, complaints = process.communicate()
+            self.assertEqual(process.returncode, DONE, complaints)
+            self.assertNotIn("thread", complaints)
+            made.append((said, (out / "report.json").read_bytes()))
+        self.assertEqual(made[0], made[1])
+
+    def test_threads_that_would_wait_for_one_another_are_not_taken_and_said(self):
+        done = self.fabric("run", SMALL, "--threads", "2")
+        self.assertRegex(done.stderr, r"(?m)^sluice-fabric: \S+ stays on one thread: its hosts send at most \d+ bytes in the \S+ ns that .*$")
+        for words, why in ((("--threads", "0"), "--threads 0: is no number from 1 to 64"),
+                           (("--threads", "65"), "--threads 65: is no number from 1 to 64"),
+                           (("--threads",), "--threads wants a value")):
+            self.assertIn(why, self.fabric("run", SMALL, *words, status=USAGE).stderr)
+        self.assertIn("--threads is of run; do: use --jobs", self.fabric("sweep", SMALL, "--threads", "2", status=USAGE).stderr)
 
     def test_sockets_that_only_look_change_no_byte(self):
         made = []

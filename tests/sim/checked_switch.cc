@@ -62,7 +62,7 @@ bool CheckedSwitch::step(Time end) {
 void CheckedSwitch::run_until(Time end) {
     while (step(end)) {
     }
-    loop_->runner().advance(max(end, now()));
+    loop_->advance(max(end, now()));
 }
 
 void CheckedSwitch::end(std::string wrong, bool all_packets) {

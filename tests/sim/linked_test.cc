@@ -152,7 +152,7 @@ TEST(Linked, SwitchesThatHaveNothingToDoAreNotRunAndChangeNothing) {
     unsigned instants = 0;
     loop.run(std::nullopt, [&] {
         if (instants++ == 0) return true;  // the first is everyone's
-        for (const std::uint32_t number : loop.runner().ran()) CHECK_TRUE(number == 2 || number == 3);
+        loop.for_each_that_ran([](std::uint32_t number) { CHECK_TRUE(number == 2 || number == 3); });
         return true;
     });
     CHECK_TRUE(instants > frames_each);

@@ -111,17 +111,22 @@ mutate record-begun-in-a-full-ring dataplane/path/decisions.cc 's/if (post(worke
 mutate burst-without-drops dataplane/path/egress.cc '0,/port.queue\[queue\].microburst.dropped();/s///'
 
 tested_by tests/fabric/fabric_test
-mutate link-forgets-pfc dataplane/peers/link_port.cc 's/    Line& line = obeyed ? pauses_ : data_;/    if (obeyed) return rte_pktmbuf_free(packet);\n&/'
+mutate link-forgets-pfc dataplane/peers/link_port.cc 's/    Line& line = is_pause ? pauses_ : data_;/    if (is_pause) return rte_pktmbuf_free(packet);\n&/'
 mutate link-obeys-at-once dataplane/peers/link_port.cc 's/ + spec.peer_reaction)/)/'
 mutate link-without-propagation dataplane/peers/link_port.cc 's/const Time arrival = departure + spec_.cable + /const Time arrival = departure + /'
 mutate link-hands-over-at-the-first-bit tools/fabric/run/fabric_ports.cc 's/spec.at_end = true;//'
-mutate link-loses-uncounted dataplane/peers/link_port.cc 's/losses_.on_wire += lose(data_, std::nullopt) + lose(pauses_, std::nullopt);/lose(data_, std::nullopt), lose(pauses_, std::nullopt);/'
+mutate link-loses-uncounted dataplane/peers/link_port.cc 's/lost_ += lose(data_, std::nullopt) + lose(pauses_, std::nullopt);/lose(data_, std::nullopt), lose(pauses_, std::nullopt);/'
 mutate fault-port-is-not-told dataplane/peers/fault_port.hh 's/inner_->stand_in(\*this);//'
 mutate cut-keeps-what-a-fault-holds dataplane/peers/link_port.cc 's/if (outer() != nullptr) outer()->cable_cut(is_cut);//'
 mutate host-gets-what-is-on-a-cut-cable dataplane/peers/peer_port.hh 's/source_.link_lost(now);//'
 mutate overrun-is-delivered tools/fabric/run/ledger.cc 's/ - port.overrun()//'
 mutate bad-frame-is-received dataplane/peers/fault_port.cc 's/if (fate.drop || fate.bad_fcs) {/if (fate.drop) {/'
 mutate route-cycles tools/fabric/plan/routing.cc 's/distance_\[next\] + 1 != distance_\[node\])/distance_[next] + 1 < distance_[node])/'
+
+tested_by tests/fabric/fabric_threads_test
+mutate window-is-longer-than-a-cable tools/fabric/run/thread_plan.cc 's/return std::min(shortest, longest_window);/return shortest * 4;/'
+mutate pauses-come-in-the-order-of-threads tools/fabric/run/pause_watch.cc 's/return a.change.at != b.change.at ? .*/return false;/'
+mutate threads-share-an-outbox dataplane/peers/link_exchange.hh 's/outboxes_\[to \* threads_ + from\]/outboxes_[0]/'
 
 if [[ $survived -ne 0 ]]; then
     $dry || echo "$survived mutations were not caught"

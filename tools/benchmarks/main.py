@@ -25,6 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import chart  # noqa: E402
 import control_load  # noqa: E402
 import fabric  # noqa: E402
+import fabric_threads  # noqa: E402
 import forwarding  # noqa: E402
 import hosts  # noqa: E402
 import latency  # noqa: E402
@@ -37,7 +38,7 @@ from bench import Bench, Missing, no_figure  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / 'out'
 THEMES = {'forwarding': forwarding, 'scale': scale, 'control': control_load, 'reaction': reaction, 'latency': latency,
-          'process': process, 'hosts': hosts, 'fabric': fabric}
+          'process': process, 'hosts': hosts, 'fabric': fabric, 'fabric_threads': fabric_threads}
 BENCHMARKS = {name: run for theme in THEMES.values() for name, run in theme.BENCHMARKS.items()}
 # Not rows of the goal: they say where the time goes, and the like.
 INFORMATIVE = {'one_class_64B', 'whole_path', 'ecn', 'startup_no_huge', 'ports_64_apart'}

@@ -9,11 +9,13 @@ namespace sluice::fabric {
 namespace {
 
 constexpr std::uint64_t most_jobs = 1024;
+constexpr std::uint64_t most_threads = 64;
 constexpr std::uint64_t most_shards = 1'000'000;
 
 constexpr std::string_view usage_text =
     "usage: sluice-fabric run FABRIC.toml... [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
-    "                     [--assert EXPRESSION]... [--junit FILE] [--force] [--socket DIR [--interactive]]\n"
+    "                     [--assert EXPRESSION]... [--junit FILE] [--force] [--threads N] [--socket DIR "
+    "[--interactive]]\n"
     "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric why DIR [HOST]\n"
@@ -39,6 +41,7 @@ constexpr std::string_view usage_text =
     "--socket DIR makes a control socket for every switch, DIR/NAME.sock, for sluicectl; with --interactive "
     "the\n"
     "clock stands still until a client of one of them lets it run\n"
+    "--threads N lets up to 64 threads share the switches of a run; what it comes to stays the same\n"
     "--force runs what is not lossless, or may deadlock, although check says so\n"
     "\n"
     "exit status: 0 done, 2 usage or a file that is refused, 4 an assertion is false, 130 or 143 "
@@ -90,6 +93,12 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
             if (!jobs || *jobs == 0 || *jobs > most_jobs)
                 return tl::unexpected(fmt::format("--jobs {}: is no number from 1 to {}", value, most_jobs));
             arguments.jobs = static_cast<unsigned>(*jobs);
+        } else if (word == "--threads") {
+            const auto threads = parse_integer(value);
+            if (!threads || *threads == 0 || *threads > most_threads)
+                return tl::unexpected(
+                    fmt::format("--threads {}: is no number from 1 to {}", value, most_threads));
+            arguments.threads = static_cast<unsigned>(*threads);
         } else if (word == "--shard") {
             const std::size_t slash = value.find('/');
             const auto shard = parse_integer(value.substr(0, slash));
@@ -107,6 +116,9 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
         return tl::unexpected(std::string("--interactive needs --socket"));
     arguments.verb = words[0];
     if (arguments.verb == "reference") return arguments;
+    if (arguments.threads != 1 && words[0] != "run")
+        return tl::unexpected(
+            fmt::format("--threads is of run; do: {}", words[0] == "sweep" ? "use --jobs" : "leave it out"));
     const bool names_host = words[0] == "why" && words.size() == 3;
     if (names_host) arguments.host = words[2], words.pop_back();
     if (words[0] == "list" && words.size() == 1) return arguments;

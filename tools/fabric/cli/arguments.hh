@@ -23,6 +23,7 @@ struct Arguments {
     std::vector<std::string> asserts;  // expressions
     std::string junit;
     unsigned jobs = 1;
+    unsigned threads = 1;
     unsigned shard = 1, shards = 1;
 };
 

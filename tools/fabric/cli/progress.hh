@@ -18,7 +18,7 @@ class Progress {
   public:
     explicit Progress(std::optional<Duration> end) : end_(end) {}
     void show(Fabric& fabric) {
-        if (!on_terminal_ || ++calls_ % 4096 != 0) return;
+        if (!on_terminal_ || ++calls_ % 256 != 0) return;
         const auto wall = std::chrono::steady_clock::now();
         if (wall < next_) return;
         next_ = wall + std::chrono::milliseconds(500);

@@ -5,6 +5,7 @@
 #include "tools/fabric/report/drawing.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/report/timeline.hh"
+#include "tools/fabric/run/thread_plan.hh"
 #include "tools/fabric/scenario/junit.hh"
 #include "tools/fabric/scenario/rows.hh"
 #include "tools/fabric/scenario/run_once.hh"
@@ -52,10 +53,10 @@ int finish(const std::string& out, const FabricPlan& plan, RunOutcome& outcome) 
 }
 
 // EAL for the largest of them, one after the other.
-EalOptions eal_options(const std::vector<Scenario>& scenarios) {
+EalOptions eal_options(const std::vector<Scenario>& scenarios, unsigned threads) {
     EalOptions largest;
     for (const Scenario& each : scenarios) {
-        EalOptions options = eal_options(each.plan);
+        EalOptions options = eal_options(each.plan, threads);
         if (options.memory_bytes > largest.memory_bytes) largest = std::move(options);
     }
     return largest;
@@ -83,7 +84,7 @@ int run_verb(const Arguments& arguments) {
     for (const Scenario& each : scenarios)
         if (const std::string out = out_of(each); !out.empty())
             if (const std::string error = make_folder(out); !error.empty()) return failed(error);
-    const auto eal = Eal::start(eal_options(scenarios));
+    const auto eal = Eal::start(eal_options(scenarios, arguments.threads));
     if (!eal) return failed(eal.error());
     watch_signals();
     int status = exit_done;
@@ -94,11 +95,14 @@ int run_verb(const Arguments& arguments) {
         if (several || !scenario.name.empty())
             say("{}{}\n", several && !results.empty() ? "\n" : "", each.name());
         if (!scenario.question.empty()) say("{}\n", scenario.question);
+        const ThreadChoice choice = threads_for(each.plan, arguments.threads);
+        if (!choice.why.empty()) complain("sluice-fabric: {} {}\n", each.name(), choice.why);
         Progress progress(arguments.duration);
         RunOptions options;
         options.duration = arguments.duration;
         options.sockets = arguments.sockets;
         options.interactive = arguments.interactive;
+        options.threads = choice.threads;
         options.asserts = &each.asserts;
         options.goes_on = [&](Fabric& fabric) {
             progress.show(fabric);

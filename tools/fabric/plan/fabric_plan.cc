@@ -380,10 +380,10 @@ std::uint32_t packet_bytes_of(const FabricPlan& plan) {
 }
 
 // A switch may fill its buffer, and cables hold as many of the smallest frames as are under way.
-std::uint64_t packets_of(const FabricPlan& plan) {
+std::uint64_t packets_of(const FabricPlan& plan, unsigned threads) {
     const std::uint32_t room = packet_bytes_of(plan);
     const std::uint64_t segments = (roce::greatest_packet_bytes + room - 1) / room;
-    std::uint64_t packets = 2 * packet_cache;
+    std::uint64_t packets = std::uint64_t{2} * packet_cache * threads;
     for (const SwitchPlan& each : plan.switches) {
         const PacketDemand demand = packet_demand(each.config);
         packets += demand.buffer + demand.rings * segments;
@@ -394,9 +394,9 @@ std::uint64_t packets_of(const FabricPlan& plan) {
     return packets;
 }
 
-EalOptions eal_options(const FabricPlan& plan) {
+EalOptions eal_options(const FabricPlan& plan, unsigned threads) {
     EalOptions options;
-    options.memory_bytes = packets_of(plan) * (PacketPool::bytes_each(packet_bytes_of(plan)) + 64);
+    options.memory_bytes = packets_of(plan, threads) * (PacketPool::bytes_each(packet_bytes_of(plan)) + 64);
     for (const SwitchPlan& each : plan.switches)
         options.memory_bytes += 2 * Fib::bytes(fib_sizes(each.config));
     options.allow_hugepages = false;

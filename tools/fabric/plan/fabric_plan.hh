@@ -43,10 +43,10 @@ HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to);
 // The errors of the file as a fabric: no such node, a key that the topology decides.
 tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file);
 
-// EAL memory that the fabric takes.
-EalOptions eal_options(const FabricPlan& plan);
-// Packet buffers of all switches, cables and hosts, and the data room of one.
-std::uint64_t packets_of(const FabricPlan& plan);
+// EAL memory that the fabric takes when so many threads run it.
+EalOptions eal_options(const FabricPlan& plan, unsigned threads = 1);
+// Packet buffers of all switches, cables, hosts and threads, and the data room of one.
+std::uint64_t packets_of(const FabricPlan& plan, unsigned threads = 1);
 std::uint32_t packet_bytes_of(const FabricPlan& plan);
 
 // The plan as text: switches, ports, addresses, routes, memory.

@@ -8,11 +8,12 @@
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
 #include "tools/fabric/run/pause_words.hh"
+#include "tools/fabric/run/thread_plan.hh"
 
 namespace sluice::fabric {
 namespace {
 
-// Free packet buffers that an instant begins with: what hosts start and switches make in it.
+// Free packet buffers that a window begins with: for the frames that hosts start and switches make in it.
 constexpr std::size_t least_free = 4096;
 constexpr std::size_t packets_a_port = 8;
 
@@ -20,9 +21,10 @@ Duration turn_of(const FabricPlan& plan) { return plan.switches.front().config.v
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Fabric>, std::string> Fabric::create(const FabricPlan& plan, bool interactive) {
+tl::expected<std::unique_ptr<Fabric>, std::string> Fabric::create(const FabricPlan& plan,
+                                                                  const Options& options) {
     std::unique_ptr<Fabric> made(new Fabric(plan));
-    if (std::string error = made->open(interactive); !error.empty()) return tl::unexpected(std::move(error));
+    if (std::string error = made->open(options); !error.empty()) return tl::unexpected(std::move(error));
     return made;
 }
 
@@ -31,13 +33,15 @@ Fabric::~Fabric() {
         if (each.running) each.running->device().empty();
 }
 
-std::string Fabric::open(bool interactive) {
-    const auto packets = static_cast<unsigned>(packets_of(plan_));
-    std::size_t wanted = least_free;
+std::string Fabric::open(const Options& options) {
+    const auto packets = static_cast<unsigned>(packets_of(plan_, options.threads));
+    LoopWindows windows = windows_of(plan_, options.threads);
+    const Duration window = std::max(turn_of(plan_), windows.length);
+    std::size_t wanted = least_free + std::size_t{options.threads} * packet_cache;
     for (const SwitchPlan& each : plan_.switches)
         for (const auto& [name, port] : each.config.ports)
-            wanted += packets_a_port + static_cast<std::size_t>(turn_of(plan_).ps /
-                                                                (port.speed.byte_time().ps * wire_bytes(60)));
+            wanted += packets_a_port +
+                      static_cast<std::size_t>(window.ps / (port.speed.byte_time().ps * wire_bytes(60)));
     free_packets_ = static_cast<unsigned>(wanted);
     pool_ =
         std::make_unique<PacketPool>("fabric", PacketPool::Growing{packets, std::min(packets, free_packets_)},
@@ -56,36 +60,51 @@ std::string Fabric::open(bool interactive) {
         for (const auto& [name, host] : plan.config.hosts)
             of_ports.emplace(host.port, std::move(specs.at(name)));
         made.ports = std::make_unique<FabricPorts>(std::move(of_ports), plan.config.hosts);
-        RunningOptions options;
-        options.name = plan.name;
-        options.identity = static_cast<std::uint32_t>(n);
-        options.pool = pool_->pool();
-        options.forced = plan.forced;
-        auto opened = RunningSwitch::create(plan.config, options, *made.ports);
+        RunningOptions running_options;
+        running_options.name = plan.name;
+        running_options.identity = static_cast<std::uint32_t>(n);
+        running_options.pool = pool_->pool();
+        running_options.forced = plan.forced;
+        auto opened = RunningSwitch::create(plan.config, running_options, *made.ports);
         if (!opened) return fmt::format("switch {}: {}", plan.name, opened.error());
         made.running = std::move(*opened);
         made.api = std::make_unique<Api>(
-            *made.running, Api::Options{.config_file = {}, .overrides = {}, .interactive = interactive});
+            *made.running,
+            Api::Options{.config_file = {}, .overrides = {}, .interactive = options.interactive});
         running.push_back(made.running.get());
     }
-    for (LinkId link = 0; link < cables_.size(); ++link)
-        if (const auto [one, other] = ends(link); one != nullptr) LinkPort::join(*one, *other);
+    loop_ = std::make_unique<VirtualLoop>(std::move(running), turn_of(plan_), windows);
+    for (LinkId link = 0; link < cables_.size(); ++link) {
+        const auto [one, other] = ends(link);
+        if (one == nullptr) continue;
+        LinkPort::join(*one, *other);
+        if (windows.length.ps == 0) continue;
+        const auto& nodes = plan_.topology.links[link].ends;
+        const std::size_t here = plan_.switch_of[nodes[0].node], there = plan_.switch_of[nodes[1].node];
+        one->send_through(&loop_->outbox_between(here, there));
+        other->send_through(&loop_->outbox_between(there, here));
+    }
     down_.resize(plan_.topology.nodes.size());
-    loop_ = std::make_unique<VirtualLoop>(std::move(running), turn_of(plan_));
     routes_ = routes_without(plan_, {});
     std::vector<Switch*> devices;
     for (FabricSwitch& each : switches_) devices.push_back(&each.running->device());
     pauses_ = std::make_unique<PauseWatch>(plan_, std::move(devices));
     pauses_->on_cycle = [this](const PauseCycle& cycle) {
-        note("wait_for_cycle", cycle_text(plan_, *pauses_, cycle));
+        note(cycle.at, "wait_for_cycle", cycle_text(plan_, *pauses_, cycle));
     };
-    loop_->on_instant([this] {
-        pauses_->look(loop_->runner().ran(), loop_->now());
-        if (!pool_->keep_free(free_packets_) && !std::exchange(out_of_memory_, true))
-            note("out_of_memory",
-                 "there is no memory for more packet buffers: hosts may lose what they send");
+    loop_->on_instant([this](std::uint32_t number) {
+        pauses_->look(number, switches_[number].running->now());
+        look_at_(number);
     });
+    loop_->on_window([this] { after_window(); });
     return {};
+}
+
+void Fabric::after_window() {
+    loop_->for_each_that_ran([this](std::uint32_t number) { pauses_->gather(number); });
+    pauses_->take_gathered();
+    if (!pool_->keep_free(free_packets_) && !std::exchange(out_of_memory_, true))
+        note("out_of_memory", "there is no memory for more packet buffers: hosts may lose what they send");
 }
 
 const HostPort& Fabric::host(NodeId node) const {
@@ -103,8 +122,8 @@ std::array<LinkPort*, 2> Fabric::ends(LinkId link) const {
     return found;
 }
 
-void Fabric::note(std::string kind, std::string text) {
-    events_.push_back({loop_->now() - Time{}, std::move(kind), std::move(text)});
+void Fabric::note(Time at, std::string kind, std::string text) {
+    events_.push_back({at - Time{}, std::move(kind), std::move(text)});
 }
 
 // The state of a cable or of its ends has changed.
@@ -200,6 +219,10 @@ void Fabric::follow_ports() {
 
 std::vector<std::string> Fabric::close() {
     std::vector<std::string> errors;
+    // A port may still send what a fault has kept.
+    for (LinkId link = 0; link < cables_.size(); ++link)
+        for (LinkPort* end : ends(link))
+            if (end != nullptr) end->send_through(nullptr);
     for (FabricSwitch& each : switches_)
         for (std::string& error : each.running->close())
             errors.push_back(fmt::format("switch {}: {}", each.plan->name, error));

@@ -6,6 +6,7 @@
 // once.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,10 +41,13 @@ struct FabricEvent {
 
 class Fabric {
   public:
+    struct Options {
+        bool interactive = false;  // clients of the switches' sockets may change them
+        unsigned threads = 1;      // a switch each at least; those of thread_plan.hh
+    };
     // EAL runs; `plan` is good and outlives the fabric. An error's text.
-    // `interactive`: clients of the switches' sockets may change them.
     static tl::expected<std::unique_ptr<Fabric>, std::string> create(const FabricPlan& plan,
-                                                                     bool interactive = false);
+                                                                     const Options& options);
     ~Fabric();
 
     const FabricPlan& plan() const { return plan_; }
@@ -67,10 +71,13 @@ class Fabric {
 
     const PauseWatch& pauses() const { return *pauses_; }
     const std::vector<FabricEvent>& events() const { return events_; }
-    void note(std::string kind, std::string text);
+    void note(std::string kind, std::string text) { note(now(), std::move(kind), std::move(text)); }
+
+    // After each instant of a switch, on its thread: a test looks at that switch.
+    void on_instant(std::function<void(std::uint32_t)> look) { look_at_ = std::move(look); }
 
     // Every frame that a host has sent, that a switch has made or that a fault has added, in one of these.
-    // Between two instants.
+    // Between two windows of the clock.
     struct Ledger {
         std::uint64_t sent = 0;       // by hosts, PFC among it
         std::uint64_t made = 0;       // by switches: PFC, replies
@@ -116,7 +123,9 @@ class Fabric {
     };
 
     explicit Fabric(const FabricPlan& plan) : plan_(plan), cables_(plan.topology.links.size()) {}
-    std::string open(bool interactive);
+    std::string open(const Options& options);
+    void note(Time at, std::string kind, std::string text);
+    void after_window();
     const FaultPort* fault_of(const LinkEnd& end) const;
     FabricSwitch& at(NodeId node) { return switches_[plan_.switch_of[node]]; }
     void changed(LinkId link);
@@ -132,6 +141,7 @@ class Fabric {
     std::vector<bool> down_;                        // nodes
     std::vector<std::vector<RouteConfig>> routes_;  // computed last, by switch
     std::vector<FabricEvent> events_;
+    std::function<void(std::uint32_t)> look_at_ = [](std::uint32_t) {};
     std::unique_ptr<VirtualLoop> loop_;
     std::unique_ptr<PauseWatch> pauses_;
 };

@@ -49,13 +49,20 @@ PauseWatch::PauseWatch(const FabricPlan& plan, std::vector<Switch*> devices)
         }
 }
 
-void PauseWatch::look(std::span<const std::uint32_t> ran, Time now) {
-    for (const std::uint32_t device : ran) {
-        PauseLog& log = logs_[device];
-        log.look(now);
-        for (const PauseChange& change : log.changes()) take(device, change);
-        log.clear();
-    }
+void PauseWatch::gather(std::uint32_t device) {
+    PauseLog& log = logs_[device];
+    for (const PauseChange& change : log.changes()) gathered_.push_back({device, change});
+    log.clear();
+}
+
+void PauseWatch::take_gathered() {
+    if (gathered_.empty()) return;
+    // Those of one switch and instant stay in their order.
+    std::stable_sort(gathered_.begin(), gathered_.end(), [](const Gathered& a, const Gathered& b) {
+        return a.change.at != b.change.at ? a.change.at < b.change.at : a.device < b.device;
+    });
+    for (const Gathered& each : gathered_) take(each.device, each.change);
+    gathered_.clear();
 }
 
 void PauseWatch::take(std::uint32_t device, const PauseChange& change) {

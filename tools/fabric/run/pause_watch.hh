@@ -4,7 +4,8 @@
 // named at the instant in which it closes.
 //
 // Takes the changes that each switch's log has seen, in order of time, of one instant in order of switches.
-// A change costs the pauses of its switch that it may concern.
+// A change costs the pauses of its switch that it may concern. Changes are taken window by window of the
+// clock, so packets are named as they lie at the end of the window.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +72,12 @@ class PauseWatch {
 
     PauseWatch(const FabricPlan& plan, std::vector<Switch*> devices);
 
-    // After each instant: `ran` are the switches that had something to do, in their order.
-    void look(std::span<const std::uint32_t> ran, Time now);
-    // What the log of a switch has seen; `look` takes all of them.
+    // After each instant of a switch, on its thread.
+    void look(std::uint32_t device, Time now) { logs_[device].look(now); }
+    // After each window: `gather` for every switch that ran, then the others.
+    void gather(std::uint32_t device);
+    void take_gathered();
+    // One change; in order.
     void take(std::uint32_t device, const PauseChange& change);
 
     const std::vector<PauseRecord>& pauses() const { return pauses_; }
@@ -117,7 +121,12 @@ class PauseWatch {
 
     const FabricPlan& plan_;
     std::vector<Switch*> devices_;
-    std::vector<PauseLog> logs_;                     // by switch
+    std::vector<PauseLog> logs_;  // by switch
+    struct Gathered {
+        std::uint32_t device;
+        PauseChange change;
+    };
+    std::vector<Gathered> gathered_;
     std::vector<std::vector<PortState>> ports_;      // by switch and port
     std::vector<std::vector<std::uint32_t>> opens_;  // by switch: pauses that go on
     std::size_t open_ = 0;                           // of all switches

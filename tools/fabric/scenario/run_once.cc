@@ -48,7 +48,7 @@ std::vector<std::string> never_judged(const Asserts& asserts, Fabric& fabric) {
 }  // namespace
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
-    auto made = Fabric::create(plan, options.interactive);
+    auto made = Fabric::create(plan, {options.interactive, options.threads});
     if (!made) return no_run(made.error());
     Fabric& fabric = **made;
     const bool judges = options.asserts != nullptr && !options.asserts->empty();

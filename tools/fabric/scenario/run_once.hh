@@ -18,8 +18,9 @@ struct RunOptions {
     std::optional<Duration> duration;
     std::string sockets;               // folder of the switches' control sockets; empty: none
     bool interactive = false;          // the clock moves when a client of one says so
+    unsigned threads = 1;              // those of threads_for
     const Asserts* asserts = nullptr;  // null: none
-    // After each instant, on the calling thread; false: the run is interrupted there.
+    // After each window of the clock, on the calling thread; false: the run is interrupted there.
     std::function<bool(Fabric&)> goes_on = [](Fabric&) { return true; };
     // An interactive clock that stands still is over.
     std::function<bool()> is_stopped = [] { return false; };
