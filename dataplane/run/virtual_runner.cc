@@ -46,11 +46,12 @@ bool before(const PacketMeta& a, const PacketMeta& b) {
     return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
 }
 
-// Whether nothing can happen at the port before its next frame arrives, unless a packet is put into its
-// queues or control changes something.
-bool can_sleep(const PortContext& port) {
-    return port.link_up && !port.pause_peer && port.groups_in_use == 0 && is_silent(port) && !port.trace &&
-           !is_watched(port);
+// Whether nothing can happen at the port before its next frame arrives or its next one leaves, unless a packet is
+// put into its queues, a limit of its groups moves, or control changes something.
+bool can_sleep(const PortContext& port, Duration turn) {
+    if (!port.link_up || port.pause_peer || port.trace || is_watched(port)) return false;
+    // On a grid of turns its ring is filled at each.
+    return turn.ps == 0 || (port.groups_in_use == 0 && is_silent(port));
 }
 
 // A port sleeps for so long at most, and all are awake so often: moments more than 106 days apart are not to
@@ -104,12 +105,16 @@ std::optional<Time> VirtualRunner::next(Device& all) const {
         const PortContext& port = *all.ports[id].port;
         const Time* arrival = port.io->next_arrival();
         Time alarm = now_ + longest_sleep;
-        if (can_sleep(port)) {
+        const std::optional<Time> leaves = next_egress(port, policy, now_);
+        all.judged.remove(id);
+        if (can_sleep(port, turn_)) {
             if (arrival != nullptr) alarm = min(alarm, *arrival);
+            if (leaves) alarm = min(alarm, *leaves);
             all.awake.ports.remove(id);
+            if (port.groups_in_use != 0) all.judged.add(id);
         } else {
             take_earlier(best, arrival);
-            take_earlier(best, next_egress(port, policy, now_));
+            take_earlier(best, leaves);
             take_earlier(best, next_watchdog(port));
         }
         all.alarms.set(id, alarm);
@@ -262,9 +267,15 @@ void VirtualRunner::run(Device& all) {
     while (work != 0) {
         work = 0;
         // All releases first: a group is judged by the pool that all ports have given back to.
-        for_each_awake([&](WorkerContext& worker, PortContext& port) { take_releases(worker, port, now); });
-        for_each_awake([&](WorkerContext& worker, PortContext& port) {
+        PortMask judged = all.judged;
+        judged |= all.awake.ports;
+        judged.for_each([&](PortId id) { take_releases(*all.ports[id].owner, *all.ports[id].port, now); });
+        judged.for_each([&](PortId id) {
+            WorkerContext& worker = *all.ports[id].owner;
+            PortContext& port = *all.ports[id].port;
             judge_groups(worker, port, now);
+            if ((port.want_xoff | port.want_xon) != 0) all.awake.ports.add(id);
+            if (!all.awake.ports.contains(id)) return;
             if (!port.link_up)
                 port.counters.lost_on_wire.add(port.io->lose_until(now));
             else if (has_arrived(port, now))

@@ -95,6 +95,7 @@ class VirtualRunner final : public SwitchClock {
         AwakePorts& awake;
         std::vector<OwnedPort> ports;  // in their order
         PortMask everyone;
+        PortMask judged;                // of those that sleep: their groups are in use, so they follow the pools
         PortAlarms alarms;              // of those that sleep
         Time all_awake;                 // when all were, the last time
         std::uint64_t awake_under = 0;  // the policy then, by its generation

@@ -27,7 +27,7 @@ std::uint8_t PauseLog::held_queues(PortId id, Time now) const {
 }
 
 void PauseLog::look(Time now) {
-    // A port that sleeps holds no packets and pauses nobody; its hold, if any, is told when it wakes.
+    // What a port that sleeps pauses, or is held from, has not changed.
     const PortMask& awake = device_.awake().ports;
     awake.for_each([&](PortId id) {
         const std::uint8_t held = held_queues(id, now);
@@ -89,7 +89,7 @@ void PauseLog::count(Time now) {
         open.own = open.all = 0;
         open.best = open.second = {};
     }
-    device_.awake().ports.for_each([&](PortId egress) {
+    for (PortId egress = 0; egress < device_.port_count(); ++egress) {
         const PortContext& port = device_.port(egress);
         for_each_class(port.backlog, [&](ClassId queue) {
             for (Open& open : open_) open.here = 0;
@@ -108,7 +108,7 @@ void PauseLog::count(Time now) {
                     open.second = one;
             }
         });
-    });
+    }
     for (Open& open : open_) {
         const bool moves = open.is_new || open.best.cells > open.own + open.all / lead;
         if (moves) {
