@@ -73,6 +73,9 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
     for (QpIndex n = 0; n < queue_pairs.size(); ++n) {
         const QpSettings& own = queue_pairs[n];
         const FlowSettings& flow = flows_[own.flow];
+        if (own.requests && flow_statistics_[own.flow].by_size.empty() &&
+            flow.sizes.least_bytes() != flow.sizes.most_bytes())
+            flow_statistics_[own.flow].by_size = std::vector<Histogram>(size_classes);
         queue_pairs_.emplace_back(settings_, flow, own, settings.first_qp + n, flow_statistics_[own.flow]);
         rings_[flow.data.priority].frames.resize(settings.ring_frames);
         room_ |= 1U << flow.data.priority;

@@ -1,8 +1,10 @@
 // Figures of a host's queue pairs, flows and NIC. Written by the NIC's thread; histograms may be read by any.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "lib/histogram.hh"
 
@@ -25,10 +27,20 @@ struct QpStatistics {
     std::uint64_t cnps_received = 0;
 };
 
+// Classes of message sizes in bytes: each up to its bound, the last one above all.
+inline constexpr std::array<std::uint32_t, 3> size_bounds{10'000, 100'000, 1'000'000};
+inline constexpr std::size_t size_classes = size_bounds.size() + 1;
+constexpr std::size_t size_class(std::uint32_t bytes) {
+    std::size_t n = 0;
+    while (n < size_bounds.size() && bytes > size_bounds[n]) ++n;
+    return n;
+}
+
 // Of the requesters of one flow at this host. A message takes from its arrival until it is acknowledged.
 struct FlowStatistics {
     Histogram completion_time;
-    Histogram slowdown;  // against the empty path: 1 ps stands for 1/1000
+    Histogram slowdown;              // against the empty path: 1 ps stands for 1/1000
+    std::vector<Histogram> by_size;  // of completion_time, by size_class; empty: all messages are as long
 };
 
 struct NicStatistics {

@@ -86,6 +86,8 @@ void QueuePair::complete(Time now) {
         statistics.completed_bytes += message->bytes;
         const Duration took = now - Time{message->cookie};
         flow_statistics_->completion_time.record(took);
+        if (!flow_statistics_->by_size.empty())
+            flow_statistics_->by_size[size_class(message->bytes)].record(took);
         const std::int64_t empty = std::max<std::int64_t>(time_on_empty_path(*message).ps / 1000, 1);
         flow_statistics_->slowdown.record({took.ps / empty});
     }

@@ -14,14 +14,15 @@ constexpr std::uint64_t most_shards = 1'000'000;
 
 constexpr std::string_view usage_text =
     "usage: sluice-fabric run FABRIC.toml... [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
-    "                     [--assert EXPRESSION]... [--junit FILE] [--force] [--threads N] [--socket DIR "
-    "[--interactive]]\n"
+    "                     [--assert EXPRESSION]... [--junit FILE] [--html FILE] [--force] [--threads N]\n"
+    "                     [--socket DIR [--interactive]]\n"
     "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
     "       sluice-fabric why DIR [HOST]\n"
     "       sluice-fabric sweep SCENARIO.toml [--out DIR] [--jobs N] [--shard I/N] [--set PATH=VALUE]...\n"
-    "                     [--assert EXPRESSION]... [--duration TIME] [--force]\n"
+    "                     [--assert EXPRESSION]... [--duration TIME] [--html FILE] [--force]\n"
     "       sluice-fabric merge DIR... --out DIR\n"
+    "       sluice-fabric report DIR [--html FILE]\n"
     "       sluice-fabric compare DIR DIR\n"
     "       sluice-fabric list [DIR]\n"
     "       sluice-fabric reference\n"
@@ -34,6 +35,8 @@ constexpr std::string_view usage_text =
     "sweep  runs every point of [vary], or searches the answer of [find]; goes on where it was; "
     "DIR/sweep.csv has a row a run\n"
     "merge  makes one sweep of its shards\n"
+    "report makes the page of a run or a sweep again from its folder, DIR/page.html: one file with the "
+    "verdict, charts and tables\n"
     "compare says what changed between two sweeps, with the spread over their runs\n"
     "list   names scenarios with their questions\n"
     "why    says of a run why hosts waited: which pause held which, and where it began\n"
@@ -88,6 +91,8 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
             arguments.asserts.push_back(value);
         } else if (word == "--junit") {
             arguments.junit = value;
+        } else if (word == "--html") {
+            arguments.html = value;
         } else if (word == "--jobs") {
             const auto jobs = parse_integer(value);
             if (!jobs || *jobs == 0 || *jobs > most_jobs)

@@ -21,7 +21,7 @@ struct Arguments {
     bool force = false, interactive = false;
     std::optional<Duration> duration;
     std::vector<std::string> asserts;  // expressions
-    std::string junit;
+    std::string junit, html;
     unsigned jobs = 1;
     unsigned threads = 1;
     unsigned shard = 1, shards = 1;

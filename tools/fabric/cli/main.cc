@@ -49,11 +49,11 @@ struct Verb {
     std::string_view name;
     int (*run)(const Arguments&);
 };
-constexpr std::array verbs{Verb{"run", run_verb},         Verb{"check", check},
-                           Verb{"draw", draw_topology},   Verb{"why", why},
-                           Verb{"sweep", sweep_verb},     Verb{"merge", merge_verb},
-                           Verb{"compare", compare_verb}, Verb{"list", list_verb},
-                           Verb{"reference", reference}};
+constexpr std::array verbs{Verb{"run", run_verb},       Verb{"check", check},
+                           Verb{"draw", draw_topology}, Verb{"why", why},
+                           Verb{"sweep", sweep_verb},   Verb{"merge", merge_verb},
+                           Verb{"report", report_verb}, Verb{"compare", compare_verb},
+                           Verb{"list", list_verb},     Verb{"reference", reference}};
 
 int run_main(int argc, char** argv) {
     const auto arguments = parse_arguments({argv + 1, argv + argc});

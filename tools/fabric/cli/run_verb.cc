@@ -2,12 +2,13 @@
 #include "control/text/say.hh"
 #include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
+#include "tools/fabric/page/page.hh"
 #include "tools/fabric/report/drawing.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/report/timeline.hh"
 #include "tools/fabric/run/thread_plan.hh"
+#include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/junit.hh"
-#include "tools/fabric/scenario/rows.hh"
 #include "tools/fabric/scenario/run_once.hh"
 
 namespace sluice::fabric {
@@ -34,6 +35,7 @@ int finish(const std::string& out, const FabricPlan& plan, RunOutcome& outcome) 
     if (!out.empty()) {
         for (const std::string& error :
              {write_text(out + "/report.json", json_text(outcome.report, 2) + "\n"),
+              write_text(out + "/series.json", json_text(outcome.series) + "\n"),
               write_text(out + "/fabric.svg", draw(plan.topology, shades_of(outcome.report)) + "\n"),
               write_text(out + "/pauses.svg", draw_timeline(outcome.report["pause_timeline"],
                                                             outcome.report["fabric"].get<std::string>()) +
@@ -89,6 +91,7 @@ int run_verb(const Arguments& arguments) {
     watch_signals();
     int status = exit_done;
     std::vector<ScenarioResult> results;
+    std::vector<nlohmann::ordered_json> for_page;
     for (const Scenario& each : scenarios) {
         if (signal_that_came() != 0) break;
         const ScenarioConfig& scenario = each.plan.file.scenario;
@@ -103,6 +106,7 @@ int run_verb(const Arguments& arguments) {
         options.sockets = arguments.sockets;
         options.interactive = arguments.interactive;
         options.threads = choice.threads;
+        options.series = !arguments.out.empty() || !arguments.html.empty();
         options.asserts = &each.asserts;
         options.goes_on = [&](Fabric& fabric) {
             progress.show(fabric);
@@ -115,16 +119,21 @@ int run_verb(const Arguments& arguments) {
             own = finish(out_of(each), each.plan, *outcome);
             if (each.asserts.empty() && !scenario.question.empty())
                 say("\n{}: it asserts nothing, so nothing can fail; do: write [[assert]]\n", each.name());
+            for_page.push_back(run_for_page(each.name(), outcome->report, outcome->series, outcome->errors));
             results.push_back({each.name(), std::move(outcome->report), std::move(outcome->errors)});
         } else {
             for (const std::string& error : outcome.error().texts) complain("sluice-fabric: {}\n", error);
             own = outcome.error().is_configuration ? exit_configuration : exit_failed;
+            for_page.push_back(run_for_page(each.name(), nullptr, nullptr, outcome.error().texts));
             results.push_back({each.name(), nullptr, outcome.error().texts});
         }
         if (status == exit_done) status = own;
     }
     if (!arguments.junit.empty())
         if (const std::string error = write_text(arguments.junit, junit_text(results)); !error.empty())
+            return failed(error);
+    if (!arguments.html.empty() && !for_page.empty())
+        if (const std::string error = write_text(arguments.html, run_page(for_page)); !error.empty())
             return failed(error);
     return status;
 }

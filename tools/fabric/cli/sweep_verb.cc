@@ -11,7 +11,9 @@
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
 #include "tools/fabric/cli/verbs.hh"
+#include "tools/fabric/page/page.hh"
 #include "tools/fabric/scenario/compare.hh"
+#include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/find.hh"
 #include "tools/fabric/scenario/rows.hh"
 #include "tools/fabric/scenario/run_once.hh"
@@ -175,18 +177,14 @@ int find(const Arguments& arguments, const Scenario& scenario, const std::string
         if (!find.such_that.empty()) judged.asserts.clear();
         const auto asserts = Asserts::of(judged, scenario.file, such_that);
         if (!asserts) return tl::unexpected(asserts.error().front().text());
-        RunOptions options;
-        options.duration = arguments.duration;
-        options.asserts = &*asserts;
-        options.goes_on = [](Fabric&) { return signal_that_came() == 0; };
-        const auto outcome = run_once(*plan, options);
-        if (!outcome) return tl::unexpected(outcome.error().texts.front());
-        if (outcome->interrupted) return tl::unexpected(std::string("interrupted"));
-        if (!outcome->errors.empty()) return tl::unexpected(outcome->errors.front());
-        reports[value] = json_text(outcome->report, 2) + "\n";
-        const bool holds = all_met(outcome->report["asserts"]);
+        const auto report =
+            run_judged(*plan, *asserts, arguments.duration, [] { return signal_that_came() != 0; });
+        if (!report) return tl::unexpected(report.error());
+        if (report->is_null()) return tl::unexpected(std::string("interrupted"));
+        reports[value] = json_text(*report, 2) + "\n";
+        const bool holds = all_met((*report)["asserts"]);
         say("{:>16}  {}{}", plain(range->text(value)), holds ? "holds" : "does not hold",
-            holds ? "\n" : "\n" + asserts_text(outcome->report["asserts"]));
+            holds ? "\n" : "\n" + asserts_text((*report)["asserts"]));
         return holds;
     };
     say("{} {} within {}\n", find.least.empty() ? "most" : "least", find.path(), find.within);
@@ -226,7 +224,14 @@ int sweep_verb(const Arguments& arguments) {
     const ScenarioConfig& config = scenario->plan.file.scenario;
     if (!config.name.empty()) say("{}\n", config.name);
     if (!config.question.empty()) say("{}\n", config.question);
-    if (config.find && config.vary.axes.empty()) return find(arguments, *scenario, *text);
+    if (config.find && config.vary.axes.empty()) {
+        if (arguments.html.empty()) return find(arguments, *scenario, *text);
+        complain(
+            "{}: a search has no page; do: leave --html out, and run report on the holds and fails that it "
+            "leaves\n",
+            arguments.files[0]);
+        return exit_configuration;
+    }
     const auto points = sweep_points(scenario->plan.file);
     if (!points) return complain("{}: {}\n", arguments.files[0], points.error()), exit_configuration;
     if (config.vary.axes.empty() && config.vary.seeds == 1) {
@@ -249,10 +254,8 @@ int sweep_verb(const Arguments& arguments) {
     if (const std::string error = make_folder(options.folder + "/runs"); !error.empty()) return failed(error);
     std::vector<std::string> made_of = arguments.sets;
     for (const std::string& that : arguments.asserts) made_of.push_back(that);
-    if (const std::string error =
-            write_text(options.folder + "/sweep.json",
-                       sweep_json(*scenario, fingerprint(*text, made_of), points->size()));
-        !error.empty())
+    const std::string head = sweep_json(*scenario, fingerprint(*text, made_of), points->size());
+    if (const std::string error = write_text(options.folder + "/sweep.json", head); !error.empty())
         return failed(error);
     watch_signals();
     SweepResult result;
@@ -272,6 +275,10 @@ int sweep_verb(const Arguments& arguments) {
     for (std::size_t run = arguments.shard - 1; run < points->size(); run += arguments.shards)
         rows.push_back(load_row(options.folder, run));
     if (const std::string error = write_tables(options.folder, rows); !error.empty()) return failed(error);
+    if (!arguments.html.empty())
+        if (const std::string error = write_text(arguments.html, sweep_page(Json::parse(head), rows));
+            !error.empty())
+            return failed(error);
     say_rows(rows);
     say("{0}/sweep.csv, {0}/sweep.jsonl\n", options.folder);
     return std::any_of(rows.begin(), rows.end(), [](const Json& row) { return !row["error"].is_null(); })

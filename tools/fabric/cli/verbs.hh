@@ -36,6 +36,7 @@ int run_verb(const Arguments& arguments);
 int sweep_verb(const Arguments& arguments);
 int merge_verb(const Arguments& arguments);
 int compare_verb(const Arguments& arguments);
+int report_verb(const Arguments& arguments);
 int list_verb(const Arguments& arguments);
 
 }  // namespace sluice::fabric

@@ -153,16 +153,9 @@ std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric) {
     return sluice::flow_statistics(world_of(fabric), hosts_of(fabric));
 }
 
-Json make_report(Fabric& fabric, bool interrupted) {
-    const Time now = fabric.loop().now();
-    Json report;
-    const std::string& file = fabric.plan().file.file;
-    report["fabric"] = file.substr(file.rfind('/') + 1);
-    report["seed"] = fabric.plan().file.seed;
-    report["end_ns"] = now.ps / 1000;
-    report["verdict"] = verdict_json(fabric, interrupted);
-    report["ledger"] = ledger_json(fabric);
-    report["hosts"] = Json::object();
+Json figures_json(Fabric& fabric) {
+    const Time now = fabric.now();
+    Json report = {{"ledger", ledger_json(fabric)}, {"hosts", Json::object()}};
     for (const FabricSwitch& each : fabric.switches()) {
         const Json behind = hosts_json(*each.running);
         for (const auto& [name, host] : behind.items()) {
@@ -173,13 +166,26 @@ Json make_report(Fabric& fabric, bool interrupted) {
     }
     report["flows"] = flows_json(fabric, now);
     report["links"] = links_json(fabric, now);
-    report["balance"] = balance_json(fabric.plan(), report["links"]);
     report["switches"] = Json::object();
     for (FabricSwitch& each : fabric.switches()) {
         Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
         one.update(sluice::make_report(*each.running));
         report["switches"][each.plan->name] = std::move(one);
     }
+    return report;
+}
+
+Json make_report(Fabric& fabric, bool interrupted) {
+    Json report;
+    const FabricConfig& file = fabric.plan().file;
+    report["fabric"] = file.file.substr(file.file.rfind('/') + 1);
+    report["name"] = file.scenario.name;
+    report["question"] = file.scenario.question;
+    report["seed"] = file.seed;
+    report["end_ns"] = fabric.now().ps / 1000;
+    report["verdict"] = verdict_json(fabric, interrupted);
+    report.update(figures_json(fabric));
+    report["balance"] = balance_json(fabric.plan(), report["links"]);
     report["pauses"] = pauses_json(fabric);
     report["pauses_left_out"] =
         fabric.pauses().pauses().size() + fabric.pauses().left_out() - report["pauses"].size();

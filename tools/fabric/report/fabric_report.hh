@@ -10,6 +10,8 @@
 
 namespace sluice::fabric {
 
+// Those parts of the report that a phase has, too: ledger, hosts, flows, links, switches.
+nlohmann::ordered_json figures_json(Fabric& fabric);
 nlohmann::ordered_json make_report(Fabric& fabric, bool interrupted);
 
 // How long messages took until now, by flow.

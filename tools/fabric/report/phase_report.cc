@@ -100,12 +100,11 @@ Json link_between(const Json& before, const Json& after, Duration length) {
 }
 
 // Pauses that were in force within the phase.
-Json pauses_between(const Json& pauses, std::uint64_t from_ns, std::uint64_t to_ns) {
+Json pauses_between(const PauseWatch& watch, std::uint64_t from_ns, std::uint64_t to_ns) {
     std::uint64_t count = 0, paused_ns = 0, longest_ns = 0;
-    for (const Json& pause : pauses) {
-        const std::uint64_t begin = std::max(pause["from_ns"].get<std::uint64_t>(), from_ns);
-        const std::uint64_t end =
-            pause["until_ns"].is_null() ? to_ns : std::min(pause["until_ns"].get<std::uint64_t>(), to_ns);
+    for (const PauseRecord& pause : watch.pauses()) {
+        const std::uint64_t begin = std::max(pause.from.ps / 1000, from_ns);
+        const std::uint64_t end = pause.until ? std::min(pause.until->ps / 1000, to_ns) : to_ns;
         if (begin >= end) continue;
         ++count;
         paused_ns += end - begin;
@@ -116,15 +115,13 @@ Json pauses_between(const Json& pauses, std::uint64_t from_ns, std::uint64_t to_
 
 }  // namespace
 
-RunMoment moment_of(Fabric& fabric) {
-    return {fabric.now(), make_report(fabric, false), flow_statistics(fabric)};
-}
+RunMoment moment_of(Fabric& fabric) { return {fabric.now(), figures_json(fabric), flow_statistics(fabric)}; }
 
-Json phase_report(const RunMoment& from, const RunMoment& to) {
+Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& to) {
     const Duration length = to.at - from.at;
     const std::uint64_t from_ns = from.at.ps / 1000, to_ns = to.at.ps / 1000;
     Json phase = {{"from_ns", from_ns}, {"to_ns", to_ns}};
-    const Json &before = from.report, &after = to.report;
+    const Json &before = from.figures, &after = to.figures;
     Json& ledger = phase["ledger"] = Json::object();
     for (const auto& [name, value] : after["ledger"].items())
         if (value.is_number() && name != "queued" && name != "on_wire")
@@ -147,7 +144,7 @@ Json phase_report(const RunMoment& from, const RunMoment& to) {
             one[part] = difference(&before["switches"][name][part], device[part], part);
         phase["switches"][name] = std::move(one);
     }
-    phase["pauses"] = pauses_between(after["pauses"], from_ns, to_ns);
+    phase["pauses"] = pauses_between(fabric.pauses(), from_ns, to_ns);
     return phase;
 }
 

@@ -16,11 +16,12 @@ namespace sluice::fabric {
 // A run at one moment.
 struct RunMoment {
     Time at;
-    nlohmann::ordered_json report;
+    nlohmann::ordered_json figures;  // figures_json
     std::vector<roce::FlowStatistics> flows;
 };
 RunMoment moment_of(Fabric& fabric);
 
-nlohmann::ordered_json phase_report(const RunMoment& from, const RunMoment& to);
+// `to` is now.
+nlohmann::ordered_json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& to);
 
 }  // namespace sluice::fabric

@@ -17,7 +17,7 @@ void Phases::begin() {
 
 void Phases::end(const PhaseConfig& phase) {
     if (!began_) return;
-    reports_[phase.name] = phase_report(*began_, moment_of(fabric_));
+    reports_[phase.name] = phase_report(fabric_, *began_, moment_of(fabric_));
     began_.reset();
 }
 

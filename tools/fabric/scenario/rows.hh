@@ -31,8 +31,5 @@ tl::expected<std::vector<nlohmann::ordered_json>, std::string> load_rows(const s
 std::string jsonl_text(const std::vector<nlohmann::ordered_json>& rows);
 // A column for each value, figure and assertion; a heading line.
 std::string csv_text(const std::vector<nlohmann::ordered_json>& rows);
-// An error's text, or empty.
-std::string write_text(const std::string& path, const std::string& text);
-std::string make_folder(const std::string& path);
 
 }  // namespace sluice::fabric

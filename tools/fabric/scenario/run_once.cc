@@ -5,6 +5,7 @@
 
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/report/phase_report.hh"
+#include "tools/fabric/report/series.hh"
 #include "tools/fabric/run/commands.hh"
 #include "tools/fabric/run/sockets.hh"
 #include "tools/fabric/scenario/phases.hh"
@@ -40,17 +41,27 @@ bool run_interactive(FabricSockets& sockets, Fabric& fabric, const RunOptions& o
 std::vector<std::string> never_judged(const Asserts& asserts, Fabric& fabric) {
     const RunMoment start = moment_of(fabric);
     std::vector<std::string> texts;
-    for (const ConfigError& error : asserts.check(start.report, phase_report(start, start)))
+    for (const ConfigError& error :
+         asserts.check(make_report(fabric, false), phase_report(fabric, start, start)))
         texts.push_back(error.text());
     return texts;
 }
 
 }  // namespace
 
-tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
+tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& asked) {
+    RunOptions options = asked;
     auto made = Fabric::create(plan, {options.interactive, options.threads});
     if (!made) return no_run(made.error());
     Fabric& fabric = **made;
+    std::optional<FabricSeries> series;
+    if (asked.series) {
+        series.emplace(fabric);
+        options.goes_on = [&](Fabric& running) {
+            series->look();
+            return asked.goes_on(running);
+        };
+    }
     const bool judges = options.asserts != nullptr && !options.asserts->empty();
     if (judges)
         if (auto wrong = never_judged(*options.asserts, fabric); !wrong.empty())
@@ -75,6 +86,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     if (std::string error = fabric.loop().gave_up(); !error.empty())
         outcome.errors.push_back(std::move(error));
     outcome.report = make_report(fabric, outcome.interrupted);
+    if (series) outcome.series = series->json();
     outcome.report["phases"] = phases.reports();
     outcome.report["asserts"] =
         judges ? options.asserts->judge(outcome.report) : nlohmann::ordered_json::array();
@@ -82,6 +94,20 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     if (!outcome.report["ledger"]["balanced"].get<bool>())
         outcome.errors.emplace_back("internal error: the ledger does not balance");
     return outcome;
+}
+
+tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& plan, const Asserts& asserts,
+                                                             std::optional<Duration> duration,
+                                                             const std::function<bool()>& is_stopped) {
+    RunOptions options;
+    options.duration = duration;
+    options.asserts = &asserts;
+    options.goes_on = [&](Fabric&) { return !is_stopped(); };
+    auto outcome = run_once(plan, options);
+    if (!outcome) return tl::unexpected(outcome.error().texts.front());
+    if (outcome->interrupted) return nullptr;
+    if (!outcome->errors.empty()) return tl::unexpected(outcome->errors.front());
+    return std::move(outcome->report);
 }
 
 }  // namespace sluice::fabric

@@ -20,6 +20,7 @@ struct RunOptions {
     bool interactive = false;          // the clock moves when a client of one says so
     unsigned threads = 1;              // those of threads_for
     const Asserts* asserts = nullptr;  // null: none
+    bool series = false;               // takes samples over time
     // After each window of the clock, on the calling thread; false: the run is interrupted there.
     std::function<bool(Fabric&)> goes_on = [](Fabric&) { return true; };
     // An interactive clock that stands still is over.
@@ -28,6 +29,7 @@ struct RunOptions {
 
 struct RunOutcome {
     nlohmann::ordered_json report;
+    nlohmann::ordered_json series;    // report/series.hh; null: it was not asked for
     std::vector<std::string> errors;  // what went wrong beside the fabric: outputs, internal errors
     bool interrupted = false;
 };
@@ -39,5 +41,10 @@ struct NoRun {
 };
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options);
+
+// One run of many: its report; null: it was stopped. An error's text.
+tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& plan, const Asserts& asserts,
+                                                             std::optional<Duration> duration,
+                                                             const std::function<bool()>& is_stopped);
 
 }  // namespace sluice::fabric

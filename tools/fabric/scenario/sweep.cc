@@ -15,6 +15,7 @@
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
 #include "tools/fabric/plan/fabric_lint.hh"
+#include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/rows.hh"
 #include "tools/fabric/scenario/run_once.hh"
 
@@ -60,15 +61,10 @@ nlohmann::ordered_json run_point(std::size_t run, std::string_view text, const s
     if (!plan) return failed(plan.error().front());
     const auto asserts = Asserts::of(plan->file.scenario, file, options.asserts);
     if (!asserts) return failed(asserts.error().front().text());
-    RunOptions once;
-    once.duration = options.duration;
-    once.asserts = &*asserts;
-    once.goes_on = [&](Fabric&) { return !options.is_stopped(); };
-    const auto outcome = run_once(*plan, once);
-    if (!outcome) return failed(outcome.error().texts.front());
-    if (outcome->interrupted) return nullptr;
-    if (!outcome->errors.empty()) return failed(outcome->errors.front());
-    return make_row(run, point, vary, mark, outcome->report);
+    const auto report = run_judged(*plan, *asserts, options.duration, options.is_stopped);
+    if (!report) return failed(report.error());
+    if (report->is_null()) return nullptr;
+    return make_row(run, point, vary, mark, *report);
 }
 
 }  // namespace

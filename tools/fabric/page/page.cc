@@ -1,0 +1,174 @@
+#include "tools/fabric/page/page.hh"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "control/text/json_text.hh"
+#include "tools/fabric/page/page_files.hh"
+#include "tools/fabric/report/xml_text.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Inside of a script element, where the browser looks for an end tag and for comments.
+std::string script_json(const Json& data) {
+    std::string out;
+    for (const char c : json_text(data)) {
+        if (c == '<')
+            out += "\\u003c";
+        else
+            out += c;
+    }
+    return out;
+}
+
+// `{{NAME}}` for each part, in the template's order; a part is put in as it is.
+std::string fill_template(const std::vector<std::pair<std::string_view, std::string>>& parts) {
+    std::string_view left = page_files::page_html;
+    std::string out;
+    while (true) {
+        const std::size_t open = left.find("{{");
+        if (open == left.npos) return out += left;
+        const std::size_t close = left.find("}}", open);
+        const std::string_view name = left.substr(open + 2, close - open - 2);
+        out += left.substr(0, open);
+        for (const auto& [known, text] : parts)
+            if (known == name) out += text;
+        left.remove_prefix(close + 2);
+    }
+}
+
+std::string page_of(const std::string& title, const std::string& verdict, const Json& data) {
+    std::string script;
+    for (const std::string_view file : {page_files::dom_js, page_files::chart_js, page_files::run_js,
+                                        page_files::run_charts_js, page_files::sweep_js, page_files::main_js})
+        script += file;
+    return fill_template({{"title", xml_text(title)},
+                          {"verdict", xml_text(verdict)},
+                          {"style", std::string(page_files::page_css)},
+                          {"data", script_json(data)},
+                          {"charts", std::string(page_files::charts_min_js)},
+                          {"script", std::move(script)}});
+}
+
+Json members(const Json& of, std::initializer_list<const char*> names) {
+    Json made = Json::object();
+    for (const char* name : names)
+        if (of.contains(name)) made[name] = of[name];
+    return made;
+}
+
+// Queues that sent or held something; `depth` is the figure's name there.
+Json queues_of(const Json& switches, const char* depth) {
+    Json queues = Json::array();
+    for (const auto& [device, figures] : switches.items())
+        for (const auto& [port, one] : figures["ports"].items())
+            for (std::size_t n = 0; n < one["queues"].size(); ++n) {
+                const Json& queue = one["queues"][n];
+                if (queue["tx_packets"] == 0 && queue["dropped_packets"] == 0 && queue[depth] == 0) continue;
+                queues.push_back({{"switch", device},
+                                  {"port", port},
+                                  {"queue", n},
+                                  {"watermark_bytes", queue[depth]},
+                                  {"tx_packets", queue["tx_packets"]},
+                                  {"ecn_marked_packets", queue["ecn_marked_packets"]},
+                                  {"dropped_packets", queue["dropped_packets"]}});
+            }
+    return queues;
+}
+
+// Of the whole run, or of a phase: these have the same figures, but for the pauses.
+Json part_of(const std::string& name, const Json& figures, std::uint64_t from_ns, std::uint64_t to_ns,
+             Json pauses, const char* depth) {
+    Json flows = Json::array();
+    for (const Json& flow : figures["flows"])
+        flows.push_back(
+            members(flow, {"name", "queue_pairs", "messages", "failed_messages", "delivered_bytes",
+                           "throughput_bps", "completion_ns", "slowdown_permille", "retransmitted_packets",
+                           "cnp_received_packets", "paused_ns"}));
+    Json links = Json::array();
+    for (const auto& [link, of] : figures["links"].items()) {
+        Json one = {{"name", link}};
+        one.update(members(of, {"speed_bps", "cut", "directions"}));
+        links.push_back(std::move(one));
+    }
+    return {{"name", name},
+            {"from_ns", from_ns},
+            {"to_ns", to_ns},
+            {"flows", std::move(flows)},
+            {"links", std::move(links)},
+            {"queues", queues_of(figures["switches"], depth)},
+            {"pauses", std::move(pauses)}};
+}
+
+Json all_pauses(const Json& report) {
+    std::uint64_t paused_ns = 0, longest_ns = 0;
+    const auto end_ns = report["end_ns"].get<std::uint64_t>();
+    for (const Json& pause : report["pauses"]) {
+        const auto from = pause["from_ns"].get<std::uint64_t>();
+        const std::uint64_t until =
+            pause["until_ns"].is_null() ? end_ns : pause["until_ns"].get<std::uint64_t>();
+        paused_ns += until - from;
+        longest_ns = std::max(longest_ns, until - from);
+    }
+    return {{"count", report["pauses"].size() + report["pauses_left_out"].get<std::size_t>()},
+            {"paused_ns", paused_ns},
+            {"longest_ns", longest_ns}};
+}
+
+std::string title_of(const Json& run) {
+    for (const char* key : {"name", "fabric"})
+        if (const std::string text = run.value(key, ""); !text.empty()) return text;
+    return "run";
+}
+
+}  // namespace
+
+Json run_for_page(const std::string& name, const Json& report, const Json& series,
+                  const std::vector<std::string>& errors) {
+    Json run = {{"name", name}, {"errors", errors}};
+    if (report.is_null()) return run;
+    const auto end_ns = report["end_ns"].get<std::uint64_t>();
+    run.update(members(report, {"question", "fabric", "seed", "end_ns", "verdict", "ledger", "asserts"}));
+    run["nodes"] = Json::array();
+    for (const auto& [host, figures] : report["hosts"].items())
+        run["nodes"].push_back({{"name", host}, {"tier", 0}});
+    for (const auto& [device, figures] : report["switches"].items())
+        run["nodes"].push_back({{"name", device}, {"tier", figures["tier"]}});
+    run["parts"] = {part_of("whole run", report, 0, end_ns, all_pauses(report), "watermark_bytes")};
+    for (const auto& [phase, figures] : report["phases"].items())
+        run["parts"].push_back(part_of(phase, figures, figures["from_ns"].get<std::uint64_t>(),
+                                       figures["to_ns"].get<std::uint64_t>(), figures["pauses"],
+                                       "user_watermark_bytes"));
+    run.update(members(report, {"pause_trees", "pause_cycles", "pause_timeline", "events"}));
+    run["series"] = series;
+    return run;
+}
+
+std::string run_page(const std::vector<Json>& runs) {
+    std::string verdict;
+    for (const Json& run : runs) {
+        std::size_t met = 0;
+        if (run.contains("asserts"))
+            for (const Json& each : run["asserts"]) met += each["met"] == true ? 1 : 0;
+        verdict += run.contains("asserts") ? fmt::format("{}: {} of {} assertions hold. ", title_of(run), met,
+                                                         run["asserts"].size())
+                                           : title_of(run) + ": it did not run. ";
+    }
+    const std::string title = runs.size() == 1 ? title_of(runs[0]) : fmt::format("{} scenarios", runs.size());
+    return page_of(title, verdict, {{"runs", runs}});
+}
+
+std::string sweep_page(const Json& sweep, const std::vector<Json>& rows) {
+    std::size_t met = 0;
+    for (const Json& row : rows) met += row["met"] == true ? 1 : 0;
+    return page_of(sweep["name"].get<std::string>(),
+                   fmt::format("All assertions hold in {} of {} runs.", met, rows.size()),
+                   {{"sweep", sweep}, {"rows", rows}});
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,196 @@
+// The charts of a run: topology, figures over time, completion times.
+"use strict";
+
+// Hosts at the bottom, each tier above those that it joins; a ring as a circle.
+function places_of(run) {
+    const tiers = new Map();
+    for (const node of run.nodes) tiers.set(node.tier, [...(tiers.get(node.tier) ?? []), node]);
+    const top = Math.max(...tiers.keys());
+    const tier_of = new Map(run.nodes.map((node) => [node.name, node.tier]));
+    const level = run.parts[0].links.some((link) => tier_of.get(link.directions[0].from) === tier_of.get(link.directions[0].to));
+    const places = new Map();
+    const ring = tiers.get(1) ?? [];
+    if (level && top <= 1 && ring.length > 2) {
+        const angle = (n) => (2 * Math.PI * n) / ring.length - Math.PI / 2;
+        ring.forEach((node, n) => places.set(node.name, [500 + 200 * Math.cos(angle(n)), 300 + 130 * Math.sin(angle(n))]));
+        const at = new Map(ring.map((node, n) => [node.name, n]));
+        const behind = new Map();
+        for (const { directions: [{ from, to }] } of run.parts[0].links)
+            if (at.has(from) !== at.has(to)) behind.set(at.has(from) ? from : to, [...(behind.get(at.has(from) ? from : to) ?? []), at.has(from) ? to : from]);
+        for (const [name, hosts] of behind)
+            hosts.forEach((host, n) => {
+                const turn = angle(at.get(name)) + (n - (hosts.length - 1) / 2) * Math.min(0.28, 5 / ring.length / hosts.length);
+                places.set(host, [500 + 420 * Math.cos(turn), 300 + 260 * Math.sin(turn)]);
+            });
+        return [places, 600];
+    }
+    for (const [tier, nodes] of tiers)
+        nodes.forEach((node, n) => places.set(node.name, [(1000 * (n + 0.5)) / nodes.length, (top - tier) * 150]));
+    return [places, 150 * top];
+}
+
+// From idle to always paused; the root shows short pauses, too.
+function mix(from, to, part) {
+    const channel = (color, n) => parseInt(color.slice(1 + 2 * n, 3 + 2 * n), 16);
+    return `#${[0, 1, 2].map((n) => Math.round(channel(from, n) + (channel(to, n) - channel(from, n)) * Math.sqrt(part)).toString(16).padStart(2, "0")).join("")}`;
+}
+
+function topology_chart(run, part) {
+    const [places, height] = places_of(run);
+    const crowded = run.nodes.filter((node) => node.tier === 0).length > 40;
+    const option = (colors) => {
+        const { links, from_ns, to_ns } = part();
+        const ids = new Map(run.nodes.map((node, n) => [node.name, `n${n}`]));
+        const seen = new Map();
+        const edges = links.flatMap((link) => {
+            const pair = [link.directions[0].from, link.directions[0].to].sort().join("\n");
+            const copy = seen.get(pair) ?? 0;
+            seen.set(pair, copy + 1);
+            return link.directions.map((direction) => {
+                const paused = paused_share(direction, to_ns - from_ns);
+                return {
+                    source: ids.get(direction.from), target: ids.get(direction.to), link, direction, paused,
+                    lineStyle: {
+                        width: 1 + 6 * Math.min(1, direction.load_ppm / 1e6), color: mix(colors.idle, colors.paused, Math.min(1, paused)),
+                        curveness: 0.05 + 0.08 * copy, opacity: 1, type: link.cut ? "dashed" : "solid",
+                    },
+                };
+            });
+        });
+        return {
+            tooltip: { ...tooltip_style(colors), formatter: ({ dataType, data }) => (dataType === "node" ? tip(data.name, []) : tip(`${data.direction.from} to ${data.direction.to}`, [
+                [null, "load", formats.ppm(data.direction.load_ppm)], [null, "paused", formats.ppm(Math.round(data.paused * 1e6))],
+                [null, "speed", formats.bps(data.link.speed_bps)], [null, "packets", count(data.direction.packets)],
+                [null, "lost", count(data.direction.lost_on_wire + data.direction.lost_into_cut)],
+            ])) },
+            series: [{
+                type: "graph", layout: "none", roam: !printing, left: 40, right: 40, top: 30, bottom: 40, edges, emphasis: { scale: false },
+                data: run.nodes.map((node, n) => ({
+                    id: ids.get(node.name), name: node.name, x: places.get(node.name)?.[0] ?? 10 * n, y: places.get(node.name)?.[1] ?? height + 60,
+                    symbol: node.tier === 0 ? "circle" : "roundRect", symbolSize: node.tier === 0 ? (crowded ? 7 : 13) : [Math.max(46, 8 * node.name.length + 12), 22],
+                    itemStyle: { color: node.tier === 0 ? colors.host : colors.node },
+                    label: { show: true, position: node.tier === 0 ? "bottom" : "inside", color: node.tier === 0 ? colors.ink : "#ffffff", fontSize: crowded && node.tier === 0 ? 9 : 12, rotate: crowded && node.tier === 0 ? 90 : 0 },
+                })),
+            }],
+        };
+    };
+    return chart("Topology; the table below it has the same figures", Math.min(640, Math.max(300, height + 120)), option);
+}
+
+function topology_legend() {
+    const shares = [0, 0.05, 0.25, 0.5, 1];
+    const swatches = shares.map((share) => element("span", {}, element("span", { class: "swatch", style: `background:${mix(light.idle, light.paused, share)}` }), `${share * 100} %\u2002`));
+    return element("p", { class: "note" }, "Width: load. Color: part of the time that the sender was paused: ", swatches, " Two lines a link: one of each direction.");
+}
+
+// What changes of a total in each interval, per second; the first sample is the beginning.
+const rates_of = (totals, at_ns, factor) => totals.map((total, n) => {
+    const length = n === 0 ? 0 : at_ns[n] - at_ns[n - 1];
+    return length <= 0 ? 0 : ((total - totals[n - 1]) * factor) / length;
+});
+const microseconds = (ns) => ns / 1000;
+
+function paused_rows(run) {
+    const { rows, bin_ns } = run.pause_timeline;
+    return rows.map((row) => {
+        const bins = new Map();
+        for (const [bin, , share] of row.parts) bins.set(bin, (bins.get(bin) ?? 0) + share / 10);
+        const last = Math.ceil(run.end_ns / bin_ns);
+        const data = Array.from({ length: last + 1 }, (_, bin) => [microseconds(Math.min(bin * bin_ns, run.end_ns)), Math.min(100, bins.get(bin) ?? 0)]);
+        return { name: `${row.paused} by ${row.by}, class ${row.class}`, data };
+    });
+}
+
+function time_section(run) {
+    const series = run.series;
+    if (!series) return [element("p", { class: "note" }, "This run was made without samples over time.")];
+    const at = series.at_ns;
+    const line = (values) => values.map((value, n) => [microseconds(at[n]), value]);
+    let allowed = false;
+    const flows = series.flows.map((flow) => ({ name: flow.name, delivered: line(rates_of(flow.delivered_bytes, at, 8)), allowed: line(flow.rate_bps.map((rate) => rate / 1e9)) }));
+    const queues = series.queues.map((queue) => ({ name: `${queue.switch} to ${queue.port}, queue ${queue.queue}`, data: line(queue.bytes.map((bytes) => bytes / 1000)) }));
+    const paused = paused_rows(run);
+    const signals = [["ECN marks", series.ecn_marked_packets], ["CNPs", series.cnp_sent_packets], ["XOFF", series.xoff_transitions]]
+        .map(([name, totals]) => ({ name, data: line(rates_of(totals, at, 1e6)) }));
+    const first = (list, most) => new Set(list.slice(0, most).keys());
+    const deepest = [...queues.keys()].sort((a, b) => Math.max(...queues[b].data.map((each) => each[1])) - Math.max(...queues[a].data.map((each) => each[1])));
+    const chosen = { flows: first(flows, 8), queues: new Set(deepest.slice(0, 6)), signals: first(signals, 3), paused: first(paused, 6) };
+    const grids = () => [
+        { title: allowed ? "Rate that congestion control allows, Gb/s" : "Delivered, Gb/s", unit: "Gb/s", step: allowed ? false : "start", chosen: chosen.flows, lines: flows.map((flow) => ({ name: flow.name, data: allowed ? flow.allowed : flow.delivered })) },
+        { title: "Queue depth, KB", unit: "KB", step: false, chosen: chosen.queues, lines: queues },
+        { title: "Marks, CNPs and XOFF, per ms", unit: "per ms", step: "start", chosen: chosen.signals, lines: signals },
+        { title: "Paused, % of the time", unit: "%", step: "end", chosen: chosen.paused, lines: paused },
+    ].filter((grid) => grid.lines.length > 0);
+    const height = 150;
+    const option = (colors) => {
+        const list = grids();
+        const phases = run.parts.slice(1).map((part, n) => [{ name: part.name, xAxis: microseconds(part.from_ns), itemStyle: { color: n % 2 ? "transparent" : colors.band } }, { xAxis: microseconds(part.to_ns) }]);
+        const all = list.map((_, n) => n);
+        return {
+            title: list.map((grid, n) => ({ text: grid.title, left: 6, top: n * height + 2, textStyle: { color: colors.ink, fontSize: 13, fontWeight: 600 } })),
+            grid: list.map((_, n) => ({ left: 64, right: 18, top: n * height + 28, height: height - 56 })),
+            xAxis: list.map((_, n) => ({ gridIndex: n, type: "value", min: 0, max: microseconds(run.end_ns), ...axis_style(colors), splitLine: { show: false }, name: n === list.length - 1 ? "\u00b5s" : "", nameLocation: "end", nameGap: 4 })),
+            yAxis: list.map((grid, n) => ({ gridIndex: n, type: "value", min: 0, max: grid.unit === "%" ? 100 : null, splitNumber: 3, ...axis_style(colors) })),
+            axisPointer: { link: [{ xAxisIndex: "all" }], lineStyle: { color: colors.soft } },
+            dataZoom: printing ? [] : [{ type: "slider", xAxisIndex: all, bottom: 4, height: 20, borderColor: colors.line, textStyle: { color: colors.soft }, labelFormatter: (value) => formats.ns(value * 1000) },
+                { type: "inside", xAxisIndex: all, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
+            tooltip: { ...tooltip_style(colors), trigger: "axis", axisPointer: { type: "line" }, formatter: (items) => {
+                const shown = items.slice(0, 24);
+                return tip(`at ${formats.ns(items[0].axisValue * 1000)}`, shown.map((item) => [item.color, item.seriesName, `${+item.value[1].toPrecision(4)} ${item.seriesId.split("|")[1]}`]));
+            } },
+            series: list.flatMap((grid, g) => grid.lines.map((each, n) => (!grid.chosen.has(n) ? null : {
+                id: `${g}.${n}|${grid.unit}`, type: "line", name: each.name, xAxisIndex: g, yAxisIndex: g, data: each.data, step: grid.step, symbol: "none",
+                lineStyle: { width: 1.6, type: dash_of(n), color: color_of(n) }, itemStyle: { color: color_of(n) }, emphasis: { disabled: true },
+            })).filter(Boolean).map((made, n) => (n > 0 ? made : {
+                ...made, markArea: { silent: true, data: phases, label: { show: g === 0, color: colors.soft, fontSize: 11, position: "insideTop" } },
+            }))),
+        };
+    };
+    const picture = chart("Rates and queues over time; a table is below it", grids().length * height + 40, option, zoom_keys);
+    const redraw = () => picture.draw();
+    const rows = at.map((_, n) => n);
+    const column = (head, lines) => lines.map((each) => ({ head: `${head} ${each.name}`, get: (n) => +each.data[n][1].toPrecision(6) }));
+    const numbers = folded("The samples as a table");
+    numbers.addEventListener("toggle", () => numbers.children.length === 1 && numbers.append(...table("Rates in Gb/s since the sample before, depths in KB, events per ms", [
+        { head: "At \u00b5s", get: (n) => microseconds(at[n]) },
+        ...column("Rate", flows.map((flow) => ({ name: flow.name, data: flow.delivered }))), ...column("Depth", queues), ...column("", signals),
+    ], rows, 40)), { once: true });
+    return [
+        element("div", { class: "controls screen" }, choice("Rates", ["that arrived", "that congestion control allows"], (n) => { allowed = n === 1; redraw(); })),
+        chooser("Flows", flows.map((flow) => flow.name), chosen.flows, 0, redraw), chooser("Queues", queues.map((queue) => queue.name), chosen.queues, 0, redraw),
+        chooser("Signals", signals.map((signal) => signal.name), chosen.signals, 0, redraw), chooser("Paused, longest first", paused.map((row) => row.name), chosen.paused, 0, redraw),
+        picture.box, zoom_buttons(picture),
+        element("p", { class: "note" }, `${count(at.length)} samples; a depth is that of its instant, a rate the mean since the sample before.`,
+            series.flows_left_out > 0 ? ` ${count(series.flows_left_out)} flows that delivered less are left out.` : ""),
+        numbers,
+    ];
+}
+
+function completion_section(run) {
+    const completions = run.series?.completions;
+    if (!completions) return [element("p", { class: "note" }, "This run was made without samples.")];
+    const size = (each) => (each.to_bytes === null ? `above ${formats.bytes(each.above_bytes)}` : each.above_bytes === 0 ? `up to ${formats.bytes(each.to_bytes)}` : `${formats.bytes(each.above_bytes)} to ${formats.bytes(each.to_bytes)}`);
+    const sizes = completions.sizes.map((each) => ({ ...each, name: size(each) })).filter((each) => each.messages > 0);
+    const flows = completions.flows.filter((each) => each.messages > 0);
+    if (sizes.length === 0) return [element("p", {}, "No message was completed.")];
+    let lines = sizes;
+    const option = (colors) => ({
+        grid: { left: 60, right: 24, top: 40, bottom: 50 },
+        legend: { top: 4, textStyle: { color: colors.ink }, data: lines.slice(0, 16).map((each) => each.name), inactiveColor: colors.line },
+        xAxis: { type: "log", name: "\u00b5s", nameLocation: "end", nameGap: 4, ...axis_style(colors) },
+        yAxis: { type: "value", min: 0, max: 100, name: "% of messages", ...axis_style(colors) },
+        tooltip: { ...tooltip_style(colors), trigger: "item", formatter: (item) => tip(item.seriesName, [[null, `${item.value[1]} % within`, formats.ns(item.value[2])]]) },
+        series: lines.slice(0, 16).map((each, n) => ({
+            type: "line", name: each.name, step: "end", symbol: "circle", symbolSize: 5, showAllSymbol: true, itemStyle: { color: color_of(n) }, lineStyle: { color: color_of(n), width: 1.8, type: dash_of(n) },
+            data: each.ns.map((ns, i) => [Math.max(ns, 1) / 1000, completions.per_mille[i] / 10, ns]),
+        })),
+    });
+    const picture = chart("Distribution of completion times; a table is below it", 340, option);
+    const quantile = (share, head) => ({ head, get: (each) => each.ns[completions.per_mille.indexOf(share)], show: formats.ns });
+    const columns = (head) => [{ head, get: (each) => each.name }, { head: "Messages", get: (each) => each.messages },
+        quantile(0, "Shortest"), quantile(500, "p50"), quantile(900, "p90"), quantile(990, "p99"), quantile(999, "p999"), quantile(1000, "Longest")];
+    return [
+        element("div", { class: "controls screen" }, choice("Lines by", ["size of message", "flow"], (n) => { lines = n === 0 ? sizes : flows; picture.draw(); })),
+        picture.box, table("By size", columns("Size"), sizes), folded("By flow", table("By flow", columns("Flow"), flows)),
+    ];
+}
