@@ -284,3 +284,10 @@ TEST(Junit, FailuresAndErrorsAreEscapedAndCounted) {
     CHECK(says(text, "<testsuite name=\"two\" tests=\"1\" failures=\"0\" errors=\"1\">"));
     CHECK(says(text, "no &lt;file&gt;"));
 }
+
+TEST(Junit, WhatXmlCannotHaveIsReplaced) {
+    const std::string text =
+        junit_text({{"a\x01\xEF\xBF\xBE\xEF\xBF\xBFz", nullptr, {"file \xFF.toml \xEF\xBF\xBD"}}});
+    CHECK(says(text, "\"a \xEF\xBF\xBD\xEF\xBF\xBDz\""));
+    CHECK(says(text, "file \xEF\xBF\xBD.toml \xEF\xBF\xBD\n"));
+}

@@ -51,6 +51,28 @@ seeds = 2
 """
 
 
+# What junit-10.xsd of Jenkins' xUnit plugin demands of each element: attributes it must and may have, and children.
+JUNIT = {
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": ({"name", "tests", "failures", "errors"},
+                  {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
+                  {"testsuite", "properties", "testcase", "system-out", "system-err"}),
+    "testcase": ({"name"}, {"time", "classname", "group"}, {"skipped", "error", "failure", "system-out", "system-err"}),
+    "failure": (set(), {"type", "message"}, set()),
+    "error": (set(), {"type", "message"}, set()),
+}
+
+
+def junit_faults(node):
+    must, may, children = JUNIT[node.tag]
+    faults = [f"{node.tag} lacks {name}" for name in must - set(node.attrib)]
+    faults += [f"{node.tag} has {name}" for name in set(node.attrib) - must - may]
+    faults += [f"{node.tag} has text" for text in (node.text, *(child.tail for child in node)) if children and (text or "").strip()]
+    for child in node:
+        faults += junit_faults(child) if child.tag in children else [f"{node.tag} has {child.tag}"]
+    return faults
+
+
 def asserting(that, **words):
     lines = "".join(f'{key} = "{value}"\n' for key, value in words.items())
     return f'[[assert]]\nthat = "{that}"\n{lines}'
@@ -109,14 +131,18 @@ class Assertions(Scenarios):
     def test_several_files_have_folders_and_one_junit_file(self):
         good, bad = self.folder / "good.toml", self.folder / "bad.toml"
         good.write_text(SMALL + asserting("verdict.lossless"))
-        bad.write_text(SMALL.replace('"small"', '"a <bad> one"') + asserting("flows.'in cast'.messages eq 0", why="<nothing>"))
+        bad.write_text(SMALL.replace('"small"', '"a <bad> \ufffe one"') + asserting("flows.'in cast'.messages eq 0", why="<nothing>"))
         junit = self.folder / "junit.xml"
         done = run([self.program, "run", good, bad, "--out", self.folder / "all", "--junit", junit])
         self.assertEqual(done.returncode, FALSE, done.stderr)
         for name in ("good", "bad"):
             self.assertTrue((self.folder / "all" / name / "report.json").exists())
         suites = xml.etree.ElementTree.parse(junit).getroot()
-        self.assertEqual([(suite.get("name"), suite.get("failures")) for suite in suites], [("small", "0"), ("a <bad> one", "1")])
+        self.assertEqual(junit_faults(suites), [])
+        self.assertEqual([(suite.get("name"), suite.get("failures")) for suite in suites], [("small", "0"), ("a <bad> \ufffd one", "1")])
+        for suite in suites:
+            self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
+            self.assertEqual((int(suite.get("failures")), int(suite.get("errors"))), (len(suite.findall("*/failure")), len(suite.findall("*/error"))))
         self.assertIn("<nothing>", suites[1][0][0].get("message"))
 
 

@@ -21,18 +21,21 @@ const dash_of = (n) => dashes[Math.floor(n / light.series.length) % dashes.lengt
 
 const drawn = [];  // each draws itself
 
-// `option(theme)`: of the library. `keys`: what a key does to the chart.
+const paper_width = 680;
+
+// `option(theme, width, height)`: of the library. `keys`: what a key does to the chart.
 function chart(label, height, option, keys = {}) {
     const box = element("div", { class: "chart", style: `height:${height}px`, tabindex: "0", role: "img", "aria-label": label });
     let made = null;
     const self = {
         box,
-        draw(animated = false) {
+        draw() {
             if (!box.isConnected || box.clientWidth === 0) return;
+            const width = printing ? paper_width : box.clientWidth;
             const zoom = made?.getOption().dataZoom?.[0];
             made?.dispose();
-            made = charts.init(box, null, { renderer: "svg", width: printing ? 680 : undefined, locale: "EN" });
-            made.setOption({ animation: animated, backgroundColor: "transparent", textStyle: { fontFamily: "inherit", color: theme().ink }, ...option(theme()) });
+            made = charts.init(box, null, { renderer: "svg", width, height, locale: "EN" });
+            made.setOption({ animation: false, backgroundColor: "transparent", textStyle: { fontFamily: "inherit", color: theme().ink }, ...option(theme(), width, height) });
             if (zoom) made.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: zoom.start, end: zoom.end });
         },
         zoom: () => made?.getOption().dataZoom?.[0] ?? { start: 0, end: 100 },
@@ -50,6 +53,7 @@ function chart(label, height, option, keys = {}) {
 function draw_all() {
     for (const each of drawn) each.draw();
     for (const each of document.querySelectorAll(".swatch[data-color]")) each.style.background = color_of(Number(each.dataset.color));
+    for (const each of document.querySelectorAll(".swatch[data-share]")) each.style.background = paused_color(Number(each.dataset.share));
 }
 function print_mode(on) {
     if (printing === on) return;
@@ -60,6 +64,14 @@ dark_wanted.addEventListener("change", draw_all);
 addEventListener("resize", draw_all);
 addEventListener("beforeprint", () => print_mode(true));
 addEventListener("afterprint", () => print_mode(false));
+
+// From idle to always paused; the root shows short pauses, too.
+function paused_color(share) {
+    const { idle, paused } = theme();
+    const channel = (color, n) => parseInt(color.slice(1 + 2 * n, 3 + 2 * n), 16);
+    const part = Math.sqrt(Math.min(1, share));
+    return `#${[0, 1, 2].map((n) => Math.round(channel(idle, n) + (channel(paused, n) - channel(idle, n)) * part).toString(16).padStart(2, "0")).join("")}`;
+}
 
 // Part of the time axis, by keys and buttons.
 function move_zoom(self, move, widen) {

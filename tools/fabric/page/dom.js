@@ -8,7 +8,7 @@ function element(tag, attributes = {}, ...children) {
         else if (value === true) made.setAttribute(name, "");
         else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
     }
-    made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
     return made;
 }
 
@@ -23,10 +23,13 @@ function scaled(value, units) {
     const digits = n === 0 && Number.isInteger(shown) ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(shown, 1))));
     return `${value < 0 ? "-" : ""}${shown.toFixed(digits)} ${units[n]}`.trim();
 }
+// Without digits that say nothing: "1 MB", not "1.00 MB".
+const short = (text) => text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
 const count = (value) => (Number.isInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ",") : String(+value.toPrecision(5)));
+const plural = (value, name) => `${count(value)} ${name}${value === 1 ? "" : "s"}`;
 const formats = {
     bps: (value) => scaled(value, ["b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"]),
-    bytes: (value) => scaled(value, ["B", "KB", "MB", "GB", "TB"]),
+    bytes: (value) => short(scaled(value, ["B", "KB", "MB", "GB", "TB"])),
     ns: (value) => scaled(value, ["ns", "\u00b5s", "ms", "s"]),
     ppm: (value) => `${(value / 1e4).toFixed(1)} %`,
     permille: (value) => `${(value / 1000).toFixed(2)}\u00d7`,

@@ -9,13 +9,13 @@
         drawn.length = 0;
         root.replaceChildren(...heading(run.name || run.fabric || "run", run.question));
         run_page(root, run);
-        root.querySelector("#verdict").after(contents(root));
+        (root.querySelector(".facts") ?? root.querySelector("#verdict")).after(contents(root));
         draw_all();
     };
     if (data.sweep) {
         page.replaceChildren(...heading(data.sweep.name, data.sweep.question));
         sweep_page(page, data.sweep, data.rows);
-        page.querySelector("#verdict").after(contents(page));
+        page.querySelector(".facts").after(contents(page));
         draw_all();
     } else if (data.runs.length === 1) {
         show(page, data.runs[0]);

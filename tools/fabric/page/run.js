@@ -9,7 +9,8 @@ function verdict_of(run) {
     const asserts = run.asserts.length === 0 ? "it asserts nothing"
         : failed === 0 ? `all ${run.asserts.length} assertions hold` : `${failed} of ${run.asserts.length} assertions are false`;
     const text = `${loss}; ${asserts}${run.verdict.interrupted ? "; interrupted" : ""}${run.errors?.length ? `; ${run.errors.join("; ")}` : ""}`;
-    const state = failed || run.errors?.length || lossless === false ? "bad" : run.asserts.length || lossless ? "good" : "open";
+    // What a scenario asserts is what is good; loss that it allows is told all the same.
+    const state = failed || run.errors?.length || (lossless === false && run.asserts.length === 0) ? "bad" : lossless === false || run.verdict.interrupted ? "open" : "good";
     return [state, text[0].toUpperCase() + text.slice(1)];
 }
 
@@ -71,7 +72,7 @@ function queue_table(part) {
         { head: "Packets sent", get: (queue) => queue.tx_packets },
         { head: "Marked", get: (queue) => queue.ecn_marked_packets },
         { head: "Dropped", get: (queue) => queue.dropped_packets },
-    ], part.queues, 25);
+    ], [...part.queues].sort((a, b) => b.watermark_bytes - a.watermark_bytes), 15);
 }
 
 // Chains that share their end, as a tree from where the pauses began to the hosts that waited.
@@ -88,12 +89,12 @@ function pause_tree(tree) {
         }
     }
     const list = (level, first) => element("ul", { class: first ? "tree" : null }, [...level].map(([name, node]) =>
-        element("li", {}, element("b", {}, name), first ? " " : " waited ", figure(node.ns, formats.ns), ` in ${count(node.pauses)} pauses`,
+        element("li", {}, element("b", {}, name), first ? " " : " waited ", figure(node.ns, formats.ns), ` in ${plural(node.pauses, "pause")}`,
             node.below.size > 0 ? list(node.below, false) : null)));
     const more = tree.chains.length >= 20 ? [element("p", { class: "note" }, "The 20 longest chains; the report has the sums.")] : [];
-    const victims = tree.victims === 0 ? [] : [element("p", {}, `${count(tree.victims)} flows of those hosts had nothing to do with it: `,
-        tree.worst_victims.slice(0, 5).map((each) => `${each.flow} from ${each.from} to ${each.to} (${formats.ns(each.waited_ns)})`).join(", "), "\u2026")];
-    return [element("h3", {}, tree.text), element("p", { class: "note" }, figure(tree.paused_ns, formats.ns), ` in all, ${count(tree.pauses)} pauses, up to ${tree.hops} hops, ${Object.keys(tree.hosts).length} hosts waited`),
+    const victims = tree.victims === 0 ? [] : [element("p", {}, `${plural(tree.victims, "flow")} of those hosts had nothing to do with it: `,
+        tree.worst_victims.slice(0, 5).map((each) => `${each.flow} from ${each.from} to ${each.to} (${formats.ns(each.waited_ns)})`).join(", "), tree.victims > 5 ? ", \u2026" : ".")];
+    return [element("h3", {}, tree.text), element("p", { class: "note" }, figure(tree.paused_ns, formats.ns), ` in all, ${plural(tree.pauses, "pause")}, up to ${plural(tree.hops, "hop")}, ${plural(Object.keys(tree.hosts).length, "host")} waited`),
         list(root, true), more, victims];
 }
 
@@ -108,7 +109,7 @@ function pause_section(run) {
     const trees = run.pause_trees.slice(0, 10).map(pause_tree).flat();
     const cycles = run.pause_cycles.map((each) => element("p", { class: "false" }, `Circle at ${formats.ns(each.at_ns)}: ${each.text}`));
     if (whole.count === 0) return [element("p", {}, "No host or switch was paused.")];
-    return [element("p", {}, `${count(whole.count)} pauses, from where each began down to who waited for it.`), cycles, trees,
+    return [element("p", {}, `${plural(whole.count, "pause")}, from where each began down to who waited for it.`), cycles, trees,
         run.pause_trees.length > 10 ? element("p", { class: "note" }, `and ${run.pause_trees.length - 10} more roots in the report`) : null, by_phase];
 }
 
@@ -116,7 +117,9 @@ function ledger_section(run) {
     const ledger = run.ledger;
     const entries = Object.entries(ledger).filter(([, value]) => typeof value === "number");
     const losses = Object.entries(ledger.dropped_by).flatMap(([place, reasons]) => Object.entries(reasons).map(([reason, frames]) => ({ place, reason, frames })));
-    return [table(`Every frame; the ledger ${ledger.balanced ? "balances" : "does NOT balance"}`, entries.map(([name]) => ({ head: name.replaceAll("_", " "), get: (row) => row[name] })), [ledger]),
+    return [table(`Every frame; the ledger ${ledger.balanced ? "balances" : "does NOT balance"}`, [
+        { head: "Frames", get: ([name]) => name.replaceAll("_", " ") }, { head: "Number", get: ([, value]) => value },
+    ], entries),
         losses.length === 0 ? element("p", {}, "Nothing was lost.") : table("Lost", [
             { head: "Place", get: (row) => row.place }, { head: "Reason", get: (row) => row.reason }, { head: "Frames", get: (row) => row.frames },
         ], losses)];

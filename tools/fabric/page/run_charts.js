@@ -22,6 +22,7 @@ function places_of(run) {
                 const turn = angle(at.get(name)) + (n - (hosts.length - 1) / 2) * Math.min(0.28, 5 / ring.length / hosts.length);
                 places.set(host, [500 + 420 * Math.cos(turn), 300 + 260 * Math.sin(turn)]);
             });
+        run.nodes.forEach((node, n) => places.has(node.name) || places.set(node.name, [10 * n, 620]));
         return [places, 600];
     }
     for (const [tier, nodes] of tiers)
@@ -29,17 +30,15 @@ function places_of(run) {
     return [places, 150 * top];
 }
 
-// From idle to always paused; the root shows short pauses, too.
-function mix(from, to, part) {
-    const channel = (color, n) => parseInt(color.slice(1 + 2 * n, 3 + 2 * n), 16);
-    return `#${[0, 1, 2].map((n) => Math.round(channel(from, n) + (channel(to, n) - channel(from, n)) * Math.sqrt(part)).toString(16).padStart(2, "0")).join("")}`;
-}
-
 function topology_chart(run, part) {
-    const [places, height] = places_of(run);
+    const [places, rows] = places_of(run);
+    const far = (n) => [Math.min(...[...places.values()].map((place) => place[n])), Math.max(...[...places.values()].map((place) => place[n]))];
+    const [[left, right], [top, bottom]] = [far(0), far(1)];
     const crowded = run.nodes.filter((node) => node.tier === 0).length > 40;
-    const option = (colors) => {
+    const option = (colors, width, height) => {
         const { links, from_ns, to_ns } = part();
+        // In pixels, so that the library scales nothing.
+        const place = ([x, y]) => [((x - left) / (right - left || 1)) * (width - 80), ((y - top) / (bottom - top || 1)) * (height - 70)];
         const ids = new Map(run.nodes.map((node, n) => [node.name, `n${n}`]));
         const seen = new Map();
         const edges = links.flatMap((link) => {
@@ -51,7 +50,7 @@ function topology_chart(run, part) {
                 return {
                     source: ids.get(direction.from), target: ids.get(direction.to), link, direction, paused,
                     lineStyle: {
-                        width: 1 + 6 * Math.min(1, direction.load_ppm / 1e6), color: mix(colors.idle, colors.paused, Math.min(1, paused)),
+                        width: 1 + 6 * Math.min(1, direction.load_ppm / 1e6), color: paused_color(paused),
                         curveness: 0.05 + 0.08 * copy, opacity: 1, type: link.cut ? "dashed" : "solid",
                     },
                 };
@@ -65,8 +64,8 @@ function topology_chart(run, part) {
             ])) },
             series: [{
                 type: "graph", layout: "none", roam: !printing, left: 40, right: 40, top: 30, bottom: 40, edges, emphasis: { scale: false },
-                data: run.nodes.map((node, n) => ({
-                    id: ids.get(node.name), name: node.name, x: places.get(node.name)?.[0] ?? 10 * n, y: places.get(node.name)?.[1] ?? height + 60,
+                data: run.nodes.map((node) => ({
+                    id: ids.get(node.name), name: node.name, x: place(places.get(node.name))[0], y: place(places.get(node.name))[1],
                     symbol: node.tier === 0 ? "circle" : "roundRect", symbolSize: node.tier === 0 ? (crowded ? 7 : 13) : [Math.max(46, 8 * node.name.length + 12), 22],
                     itemStyle: { color: node.tier === 0 ? colors.host : colors.node },
                     label: { show: true, position: node.tier === 0 ? "bottom" : "inside", color: node.tier === 0 ? colors.ink : "#ffffff", fontSize: crowded && node.tier === 0 ? 9 : 12, rotate: crowded && node.tier === 0 ? 90 : 0 },
@@ -74,12 +73,12 @@ function topology_chart(run, part) {
             }],
         };
     };
-    return chart("Topology; the table below it has the same figures", Math.min(640, Math.max(300, height + 120)), option);
+    return chart("Topology; the table below it has the same figures", Math.min(640, Math.max(300, rows + 120)), option);
 }
 
 function topology_legend() {
     const shares = [0, 0.05, 0.25, 0.5, 1];
-    const swatches = shares.map((share) => element("span", {}, element("span", { class: "swatch", style: `background:${mix(light.idle, light.paused, share)}` }), `${share * 100} %\u2002`));
+    const swatches = shares.map((share) => element("span", {}, element("span", { class: "swatch", "data-share": share }), `${share * 100} %\u2002`));
     return element("p", { class: "note" }, "Width: load. Color: part of the time that the sender was paused: ", swatches, " Two lines a link: one of each direction.");
 }
 
@@ -89,6 +88,7 @@ const rates_of = (totals, at_ns, factor) => totals.map((total, n) => {
     return length <= 0 ? 0 : ((total - totals[n - 1]) * factor) / length;
 });
 const microseconds = (ns) => ns / 1000;
+const time_labels = (colors) => ({ color: colors.soft, hideOverlap: true, formatter: (value) => short(formats.ns(value * 1000)) });
 
 function paused_rows(run) {
     const { rows, bin_ns } = run.pause_timeline;
@@ -129,8 +129,8 @@ function time_section(run) {
         return {
             title: list.map((grid, n) => ({ text: grid.title, left: 6, top: n * height + 2, textStyle: { color: colors.ink, fontSize: 13, fontWeight: 600 } })),
             grid: list.map((_, n) => ({ left: 64, right: 18, top: n * height + 28, height: height - 56 })),
-            xAxis: list.map((_, n) => ({ gridIndex: n, type: "value", min: 0, max: microseconds(run.end_ns), ...axis_style(colors), splitLine: { show: false }, name: n === list.length - 1 ? "\u00b5s" : "", nameLocation: "end", nameGap: 4 })),
-            yAxis: list.map((grid, n) => ({ gridIndex: n, type: "value", min: 0, max: grid.unit === "%" ? 100 : null, splitNumber: 3, ...axis_style(colors) })),
+            xAxis: list.map((_, n) => ({ gridIndex: n, type: "value", min: 0, max: microseconds(run.end_ns), ...axis_style(colors), splitLine: { show: false }, axisLabel: time_labels(colors) })),
+            yAxis: list.map((grid, n) => ({ gridIndex: n, type: "value", min: 0, ...(grid.unit === "%" ? { max: 100, interval: 50 } : {}), splitNumber: 3, ...axis_style(colors) })),
             axisPointer: { link: [{ xAxisIndex: "all" }], lineStyle: { color: colors.soft } },
             dataZoom: printing ? [] : [{ type: "slider", xAxisIndex: all, bottom: 4, height: 20, borderColor: colors.line, textStyle: { color: colors.soft }, labelFormatter: (value) => formats.ns(value * 1000) },
                 { type: "inside", xAxisIndex: all, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
@@ -177,7 +177,7 @@ function completion_section(run) {
     const option = (colors) => ({
         grid: { left: 60, right: 24, top: 40, bottom: 50 },
         legend: { top: 4, textStyle: { color: colors.ink }, data: lines.slice(0, 16).map((each) => each.name), inactiveColor: colors.line },
-        xAxis: { type: "log", name: "\u00b5s", nameLocation: "end", nameGap: 4, ...axis_style(colors) },
+        xAxis: { type: "log", ...axis_style(colors), axisLabel: time_labels(colors) },
         yAxis: { type: "value", min: 0, max: 100, name: "% of messages", ...axis_style(colors) },
         tooltip: { ...tooltip_style(colors), trigger: "item", formatter: (item) => tip(item.seriesName, [[null, `${item.value[1]} % within`, formats.ns(item.value[2])]]) },
         series: lines.slice(0, 16).map((each, n) => ({

@@ -29,10 +29,11 @@ function sweep_page(root, sweep, rows) {
     const failed = rows.filter((row) => row.error !== null).length;
     const met = rows.filter((row) => row.met).length;
     const seeds = [...new Set(rows.map((row) => row.seed))];
+    const asserts = rows.some((row) => row.asserts.length > 0);
     const whole = rows.length === sweep.runs;
     root.append(
-        element("p", { class: `verdict ${met === rows.length ? "good" : "bad"}`, id: "verdict" },
-            `All assertions hold in ${met} of ${rows.length} runs${failed ? `; ${failed} could not be judged` : ""}${whole ? "" : `; ${sweep.runs} were wanted`}`),
+        element("p", { class: `verdict ${met < rows.length ? "bad" : asserts ? "good" : "open"}`, id: "verdict" },
+            `${asserts ? `All assertions hold in ${met} of ${rows.length} runs` : `${plural(rows.length, "run")}; nothing is asserted`}${failed ? `; ${failed} could not be judged` : ""}${whole ? "" : `; ${sweep.runs} were wanted`}`),
         facts([["Runs", figure(rows.length, count)], ["Seeds", figure(seeds.length, count)], ...sweep.axes.map((axis) => [axis.path, axis.values.join(", ")])]));
     const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
     let axes = sweep.axes.map((axis) => ({ name: axis.path, short: axis.path.split(".").slice(-2).join("."), values: axis.values.map(text), of: (row) => text(row.values[axis.path]) }));
@@ -52,7 +53,7 @@ function sweep_page(root, sweep, rows) {
     const lines_option = (colors) => {
         const names = across ? across.values : [shown.name];
         const cells = names.map((name) => along.values.map((x) => at(x, name)));
-        const band = (name, pick, more) => ({ type: "line", name, data: pick, symbol: "none", stack: `band ${name}`, lineStyle: { opacity: 0 }, silent: true, tooltip: { show: false }, ...more });
+        const band = (name, pick, more) => ({ type: "line", name, data: pick, symbol: "none", stack: `band ${name}`, lineStyle: { opacity: 0 }, itemStyle: { color: color_of(names.indexOf(name)) }, silent: true, tooltip: { show: false }, ...more });
         return {
             grid: { left: 84, right: 24, top: across ? 64 : 40, bottom: 56 },
             title: { text: across ? `Lines: ${across.name}` : "", left: 6, top: 4, textStyle: { color: colors.soft, fontSize: 12, fontWeight: 400 } },
@@ -84,7 +85,7 @@ function sweep_page(root, sweep, rows) {
                 return tip(`${along.short} = ${along.values[item.value[0]]}, ${across.short} = ${across.values[item.value[1]]}`, [[null, "mean", shown.show(cell.mean)], [null, "over seeds", `${shown.show(cell.least)} to ${shown.show(cell.most)}`], [null, "runs", count(cell.runs)]]);
             } },
             series: [{ type: "heatmap", data: cells.map(([i, j, cell]) => [i, j, cell.mean]), itemStyle: { borderColor: colors.paper, borderWidth: 1 },
-                label: { show: cells.length <= 150, formatter: (item) => shown.show(item.value[2]), color: colors.ink, textBorderColor: colors.paper, textBorderWidth: 2, fontSize: 11 } }],
+                label: { show: cells.length <= 150, formatter: (item) => shown.show(item.value[2]), color: colors.ink, backgroundColor: colors.paper, padding: [2, 4], borderRadius: 3, fontSize: 11 } }],
         };
     };
     const fill = () => tables.replaceChildren(...table(`${shown.name}: mean and spread over seeds`, [
@@ -106,7 +107,7 @@ function sweep_page(root, sweep, rows) {
             element("p", { class: "note" }, `The line is the mean of ${count(seeds.length)} seeds, the band reaches from the least to the most.`), folded("As a table", tables)),
         section("runs", "Every run", table(`${count(rows.length)} runs`, [
             { head: "Run", get: (row) => row.run }, ...sweep.axes.map((axis) => ({ head: axis.path, get: (row) => text(row.values[axis.path]) })), { head: "Seed", get: (row) => row.seed },
-            { head: "Assertions", get: (row) => (row.error !== null ? row.error : element("span", { class: row.met ? "met" : "false" }, row.asserts.length === 0 ? "none" : row.met ? "\u2713 hold" : `\u2717 FALSE: ${row.asserts.filter((each) => each.met !== true).map((each) => each.that).join("; ")}`)) },
+            { head: "Assertions", get: (row) => (row.error !== null ? row.error : row.asserts.length === 0 ? "none" : element("span", { class: row.met ? "met judged" : "false judged" }, row.met ? "\u2713 hold" : `\u2717 FALSE: ${row.asserts.filter((each) => each.met !== true).map((each) => each.that).join("; ")}`)) },
             ...figures.slice(0, -1).map((each) => ({ head: each.name, get: (row) => each.get(row) ?? null, show: each.show })),
         ], rows, 100)));
     fill();

@@ -1,5 +1,5 @@
-// Text as XML, SVG and HTML have it, in an element or in an attribute. Control characters, which XML cannot
-// have, become blanks.
+// Text as XML, SVG and HTML have it, in an element or in an attribute. What XML 1.0 (section 2.2) cannot have
+// is replaced: control characters by blanks, U+FFFE, U+FFFF and bytes that are no UTF-8 by U+FFFD.
 #pragma once
 
 #include <string>
@@ -7,23 +7,6 @@
 
 namespace sluice::fabric {
 
-inline std::string xml_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '&')
-            out += "&amp;";
-        else if (c == '"')
-            out += "&quot;";
-        else if (static_cast<unsigned char>(c) < ' ' && c != '\n')
-            out += ' ';
-        else
-            out += c;
-    }
-    return out;
-}
+std::string xml_text(std::string_view text);
 
 }  // namespace sluice::fabric
