@@ -285,11 +285,21 @@ class Files(Pages):
     def test_refusals(self):
         for words, said in ((["report", self.folder], "neither report.json nor sweep.json"),):
             self.assertIn(said, self.fabric(*words, status=1).stderr)
-        for name, text in (("report.json", '{"fabric": "x", "end_ns": "y"}'), ("sweep.json", "{}")):
-            folder = self.folder / name.replace(".", "_")
-            folder.mkdir()
-            (folder / name).write_text(text)
-            self.assertNotIn("internal", self.fabric("report", folder, status=1).stderr)
+        out, _ = self.run_page()
+        whole = json.loads((out / "report.json").read_text())
+        damaged = [{key: value for key, value in whole.items() if key != lost} for lost in whole]
+        damaged += [{**whole, key: [7]} for key in whole] + [{**whole, "flows": [{}], "links": {"a": 5}, "switches": {"b": {"ports": {"c": {}}}}}]
+        folder = self.folder / "damaged"
+        folder.mkdir()
+        for report in [*damaged, 7]:
+            (folder / "report.json").write_text(json.dumps(report))
+            done = run([self.program, "report", folder])
+            self.assertIn(done.returncode, (0, 1))  # what the page does not use may be wrong
+            self.assertNotRegex(done.stderr, "internal|Assert")
+        for text in ("{}", "7", '{"name": 7}'):
+            (folder / "sweep.json").write_text(text)
+            (folder / "sweep.jsonl").write_text('{"run": 1, "figures": {}}\n')
+            self.assertIn(run([self.program, "report", folder]).returncode, (0, 1))
         find = SWEEP.split("[vary]")[0] + '[find]\nleast = "flow.0.message"\nwithin = "1KB..2KB"\n'
         self.assertIn("a search has no page", self.fabric("sweep", self.file("find", find), "--html", self.folder / "f.html", status=2).stderr)
 
@@ -351,8 +361,8 @@ class InBrowser(Pages):
             self.assertEqual([(row[0], row[1], row[4], row[6]) for row in links],
                              [(name, direction["from"], str(direction["load_ppm"]), str(direction["packets"]))
                               for name, link in figures["links"].items() for direction in link["directions"]])
-        ledger = tab.evaluate("[...document.querySelectorAll('#ledger table')[0].tBodies[0].rows[0].cells].map(cell => Number(cell.querySelector('data').value))")
-        self.assertEqual(ledger, [value for value in report["ledger"].values() if type(value) is int])
+        ledger = tab.evaluate("[...document.querySelectorAll('#ledger table')[0].tBodies[0].rows].map(row => [row.cells[0].textContent, Number(row.cells[1].querySelector('data').value)])")
+        self.assertEqual(ledger, [[name.replace("_", " "), value] for name, value in report["ledger"].items() if type(value) is int])
         # 4 grids of lines, a topology, a distribution; and texts of a figure near it.
         self.assertEqual(tab.evaluate("document.querySelectorAll('.chart svg').length"), 3)
         self.assertGreater(tab.evaluate("document.querySelectorAll('.chart svg path').length"), 30)

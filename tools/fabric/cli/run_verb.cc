@@ -119,12 +119,15 @@ int run_verb(const Arguments& arguments) {
             own = finish(out_of(each), each.plan, *outcome);
             if (each.asserts.empty() && !scenario.question.empty())
                 say("\n{}: it asserts nothing, so nothing can fail; do: write [[assert]]\n", each.name());
-            for_page.push_back(run_for_page(each.name(), outcome->report, outcome->series, outcome->errors));
+            if (!arguments.html.empty())
+                for_page.push_back(
+                    run_for_page(each.name(), outcome->report, outcome->series, outcome->errors));
             results.push_back({each.name(), std::move(outcome->report), std::move(outcome->errors)});
         } else {
             for (const std::string& error : outcome.error().texts) complain("sluice-fabric: {}\n", error);
             own = outcome.error().is_configuration ? exit_configuration : exit_failed;
-            for_page.push_back(run_for_page(each.name(), nullptr, nullptr, outcome.error().texts));
+            if (!arguments.html.empty())
+                for_page.push_back(run_for_page(each.name(), nullptr, nullptr, outcome.error().texts));
             results.push_back({each.name(), nullptr, outcome.error().texts});
         }
         if (status == exit_done) status = own;

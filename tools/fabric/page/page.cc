@@ -58,7 +58,7 @@ std::string page_of(const std::string& title, const std::string& verdict, const 
 Json members(const Json& of, std::initializer_list<const char*> names) {
     Json made = Json::object();
     for (const char* name : names)
-        if (of.contains(name)) made[name] = of[name];
+        if (of.contains(name)) made[name] = of.at(name);
     return made;
 }
 
@@ -66,17 +66,18 @@ Json members(const Json& of, std::initializer_list<const char*> names) {
 Json queues_of(const Json& switches, const char* depth) {
     Json queues = Json::array();
     for (const auto& [device, figures] : switches.items())
-        for (const auto& [port, one] : figures["ports"].items())
-            for (std::size_t n = 0; n < one["queues"].size(); ++n) {
-                const Json& queue = one["queues"][n];
-                if (queue["tx_packets"] == 0 && queue["dropped_packets"] == 0 && queue[depth] == 0) continue;
+        for (const auto& [port, one] : figures.at("ports").items())
+            for (std::size_t n = 0; n < one.at("queues").size(); ++n) {
+                const Json& queue = one.at("queues").at(n);
+                if (queue.at("tx_packets") == 0 && queue.at("dropped_packets") == 0 && queue.at(depth) == 0)
+                    continue;
                 queues.push_back({{"switch", device},
                                   {"port", port},
                                   {"queue", n},
-                                  {"watermark_bytes", queue[depth]},
-                                  {"tx_packets", queue["tx_packets"]},
-                                  {"ecn_marked_packets", queue["ecn_marked_packets"]},
-                                  {"dropped_packets", queue["dropped_packets"]}});
+                                  {"watermark_bytes", queue.at(depth)},
+                                  {"tx_packets", queue.at("tx_packets")},
+                                  {"ecn_marked_packets", queue.at("ecn_marked_packets")},
+                                  {"dropped_packets", queue.at("dropped_packets")}});
             }
     return queues;
 }
@@ -85,13 +86,13 @@ Json queues_of(const Json& switches, const char* depth) {
 Json part_of(const std::string& name, const Json& figures, std::uint64_t from_ns, std::uint64_t to_ns,
              Json pauses, const char* depth) {
     Json flows = Json::array();
-    for (const Json& flow : figures["flows"])
+    for (const Json& flow : figures.at("flows"))
         flows.push_back(
             members(flow, {"name", "queue_pairs", "messages", "failed_messages", "delivered_bytes",
                            "throughput_bps", "completion_ns", "slowdown_permille", "retransmitted_packets",
                            "cnp_received_packets", "paused_ns"}));
     Json links = Json::array();
-    for (const auto& [link, of] : figures["links"].items()) {
+    for (const auto& [link, of] : figures.at("links").items()) {
         Json one = {{"name", link}};
         one.update(members(of, {"speed_bps", "cut", "directions"}));
         links.push_back(std::move(one));
@@ -101,23 +102,8 @@ Json part_of(const std::string& name, const Json& figures, std::uint64_t from_ns
             {"to_ns", to_ns},
             {"flows", std::move(flows)},
             {"links", std::move(links)},
-            {"queues", queues_of(figures["switches"], depth)},
+            {"queues", queues_of(figures.at("switches"), depth)},
             {"pauses", std::move(pauses)}};
-}
-
-Json all_pauses(const Json& report) {
-    std::uint64_t paused_ns = 0, longest_ns = 0;
-    const auto end_ns = report["end_ns"].get<std::uint64_t>();
-    for (const Json& pause : report["pauses"]) {
-        const auto from = pause["from_ns"].get<std::uint64_t>();
-        const std::uint64_t until =
-            pause["until_ns"].is_null() ? end_ns : pause["until_ns"].get<std::uint64_t>();
-        paused_ns += until - from;
-        longest_ns = std::max(longest_ns, until - from);
-    }
-    return {{"count", report["pauses"].size() + report["pauses_left_out"].get<std::size_t>()},
-            {"paused_ns", paused_ns},
-            {"longest_ns", longest_ns}};
 }
 
 std::string title_of(const Json& run) {
@@ -132,17 +118,20 @@ Json run_for_page(const std::string& name, const Json& report, const Json& serie
                   const std::vector<std::string>& errors) {
     Json run = {{"name", name}, {"errors", errors}};
     if (report.is_null()) return run;
-    const auto end_ns = report["end_ns"].get<std::uint64_t>();
+    const auto end_ns = report.at("end_ns").get<std::uint64_t>();
     run.update(members(report, {"question", "fabric", "seed", "end_ns", "verdict", "ledger", "asserts"}));
     run["nodes"] = Json::array();
-    for (const auto& [host, figures] : report["hosts"].items())
+    for (const auto& [host, figures] : report.at("hosts").items())
         run["nodes"].push_back({{"name", host}, {"tier", 0}});
-    for (const auto& [device, figures] : report["switches"].items())
-        run["nodes"].push_back({{"name", device}, {"tier", figures["tier"]}});
-    run["parts"] = {part_of("whole run", report, 0, end_ns, all_pauses(report), "watermark_bytes")};
-    for (const auto& [phase, figures] : report["phases"].items())
-        run["parts"].push_back(part_of(phase, figures, figures["from_ns"].get<std::uint64_t>(),
-                                       figures["to_ns"].get<std::uint64_t>(), figures["pauses"],
+    for (const auto& [device, figures] : report.at("switches").items())
+        run["nodes"].push_back({{"name", device}, {"tier", figures.at("tier")}});
+    run["parts"] = {
+        part_of("whole run", report, 0, end_ns,
+                {{"count", report.at("pauses").size() + report.at("pauses_left_out").get<std::size_t>()}},
+                "watermark_bytes")};
+    for (const auto& [phase, figures] : report.at("phases").items())
+        run["parts"].push_back(part_of(phase, figures, figures.at("from_ns").get<std::uint64_t>(),
+                                       figures.at("to_ns").get<std::uint64_t>(), figures.at("pauses"),
                                        "user_watermark_bytes"));
     run.update(members(report, {"pause_trees", "pause_cycles", "pause_timeline", "events"}));
     run["series"] = series;
@@ -154,9 +143,9 @@ std::string run_page(const std::vector<Json>& runs) {
     for (const Json& run : runs) {
         std::size_t met = 0;
         if (run.contains("asserts"))
-            for (const Json& each : run["asserts"]) met += each["met"] == true ? 1 : 0;
+            for (const Json& each : run.at("asserts")) met += each.at("met") == true ? 1 : 0;
         verdict += run.contains("asserts") ? fmt::format("{}: {} of {} assertions hold. ", title_of(run), met,
-                                                         run["asserts"].size())
+                                                         run.at("asserts").size())
                                            : title_of(run) + ": it did not run. ";
     }
     const std::string title = runs.size() == 1 ? title_of(runs[0]) : fmt::format("{} scenarios", runs.size());
@@ -165,8 +154,8 @@ std::string run_page(const std::vector<Json>& runs) {
 
 std::string sweep_page(const Json& sweep, const std::vector<Json>& rows) {
     std::size_t met = 0;
-    for (const Json& row : rows) met += row["met"] == true ? 1 : 0;
-    return page_of(sweep["name"].get<std::string>(),
+    for (const Json& row : rows) met += row.at("met") == true ? 1 : 0;
+    return page_of(sweep.at("name").get<std::string>(),
                    fmt::format("All assertions hold in {} of {} runs.", met, rows.size()),
                    {{"sweep", sweep}, {"rows", rows}});
 }

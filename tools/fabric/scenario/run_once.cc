@@ -16,21 +16,23 @@ namespace {
 tl::unexpected<NoRun> no_run(std::string error) { return tl::unexpected(NoRun{{std::move(error)}, false}); }
 
 // False: it was interrupted.
-bool run_through(FabricSockets* sockets, Fabric& fabric, const RunOptions& options) {
+bool run_through(FabricSockets* sockets, Fabric& fabric, const RunOptions& options,
+                 const std::function<bool()>& goes_on) {
     constexpr unsigned steps_a_round = 256;
     unsigned steps = 0;
     const auto end = options.duration ? std::optional(Time{} + *options.duration) : std::nullopt;
     return fabric.loop().run(end, [&] {
         if (sockets != nullptr && ++steps % steps_a_round == 0) sockets->serve(std::chrono::microseconds(0));
-        return options.goes_on(fabric);
+        return goes_on();
     });
 }
 
 // The clock moves when a client says so. Likewise, but a clock that stands still is stopped, not interrupted.
-bool run_interactive(FabricSockets& sockets, Fabric& fabric, const RunOptions& options) {
+bool run_interactive(FabricSockets& sockets, const RunOptions& options,
+                     const std::function<bool()>& goes_on) {
     bool interrupted = false;
     sockets.let_clients_advance([&] {
-        interrupted = !options.goes_on(fabric);
+        interrupted = !goes_on();
         return !interrupted;
     });
     while (!options.is_stopped()) sockets.serve(std::chrono::milliseconds(20));
@@ -49,19 +51,16 @@ std::vector<std::string> never_judged(const Asserts& asserts, Fabric& fabric) {
 
 }  // namespace
 
-tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& asked) {
-    RunOptions options = asked;
+tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
     auto made = Fabric::create(plan, {options.interactive, options.threads});
     if (!made) return no_run(made.error());
     Fabric& fabric = **made;
     std::optional<FabricSeries> series;
-    if (asked.series) {
-        series.emplace(fabric);
-        options.goes_on = [&](Fabric& running) {
-            series->look();
-            return asked.goes_on(running);
-        };
-    }
+    if (options.series) series.emplace(fabric);
+    const auto goes_on = [&] {
+        if (series) series->look();
+        return options.goes_on(fabric);
+    };
     const bool judges = options.asserts != nullptr && !options.asserts->empty();
     if (judges)
         if (auto wrong = never_judged(*options.asserts, fabric); !wrong.empty())
@@ -78,8 +77,8 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
         if (!opened) return no_run(opened.error());
         sockets = std::move(*opened);
     }
-    const bool ended = options.interactive ? run_interactive(*sockets, fabric, options)
-                                           : run_through(sockets.get(), fabric, options);
+    const bool ended = options.interactive ? run_interactive(*sockets, options, goes_on)
+                                           : run_through(sockets.get(), fabric, options, goes_on);
     sockets.reset();
     RunOutcome outcome;
     outcome.interrupted = !ended;
