@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The page of sluice-fabric: what it says is what report, series and rows say; the same bytes each time; nothing from outside.
 
-Where there is a chromium (always with --long, as long as it is installed), also what a browser makes of it.
+With --long, where chromium is installed, also what a browser makes of it.
 """
 
 import html.parser
@@ -234,8 +234,13 @@ class Files(Pages):
         fixed, mixed = completions["flows"]
         self.assertEqual((fixed["least_bytes"], fixed["most_bytes"]), (40_000, 40_000))
         self.assertGreater(mixed["messages"], 0)
+        # 1 KB to 200 KB evenly: a twentieth is short, half is long.
+        short, middle, long, longest = completions["sizes"]
+        self.assertEqual((short["to_bytes"], long["above_bytes"], long["to_bytes"], longest["messages"]), (10_000, 100_000, 1_000_000, 0))
+        self.assertEqual(short["messages"] + middle["messages"] - fixed["messages"] + long["messages"], mixed["messages"])
+        self.assertGreater(long["messages"], short["messages"])
+        self.assertGreater(long["ns"][0], short["ns"][0])
         used = [size for size in completions["sizes"] if size["messages"] > 0]
-        self.assertGreater(len(used), 1)  # those of 40 KB, and those of the distribution
         self.assertEqual(max(size["ns"][-1] for size in used), max(flow["completion_ns"]["max"] for flow in report["flows"]))
 
     def test_the_run_does_not_notice_it_and_its_bytes_are_the_same(self):
