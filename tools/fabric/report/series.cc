@@ -125,9 +125,9 @@ Json FabricSeries::queues_json(const std::vector<const Sample*>& samples) const 
     for (const auto& [queue, peak] : peaks) queues.push_back(queue), figures.push_back(peak);
     std::map<std::uint32_t, Json> columns;
     for (const std::size_t n : largest(figures, most_queues)) columns[queues[n]] = Json::array();
-    for (std::size_t row = 0; row < samples.size(); ++row) {
+    for (const Sample* sample : samples) {
         for (auto& [queue, column] : columns) column.push_back(0);
-        for (const Depth& depth : samples[row]->depths)
+        for (const Depth& depth : sample->depths)
             if (const auto found = columns.find(depth.queue); found != columns.end())
                 found->second.back() = depth.cells;
     }
