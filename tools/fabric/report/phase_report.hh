@@ -16,7 +16,7 @@ namespace sluice::fabric {
 // A run at one moment.
 struct RunMoment {
     Time at;
-    nlohmann::ordered_json figures;  // figures_json
+    nlohmann::ordered_json figures;  // of figures_json at least
     std::vector<roce::FlowStatistics> flows;
 };
 RunMoment moment_of(Fabric& fabric);
