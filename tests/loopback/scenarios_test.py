@@ -176,6 +176,16 @@ class Phases(Scenarios):
         self.assertLessEqual(max(longest), whole)
         self.assertGreaterEqual(max(longest), whole * 15 // 16)
 
+    def test_pauses_of_a_phase_are_those_within_it(self):
+        report, _ = self.report(SMALL.replace('"20KB"', '"400KB"\ndepth = 8') + PHASES)
+        for phase in report["phases"].values():
+            within = []
+            for pause in report["pauses"]:
+                until = report["end_ns"] if pause["until_ns"] is None else pause["until_ns"]
+                within.append(min(until, phase["to_ns"]) - max(pause["from_ns"], phase["from_ns"]))
+            within = [length for length in within if length > 0]
+            self.assertEqual(phase["pauses"], {"count": len(within), "paused_ns": sum(within), "longest_ns": max(within)})
+
     def test_phases_that_contradict_each_other_are_refused(self):
         for text, words in (('[[phase]]\nname = "a"\nfrom = "2us"\nto = "1us"\n', "ends before"),
                             ('[[phase]]\nname = "a"\n[[phase]]\nname = "b"\nfrom = "1us"\n', "begins before"),
