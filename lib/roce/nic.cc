@@ -27,14 +27,6 @@ std::vector<std::uint32_t> number_peers(std::span<const QpSettings> qps) {
     return result;
 }
 
-// Thousands of queue pairs are in no cache: each line that is missed costs as much as all the rest of a
-// packet.
-void fetch(const QueuePair& qp) {
-    constexpr std::size_t line = 64;
-    const auto* at = reinterpret_cast<const char*>(&qp);
-    for (std::size_t n = 0; n < sizeof qp; n += line) __builtin_prefetch(at + n);
-}
-
 bool is_data(Opcode opcode) { return opcode != Opcode::acknowledge && opcode != Opcode::cnp; }
 
 }  // namespace
@@ -59,17 +51,15 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
     : settings_(settings),
       flows_(std::move(flows)),
       flow_statistics_(flows_.size()),
-      peer_of_(number_peers(queue_pairs)),
       schedule_(data_classes(flows_, queue_pairs)),
       timers_(std::vector<ClassId>(queue_pairs.size(), 0)),
-      timer_at_(queue_pairs.size()),
       notification_(settings.cnp_scope, settings.cnp_interval, queue_pairs.size(), queue_pairs.size()),
       replies_(queue_pairs.size()),
-      cnps_(queue_pairs.size()),
-      cnps_of_(queue_pairs.size()) {
+      cnps_(queue_pairs.size()) {
     assert(settings.ring_frames > 0 && settings.first_qp > 0);
     in_use_ = 1U << settings.ack.priority | 1U << settings.cnp.priority;
     queue_pairs_.reserve(queue_pairs.size());
+    const std::vector<std::uint32_t> peers = number_peers(queue_pairs);
     for (QpIndex n = 0; n < queue_pairs.size(); ++n) {
         const QpSettings& own = queue_pairs[n];
         const FlowSettings& flow = flows_[own.flow];
@@ -77,6 +67,7 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
             flow.sizes.least_bytes() != flow.sizes.most_bytes())
             flow_statistics_[own.flow].by_size = std::vector<Histogram>(size_classes);
         queue_pairs_.emplace_back(settings_, flow, own, settings.first_qp + n, flow_statistics_[own.flow]);
+        queue_pairs_.back().listed.peer = peers[n];
         rings_[flow.data.priority].frames.resize(settings.ring_frames);
         room_ |= 1U << flow.data.priority;
         note_others(n);
@@ -97,7 +88,8 @@ void Nic::fill_rings(Time now) {
         const auto size = static_cast<std::uint32_t>(ring.frames.size());
         ring.frames[place < size ? place : place - size] = {turn.qp, qp.next_data(moment), pushed_++};
         if (ring.count == size) room_ &= ~(1U << priority);
-        if (qp.has_data())
+        qp.listed.sends = qp.has_data();
+        if (qp.listed.sends)
             schedule_.set_ready(turn.qp, qp.paced_until());
         else
             schedule_.set_idle(turn.qp);
@@ -105,7 +97,10 @@ void Nic::fill_rings(Time now) {
     }
     moment_ = max(moment_, now);
     const auto next = schedule_.first(room_);
-    if (next.qp != SendSchedule::nobody) fetch(queue_pairs_[next.qp]);
+    if (next.qp == SendSchedule::nobody || next.qp == fetched_) return;
+    fetched_ = next.qp;
+    queue_pairs_[next.qp].fetch();
+    schedule_.fetch(next.qp);
 }
 
 // Before an event.
@@ -133,9 +128,10 @@ void Nic::settle(Time now) {
 
 // An event of the queue pair has passed: when it is to be asked again.
 void Nic::note(QpIndex index, Time now) {
-    const QueuePair& qp = queue_pairs_[index];
-    if (qp.has_data() != schedule_.is_ready(index)) {
-        if (qp.has_data())
+    QueuePair& qp = queue_pairs_[index];
+    if (qp.has_data() != qp.listed.sends) {
+        qp.listed.sends = !qp.listed.sends;
+        if (qp.listed.sends)
             schedule_.set_ready(index, max(qp.paced_until(), now));
         else
             schedule_.set_idle(index);
@@ -144,13 +140,15 @@ void Nic::note(QpIndex index, Time now) {
 }
 
 void Nic::note_others(QpIndex index) {
-    const QueuePair& qp = queue_pairs_[index];
+    QueuePair& qp = queue_pairs_[index];
     if (qp.has_reply()) replies_.add(index);
     const auto timer = qp.next_timer();
-    if (timer && !(timers_.is_ready(index) && timer_at_[index] <= *timer)) {
-        timer_at_[index] = *timer;
+    std::optional<Time>& listed = qp.listed.timer;
+    if (timer && !(listed && *listed <= *timer)) {
+        listed = timer;
         timers_.set_ready(index, *timer);
-    } else if (!timer && timers_.is_ready(index)) {
+    } else if (!timer && listed) {
+        listed.reset();
         timers_.set_idle(index);
     }
 }
@@ -175,7 +173,7 @@ std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
     std::optional<NicFrame> frame;
     if (cnps_.count != 0 && (allowed >> settings_.cnp.priority & 1U) != 0) {
         const QpIndex index = cnps_.take();
-        if (--cnps_of_[index] != 0) cnps_.add(index);
+        if (--queue_pairs_[index].listed.cnps != 0) cnps_.add(index);
         ++queue_pairs_[index].statistics.cnps_sent;
         statistics_.last_cnp = now;
         statistics_.unanswered_since.reset();
@@ -209,6 +207,7 @@ void Nic::expire(Time now) {
     while (const auto index = timers_.next(now, 1)) {
         queue_pairs_[*index].expire(now);
         timers_.set_idle(*index);
+        queue_pairs_[*index].listed.timer.reset();
         note(*index, now);
     }
     settle(now);
@@ -216,7 +215,9 @@ void Nic::expire(Time now) {
 
 void Nic::foretell(std::span<const std::uint8_t> frame) const {
     const std::uint32_t index = guess_destination_qp(frame) - settings_.first_qp;
-    if (index < queue_pairs_.size()) fetch(queue_pairs_[index]);
+    if (index >= queue_pairs_.size()) return;
+    queue_pairs_[index].fetch();
+    notification_.fetch(index);
 }
 
 void Nic::receive_packet(const Incoming& packet, Time now) {
@@ -236,11 +237,12 @@ void Nic::receive_packet(const Incoming& packet, Time now) {
 }
 
 void Nic::receive_marked(QpIndex index, Time now) {
-    ++queue_pairs_[index].statistics.ce_received;
+    QueuePair& qp = queue_pairs_[index];
+    ++qp.statistics.ce_received;
     const bool due = !statistics_.last_cnp || now - *statistics_.last_cnp >= settings_.cnp_interval;
     if (due && !statistics_.unanswered_since) statistics_.unanswered_since = now;
-    if (!settings_.echo_ce || !notification_.on_marked(index, peer_of_[index], now)) return;
-    ++cnps_of_[index];
+    if (!settings_.echo_ce || !notification_.on_marked(index, qp.listed.peer, now)) return;
+    ++qp.listed.cnps;
     cnps_.add(index);
 }
 

@@ -117,15 +117,13 @@ class Nic {
     std::vector<FlowSettings> flows_;
     std::vector<FlowStatistics> flow_statistics_;
     std::vector<QueuePair> queue_pairs_;
-    std::vector<std::uint32_t> peer_of_;  // of each queue pair: peers counted from 0
-    SendSchedule schedule_;               // of data
-    SendSchedule timers_;                 // all in one class; not later than what is due
-    std::vector<Time> timer_at_;          // where one is ready
+    SendSchedule schedule_;  // of data
+    SendSchedule timers_;    // all in one class; not later than what is due
     NotificationPoint notification_;
     std::array<Ring, classes> rings_;
     Turns replies_;
     Turns cnps_;
-    std::vector<std::uint32_t> cnps_of_;  // to be sent, of each queue pair
+    QpIndex fetched_ = SendSchedule::nobody;  // sends next
     unsigned in_use_ = 0;
     unsigned room_ = 0;  // classes whose ring is not full
     Time moment_{};      // the last event

@@ -25,29 +25,30 @@ QueuePair::QueuePair(const NicSettings& nic, const FlowSettings& flow, const QpS
                      std::uint32_t number, FlowStatistics& flow_statistics)
     : nic_(&nic),
       flow_(&flow),
-      settings_(own),
       flow_statistics_(&flow_statistics),
+      settings_(own),
       stream_(payload_stream(nic.address, number)),
-      draws_{nic.seed, own.identity},
-      arrivals_(flow.arrivals, draws_),
       reaction_(nic.reaction),
       data_(writer_of(nic, own, flow.data)),
-      reply_(writer_of(nic, own, nic.ack)),
-      cnp_(writer_of(nic, own, nic.cnp)) {
+      draws_{nic.seed, own.identity},
+      arrivals_(flow.arrivals, draws_),
+      cnp_(writer_of(nic, own, nic.cnp)),
+      reply_(writer_of(nic, own, nic.ack)) {
     if (own.requests)
-        requester_.emplace(flow.requester);
+        end_.emplace<Requester>(flow.requester);
     else
-        responder_.emplace(flow.responder);
+        end_.emplace<RcResponder>(flow.responder);
 }
 
 bool QueuePair::has_room() const {
-    return requester_ && requester_->state() != Requester::State::failed &&
-           arrivals_.message() < flow_->messages && requester_->posted() < flow_->requester.messages;
+    const Requester* end = requester();
+    return end != nullptr && end->state() != Requester::State::failed &&
+           end->posted() < flow_->requester.messages && arrivals_.message() < flow_->messages;
 }
 
 std::optional<Time> QueuePair::next_timer() const {
-    if (!requester_) return std::nullopt;
-    std::optional<Time> next = requester_->next_timer();
+    if (!settings_.requests) return std::nullopt;
+    std::optional<Time> next = requester()->next_timer();
     if (!has_room()) return next;
     const auto message = arrivals_.next();
     if (message && (!flow_->stop || *message < *flow_->stop)) take_earlier(next, *message);
@@ -55,8 +56,8 @@ std::optional<Time> QueuePair::next_timer() const {
 }
 
 void QueuePair::expire(Time now) {
-    if (!requester_) return;
-    requester_->expire(now);
+    if (!settings_.requests) return;
+    as_requester().expire(now);
     complete(now);
     post_due(now);
 }
@@ -67,14 +68,14 @@ void QueuePair::post_due(Time now) {
         const auto at = arrivals_.next();
         if (!at || *at > now || (flow_->stop && *at >= *flow_->stop)) return;
         const std::uint32_t bytes = flow_->sizes.size(draws_(MessageDraw::size, arrivals_.message()));
-        if (!requester_->post(flow_->kind, bytes, at->ps)) return;
+        if (!as_requester().post(flow_->kind, bytes, at->ps)) return;
         arrivals_.take();
     }
 }
 
 void QueuePair::complete(Time now) {
     bool any = false;
-    while (const auto message = requester_->take_completion()) {
+    while (const auto message = as_requester().take_completion()) {
         any = true;
         arrivals_.completed(now);
         if (message->failed) {
@@ -103,7 +104,7 @@ Duration QueuePair::time_on_empty_path(const Requester::Completion& message) con
 }
 
 Outgoing QueuePair::next_data(Time now) {
-    const Outgoing packet = requester_ ? *requester_->next(now) : *responder_->next();
+    const Outgoing packet = settings_.requests ? *as_requester().next(now) : *as_responder().next();
     const std::uint32_t bytes = wire_bytes(data_.frame_bytes(packet));
     reaction_.on_sent(bytes, now);
     paced_until_ = now + pace(bytes, reaction_.rate());
@@ -119,17 +120,17 @@ void QueuePair::check(const Incoming& packet, std::uint64_t offset, Time now) {
 }
 
 void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr, Time now) {
-    if (responder_) {
-        const RcResponder::Delivery delivery = responder_->receive(packet, rnr);
+    if (!settings_.requests) {
+        const RcResponder::Delivery delivery = as_responder().receive(packet, rnr);
         if (delivery.kind == RcResponder::Delivery::Kind::none) return;
         if (delivery.kind == RcResponder::Delivery::Kind::payload) check(packet, delivery.offset, now);
         if (delivery.ends_message) ++statistics.delivered;
         return;
     }
     if (packet.opcode == Opcode::acknowledge) {
-        requester_->receive_aeth(packet.psn, packet.aeth.syndrome, now);
+        as_requester().receive_aeth(packet.psn, packet.aeth.syndrome, now);
     } else if (packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only) {
-        const auto data = requester_->receive_response(packet.psn, packet.payload_bytes(), now);
+        const auto data = as_requester().receive_response(packet.psn, packet.payload_bytes(), now);
         if (data.bytes != 0) check(packet, data.offset, now);
     }
     complete(now);

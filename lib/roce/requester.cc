@@ -24,7 +24,7 @@ std::uint8_t rnr_syndrome(Duration delay) {
 }
 
 Requester::Requester(const RequesterSettings& settings)
-    : settings_(settings),
+    : settings_(&settings),
       ring_(settings.messages),
       posted_end_(first_sequence(settings.first_psn)),
       acknowledged_{posted_end_, 0},
@@ -42,7 +42,7 @@ bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie) {
     Message& message = at(tail_++);
     message = {.kind = kind,
                .bytes = bytes,
-               .packets = (bytes + settings_.mtu - 1) / settings_.mtu,
+               .packets = (bytes + settings_->mtu - 1) / settings_->mtu,
                .retransmissions = 0,
                .first = posted_end_,
                .offset = offset,
@@ -59,7 +59,7 @@ bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie) {
 std::uint64_t Requester::bytes_until(const Place& place) const {
     if (place.message == tail_) return posted_bytes_;
     const Message& message = at(place.message);
-    const std::uint64_t within = (place.sequence - message.first) * settings_.mtu;
+    const std::uint64_t within = (place.sequence - message.first) * settings_->mtu;
     return message.bytes_before + std::min<std::uint64_t>(within, message.bytes);
 }
 
@@ -77,17 +77,17 @@ bool Requester::fits(const Message& message, const Part& part) const {
         // READs of which the last response is still to come.
         const std::uint64_t complete =
             acknowledged_.message == tail_ ? posted_reads_ : at(acknowledged_.message).reads_before;
-        if (message.reads_before - complete >= settings_.most_reads) return false;
+        if (message.reads_before - complete >= settings_->most_reads) return false;
     }
+    if (settings_->window_bytes == 0) return true;
     const std::uint64_t outstanding = outstanding_bytes();
-    return settings_.window_bytes == 0 || outstanding == 0 ||
-           outstanding + part.bytes <= settings_.window_bytes;
+    return outstanding == 0 || outstanding + part.bytes <= settings_->window_bytes;
 }
 
 bool Requester::asks_for_ack(bool last, std::uint32_t bytes) {
     unasked_bytes_ += bytes;
-    const bool half = settings_.window_bytes != 0 && unasked_bytes_ >= settings_.window_bytes / 2;
-    const bool asks = ++unasked_packets_ >= settings_.ack_every || half || last;
+    const bool half = settings_->window_bytes != 0 && unasked_bytes_ >= settings_->window_bytes / 2;
+    const bool asks = ++unasked_packets_ >= settings_->ack_every || half || last;
     if (asks) unasked_bytes_ = unasked_packets_ = 0;
     return asks;
 }
@@ -95,10 +95,10 @@ bool Requester::asks_for_ack(bool last, std::uint32_t bytes) {
 Requester::Part Requester::next_part() const {
     const Message& message = at(next_.message);
     const auto index = static_cast<std::uint32_t>(next_.sequence - message.first);
-    const std::uint32_t done = index * settings_.mtu;
+    const std::uint32_t done = index * settings_->mtu;
     const std::uint32_t left = message.bytes - done;
     if (message.kind == Kind::read) return {done, left, left, message.packets - index};
-    return {done, left, std::min(left, settings_.mtu), 1};
+    return {done, left, std::min(left, settings_->mtu), 1};
 }
 
 bool Requester::has_next() const {
@@ -143,7 +143,7 @@ std::optional<Outgoing> Requester::next(Time now) {
     sent_end_ = std::max(sent_end_, next_.sequence);
     if (is_read || packet.ack_request) {
         asked_end_ = next_.sequence;
-        if (!timer_) timer_ = now + settings_.timeout;
+        if (!timer_) timer_ = now + settings_->timeout;
     }
     return packet;
 }
@@ -157,7 +157,7 @@ void Requester::progress_to(std::uint64_t sequence, Time now) {
     gap_known_ = false;
     if (state_ == State::waiting) return;
     timer_.reset();
-    if (acknowledged_.sequence < asked_end_) timer_ = now + settings_.timeout;
+    if (acknowledged_.sequence < asked_end_) timer_ = now + settings_->timeout;
 }
 
 // False: a READ before it is not complete, so that its responses are lost.
@@ -178,7 +178,7 @@ void Requester::go_back() {
 }
 
 void Requester::retry() {
-    if (settings_.retry_count != unlimited_retries && ++retries_ > settings_.retry_count) return fail();
+    if (settings_->retry_count != unlimited_retries && ++retries_ > settings_->retry_count) return fail();
     go_back();
 }
 
@@ -203,7 +203,7 @@ void Requester::receive_aeth(std::uint32_t psn, std::uint8_t syndrome, Time now)
         acknowledge_until(sequence, now);
         if (state_ == State::waiting) return;
         ++counters_.rnr_naks;
-        if (settings_.rnr_retry != unlimited_retries && ++rnr_retries_ > settings_.rnr_retry) return fail();
+        if (settings_->rnr_retry != unlimited_retries && ++rnr_retries_ > settings_->rnr_retry) return fail();
         go_back();
         state_ = State::waiting;
         timer_ = now + rnr_delay(syndrome);
@@ -239,8 +239,8 @@ Requester::ReadData Requester::receive_response(std::uint32_t psn, std::uint32_t
         retry();
         return {};
     }
-    const auto done = static_cast<std::uint32_t>(sequence - message.first) * settings_.mtu;
-    if (bytes != std::min(message.bytes - done, settings_.mtu)) return {};
+    const auto done = static_cast<std::uint32_t>(sequence - message.first) * settings_->mtu;
+    if (bytes != std::min(message.bytes - done, settings_->mtu)) return {};
     const ReadData data{message.offset + done, bytes};
     progress_to(sequence + 1, now);
     return data;

@@ -9,9 +9,9 @@
 // is not complete has failed). `go_back` is the one place that decides what is sent again.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "lib/roce/packet.hh"
 #include "lib/units.hh"
@@ -64,7 +64,7 @@ class Requester {
         std::uint64_t rnr_naks = 0;
     };
 
-    explicit Requester(const RequesterSettings& settings);
+    explicit Requester(const RequesterSettings& settings);  // which outlive it
 
     // False: no room, or the QP has failed. `bytes` is from 1 to most_message_bytes.
     bool post(Kind kind, std::uint32_t bytes, std::uint64_t cookie);
@@ -124,10 +124,10 @@ class Requester {
     void retry();
     void fail();
 
-    RequesterSettings settings_;
-    std::vector<Message> ring_;
-    std::uint64_t head_ = 0;  // the oldest message not taken
-    std::uint64_t tail_ = 0;  // behind the newest
+    const RequesterSettings* settings_;
+    boost::container::small_vector<Message, 2> ring_;  // few messages lie beside the rest
+    std::uint64_t head_ = 0;                           // the oldest message not taken
+    std::uint64_t tail_ = 0;                           // behind the newest
     std::uint64_t posted_end_;
     std::uint64_t posted_bytes_ = 0;
     std::uint64_t posted_reads_ = 0;
