@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """RoCE hosts in real time around one switch: marks, notifications, rates and pauses in their order, and no loss. Never a time."""
 
+import contextlib
+import io
 import random
 import socket
 
 import netns
+from dcqcn import Incast
 from frames import ethernet, ipv4, pfc, udp
 from lab_case import LabCase, inside
 from network import wait_for
@@ -181,6 +184,18 @@ class RoceHosts(LabCase):
         self.assertEqual({key: account[key] for key in ("strangers", "cnps", "delivered", "xoff", "frames_sent", "rate_falls")},
                          {"strangers": 0, "cnps": 0, "delivered": 0, "xoff": 0, "frames_sent": 0, "rate_falls": 0})
         self.assertEqual([event["event"] for event in self.made.events(1)], ["start"])
+
+
+class Act(LabCase):
+    def test_tools_lab_dcqcn_shows_a_rate_that_falls_and_rises_and_loses_nothing(self):
+        made = self.lab()
+        incast = Incast(made, senders=2, mbps=10, scale=500, cc="dcqcn")
+        self.addCleanup(incast.end)
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            incast.sum_up(incast.play())
+        order = dict.fromkeys(event["event"] for event in made.events(1))
+        self.assertEqual([event for event in order if event in ("cnp", "rate_falls", "rate_rises")], ["cnp", "rate_falls", "rate_rises"])
+        self.assertRegex(told.getvalue(), r"h3 got ([1-9]\d*) messages of \1, [1-9]\d* packets of them marked; the switch lost 0 packets")
 
 
 if __name__ == "__main__":
