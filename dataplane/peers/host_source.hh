@@ -38,6 +38,7 @@ struct HostPortSpec {
     roce::NicSettings nic;
     std::vector<roce::FlowSettings> flows;
     std::vector<roce::QpSettings> queue_pairs;  // at least one
+    std::vector<roce::RankSettings> ranks;
 };
 
 class HostSource : public NothingUnderWay {

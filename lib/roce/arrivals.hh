@@ -23,7 +23,7 @@ struct ArrivalParameters {
     ArrivalKind kind = ArrivalKind::closed_loop;
     Time start{};
     Duration spread{};        // >= 0
-    std::uint32_t depth = 1;  // closed_loop, at_time: >= 1
+    std::uint32_t depth = 1;  // closed_loop: >= 1; at_time: 0 if a collective posts the messages
     Duration mean_gap{};      // poisson, on_off: in [1 ps, 1000 s]
     Duration on{};            // on_off: > 0
     Duration off{};           // on_off: >= 0

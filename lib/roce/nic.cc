@@ -47,12 +47,13 @@ QpIndex Nic::Turns::take() {
 }
 
 Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
-         std::span<const QpSettings> queue_pairs)
+         std::span<const QpSettings> queue_pairs, std::span<const RankSettings> ranks)
     : settings_(settings),
       flows_(std::move(flows)),
       flow_statistics_(flows_.size()),
       schedule_(data_classes(flows_, queue_pairs)),
       timers_(std::vector<ClassId>(queue_pairs.size(), 0)),
+      ranks_(ranks.begin(), ranks.end()),
       notification_(settings.cnp_scope, settings.cnp_interval, queue_pairs.size(), queue_pairs.size()),
       replies_(queue_pairs.size()),
       cnps_(queue_pairs.size()) {
@@ -123,6 +124,7 @@ void Nic::settle(Time now) {
             ready_[ready_count_++] = {n, *at};
     });
     next_timer_ = timers_.next_time(1);
+    for (const CollectiveRank& rank : ranks_) take_earlier(next_timer_, rank.next_timer());
     next_fill_ = schedule_.next_time(room_);
 }
 
@@ -205,12 +207,44 @@ std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
 void Nic::expire(Time now) {
     catch_up(now);
     while (const auto index = timers_.next(now, 1)) {
-        queue_pairs_[*index].expire(now);
         timers_.set_idle(*index);
         queue_pairs_[*index].listed.timer.reset();
-        note(*index, now);
+        on_queue_pair(*index, now, [now](QueuePair& qp) { qp.expire(now); });
+    }
+    for (CollectiveRank& rank : ranks_) {
+        rank.expire(now);
+        post_messages(rank, now);
     }
     settle(now);
+}
+
+// An event of a queue pair, and what a collective makes of the messages that it ends.
+template <class Event>
+void Nic::on_queue_pair(QpIndex index, Time now, Event event) {
+    QueuePair& qp = queue_pairs_[index];
+    const auto part = qp.flow().rank;
+    if (!part) [[likely]] {
+        event(qp);
+        return note(index, now);
+    }
+    const QpStatistics before = qp.statistics;
+    event(qp);
+    note(index, now);
+    CollectiveRank& rank = ranks_[*part];
+    for (std::uint64_t n = before.completed; n != qp.statistics.completed; ++n)
+        rank.completed(index, false, now);
+    for (std::uint64_t n = before.failed; n != qp.statistics.failed; ++n) rank.completed(index, true, now);
+    for (std::uint64_t n = before.delivered; n != qp.statistics.delivered; ++n) rank.delivered(index, now);
+    post_messages(rank, now);
+}
+
+void Nic::post_messages(CollectiveRank& rank, Time now) {
+    while (const auto post = rank.next_post(now)) {
+        if (queue_pairs_[post->qp].post(post->bytes, now))
+            note(post->qp, now);
+        else
+            rank.completed(post->qp, true, now);
+    }
 }
 
 void Nic::foretell(std::span<const std::uint8_t> frame) const {
@@ -230,8 +264,7 @@ void Nic::receive_packet(const Incoming& packet, Time now) {
                packet.source != queue_pairs_[index].settings().peer) {
         ++statistics_.strangers;
     } else {
-        receive_of(index, packet, now);
-        note(index, now);
+        on_queue_pair(index, now, [&](QueuePair&) { receive_of(index, packet, now); });
     }
     settle(now);
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/roce/collective.hh"
 #include "lib/roce/nic_settings.hh"
 #include "lib/roce/nic_statistics.hh"
 #include "lib/roce/queue_pair.hh"
@@ -32,9 +33,9 @@ struct NicFrame {
 
 class Nic {
   public:
-    // Queue pairs name the flows by their index. At least one queue pair.
-    Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
-        std::span<const QpSettings> queue_pairs);
+    // Queue pairs name the flows by their index, and flows the ranks. At least one queue pair.
+    Nic(const NicSettings& settings, std::vector<FlowSettings> flows, std::span<const QpSettings> queue_pairs,
+        std::span<const RankSettings> ranks = {});
     Nic(const Nic&) = delete;
     Nic& operator=(const Nic&) = delete;
 
@@ -77,6 +78,7 @@ class Nic {
     const NicStatistics& statistics() const { return statistics_; }
     std::span<const QueuePair> queue_pairs() const { return queue_pairs_; }
     std::span<const FlowSettings> flows() const { return flows_; }
+    std::span<const CollectiveRank> ranks() const { return ranks_; }
     const FlowStatistics& flow_statistics(std::size_t flow) const { return flow_statistics_[flow]; }
 
   private:
@@ -111,6 +113,9 @@ class Nic {
     Ring* oldest(unsigned allowed);
     void receive_packet(const Incoming& packet, Time now);
     void receive_of(QpIndex index, const Incoming& packet, Time now);
+    template <class Event>
+    void on_queue_pair(QpIndex index, Time now, Event event);
+    void post_messages(CollectiveRank& rank, Time now);
     void receive_marked(QpIndex index, Time now);
 
     NicSettings settings_;
@@ -119,6 +124,7 @@ class Nic {
     std::vector<QueuePair> queue_pairs_;
     SendSchedule schedule_;  // of data
     SendSchedule timers_;    // all in one class; not later than what is due
+    std::vector<CollectiveRank> ranks_;
     NotificationPoint notification_;
     std::array<Ring, classes> rings_;
     Turns replies_;

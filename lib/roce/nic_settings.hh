@@ -59,6 +59,7 @@ struct FlowSettings {
     Marking data{26, 3, Ecn::ect0, {}};
     RequesterSettings requester;  // `messages` at least the depth; one that comes when all are posted waits
     ResponderSettings responder;  // of the same MTU and first PSN
+    std::optional<std::uint32_t> rank;  // the host's part in a collective, which posts the messages
     // Of the empty path, for slowdowns: its slowest link, and the time of a message beyond its frames' there.
     Rate path_rate = gigabits(100);
     Duration path_delay{};

@@ -15,6 +15,7 @@ struct QpStatistics {
     std::uint64_t retried = 0;          // of those: some of their packets were sent again
     std::uint64_t failed = 0;           // messages, at the requester
     std::uint64_t completed_bytes = 0;  // likewise, payload
+    Duration completion_time{};         // of those, summed
     std::uint64_t delivered = 0;        // messages in order: SENDs and WRITEs, and READs that were asked for
     std::uint64_t delivered_bytes = 0;  // payload in order: at the responder, and of READs at the requester
     Time last_delivered{};              // when some of it came last

@@ -86,6 +86,7 @@ void QueuePair::complete(Time now) {
         if (message->retransmissions != 0) ++statistics.retried;
         statistics.completed_bytes += message->bytes;
         const Duration took = now - Time{message->cookie};
+        statistics.completion_time = statistics.completion_time + took;
         flow_statistics_->completion_time.record(took);
         if (!flow_statistics_->by_size.empty())
             flow_statistics_->by_size[size_class(message->bytes)].record(took);

@@ -37,6 +37,8 @@ class alignas(64) QueuePair {
     // The next packet of data; the queue pair has one. `paced_until` is when the one after it may follow.
     Outgoing next_data(Time now);
     Time paced_until() const { return paced_until_; }
+    // A message of a collective; false: the queue pair has failed. There is room.
+    bool post(std::uint32_t bytes, Time now) { return as_requester().post(flow_->kind, bytes, now.ps); }
     // An ACK or NAK that does not wait for a READ's responses.
     bool has_reply() const {
         return !settings_.requests && responder()->has_next() && !responder()->has_response();
