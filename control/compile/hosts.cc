@@ -57,12 +57,14 @@ const PortConfig& port_of(const HostPlace& place) { return place.config->ports.a
 
 class HostSpecs {
   public:
-    HostSpecs(const HostPlaces& places, const std::vector<FlowConfig>& flows, const HostPathOf& path)
+    HostSpecs(const HostPlaces& places, const std::vector<FlowConfig>& flows, const HostPathOf& path,
+              const std::vector<CollectivePlan>& collectives)
         : places_(places), flows_(flows), path_(path) {
         for (const auto& [name, place] : places) specs_.emplace(name, spec_of(place));
         for (std::uint32_t id = 0; id < flows.size(); ++id)
             for (const std::string& from : flows[id].from)
-                for (const std::string& to : flows[id].to) add_pair(id, from, to);
+                for (const std::string& to : flows[id].to) add_pair(id, from, to, false);
+        for (std::uint32_t id = 0; id < collectives.size(); ++id) add_collective(id, collectives[id]);
     }
     std::map<std::string, HostPortSpec> take() { return std::move(specs_); }
 
@@ -147,7 +149,43 @@ class HostSpecs {
                          path.propagation * 2;
     }
 
-    void add_pair(std::uint32_t id, const std::string& from_name, const std::string& to_name) {
+    // `self` is where the end is: its part in the collective is not there yet.
+    static roce::FlowSettings of_collective(roce::FlowSettings end, const HostPortSpec& self) {
+        end.rank = static_cast<std::uint32_t>(self.ranks.size());
+        end.arrivals.kind = roce::ArrivalKind::at_time;
+        end.arrivals.depth = 0;
+        end.requester.messages = roce::CollectiveRank::most_ahead;
+        return end;
+    }
+
+    void add_collective(std::uint32_t id, const CollectivePlan& collective) {
+        const auto count = static_cast<std::uint32_t>(collective.hosts.size());
+        std::vector<roce::RankSettings> ranks(count);
+        const auto queue_pairs = [&](std::uint32_t rank) {
+            return static_cast<std::uint32_t>(specs_.at(collective.hosts[rank]).queue_pairs.size()) -
+                   ranks[rank].first_qp;
+        };
+        for (std::uint32_t rank = 0; rank < count; ++rank) {
+            ranks[rank].collective = collective.settings;
+            ranks[rank].id = id;
+            ranks[rank].rank = rank;
+            ranks[rank].first_qp = queue_pairs(rank);
+            ranks[rank].peers.resize(count);
+        }
+        for (std::uint32_t rank = 0; rank < count; ++rank)
+            for (const std::uint32_t peer : roce::CollectiveRounds(collective.settings, rank).receivers()) {
+                ranks[rank].peers[peer].to = queue_pairs(rank);
+                ranks[peer].peers[rank].from = queue_pairs(peer);
+                add_pair(collective.flow, collective.hosts[rank], collective.hosts[peer], true);
+            }
+        for (std::uint32_t rank = 0; rank < count; ++rank) {
+            ranks[rank].queue_pairs = queue_pairs(rank);
+            specs_.at(collective.hosts[rank]).ranks.push_back(std::move(ranks[rank]));
+        }
+    }
+
+    void add_pair(std::uint32_t id, const std::string& from_name, const std::string& to_name,
+                  bool in_collective) {
         const HostPlace& from_place = places_.at(from_name);
         const HostPlace& to_place = places_.at(to_name);
         const HostConfig& from = *from_place.host;
@@ -155,10 +193,12 @@ class HostSpecs {
         HostPortSpec& sender = specs_.at(from_name);
         HostPortSpec& receiver = specs_.at(to_name);
         const HostPath path = path_(from_name, to_name);
-        const std::uint32_t at_sender =
-            local_flow(sender, end_of(id, from_place, to_place, from_place, path));
-        const std::uint32_t at_receiver =
-            local_flow(receiver, end_of(id, from_place, to_place, to_place, path));
+        const auto flow_at = [&](HostPortSpec& self, const HostPlace& place) {
+            roce::FlowSettings end = end_of(id, from_place, to_place, place, path);
+            return local_flow(self, in_collective ? of_collective(std::move(end), self) : std::move(end));
+        };
+        const std::uint32_t at_sender = flow_at(sender, from_place);
+        const std::uint32_t at_receiver = flow_at(receiver, to_place);
         std::uint32_t& pairs = pairs_[{from.address, to.address}];
         for (std::uint32_t n = 0; n < flows_[id].qps; ++n, ++pairs) {
             const auto sender_qp = first_qp + static_cast<std::uint32_t>(sender.queue_pairs.size());
@@ -257,8 +297,9 @@ roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
 }
 
 std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
-                                               const HostPathOf& path) {
-    return HostSpecs(places, flows, path).take();
+                                               const HostPathOf& path,
+                                               const std::vector<CollectivePlan>& collectives) {
+    return HostSpecs(places, flows, path, collectives).take();
 }
 
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos) {

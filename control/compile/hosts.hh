@@ -15,6 +15,7 @@
 #include "control/config/config.hh"
 #include "dataplane/peers/host_port.hh"
 #include "lib/roce/arrivals.hh"
+#include "lib/roce/collective.hh"
 #include "lib/roce/message_sizes.hh"
 
 namespace sluice {
@@ -36,9 +37,17 @@ struct HostPath {
 };
 using HostPathOf = std::function<HostPath(const std::string& from, const std::string& to)>;
 
-// Of every host, by its name; the pool is the caller's.
+// A collective of hosts. Its queue pairs are of a flow that names no hosts by itself.
+struct CollectivePlan {
+    roce::CollectiveSettings settings;
+    std::uint32_t flow = 0;          // its index
+    std::vector<std::string> hosts;  // in the order of ranks
+};
+
+// Of every host, by its name; the pool is the caller's. Collectives come after all flows.
 std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
-                                               const HostPathOf& path);
+                                               const HostPathOf& path,
+                                               const std::vector<CollectivePlan>& collectives = {});
 // Likewise of hosts and flows of one switch, by the port's name.
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos);
 

@@ -78,29 +78,6 @@ Type<std::optional<T>> as_cc_has_it(Type<T> type) {
     return optional_or(std::move(type), "auto");
 }
 
-// One name, or a list of them.
-Type<std::vector<std::string>> names_of_hosts() {
-    const Type<std::string> one = name("a host's name");
-    Type<std::vector<std::string>> type = list_of(one, max_ports);
-    type.name = "host, or list of hosts";
-    type.allowed = fmt::format("a host's name, or a list of 1 to {}", max_ports);
-    type.example = R"(["h1", "h2"])";
-    type.read = [self = type, one](const toml::node& node, Context& context, std::vector<std::string>& out) {
-        if (node.is_string()) {
-            out.resize(1);
-            return one.read(node, context, out.front());
-        }
-        if (!node.is_array()) return self.refuse(node, context, "is not a list");
-        if (!self.read(node, context, out)) return false;
-        return !out.empty() || self.refuse(node, context, "is empty");
-    };
-    type.print = [one, list = type.print](const std::vector<std::string>& names,
-                                          const std::vector<std::string>*) {
-        return names.size() == 1 ? one.print(names.front(), nullptr) : list(names, nullptr);
-    };
-    return type;
-}
-
 constexpr std::array<std::pair<std::string_view, MessageKind>, 3> distributions{
     {{"web-search", MessageKind::web_search},
      {"hadoop", MessageKind::hadoop},
@@ -340,6 +317,28 @@ void add_host_section(Rows<Config>& rows) {
     row.describe = [own](const std::string& header, std::vector<KeyInfo>& out) {
         own.describe(header + ".NAME", out);
     };
+}
+
+Type<std::vector<std::string>> names_of_hosts() {
+    const Type<std::string> one = name("a host's name");
+    Type<std::vector<std::string>> type = list_of(one, max_ports);
+    type.name = "host, or list of hosts";
+    type.allowed = fmt::format("a host's name, or a list of 1 to {}", max_ports);
+    type.example = R"(["h1", "h2"])";
+    type.read = [self = type, one](const toml::node& node, Context& context, std::vector<std::string>& out) {
+        if (node.is_string()) {
+            out.resize(1);
+            return one.read(node, context, out.front());
+        }
+        if (!node.is_array()) return self.refuse(node, context, "is not a list");
+        if (!self.read(node, context, out)) return false;
+        return !out.empty() || self.refuse(node, context, "is empty");
+    };
+    type.print = [one, list = type.print](const std::vector<std::string>& names,
+                                          const std::vector<std::string>*) {
+        return names.size() == 1 ? one.print(names.front(), nullptr) : list(names, nullptr);
+    };
+    return type;
 }
 
 Rows<FlowConfig> flow_rows() {

@@ -21,6 +21,7 @@ Rows<PortWatchdogConfig> port_watchdog_rows();
 void add_host_section(Rows<Config>& rows);
 Rows<HostConfig> common_host_rows();  // but port, address and MAC
 Rows<FlowConfig> flow_rows();
+Type<std::vector<std::string>> names_of_hosts();  // one name, or a list
 // network
 Rows<FibConfig> fib_rows();
 Rows<PuntConfig> punt_rows();

@@ -299,6 +299,7 @@ class BuiltIn(Scenarios):
 
     # What breaks each: paths that --set takes.
     BROKEN = {
+        "all-to-all": ['topology.spines=1', 'host.h5.drain="10G"', 'switch.default.default.pfc=[]'],
         "baseline": ['flow.pings.load="90%"', 'flow.pings.message="1MB"'],
         "incast-8": ['switch.default.default.pfc=[]', 'host.default.cc="none"'],
         "incast-32": ['host.default.rate_min="1G"', 'switch.default.default.pfc=[]', 'host.default.cc="none"'],
@@ -308,6 +309,7 @@ class BuiltIn(Scenarios):
         "pause-storm-alert": ['switch.default.watchdog.action="drop"'],
         "pause-storm-drop": ['switch.default.watchdog.action="alert"'],
         "pause-storm-forward": ['switch.default.watchdog.action="drop"'],
+        "ring-allreduce": ['collective.ordered.rank_order="random"', 'collective.shuffled.rank_order="topology"'],
         "route-change": ['event.0.do="leaf1: port spine1 down"'],
         "slow-receiver": ['host.h8.drain="unlimited"'],
         "spine-loss": ['host.default.retry_count=0'],

@@ -125,9 +125,9 @@ class Reader {
     void read() {
         Context context(fabric_.file);
         Top top;
-        static constexpr std::array<std::string_view, 12> sections{"topology", "routing", "node", "link",
-                                                                   "switch",   "host",    "flow", "event",
-                                                                   "phase",    "assert",  "vary", "find"};
+        static constexpr std::array<std::string_view, 13> sections{
+            "topology",   "routing", "node",  "link",   "switch", "host", "flow",
+            "collective", "event",   "phase", "assert", "vary",   "find"};
         top_rows().read(document_, context, top, sections);
         fabric_.seed = top.seed;
         fabric_.scenario.name = std::move(top.name);
@@ -143,6 +143,7 @@ class Reader {
         read_list("node", context, node_rows(), fabric_.nodes, max_nodes);
         read_list("link", context, link_rows(), fabric_.links, max_links);
         read_list("flow", context, schema::flow_rows(), fabric_.flows, max_flows);
+        read_list("collective", context, collective_rows(), fabric_.collectives, max_collectives);
         read_list("event", context, schema::event_rows(), fabric_.events, max_events);
         read_scenario(context);
         with("host", context, [&](const toml::node& node) { read_hosts(node, context); });
@@ -351,6 +352,7 @@ std::string fabric_reference() {
     add("[routing]", routing_rows());
     add("[[node]]", node_rows());
     add("[[link]]", link_rows());
+    add("[[collective]]", collective_rows());
     add("[[phase]]", phase_rows());
     add("[[assert]]", assert_rows());
     add("[find]", find_rows());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "control/config/config.hh"
+#include "tools/fabric/plan/collective_config.hh"
 #include "tools/fabric/plan/routing.hh"
 #include "tools/fabric/plan/scenario_config.hh"
 #include "tools/fabric/plan/topology_kinds.hh"
@@ -50,6 +51,7 @@ struct FabricConfig {
     HostConfig host_default;                                // it describes its payload
     std::map<std::string, HostConfig, NaturalOrder> hosts;  // likewise
     std::vector<FlowConfig> flows;
+    std::vector<CollectiveConfig> collectives;
     std::vector<EventConfig> events;  // in order of time
     ScenarioConfig scenario;
 

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t max_named = 1'000'000;
 constexpr std::uint64_t max_pairs = 1'000'000;
-constexpr std::size_t fib_tables = 256;  // the least
+constexpr std::uint64_t max_steps = 4'000'000;  // of hosts in collectives
+constexpr std::size_t fib_tables = 256;         // the least
 constexpr std::array<std::string_view, 5> of_topology{"device", "speed", "cable", "mac", "address"};
 
 class Planner {
@@ -33,6 +34,7 @@ class Planner {
         plan_.addresses = AddressPlan(plan_.topology);
         check_names();
         expand_flows();
+        expand_collectives();
         if (errors_.empty()) make_switches();
         return std::move(errors_);
     }
@@ -101,7 +103,7 @@ class Planner {
     }
 
     // "h1..h8", a switch's name for its hosts, "all".
-    std::vector<std::string> expand(const std::vector<std::string>& names, const FlowConfig& flow,
+    std::vector<std::string> expand(const std::vector<std::string>& names, SourcePlace place,
                                     const std::string& path) {
         std::vector<std::string> hosts;
         std::set<std::string_view> there;
@@ -123,18 +125,18 @@ class Planner {
             } else if (const std::size_t dots = name.find(".."); dots != name.npos) {
                 const std::string first = name.substr(0, dots), last = name.substr(dots + 2);
                 if (!is(first, true)) {
-                    unknown(flow.place, path, first, true);
+                    unknown(place, path, first, true);
                 } else if (!is(last, true)) {
-                    unknown(flow.place, path, last, true);
+                    unknown(place, path, last, true);
                 } else {
                     if (plan_.nodes.at(last) < plan_.nodes.at(first))
-                        refuse(flow.place, path, fmt::format("{} ends before it begins", in_quotes(name)),
+                        refuse(place, path, fmt::format("{} ends before it begins", in_quotes(name)),
                                "turn it round");
                     for (NodeId node = plan_.nodes.at(first); node <= plan_.nodes.at(last); ++node)
                         if (plan_.topology.nodes[node].is_host) add(plan_.topology.nodes[node].name);
                 }
             } else {
-                unknown(flow.place, path, name, true);
+                unknown(place, path, name, true);
             }
         }
         return hosts;
@@ -144,17 +146,54 @@ class Planner {
         for (std::size_t n = 0; n < file_.flows.size(); ++n) {
             FlowConfig& flow = file_.flows[n];
             const std::string path = fmt::format("flow[{}]", n);
-            flow.from = expand(flow.from, flow, path + ".from");
-            flow.to = expand(flow.to, flow, path + ".to");
+            flow.from = expand(flow.from, flow.place, path + ".from");
+            flow.to = expand(flow.to, flow.place, path + ".to");
             if (named_ > max_named)
                 return refuse(flow.place, path,
                               fmt::format("flows name more than {} hosts in all", max_named),
                               "write fewer flows");
-            pairs_ += std::uint64_t{flow.qps} * flow.from.size() * flow.to.size();
-            if (pairs_ > max_pairs)
-                return refuse(flow.place, path,
-                              fmt::format("flows have more than {} queue pairs in all", max_pairs),
-                              "write fewer qps, or fewer hosts");
+            if (!count_pairs(std::uint64_t{flow.qps} * flow.from.size() * flow.to.size(), flow.place, path))
+                return;
+        }
+    }
+
+    bool count_pairs(std::uint64_t pairs, SourcePlace place, const std::string& path) {
+        pairs_ += pairs;
+        if (pairs_ <= max_pairs) return true;
+        refuse(place, path, fmt::format("flows have more than {} queue pairs in all", max_pairs),
+               "write fewer qps, or fewer hosts");
+        return false;
+    }
+
+    void expand_collectives() {
+        std::set<std::string> names;
+        for (const FlowConfig& flow : file_.flows) names.insert(flow.name);
+        for (std::size_t n = 0; n < file_.collectives.size(); ++n) {
+            CollectiveConfig& each = file_.collectives[n];
+            const std::string path = fmt::format("collective[{}]", n);
+            if (each.name.empty()) each.name = to_string(each.kind);
+            if (!names.insert(each.name).second)
+                return refuse(each.place, path + ".name",
+                              fmt::format("another flow or collective is called {}", in_quotes(each.name)),
+                              "write another name");
+            each.hosts = expand(each.hosts, each.place, path + ".hosts");
+            if (!errors_.empty()) return;
+            if (std::string wrong = order_ranks(each, file_.seed); !wrong.empty())
+                return refuse(each.place, path, wrong.substr(0, wrong.find("; do: ")),
+                              wrong.substr(wrong.find("; do: ") + 6));
+            steps_ += std::uint64_t{each.steps} * each.hosts.size();
+            if (steps_ > max_steps)
+                return refuse(each.place, path,
+                              fmt::format("collectives have more than {} steps of hosts in all", max_steps),
+                              "write fewer steps");
+            CollectivePlan plan{settings_of(each), static_cast<std::uint32_t>(file_.flows.size()),
+                                each.hosts};
+            std::uint64_t pairs = 0;
+            for (std::uint32_t rank = 0; rank < each.hosts.size(); ++rank)
+                pairs += each.qps * roce::CollectiveRounds(plan.settings, rank).receivers().size();
+            if (!count_pairs(pairs, each.place, path)) return;
+            file_.flows.push_back(flow_of(each));
+            plan_.collectives.push_back(std::move(plan));
         }
     }
 
@@ -250,6 +289,7 @@ class Planner {
     std::vector<ConfigError> errors_;
     std::size_t named_ = 0;    // hosts, by flows
     std::uint64_t pairs_ = 0;  // queue pairs of flows
+    std::uint64_t steps_ = 0;  // of hosts in collectives
 };
 
 RoutingSettings settings_of(const FabricPlan& plan) {
@@ -313,7 +353,7 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
     const auto path = [this](const std::string& from, const std::string& to) {
         return path_between(*this, nodes.at(from), nodes.at(to));
     };
-    return sluice::host_specs(places, file.flows, path);
+    return sluice::host_specs(places, file.flows, path, collectives);
 }
 
 bool is_up_down(const FabricPlan& plan) {

@@ -24,12 +24,13 @@ struct SwitchPlan {
 };
 
 struct FabricPlan {
-    FabricConfig file;  // flows name hosts one by one
+    FabricConfig file;  // flows and collectives name hosts one by one; each collective has a flow, too
     Topology topology;
     AddressPlan addresses;
     std::vector<SwitchPlan> switches;    // in the order of their nodes
     std::vector<std::size_t> switch_of;  // index into `switches` by node; of a host: its leaf's
     std::map<std::string, NodeId, NaturalOrder> nodes;  // by name
+    std::vector<CollectivePlan> collectives;            // of the file's
 
     // Index of a switch's port.
     PortId port_id(const LinkEnd& end) const;

@@ -8,6 +8,7 @@
 #include "control/report/verdict.hh"
 #include "dataplane/path/port_context.hh"
 #include "tools/fabric/report/balance.hh"
+#include "tools/fabric/report/collective_report.hh"
 #include "tools/fabric/report/pause_report.hh"
 #include "tools/fabric/report/timeline.hh"
 
@@ -165,6 +166,7 @@ Json figures_json(Fabric& fabric) {
         }
     }
     report["flows"] = flows_json(fabric, now);
+    report["collectives"] = collectives_json(fabric);
     report["links"] = links_json(fabric, now);
     report["switches"] = Json::object();
     for (FabricSwitch& each : fabric.switches()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/config/values.hh"
+#include "tools/fabric/report/collective_report.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/report/pause_report.hh"
 #include "tools/fabric/run/pause_words.hh"
@@ -274,8 +275,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 std::string summarise(const Json& report) {
-    std::string text = verdict_text(report) + tier_table(report) + flow_table(report["flows"]) +
-                       link_table(report) + balance_table(report["balance"]);
+    std::string text = verdict_text(report) + tier_table(report) + collective_table(report["collectives"]) +
+                       flow_table(report["flows"]) + link_table(report) + balance_table(report["balance"]);
     if (const std::string why = why_text(report["pause_trees"], {}); !why.empty())
         text += "\npauses\n" + bounded(lines_of(why));
     text += symptoms_text(report["hosts"]);

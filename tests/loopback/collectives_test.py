@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Collectives of hosts in a fabric: the time of a step against arithmetic, faults, stragglers, refusals."""
+
+import loopback
+from scenarios_test import USAGE, Scenarios
+
+HOSTS, RATE, MTU = 8, 100e9, 4096
+HEADERS, OVERHEAD, RETH, ACK = 58, 24, 16, 62  # of RoCEv2 with ICRC; preamble, FCS and gap; of a WRITE's first frame
+CABLE_NS = 5 / 198e6 * 1e9
+
+STAR = f"""
+[topology]
+kind = "star"
+hosts = {HOSTS}
+host_speed = "100G"
+host_cable = "5m"
+[switch.default]
+buffer.size = "8MB"
+[host.default]
+cc = "none"
+mtu = {MTU}
+"""
+
+
+def job(kind, **keys):
+    given = {"hosts": "all", "name": "job", "kind": kind, **keys}
+    return "[[collective]]\n" + "".join(f"{key} = {value if isinstance(value, (int, list)) else repr(value)}\n".replace("'", '"')
+                                        for key, value in given.items())
+
+
+def wire_ns(payload, messages=1):
+    """Of so many bytes on one link, in messages of one size. A host that receives as much acknowledges every 16 frames meanwhile."""
+    frames = messages * -(-payload // messages // MTU)
+    return (payload + frames * (HEADERS + OVERHEAD) + messages * RETH + frames // 16 * (ACK + OVERHEAD)) * 8 / RATE * 1e9
+
+
+def message_ns(payload):
+    """A switch passes a frame on as it begins to come."""
+    return wire_ns(payload) + 2 * CABLE_NS
+
+
+ACK_NS = (ACK + OVERHEAD) * 8 / RATE * 1e9 + 2 * CABLE_NS
+
+
+def step_ns(kind, size):
+    """Rounds follow each other on an empty network that blocks nobody; a step ends with its last acknowledgement."""
+    chunk = size // HOSTS
+    rounds = {
+        "ring-allreduce": [chunk] * 2 * (HOSTS - 1),
+        "all-gather": [chunk] * (HOSTS - 1),
+        "reduce-scatter": [chunk] * (HOSTS - 1),
+        "halving-doubling": [size // 2, size // 4, size // 8, size // 8, size // 4, size // 2],
+    }
+    if kind == "all-to-all":
+        return wire_ns(chunk * (HOSTS - 1), HOSTS - 1) + 2 * CABLE_NS + ACK_NS
+    if kind == "pipeline":  # the first part passes all stages, the others follow it
+        return sum([message_ns(chunk)] * (HOSTS - 1)) + (HOSTS - 1) * wire_ns(chunk) + ACK_NS
+    return sum(map(message_ns, rounds[kind])) + ACK_NS
+
+
+class Collectives(Scenarios):
+    def collective(self, text, **words):
+        report, done = self.report(text, **words)
+        return report["collectives"][0], report, done
+
+    def test_a_step_takes_what_arithmetic_says(self):
+        size = 8 * 64 * MTU
+        for kind in ("ring-allreduce", "halving-doubling", "all-to-all", "all-gather", "reduce-scatter", "pipeline"):
+            with self.subTest(kind):
+                made, report, done = self.collective(STAR + job(kind, bytes=size, steps=3, compute="10us"))
+                self.assertEqual((made["state"], made["steps"], made["ranks"]), ("done", 3, HOSTS))
+                expected = step_ns(kind, size)
+                # The frames of all-to-all wait for each other at switch ports.
+                self.assertAlmostEqual(made["step_ns"]["p50"] / expected, 1, delta=0.03 if kind == "all-to-all" else 0.002, msg=kind)
+                part = {"ring-allreduce": 2 * 7 / 8, "halving-doubling": 2 * 7 / 8, "pipeline": 1}.get(kind, 7 / 8)
+                self.assertAlmostEqual(made["bus_bandwidth_bps"] / (size * 8e9 / made["step_ns"]["mean"] * part), 1, delta=1e-3)
+                self.assertTrue(report["verdict"]["lossless"])
+                self.assertIn("job", done.stdout)
+
+    def test_same_file_same_bytes(self):
+        text = STAR + job("ring-allreduce", bytes=300_001, qps=3, steps=2, rank_order="random")
+        made = []
+        for _ in range(2):
+            self.report(text)
+            made.append((self.folder / "made" / "report.json").read_bytes())
+        self.assertEqual(*made)
+        other, _, _ = self.collective("seed = 2\n" + text)
+        self.assertEqual(other["state"], "done")
+
+    def test_it_completes_though_frames_are_lost(self):
+        for kind in ("ring-allreduce", "all-to-all"):
+            made, report, _ = self.collective(STAR + '[switch.sw1.port.h3.fault]\ndrop_every = 20\n' + job(kind, bytes=1_000_000, qps=2))
+            self.assertEqual(made["state"], "done")
+            self.assertGreater(sum(host["retransmitted_packets"] for host in report["hosts"].values()), 0)
+            self.assertEqual(sum(host["wrong_payload_packets"] for host in report["hosts"].values()), 0)
+
+    def test_a_rank_whose_peer_is_gone_has_failed(self):
+        made, _, _ = self.collective(STAR + "retry_count = 1\ntimeout = \"50us\"\n" + job("ring-allreduce", bytes=8_000_000)
+                                     + '[[event]]\nat = "50us"\ndo = "link h3-sw1 down"\n')
+        self.assertEqual((made["state"], made["steps"]), ("failed", 0))
+
+    def test_the_slow_host_is_named(self):
+        for kind in ("ring-allreduce", "all-to-all"):
+            with self.subTest(kind):
+                made, _, done = self.collective(STAR + '[host.h5]\ndrain = "40G"\n' + job(kind, bytes=2_000_000, steps=3, compute="20us"))
+                self.assertEqual((made["straggler"]["host"], made["straggler"]["steps"]), ("h5", 3))
+                self.assertGreater(made["straggler"]["by_ns"], 1000)
+                self.assertIn("h5 in 3 steps", done.stdout)
+                if kind == "ring-allreduce":  # all-to-all makes victims of all
+                    self.assertEqual((made["slowest_path"]["from"], made["slowest_path"]["to"]), ("h4", "h5"))
+                    self.assertGreater(made["slowest_path"]["over_median_permille"], 1500)
+
+    def test_the_slow_link_is_named(self):
+        text = '[switch.default]\nbuffer.size = "4MB"\n[host.default]\ncc = "none"\n[[node]]\nname = "sw1"\n'
+        for n in range(1, 5):
+            text += f'[[node]]\nname = "h{n}"\nkind = "host"\n[[link]]\nends = ["h{n}", "sw1"]\nspeed = "{25 if n == 3 else 100}G"\n'
+        made, _, _ = self.collective(text + job("all-to-all", bytes=1_000_000))
+        self.assertEqual(made["state"], "done")
+        self.assertIn("h3", (made["slowest_path"]["from"], made["slowest_path"]["to"]))
+
+    def test_the_order_of_ranks_is_the_file_s(self):
+        order = ["h3", "h1", "h2", "h4"]
+        made, report, _ = self.collective(STAR + job("all-gather", hosts=["h1..h4"], rank_order=order, bytes=400_000))
+        self.assertEqual(made["state"], "done")
+        self.assertEqual([report["hosts"][f"h{n}"]["queue_pairs"] for n in range(1, 6)], [2, 2, 2, 2, 0])
+
+    def test_what_cannot_be_is_refused_with_a_remedy(self):
+        for keys, words in ((dict(kind="halving-doubling", hosts=["h1..h6"]), 'name 4 or 8, or write kind = "ring-allreduce"'),
+                            (dict(kind="all-gather", hosts="h1"), "name two or more"),
+                            (dict(kind="all-gather", bytes=7), "write 8 bytes or more"),
+                            (dict(kind="all-gather", rank_order=["h1", "h2"]), "name each of them once"),
+                            (dict(kind="all-gather", hosts=["h1", "h9"]), "there is no host"),
+                            (dict(kind="ring-reduce"), "ring-allreduce"),
+                            (dict(kind="all-gather", name="x"), "another flow or collective")):
+            with self.subTest(words):
+                text = STAR + job(**keys) + ('[[flow]]\nname = "x"\nfrom = "h1"\nto = "h2"\nmessages = 1\n' if "name" in keys else "")
+                done = self.fabric("run", text, status=USAGE)
+                self.assertIn(words, done.stderr)
+                self.assertRegex(done.stderr, r"scenario\.toml:\d+:\d+: collective\[0\]")
+
+
+if __name__ == "__main__":
+    loopback.main()

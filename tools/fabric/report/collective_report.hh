@@ -1,0 +1,23 @@
+// What became of collectives: the time of each step, the bandwidth that it had, and who kept the others
+// waiting.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/fabric/run/fabric.hh"
+
+namespace sluice::fabric {
+
+// In the file's order. Times are those of steps that all ranks have ended, from the first rank's beginning to
+// the last one's end; bandwidths are those of their mean, as nccl-tests defines them (doc/PERFORMANCE.md):
+// bytes over time, and that times 2(n-1)/n of an all-reduce, (n-1)/n of the others, 1 of a pipeline.
+// straggler: the host whose data was complete last in most steps, and how far behind the median host (by_ns,
+// median over those steps). slowest_path: the pair of hosts whose messages took longest until they were
+// acknowledged, against the median pair with messages of such a size.
+nlohmann::ordered_json collectives_json(const Fabric& fabric);
+
+// The same for people; empty where there is none.
+std::string collective_table(const nlohmann::ordered_json& collectives);
+
+}  // namespace sluice::fabric
