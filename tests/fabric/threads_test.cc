@@ -35,18 +35,22 @@ detection = "10us"
 convergence = "20us"
 [switch.default]
 buffer.size = "2MB"
+[host.default]
+cc = "none"
 [host.h13]
 drain = "20G"
 [[flow]]
 from = ["h1", "h5", "h9"]
 to = "h16"
-message = "50KB"
+message = "200KB"
 messages = 4
+depth = 4
 [[flow]]
 from = ["h2", "h6", "h10", "h3", "h7"]
 to = "h13"
-message = "20KB"
-messages = 6
+message = "200KB"
+messages = 4
+depth = 4
 [[flow]]
 from = ["h16", "h15"]
 to = "h4"
