@@ -7,6 +7,7 @@
 
 #include "control/config/values.hh"
 #include "lib/rng.hh"
+#include "tools/fabric/plan/fabric_lint.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -76,6 +77,9 @@ TEST(FabricPlan, WhatIsWrongIsNamedWithItsPlaceAndTheRemedy) {
         {"[topology]\nkind = \"star\"\nhosts = 0\n", "f.toml:3:9: topology.hosts: 0 is too small"},
         {"[topology]\nkind = \"star\"\nhosts = 300\n", "sw1 has 300 ports, a switch has 256 at most"},
         {"[topology]\nkind = \"three-tier\"\ncores = 3\n", "topology.cores: 3 are no multiple of the 2"},
+        {"[topology]\nkind = \"ring\"\nplanes = 2\n", "topology.planes: only Clos networks have planes"},
+        {"[topology]\nkind = \"leaf-spine\"\nplanes = 16\nleaves = 64\n",
+         "topology: 1040 switches are too many"},
         {"[topology]\nkind = \"three-tier\"\npods = 16384\nracks = 16384\nhosts = 16384\n",
          "topology: 4398046511104 hosts are too many, at most 16384; do: make it smaller"},
         {"[topology]\nkind = \"ring\"\nswitches = 2000\n",
@@ -130,6 +134,30 @@ TEST(FabricPlan, SetsOfTheCommandLineAreReadAsTheFile) {
     LONGS_EQUAL(2, parse_fabric(leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n", "f", {"flow.0.qps=2"})
                        ->flows[0]
                        .qps);
+}
+
+// Two networks side by side: each as one alone is, and no way between them.
+TEST(FabricPlan, PlanesAreWholeNetworksApart) {
+    const FabricPlan one = plan_of(leaf_spine);
+    FabricPlan two = plan_of(leaf_spine + "planes = 2\n[[flow]]\nfrom = \"p1h1\"\nto = \"p1h6\"\n");
+    LONGS_EQUAL(2 * one.switches.size(), two.switches.size());
+    LONGS_EQUAL(2 * one.topology.links.size(), two.topology.links.size());
+    for (std::size_t n = 0; n < one.switches.size(); ++n) {
+        STRCMP_EQUAL(("p1" + one.switches[n].name).c_str(), two.switches[n].name.c_str());
+        STRCMP_EQUAL(("p2" + one.switches[n].name).c_str(),
+                     two.switches[n + one.switches.size()].name.c_str());
+        LONGS_EQUAL(one.switches[n].config.routes->size(), two.switches[n].config.routes->size());
+    }
+    const auto errors_of = [](FabricPlan& plan) {
+        std::string text;
+        for (const FabricFinding& each : judge(plan, false))
+            if (each.finding.severity == Severity::error)
+                text += each.finding.id + " " + each.finding.message;
+        return text;
+    };
+    STRCMP_EQUAL("", errors_of(two).c_str());
+    FabricPlan apart = plan_of(leaf_spine + "planes = 2\n[[flow]]\nfrom = \"p1h1\"\nto = \"p2h1\"\n");
+    STRCMP_EQUAL("flow-planes p1h1 and p2h1 are in different planes", errors_of(apart).c_str());
 }
 
 TEST(FabricPlan, ALeafSpineHasItsNamesAddressesAndRoutes) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "control/compile/qos.hh"
@@ -32,33 +31,49 @@ class Dependencies {
         for (const IpPrefix& prefix : prefixes) add(routes, prefix);
     }
 
-    // The shortest circle of a class; empty: there is none.
-    std::optional<DependencyCycle> shortest(ClassId priority) const {
-        std::vector<std::uint32_t> best;
+    // Of each channel on a circle of the class the shortest through it, each circle once, shortest first.
+    std::vector<DependencyCycle> circles(ClassId priority) const {
+        std::map<std::vector<std::uint32_t>, DependencyCycle> found;  // by its channels, sorted
         for (std::uint32_t start = 0; start < after_.size(); ++start) {
-            std::vector<std::uint32_t> came(after_.size(), none);
-            std::deque<std::uint32_t> queue{start};
-            while (!queue.empty() && came[start] == none) {
-                const std::uint32_t at = queue.front();
-                queue.pop_front();
-                for (const auto& [next, why] : after_[at]) {
-                    if ((carries(at) & carries(next) & 1U << priority) == 0 || came[next] != none) continue;
-                    came[next] = at;
-                    queue.push_back(next);
-                }
-            }
-            if (came[start] == none) continue;
-            std::vector<std::uint32_t> way;
-            for (std::uint32_t at = start; way.empty() || at != start; at = came[at]) way.push_back(at);
-            if (best.empty() || way.size() < best.size()) best = std::move(way);
+            const auto way = circle_through(start, priority);
+            if (way.empty()) continue;
+            auto key = way;
+            std::sort(key.begin(), key.end());
+            found.try_emplace(std::move(key), describe(way, priority));
         }
-        if (best.empty()) return std::nullopt;
-        std::reverse(best.begin(), best.end());
+        std::vector<DependencyCycle> all;
+        for (auto& [key, cycle] : found) all.push_back(std::move(cycle));
+        std::stable_sort(all.begin(), all.end(), [](const DependencyCycle& a, const DependencyCycle& b) {
+            return a.switches.size() < b.switches.size();
+        });
+        return all;
+    }
+
+  private:
+    std::vector<std::uint32_t> circle_through(std::uint32_t start, ClassId priority) const {
+        std::vector<std::uint32_t> came(after_.size(), none);
+        std::deque<std::uint32_t> queue{start};
+        while (!queue.empty() && came[start] == none) {
+            const std::uint32_t at = queue.front();
+            queue.pop_front();
+            for (const auto& [next, why] : after_[at]) {
+                if ((carries(at) & carries(next) & 1U << priority) == 0 || came[next] != none) continue;
+                came[next] = at;
+                queue.push_back(next);
+            }
+        }
+        std::vector<std::uint32_t> way;
+        if (came[start] == none) return way;
+        for (std::uint32_t at = start; way.empty() || at != start; at = came[at]) way.push_back(at);
+        std::reverse(way.begin(), way.end());
+        return way;
+    }
+    DependencyCycle describe(const std::vector<std::uint32_t>& way, ClassId priority) const {
         DependencyCycle cycle{priority, {}, {}, {}};
         std::set<IpPrefix> prefixes;
-        for (std::size_t n = 0; n < best.size(); ++n) {
-            cycle.switches.push_back(end_of(best[n]).node);
-            prefixes.insert(after_[best[n]].at(best[(n + 1) % best.size()]));
+        for (std::size_t n = 0; n < way.size(); ++n) {
+            cycle.switches.push_back(end_of(way[n]).node);
+            prefixes.insert(after_[way[n]].at(way[(n + 1) % way.size()]));
         }
         std::rotate(cycle.switches.begin(), std::min_element(cycle.switches.begin(), cycle.switches.end()),
                     cycle.switches.end());
@@ -67,7 +82,6 @@ class Dependencies {
         return cycle;
     }
 
-  private:
     // A channel is 2 x link + the end that it goes to.
     const LinkEnd& end_of(std::uint32_t channel) const {
         return plan_.topology.links[channel / 2].ends[channel % 2];
@@ -128,13 +142,14 @@ std::vector<std::vector<std::uint8_t>> lossless_classes(const FabricPlan& plan) 
     return all;
 }
 
-std::optional<DependencyCycle> cycle_of(const FabricPlan& plan, const AllRoutes& routes,
-                                        const std::vector<std::vector<std::uint8_t>>& lossless) {
+std::vector<DependencyCycle> cycles_of(const FabricPlan& plan, const AllRoutes& routes,
+                                       const std::vector<std::vector<std::uint8_t>>& lossless) {
     Dependencies dependencies(plan, lossless);
     dependencies.add(routes);
+    std::vector<DependencyCycle> all;
     for (ClassId n = 0; n < classes; ++n)
-        if (auto cycle = dependencies.shortest(n)) return cycle;
-    return std::nullopt;
+        for (DependencyCycle& cycle : dependencies.circles(n)) all.push_back(std::move(cycle));
+    return all;
 }
 
 }  // namespace
@@ -149,10 +164,12 @@ std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan) {
         by_hand.emplace_back(own.begin(), own.end());
         any_by_hand |= !own.empty();
     }
-    if (auto cycle = cycle_of(plan, routes, lossless)) return {*cycle};
+    if (auto cycles = cycles_of(plan, routes, lossless); !cycles.empty()) return cycles;
     // A path that never turns up again has no circle, whatever is down; routes by hand do not change.
     if (plan.file.routing.policy == RoutingConfig::Policy::by_hand || (!any_by_hand && is_up_down(plan)))
         return {};
+    std::vector<DependencyCycle> all;
+    std::set<std::pair<ClassId, std::vector<NodeId>>> known;
     for (LinkId down = 0; down < plan.topology.links.size(); ++down) {
         const auto& ends = plan.topology.links[down].ends;
         if (plan.topology.nodes[ends[0].node].is_host || plan.topology.nodes[ends[1].node].is_host) continue;
@@ -161,12 +178,13 @@ std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan) {
         AllRoutes then = routes_without(plan, links_down);
         for (std::size_t n = 0; n < then.size(); ++n)
             then[n].insert(then[n].end(), by_hand[n].begin(), by_hand[n].end());
-        if (auto cycle = cycle_of(plan, then, lossless)) {
-            cycle->failed_link = plan.topology.links[down].name;
-            return {*cycle};
+        for (DependencyCycle& cycle : cycles_of(plan, then, lossless)) {
+            if (!known.emplace(cycle.priority, cycle.switches).second) continue;
+            cycle.failed_link = plan.topology.links[down].name;
+            all.push_back(std::move(cycle));
         }
     }
-    return {};
+    return all;
 }
 
 std::string cycle_text(const FabricPlan& plan, const DependencyCycle& cycle) {

@@ -20,8 +20,9 @@ struct DependencyCycle {
     std::string failed_link;         // that must be down for it; empty: none
 };
 
-// With the routes of the plan; then, unless tiers make a circle impossible, with each single link between
-// switches down. The first found of each, shortest first.
+// With the routes of the plan: the shortest circle through each channel that is on one. If there is none, and
+// tiers do not make one impossible, those with each single link between switches down, each with the first
+// such link.
 std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan);
 
 std::string cycle_text(const FabricPlan& plan, const DependencyCycle& cycle);

@@ -62,6 +62,10 @@ Rows<TopologySettings> topology_rows() {
     rows.key("rails", &T::rails, count, "NICs of a server, each at a switch of its own, with rail.");
     rows.key("servers", &T::servers, count, "Servers of a pod, with rail.");
     rows.key("switches", &T::switches, count, "Switches of a ring.");
+    rows.key(
+        "planes", &T::planes, integer<unsigned>(1, 16),
+        "Whole networks side by side, with leaf-spine, rail and three-tier: a NIC has a port in each, so "
+        "host h1 is p1h1 and p2h1, and traffic stays in its plane.");
     rows.key("links", &T::links, integer<unsigned>(1, 64), "Parallel cables between two switches.");
     rows.key("host_speed", &T::host_speed, schema::port_speed(), "Speed of hosts' links.");
     rows.key("speed", &T::speed, schema::optional_or(schema::port_speed(), "auto"),
@@ -94,6 +98,8 @@ Rows<RoutingConfig> routing_rows() {
              "From the moment that a cable is cut, or whole again, until both ends see it.");
     rows.key("convergence", &R::convergence, schema::time({}, longest, "10ms"),
              "From there until all routes have been computed anew.");
+    rows.key("circles", &R::circles_allowed, schema::word<bool>({{"refuse", false}, {"allow", true}}),
+             "Whether a fabric may run whose pauses can wait for each other in a circle.");
     return rows;
 }
 

@@ -9,17 +9,12 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::size_t most_switches_shown = 32;
-constexpr std::size_t most_routes_shown = 64;
-
-// Switches with their neighbors, and routes by the neighbors that they lead to; the first of each.
+// Switches with their neighbors, and routes by the neighbors that they lead to.
 std::string routes_text(const FabricPlan& plan) {
     std::string switches =
         fmt::format("\n{:<16}{:>5}{:>7}{:>8}  {}\n", "switch", "tier", "ports", "routes", "neighbors");
     std::string routes = fmt::format("\n{:<16}{:<20}{}\n", "switch", "route to", "by");
-    std::size_t shown = 0, all = 0;
-    for (std::size_t n = 0; n < plan.switches.size(); ++n) {
-        const SwitchPlan& self = plan.switches[n];
+    for (const SwitchPlan& self : plan.switches) {
         const Node& node = plan.topology.nodes[self.node];
         std::map<IpAddress, std::string> neighbors;
         std::string names;
@@ -30,13 +25,9 @@ std::string routes_text(const FabricPlan& plan) {
             neighbors[plan.addresses.address(id, far)] = ends[1 - far].port;
             append_item(names, ", ", ends[1 - far].port);
         }
-        if (n < most_switches_shown)
-            switches += fmt::format("{:<16}{:>5}{:>7}{:>8}  {}\n", self.name, node.tier, node.links.size(),
-                                    self.config.routes->size(), names);
-        all += self.config.routes->size();
+        switches += fmt::format("{:<16}{:>5}{:>7}{:>8}  {}\n", self.name, node.tier, node.links.size(),
+                                self.config.routes->size(), names);
         for (const RouteConfig& route : *self.config.routes) {
-            if (shown == most_routes_shown) break;
-            ++shown;
             std::string by;
             for (const auto& via : route.via) {
                 const auto found = neighbors.find(via.address);
@@ -45,9 +36,6 @@ std::string routes_text(const FabricPlan& plan) {
             routes += fmt::format("{:<16}{:<20}{}\n", self.name, print_prefix(route.prefix), by);
         }
     }
-    if (plan.switches.size() > most_switches_shown)
-        switches += fmt::format("and {} more\n", plan.switches.size() - most_switches_shown);
-    if (all > shown) routes += fmt::format("and {} more\n", all - shown);
     return switches + routes;
 }
 

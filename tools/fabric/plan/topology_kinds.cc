@@ -94,6 +94,7 @@ class Builder {
     explicit Builder(const TopologySettings& settings) : in_(settings) {}
 
     NodeId add(std::string name, unsigned tier, unsigned pod = 0) {
+        if (in_.planes > 1) name = fmt::format("p{}{}", plane_, name);
         made_.nodes.push_back({std::move(name), tier == 0, tier, pod, {}});
         return static_cast<NodeId>(made_.nodes.size() - 1);
     }
@@ -101,9 +102,31 @@ class Builder {
         for (unsigned n = 1; n <= count; ++n) join(made_, low, high, speed, cable_m, n);
     }
 
-    // Hosts come first, so they are made before their switches.
+    // Hosts come first, so they are made before their switches; planes come one after the other.
     tl::expected<Topology, std::string> make() {
         if (std::string wrong = too_large(); !wrong.empty()) return tl::unexpected(std::move(wrong));
+        const unsigned aggs = in_.aggs.value_or(usual_aggs), cores = in_.cores.value_or(aggs * 2);
+        if (in_.kind == TopologyKind::three_tier && cores % aggs != 0)
+            return refuse(
+                "cores",
+                fmt::format("{} are no multiple of the {} aggregation switches of a pod", cores, aggs),
+                fmt::format("write cores = {}", (cores / aggs + 1) * aggs));
+        if (in_.planes > 1 && !is_clos())
+            return refuse("planes", "only Clos networks have planes",
+                          "leave it out, or write kind = \"leaf-spine\", \"rail\" or \"three-tier\"");
+        for (plane_ = 1; plane_ <= in_.planes; ++plane_) make_plane();
+        made_.up_down = is_clos();
+        return std::move(made_);
+    }
+
+  private:
+    static constexpr unsigned usual_aggs = 2;
+
+    bool is_clos() const {
+        return in_.kind == TopologyKind::leaf_spine || in_.kind == TopologyKind::rail ||
+               in_.kind == TopologyKind::three_tier;
+    }
+    void make_plane() {
         switch (in_.kind) {
             case TopologyKind::star:
                 return star();
@@ -118,10 +141,7 @@ class Builder {
             case TopologyKind::ring:
                 return ring();
         }
-        return std::move(made_);
     }
-
-  private:
     // Before anything is made: what the numbers multiply to.
     std::string too_large() const {
         const std::uint64_t pods = in_.pods.value_or(1), each = in_.hosts.value_or(1);
@@ -148,7 +168,7 @@ class Builder {
                 hosts = pods * in_.racks.value_or(1) * each;
                 break;
         }
-        return fabric::too_large(hosts, switches);
+        return fabric::too_large(in_.planes * hosts, in_.planes * switches);
     }
     tl::unexpected<std::string> refuse(std::string_view key, std::string_view wrong,
                                        std::string_view remedy) const {
@@ -174,24 +194,22 @@ class Builder {
         for (unsigned n = 0; n < count; ++n) link(hosts[first + n], leaf, in_.host_speed, in_.host_cable_m);
     }
 
-    Topology star() {
+    void star() {
         const unsigned count = in_.hosts.value_or(4);
         const auto all = hosts(count, count);
         attach(all, add("sw1", 1), 0, count);
-        return std::move(made_);
     }
 
-    Topology dumbbell() {
+    void dumbbell() {
         const unsigned side = in_.hosts.value_or(4);
         const auto all = hosts(std::size_t{2} * side, side);
         const NodeId left = add("left", 1, 0), right = add("right", 1, 1);
         attach(all, left, 0, side);
         attach(all, right, side, side);
         link(left, right, between(side, in_.links), in_.cable_m, in_.links);
-        return std::move(made_);
     }
 
-    Topology ring() {
+    void ring() {
         const unsigned count = in_.switches.value_or(3), each = in_.hosts.value_or(1);
         const auto all = hosts(std::size_t{count} * each, each);
         std::vector<NodeId> around;
@@ -199,10 +217,9 @@ class Builder {
         for (unsigned n = 0; n < count; ++n) attach(all, around[n], n * each, each);
         for (unsigned n = 0; n < count; ++n)
             link(around[n], around[(n + 1) % count], between(each, 2), in_.cable_m, in_.links);
-        return std::move(made_);
     }
 
-    Topology leaf_spine() {
+    void leaf_spine() {
         const unsigned leaves = in_.leaves.value_or(4), spines = in_.spines.value_or(2),
                        each = in_.hosts.value_or(4);
         const auto all = hosts(std::size_t{leaves} * each, each);
@@ -214,11 +231,9 @@ class Builder {
             for (const NodeId leaf : low)
                 link(leaf, spine, between(each, spines * in_.links), in_.cable_m, in_.links);
         }
-        made_.up_down = true;
-        return std::move(made_);
     }
 
-    Topology rail() {
+    void rail() {
         const unsigned pods = in_.pods.value_or(1), servers = in_.servers.value_or(4),
                        rails = in_.rails.value_or(4), spines = in_.spines.value_or(2);
         std::vector<NodeId> nics;  // by pod, server, rail
@@ -241,20 +256,13 @@ class Builder {
             for (const NodeId leaf : low)
                 link(leaf, spine, between(servers, spines * in_.links), in_.cable_m, in_.links);
         }
-        made_.up_down = true;
-        return std::move(made_);
     }
 
     // Core c joins aggregation switch c mod aggs of every pod, as in a fat tree.
-    tl::expected<Topology, std::string> three_tier() {
+    void three_tier() {
         const unsigned pods = in_.pods.value_or(2), racks = in_.racks.value_or(2),
-                       aggs = in_.aggs.value_or(2), each = in_.hosts.value_or(4),
+                       aggs = in_.aggs.value_or(usual_aggs), each = in_.hosts.value_or(4),
                        cores = in_.cores.value_or(aggs * 2);
-        if (cores % aggs != 0)
-            return refuse(
-                "cores",
-                fmt::format("{} are no multiple of the {} aggregation switches of a pod", cores, aggs),
-                fmt::format("write cores = {}", (cores / aggs + 1) * aggs));
         const auto all = hosts(std::size_t{pods} * racks * each, racks * each);
         std::vector<NodeId> tors, middles;
         for (unsigned n = 0; n < pods * racks; ++n)
@@ -271,11 +279,10 @@ class Builder {
             for (unsigned p = 0; p < pods; ++p)
                 link(middles[p * aggs + c % aggs], core, up, in_.spine_cable_m, in_.links);
         }
-        made_.up_down = true;
-        return std::move(made_);
     }
 
     const TopologySettings& in_;
+    unsigned plane_ = 1;
     Topology made_;
 };
 

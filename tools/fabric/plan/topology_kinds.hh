@@ -21,7 +21,8 @@ struct TopologySettings {
     std::optional<unsigned> pods, racks, aggs, cores;  // racks and aggs of a pod
     std::optional<unsigned> rails, servers;            // servers of a pod
     std::optional<unsigned> switches;                  // of a ring
-    unsigned links = 1;                                // parallel cables between two switches
+    unsigned planes = 1;  // whole networks side by side, with no link between them; names begin with "p1"
+    unsigned links = 1;   // parallel cables between two switches
     Rate host_speed = gigabits(100);
     std::optional<Rate> speed;                 // between switches; absent: by oversubscription, or host_speed
     std::optional<unsigned> oversubscription;  // hosts' capacity for one of a leaf's uplinks'
