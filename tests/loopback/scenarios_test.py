@@ -301,7 +301,7 @@ class BuiltIn(Scenarios):
     BROKEN = {
         "all-to-all": ['topology.spines=1', 'host.h5.drain="10G"', 'switch.default.default.pfc=[]'],
         "baseline": ['flow.pings.load="90%"', 'flow.pings.message="1MB"'],
-        "deadlock": ['routing.policy="shortest"', 'switch.default.watchdog.detection="60ms"'],
+        "deadlock": ['routing.policy="shortest"', 'host.default.retry_count=7'],
         "incast-8": ['switch.default.default.pfc=[]', 'host.default.cc="none"'],
         "incast-32": ['host.default.rate_min="1G"', 'switch.default.default.pfc=[]', 'host.default.cc="none"'],
         "leaf-loss": ['event.0.do="switch leaf2 down"'],
