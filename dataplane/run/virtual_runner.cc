@@ -46,8 +46,8 @@ bool before(const PacketMeta& a, const PacketMeta& b) {
     return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
 }
 
-// Whether nothing can happen at the port before its next frame arrives or its next one leaves, unless a packet is
-// put into its queues, a limit of its groups moves, or control changes something.
+// Whether nothing can happen at the port before its next frame arrives or its next one leaves, unless a
+// packet is put into its queues, a limit of its groups moves, or control changes something.
 bool can_sleep(const PortContext& port, Duration turn) {
     if (!port.link_up || port.pause_peer || port.trace || is_watched(port)) return false;
     // On a grid of turns its ring is filled at each.

@@ -9,9 +9,10 @@
 // one to the other. In it the runner takes each switch through all of its instants before the next one, so
 // its own clock goes back and forth; between windows the clocks of all runners are one.
 //
-// A port for which nothing is left to do but to receive what arrives sleeps until then, or until a frame
-// leaves by it or control changes something; so does a switch, by the earliest moment of its ports. An
-// instant costs the switches that have something to do in it, and of these the ports that are awake.
+// A port sleeps until its next frame arrives or leaves, or until a packet enters its queues or control
+// changes something; while its groups are in use they are judged all the same, because pools move. So does a
+// switch, by the earliest moment of its ports. An instant costs the switches that have something to do in it,
+// and of these the ports that are awake.
 #pragma once
 
 #include <cstdint>
@@ -95,9 +96,9 @@ class VirtualRunner final : public SwitchClock {
         AwakePorts& awake;
         std::vector<OwnedPort> ports;  // in their order
         PortMask everyone;
-        PortMask judged;                // of those that sleep: their groups are in use, so they follow the pools
-        PortAlarms alarms;              // of those that sleep
-        Time all_awake;                 // when all were, the last time
+        PortMask judged;    // of those that sleep: their groups are in use, so they follow the pools
+        PortAlarms alarms;  // of those that sleep
+        Time all_awake;     // when all were, the last time
         std::uint64_t awake_under = 0;  // the policy then, by its generation
         Progress progress;              // in this window
     };

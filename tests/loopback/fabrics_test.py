@@ -274,7 +274,7 @@ class Fabrics(loopback.Case):
             done = self.fabric("run", LARGE, "--threads", str(threads), "--out", out)
             self.assertNotIn("thread", done.stderr)
             made.append((done.stdout, *(path.read_bytes() for path in sorted(out.iterdir()))))
-        self.assertEqual(len(made[0]), 4)
+        self.assertEqual(len(made[0]), 5)
         self.assertEqual(made[1:], [made[0]] * 2)
 
     def test_clients_change_the_same_with_any_number_of_threads(self):

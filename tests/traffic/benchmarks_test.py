@@ -224,7 +224,7 @@ class Figures(unittest.TestCase):
         def fails(_):
             raise RuntimeError("sluiced lost packets")
 
-        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1)
+        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None)
         main.BENCHMARKS["fails"] = fails
         self.addCleanup(main.BENCHMARKS.pop, "fails")
         (row,), = main.measure(["fails"], options)
