@@ -96,9 +96,10 @@ void VirtualRunner::wake_if_changed(Device& all) const {
 
 // Ports that can sleep go to sleep.
 std::optional<Time> VirtualRunner::next(Device& all) const {
+    // A new policy is taken up now, not when the next frame comes: it may say XOFF or XON. That wakes all
+    // ports.
+    if (all.device->generation() != all.awake_under) return now_;
     std::optional<Time> best;
-    // A new policy is taken up now, not when the next frame comes: it may say XOFF or XON.
-    if (all.device->generation() != all.awake_under) take_earlier(best, now_);
     wake_if_changed(all);
     const Policy& policy = all.device->policy();
     all.awake.ports.for_each([&](PortId id) {
