@@ -25,7 +25,8 @@ class FlowChecks {
             if (std::find(flow_.to.begin(), flow_.to.end(), name) != flow_.to.end())
                 error("flow-self", fmt::format("host {} would send to itself", name),
                       "leave it out of from, or of to");
-        if (known) one_family();
+        // A collective's flow names no hosts.
+        if (known && !flow_.from.empty()) one_family();
     }
 
     void arrivals() {

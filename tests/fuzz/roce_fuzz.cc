@@ -61,7 +61,7 @@ std::vector<std::uint8_t> around(Bytes from_bth) {
 class EndPoints {
   public:
     EndPoints()
-        : requester_({.mtu = mtu, .messages = 8, .retry_count = 3}),
+        : requester_(settings_),
           responder_({.mtu = mtu, .ack_every = 3}) {
         for (; posted_ < 6; ++posted_)
             requester_.post(static_cast<Requester::Kind>(posted_ % 3), 1 + posted_ * 300, posted_);
@@ -94,6 +94,7 @@ class EndPoints {
     }
 
   private:
+    const RequesterSettings settings_{.mtu = mtu, .messages = 8, .retry_count = 3};
     Requester requester_;
     RcResponder responder_;
     Time now_{};
