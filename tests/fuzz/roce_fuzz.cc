@@ -60,9 +60,7 @@ std::vector<std::uint8_t> around(Bytes from_bth) {
 // Both ends of a QP, of which each hears what the input says.
 class EndPoints {
   public:
-    EndPoints()
-        : requester_(settings_),
-          responder_({.mtu = mtu, .ack_every = 3}) {
+    EndPoints() : requester_(settings_), responder_({.mtu = mtu, .ack_every = 3}) {
         for (; posted_ < 6; ++posted_)
             requester_.post(static_cast<Requester::Kind>(posted_ % 3), 1 + posted_ * 300, posted_);
     }
