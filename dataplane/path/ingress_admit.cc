@@ -29,7 +29,7 @@ namespace {
 }
 
 // A group that is not in use has no cells: it is neither judged nor asked for released cells.
-bool others_are_empty(const PortContext& port) {
+[[maybe_unused]] bool others_are_empty(const PortContext& port) {
     for (unsigned n = 0; n < classes; ++n)
         if ((port.groups_in_use >> n & 1U) == 0 && port.group[n].used_cells() != 0) return false;
     return true;

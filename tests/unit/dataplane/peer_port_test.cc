@@ -53,7 +53,7 @@ class Host {
         if (packet == nullptr) return {nullptr, true};
         meta(packet).arrival = next.at;
         if (!at_end) return {packet, false};
-        under_way.push_back({packet, wire.free_at()});
+        under_way.emplace_back(packet, wire.free_at());
         return {};
     }
     bool expects_frames(const PauseSender&) const { return !ready[0].empty() || !ready[lossless].empty(); }
