@@ -44,6 +44,7 @@ class Histogram {
     // The least duration, rounded up to its bucket's end, that `per_mille` of all do not exceed; 0 when there
     // are none.
     Duration quantile(unsigned per_mille) const {
+        if (max_.get() == 0) return {};
         const std::uint64_t total = count();
         const std::uint64_t wanted = (total * per_mille + 999) / 1000;
         std::uint64_t seen = 0;

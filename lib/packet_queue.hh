@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "lib/gauge.hh"
 #include "lib/invariant.hh"
+#include "lib/lazy_array.hh"
 
 namespace sluice {
 
@@ -50,9 +50,9 @@ struct alignas(64) QueueChunk {
 // Chunks for the queues of one worker. Each non-empty queue wastes less than two chunks.
 class ChunkPool {
   public:
-    ChunkPool(std::size_t packets, std::size_t queues) : chunks_(count(packets, queues)) {
-        for (auto& chunk : chunks_) put(&chunk);
-    }
+    ChunkPool(std::size_t packets, std::size_t queues) : chunks_(count(packets, queues)) {}
+    // Takes the memory of all chunks now, not when the first packets want them.
+    void touch() { chunks_.touch(); }
     static constexpr std::size_t bytes(std::size_t packets, std::size_t queues) {
         return count(packets, queues) * sizeof(QueueChunk);
     }
@@ -61,12 +61,12 @@ class ChunkPool {
 
     QueueChunk* take() {
         QueueChunk* chunk = free_;
-        assert(chunk != nullptr && "sized for every packet there is");
+        if (chunk == nullptr) return take_new();
         free_ = chunk->next;
         return chunk;
     }
     void put(QueueChunk* chunk) {
-        SLUICE_INVARIANT(chunk >= chunks_.data() && chunk < chunks_.data() + chunks_.size());
+        SLUICE_INVARIANT(chunk >= chunks_.data() && chunk < chunks_.data() + used_);
         chunk->next = free_;
         free_ = chunk;
     }
@@ -76,8 +76,15 @@ class ChunkPool {
         return packets / QueueChunk::capacity + 2 * queues + 1;
     }
 
-    std::vector<QueueChunk> chunks_;
-    QueueChunk* free_ = nullptr;
+    // One that no queue has had.
+    [[gnu::noinline]] QueueChunk* take_new() {
+        assert(used_ < chunks_.size() && "sized for every packet there is");
+        return &chunks_[used_++];
+    }
+
+    LazyArray<QueueChunk> chunks_;
+    std::size_t used_ = 0;        // the others are new
+    QueueChunk* free_ = nullptr;  // of those that were used
 };
 
 class PacketQueue {

@@ -208,7 +208,7 @@ EalOptions eal_options(const Config& config) {
     EalOptions options;
     const PacketDemand demand = packet_demand(config);
     options.memory_bytes = demand.total() * (PacketPool::bytes_each(packet_buffer_bytes(config)) + 64) +
-                           2 * Fib::bytes(fib_sizes(config));
+                           2 * Fib::eal_bytes(fib_sizes(config));
     for (const auto& [name, port] : config.ports)
         if (const DeviceText device = parse_device(port.device); device.has("pci")) {
             options.physical_needs_hugepages = true;

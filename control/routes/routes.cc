@@ -128,7 +128,9 @@ std::size_t tables_needed(const Config& config, bool v6) {
     return tables.count();
 }
 
-Fib::Sizes fib_sizes(const Config& config) { return {fib_size(config, false), fib_size(config, true)}; }
+Fib::Sizes fib_sizes(const Config& config) {
+    return {fib_size(config, false), fib_size(config, true), config.clock == ClockKind::real_time};
+}
 
 std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes) {
     std::unique_ptr<Routes> routes(new Routes);

@@ -5,6 +5,7 @@
 #include <rte_malloc.h>
 #include <rte_mempool.h>
 #include <rte_stack.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -125,10 +127,14 @@ static_assert(std::is_trivially_destructible_v<Depot>);
 
 Depot& depot_of(const rte_mempool* pool) { return *static_cast<Depot*>(pool->pool_data); }
 
+char with_lock;  // its address: a pool's wish
+
 int make_depot(rte_mempool* pool) {
     std::array<char, RTE_STACK_NAMESIZE> name{};
     std::snprintf(name.data(), name.size(), "%s", pool->name);
-    rte_stack* batches = rte_stack_create(name.data(), pool->size, pool->socket_id, RTE_STACK_F_LF);
+    // Without a lock each entry is linked at the start; a growing pool is many times what it grows to.
+    const unsigned flags = pool->pool_config == &with_lock ? 0 : RTE_STACK_F_LF;
+    rte_stack* batches = rte_stack_create(name.data(), pool->size, pool->socket_id, flags);
     if (batches == nullptr) return -rte_errno;
     // In DPDK's memory, as the pool is: a leak checker looks for pointers elsewhere.
     void* place = rte_zmalloc_socket(nullptr, sizeof(Depot), alignof(Depot), pool->socket_id);
@@ -180,7 +186,8 @@ std::uint32_t object_bytes(std::uint32_t data_bytes) {
 
 // Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
 // place one packet a 4 KiB page. Without packets yet.
-rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
+rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes,
+                        void* wish) {
     if (!register_depot()) return nullptr;
     const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
     rte_mempool* pool = rte_mempool_create_empty(name, packets, object_bytes(data_bytes), cache,
@@ -189,13 +196,13 @@ rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std:
     rte_pktmbuf_pool_private sizes{};
     sizes.mbuf_data_room_size = static_cast<std::uint16_t>(data_bytes + RTE_PKTMBUF_HEADROOM);
     rte_pktmbuf_pool_init(pool, &sizes);
-    if (rte_mempool_set_ops_byname(pool, depot_name, nullptr) >= 0) return pool;
+    if (rte_mempool_set_ops_byname(pool, depot_name, wish) >= 0) return pool;
     rte_mempool_free(pool);
     return nullptr;
 }
 
 rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
-    rte_mempool* pool = make_empty(name, packets, cache, data_bytes);
+    rte_mempool* pool = make_empty(name, packets, cache, data_bytes, nullptr);
     if (pool == nullptr) return nullptr;
     if (rte_mempool_populate_default(pool) < 0) {
         rte_mempool_free(pool);
@@ -207,7 +214,17 @@ rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::
 
 constexpr unsigned portion = 16'384;
 
-void free_portion(rte_mempool_memhdr*, void* memory) { rte_free(memory); }
+// Ordinary memory, because EAL writes zeroes over all that it is given back; in large pages where the system
+// has them to give.
+void* allocate_portion(std::size_t bytes) {
+    constexpr std::size_t large_page = std::size_t{2} << 20;
+    bytes = (bytes + large_page - 1) / large_page * large_page;
+    void* memory = std::aligned_alloc(large_page, bytes);
+    if (memory != nullptr) static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));  // a wish
+    return memory;
+}
+
+void free_portion(rte_mempool_memhdr*, void* memory) { std::free(memory); }
 
 void init_if_new(rte_mempool* pool, void* old, void* packet, unsigned number) {
     if (number >= *static_cast<unsigned*>(old)) rte_pktmbuf_init(pool, nullptr, packet, number);
@@ -218,11 +235,11 @@ bool add_portion(rte_mempool* pool) {
     unsigned old = pool->populated_size;
     const std::size_t bytes = std::size_t{std::min(portion, pool->size - old)} *
                               (pool->header_size + pool->elt_size + pool->trailer_size);
-    void* memory = rte_malloc(nullptr, bytes, RTE_CACHE_LINE_SIZE);
+    void* memory = allocate_portion(bytes);
     if (memory == nullptr) return false;
     if (rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA, bytes, free_portion,
                                   memory) <= 0) {
-        rte_free(memory);
+        std::free(memory);
         return false;
     }
     rte_mempool_obj_iter(pool, init_if_new, &old);
@@ -235,7 +252,7 @@ PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::
     : pool_(make_pool(name, packets, cache, data_bytes)) {}
 
 PacketPool::PacketPool(const char* name, const Growing& packets, unsigned cache, std::uint32_t data_bytes)
-    : pool_(make_empty(name, packets.most, cache, data_bytes)) {
+    : pool_(make_empty(name, packets.most, cache, data_bytes, &with_lock)) {
     if (pool_ == nullptr || grow(packets.first)) return;
     rte_mempool_free(pool_);
     pool_ = nullptr;

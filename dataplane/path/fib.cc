@@ -2,6 +2,7 @@
 
 #include <rte_malloc.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "dataplane/path/policy.hh"
@@ -19,12 +20,18 @@ std::size_t bytes_of(const Fib::Size& size) {
 
 }  // namespace
 
-void Fib::Free::operator()(std::uint32_t* memory) const { rte_free(memory); }
+void Fib::Free::operator()(std::uint32_t* memory) const {
+    if (in_eal)
+        rte_free(memory);
+    else
+        std::free(memory);
+}
 
 std::unique_ptr<Fib> Fib::create(const Sizes& sizes) {
-    const auto allocate = [](const Size& size) {
-        return std::unique_ptr<std::uint32_t, Free>(
-            static_cast<std::uint32_t*>(rte_zmalloc("fib", bytes_of(size), RTE_CACHE_LINE_SIZE)));
+    const auto allocate = [&](const Size& size) {
+        void* memory = sizes.in_eal ? rte_zmalloc("fib", bytes_of(size), RTE_CACHE_LINE_SIZE)
+                                    : std::calloc(bytes_of(size), 1);
+        return std::unique_ptr<std::uint32_t, Free>(static_cast<std::uint32_t*>(memory), Free{sizes.in_eal});
     };
     auto v4 = allocate(sizes.v4), v6 = allocate(sizes.v6);
     if (!v4 || !v6) return nullptr;

@@ -1,4 +1,4 @@
-// Longest-prefix match for both families, in EAL's memory: an address in, a group's number out.
+// Longest-prefix match for both families: an address in, a group's number out.
 // Written by control while no worker reads it (left-right: control keeps two and publishes the one it has
 // changed).
 //
@@ -27,8 +27,11 @@ class Fib {
         bool large = false;
         std::size_t tables = 1024;
     };
+    // `in_eal`: in EAL's memory, and so in hugepages where it has them. Under the virtual clock in ordinary
+    // memory instead, which takes no page before a route needs it: EAL clears what is given back.
     struct Sizes {
         Size v4, v6;
+        bool in_eal = true;
     };
     // Null when memory did not suffice.
     static std::unique_ptr<Fib> create(const Sizes& sizes);
@@ -50,11 +53,13 @@ class Fib {
     }
     const PrefixTrie& tables(bool v6) const { return v6 ? v6_.trie : v4_.trie; }
 
-    // Bytes of EAL memory that `create` takes, for sizing before EAL starts.
+    // Bytes that `create` takes, and those of EAL's memory among them, for sizing before EAL starts.
     static std::size_t bytes(const Sizes& sizes);
+    static std::size_t eal_bytes(const Sizes& sizes) { return sizes.in_eal ? bytes(sizes) : 0; }
 
   private:
     struct Free {
+        bool in_eal = false;
         void operator()(std::uint32_t* memory) const;
     };
     struct Family {

@@ -20,6 +20,7 @@
 #include "lib/drop_reason.hh"
 #include "lib/fill_board.hh"
 #include "lib/ip_address.hh"
+#include "lib/lazy_array.hh"
 #include "lib/mailbox.hh"
 #include "lib/microburst.hh"
 #include "lib/packet_queue.hh"
@@ -65,7 +66,8 @@ struct Shared {
 
 // Packets that stay with the worker that received them: an array, emptied every turn, always warm.
 struct LocalInbox {
-    std::vector<Packet*> packets;  // sized at start, never grows
+    explicit LocalInbox(std::size_t most) : packets(most) {}
+    LazyArray<Packet*> packets;
     std::size_t count = 0;
     std::size_t taken = 0;
 };
@@ -116,12 +118,12 @@ struct alignas(64) WorkerContext {
     rte_mempool* packet_pool;  // for the frames we make
     LocalInbox local;
     HandedOver handed_over;
-    std::vector<DropCounters> drops;    // by ingress port
-    Counter lossless_drops;             // all of them: control looks here before it looks closer
-    Counter falls_behind;               // times that one of its own ports paused its peer for it: likewise
-    Counter watchdog_changes;           // storms and cuts that began or ended: likewise
-    Counter punts;                      // frames given to control
-    std::vector<Traffic> next_hop_use;  // by next hop, of counted groups
+    std::vector<DropCounters> drops;  // by ingress port
+    Counter lossless_drops;           // all of them: control looks here before it looks closer
+    Counter falls_behind;             // times that one of its own ports paused its peer for it: likewise
+    Counter watchdog_changes;         // storms and cuts that began or ended: likewise
+    Counter punts;                    // frames given to control
+    LazyArray<Traffic> next_hop_use;  // by next hop, of counted groups
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
     Time last_turn{};                                     // the one before `now`, under the real clock

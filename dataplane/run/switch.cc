@@ -50,7 +50,12 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
     if (resources.decision_ring != 0)
         shared_->fill = std::make_unique<FillBoard>(static_cast<unsigned>(shared_->ports.size()));
     for (auto& worker : workers_) {
-        if (!resources.one_thread) worker->reactions = std::make_unique<Reactions>();
+        if (!resources.one_thread) {  // real time does not wait for pages
+            worker->chunks.touch();
+            worker->local.packets.touch();
+            worker->next_hop_use.touch();
+            worker->reactions = std::make_unique<Reactions>();
+        }
         if (resources.decision_ring != 0)
             worker->decisions = std::make_unique<EventRing<DecisionEvent>>(resources.decision_ring);
         if (resources.microburst_ring != 0)

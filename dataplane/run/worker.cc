@@ -24,9 +24,9 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
       id(worker),
       chunks(packets, shared_state.ports.size() * classes),
       packet_pool(pool),
+      local(packets),
       drops(shared_state.ports.size()),
       next_hop_use(max_next_hops) {
-    local.packets.resize(packets);
     for (const auto& port : shared.ports) {
         for (const auto& queue : port->more_receive_queues)
             if (queue->poller == id) polled.push_back(queue.get());

@@ -1,4 +1,5 @@
-// What most files of the fabric include and hardly ever changes, compiled once: a third of the time that such a file takes to compile.
+// What most files of the fabric include and hardly ever changes, compiled once: a third of the time that such
+// a file takes to compile.
 #include <fmt/format.h>
 
 #include <algorithm>

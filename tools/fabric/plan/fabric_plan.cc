@@ -436,9 +436,8 @@ std::uint64_t packets_of(const FabricPlan& plan, unsigned threads) {
 
 EalOptions eal_options(const FabricPlan& plan, unsigned threads) {
     EalOptions options;
-    options.memory_bytes = packets_of(plan, threads) * (PacketPool::bytes_each(packet_bytes_of(plan)) + 64);
-    for (const SwitchPlan& each : plan.switches)
-        options.memory_bytes += 2 * Fib::bytes(fib_sizes(each.config));
+    options.memory_bytes =
+        packets_of(plan, threads) * 64;  // the pool's list of them: packets lie in ordinary memory
     options.allow_hugepages = false;
     return options;
 }

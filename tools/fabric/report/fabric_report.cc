@@ -17,6 +17,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Moves the members of `from` behind those of `to`; update() copies them.
+void add_to(Json& to, Json from) {
+    for (auto& [key, value] : from.items()) to[key] = std::move(value);
+}
+
 Json ledger_json(const Fabric& fabric) {
     const Fabric::Ledger ledger = fabric.ledger();
     Json by_place = Json::object();
@@ -139,10 +144,10 @@ std::vector<const HostPort*> hosts_of(const Fabric& fabric) {
 
 Json flows_json(const Fabric& fabric, Time now) {
     Json list = Json::array();
-    const Json by_name = sluice::flows_json(world_of(fabric), hosts_of(fabric), now);
-    for (const auto& [name, flow] : by_name.items()) {
+    Json by_name = sluice::flows_json(world_of(fabric), hosts_of(fabric), now);
+    for (auto& [name, flow] : by_name.items()) {
         Json one = {{"name", name}};
-        one.update(flow);
+        add_to(one, std::move(flow));
         list.push_back(std::move(one));
     }
     return list;
@@ -158,10 +163,10 @@ Json figures_json(Fabric& fabric) {
     const Time now = fabric.now();
     Json report = {{"ledger", ledger_json(fabric)}, {"hosts", Json::object()}};
     for (const FabricSwitch& each : fabric.switches()) {
-        const Json behind = hosts_json(*each.running);
-        for (const auto& [name, host] : behind.items()) {
+        Json behind = hosts_json(*each.running);
+        for (auto& [name, host] : behind.items()) {
             Json one = {{"switch", each.plan->name}};
-            one.update(host);
+            add_to(one, std::move(host));
             report["hosts"][name] = std::move(one);
         }
     }
@@ -171,7 +176,7 @@ Json figures_json(Fabric& fabric) {
     report["switches"] = Json::object();
     for (FabricSwitch& each : fabric.switches()) {
         Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
-        one.update(sluice::make_report(*each.running));
+        add_to(one, sluice::make_report(*each.running));
         report["switches"][each.plan->name] = std::move(one);
     }
     return report;
@@ -186,7 +191,7 @@ Json make_report(Fabric& fabric, bool interrupted) {
     report["seed"] = file.seed;
     report["end_ns"] = fabric.now().ps / 1000;
     report["verdict"] = verdict_json(fabric, interrupted);
-    report.update(figures_json(fabric));
+    add_to(report, figures_json(fabric));
     report["balance"] = balance_json(fabric.plan(), report["links"]);
     report["pauses"] = pauses_json(fabric);
     report["pauses_left_out"] =
