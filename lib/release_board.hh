@@ -26,7 +26,11 @@ class ReleaseBoard {
 
   public:
     ReleaseBoard(unsigned workers, unsigned ports)
-        : workers_(workers), ports_(ports), posted_(std::size_t{workers} * ports), seen_(posted_.size()) {
+        : workers_(workers),
+          ports_(ports),
+          posted_(std::size_t{workers} * ports),
+          seen_(posted_.size()),
+          batches_(workers) {
         assert(workers > 0 && workers <= max_workers && ports <= max_ports);
     }
 
@@ -54,7 +58,18 @@ class ReleaseBoard {
         explicit Poster(Posted* ports) : ports_(ports) {}
         Posted* ports_;
     };
-    Poster poster(WorkerId worker) { return Poster(posted_.data() + index(worker, 0)); }
+    Poster poster(WorkerId worker) {
+        ++batches_[worker].posted;
+        return Poster(posted_.data() + index(worker, 0));
+    }
+
+    // How often workers have begun to post; while it stays the same there is nothing to collect. Under the
+    // virtual clock: one thread runs all workers of a switch.
+    std::uint64_t batches() const {
+        std::uint64_t sum = 0;
+        for (const Batches& each : batches_) sum += each.posted;
+        return sum;
+    }
 
     // Owner of `port`: calls take(group, cells) for releases since the last time, cells > 0. `groups`: those
     // that hold cells, at least; nothing can have come for others.
@@ -82,6 +97,10 @@ class ReleaseBoard {
     };
     static_assert(sizeof(Posted) == 64 && sizeof(Seen) == 64);
 
+    struct alignas(64) Batches {
+        std::uint64_t posted = 0;
+    };
+
     std::size_t index(WorkerId worker, PortId port) const {
         assert(worker < workers_ && port < ports_);
         return std::size_t{worker} * ports_ + port;
@@ -90,7 +109,8 @@ class ReleaseBoard {
     unsigned workers_;
     unsigned ports_;
     std::vector<Posted> posted_;
-    std::vector<Seen> seen_;  // private to the owner of the port
+    std::vector<Seen> seen_;        // private to the owner of the port
+    std::vector<Batches> batches_;  // of each egress worker, which alone writes it
 };
 
 }  // namespace sluice

@@ -75,6 +75,7 @@ VirtualRunner::VirtualRunner(const std::vector<Switch*>& switches, Duration turn
             all.ports.push_back({&device->owner(*port), port.get()});
             all.everyone.add(port->id);
         }
+        all.judged_at.resize(all.ports.size());
         all.awake.report_to(&woken_, static_cast<std::uint32_t>(devices_.size() - 1));
         all.awake.wake();
     }
@@ -89,6 +90,7 @@ void VirtualRunner::wake_if_changed(Device& all) const {
     const std::uint64_t policy = all.device->shared().policy.generation();
     if (policy == all.awake_under && now_ - all.all_awake < all_awake_every) [[likely]]
         return;
+    ++all.moves;
     all.awake.ports = all.everyone;
     all.awake_under = policy;
     all.all_awake = now_;
@@ -229,6 +231,29 @@ void VirtualRunner::merge(Device& all, Time now) {
     for (WorkerId w = 0; w < workers; ++w) device.worker(w).local.count = device.worker(w).local.taken = 0;
 }
 
+void VirtualRunner::take_all_releases(Device& all, const PortMask& ports, Time now) {
+    const std::uint64_t batches = all.device->shared().releases.batches();
+    const bool any = batches != all.collected;
+    if (any) {
+        all.collected = batches;
+        ++all.moves;
+    }
+    ports.for_each([&](PortId id) {
+        PortContext& port = *all.ports[id].port;
+        if (port.pause_peer) all.judged_at[id] = 0;  // it may let go of its peer
+        if (any || port.pause_peer) take_releases(*all.ports[id].owner, port, now);
+    });
+}
+
+// A port that is traced is judged at every instant, for its trace.
+void VirtualRunner::judge(Device& all, PortId id, Time now) {
+    PortContext& port = *all.ports[id].port;
+    if (all.judged_at[id] == all.moves && !port.trace) return;
+    all.judged_at[id] = all.moves;
+    judge_groups(*all.ports[id].owner, port, now);
+    if ((port.want_xoff | port.want_xon) != 0) all.awake.ports.add(id);
+}
+
 // Control's frames, in the order of ports whatever worker has them.
 unsigned VirtualRunner::inject(Device& all, Time now) {
     Switch& device = *all.device;
@@ -270,19 +295,22 @@ void VirtualRunner::run(Device& all) {
         // All releases first: a group is judged by the pool that all ports have given back to.
         PortMask judged = all.judged;
         judged |= all.awake.ports;
-        judged.for_each([&](PortId id) { take_releases(*all.ports[id].owner, *all.ports[id].port, now); });
+        take_all_releases(all, judged, now);
         judged.for_each([&](PortId id) {
-            WorkerContext& worker = *all.ports[id].owner;
-            PortContext& port = *all.ports[id].port;
-            judge_groups(worker, port, now);
-            if ((port.want_xoff | port.want_xon) != 0) all.awake.ports.add(id);
+            judge(all, id, now);
             if (!all.awake.ports.contains(id)) return;
-            if (!port.link_up)
+            PortContext& port = *all.ports[id].port;
+            if (!port.link_up) {
                 port.counters.lost_on_wire.add(port.io->lose_until(now));
-            else if (has_arrived(port, now))
-                work += ingress(worker, port, now, unmetered);
+            } else if (has_arrived(port, now)) {
+                work += ingress(*all.ports[id].owner, port, now, unmetered);
+                ++all.moves;
+            }
         });
-        work += inject(all, now);
+        if (const unsigned injected = inject(all, now); injected != 0) {
+            ++all.moves;
+            work += injected;
+        }
         merge(all, now);
         // A storm that begins or ends sets frames free: that is progress, too.
         for_each_awake([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now); });

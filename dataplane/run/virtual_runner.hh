@@ -98,9 +98,14 @@ class VirtualRunner final : public SwitchClock {
         PortMask everyone;
         PortMask judged;    // of those that sleep: their groups are in use, so they follow the pools
         PortAlarms alarms;  // of those that sleep
-        Time all_awake;     // when all were, the last time
-        std::uint64_t awake_under = 0;  // the policy then, by its generation
-        Progress progress;              // in this window
+        // A group is judged anew when cells have moved: each instant of one packet would else cost the
+        // releases and the limits of all ports.
+        std::uint64_t moves = 1;               // of cells, between groups and pools, and of limits
+        std::vector<std::uint64_t> judged_at;  // by port: the moves then
+        std::uint64_t collected = 0;           // of the board's batches
+        Time all_awake;                        // when all were, the last time
+        std::uint64_t awake_under = 0;         // the policy then, by its generation
+        Progress progress;                     // in this window
     };
 
     void wake_if_changed(Device& device) const;
@@ -110,6 +115,8 @@ class VirtualRunner final : public SwitchClock {
     void attend(const Due& due);
     bool goes_on(std::uint32_t number, Time until);
     void run(Device& device);
+    static void take_all_releases(Device& device, const PortMask& ports, Time now);
+    static void judge(Device& device, PortId id, Time now);
     static unsigned inject(Device& device, Time now);
     static void merge(Device& device, Time now);
 
