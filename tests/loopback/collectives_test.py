@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 """Collectives of hosts in a fabric: the time of a step against arithmetic, faults, stragglers, refusals."""
 
+import csv
+import io
+
 import loopback
 from scenarios_test import USAGE, Scenarios
 
@@ -109,6 +112,51 @@ class Collectives(Scenarios):
                 if kind == "ring-allreduce":  # all-to-all makes victims of all
                     self.assertEqual((made["slowest_path"]["from"], made["slowest_path"]["to"]), ("h4", "h5"))
                     self.assertGreater(made["slowest_path"]["over_median_permille"], 1500)
+
+    def test_a_phase_has_the_steps_that_end_in_it(self):
+        text = STAR + job("ring-allreduce", bytes=2_000_000, steps=9, compute="20us") + """
+[[event]]
+at = "1200us"
+do = "host h5 drain 40G"
+[[phase]]
+name = "fast"
+from = "350us"
+to = "1200us"
+[[phase]]
+name = "idle"
+from = "1200us"
+to = "1201us"
+[[phase]]
+name = "slow"
+from = "1201us"
+[[assert]]
+that = "collectives.job.step_ns.p50 ratio to fast gt 2"
+phase = "slow"
+"""
+        made, report, _ = self.collective(text)
+        fast, idle, slow = (report["phases"][name]["collectives"][0] for name in ("fast", "idle", "slow"))
+        step = step_ns("ring-allreduce", 2_000_000) + 20_000
+        # The first step is over before the phase begins, the second goes on then.
+        self.assertEqual((fast["steps"], idle["steps"]), (int(1_200_000 // step) - 1, 0))
+        self.assertEqual(fast["steps"] + slow["steps"] + 1, made["steps"])
+        self.assertEqual([each["state"] for each in (fast, idle, slow)], ["running", "running", "done"])
+        self.assertAlmostEqual(fast["step_ns"]["max"] / step_ns("ring-allreduce", 2_000_000), 1, delta=0.01)
+        self.assertEqual((idle["bus_bandwidth_bps"], idle["step_ns"]["max"], idle["straggler"]["host"]), (0, 0, None))
+        self.assertEqual(slow["step_ns"]["max"], made["step_ns"]["max"])
+        self.assertEqual((slow["straggler"]["host"], slow["slowest_path"]["to"]), ("h5", "h5"))
+        self.assertLess(fast["slowest_path"]["over_median_permille"], 1100)
+        self.assertNotIn("completion_ns", slow)
+        self.assertTrue(report["asserts"][0]["met"])
+
+    def test_a_sweep_has_a_column_for_each_figure(self):
+        text = STAR + job("all-gather", bytes=400_000) + '[vary]\n"collective.job.bytes" = ["400KB", "800KB"]\n'
+        _, table, _ = self.sweep("columns", text=text)
+        rows = list(csv.DictReader(io.StringIO(table.read_text())))
+        self.assertEqual([row["collectives.job.steps"] for row in rows], ["1", "1"])
+        for row, size in zip(rows, (400_000, 800_000), strict=True):
+            self.assertAlmostEqual(int(row["collectives.job.step_p50_ns"]) / step_ns("all-gather", size), 1, delta=0.01)
+            self.assertEqual(row["collectives.job.step_max_ns"], row["collectives.job.step_p50_ns"])
+            self.assertAlmostEqual(int(row["collectives.job.bus_bandwidth_bps"]) / (size * 7e9 / int(row["collectives.job.step_p50_ns"])), 1, delta=1e-3)
 
     def test_the_slow_link_is_named(self):
         text = '[switch.default]\nbuffer.size = "4MB"\n[host.default]\ncc = "none"\n[[node]]\nname = "sw1"\n'

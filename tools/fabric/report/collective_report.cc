@@ -39,9 +39,35 @@ std::vector<Member> members_of(const Fabric& fabric, std::uint32_t id) {
     return members;
 }
 
-std::size_t ended_steps(const Rank& rank) {
-    const auto steps = rank.steps();
-    return steps.size() - (!steps.empty() && !steps.back().ended ? 1 : 0);
+std::size_t ended_steps(const std::vector<Member>& members) {
+    std::size_t least = SIZE_MAX;
+    for (const Member& each : members) {
+        const auto steps = each.rank->steps();
+        least = std::min(least, steps.size() - (!steps.empty() && !steps.back().ended ? 1 : 0));
+    }
+    return least;
+}
+
+std::vector<CollectivePath> paths_of(const std::vector<Member>& members, std::uint32_t flow) {
+    std::map<IpAddress, const std::string*> names;
+    for (const Member& each : members) names.emplace(each.nic->settings().address, each.name);
+    std::vector<CollectivePath> paths;
+    for (const Member& each : members) {
+        std::map<IpAddress, CollectivePath> to;
+        for (const roce::QueuePair& pair : each.nic->queue_pairs()) {
+            if (pair.flow().id != flow || pair.requester() == nullptr) continue;
+            CollectivePath& path = to[pair.settings().peer];
+            path.messages += pair.statistics.completed;
+            path.bytes += pair.statistics.completed_bytes;
+            path.completion = path.completion + pair.statistics.completion_time;
+        }
+        for (auto& [address, path] : to) {
+            path.from = each.name;
+            path.to = names.at(address);
+            paths.push_back(path);
+        }
+    }
+    return paths;
 }
 
 std::string_view state_of(const std::vector<Member>& members) {
@@ -52,9 +78,9 @@ std::string_view state_of(const std::vector<Member>& members) {
     return std::ranges::all_of(members, in(Rank::State::done)) ? "done" : "running";
 }
 
-Json straggler_json(const std::vector<Member>& members, std::size_t steps) {
+Json straggler_json(const std::vector<Member>& members, std::size_t first, std::size_t steps) {
     std::vector<std::vector<std::int64_t>> behind(members.size());  // of each, where it was last
-    for (std::size_t step = 0; step < steps; ++step) {
+    for (std::size_t step = first; step < steps; ++step) {
         const Time begun = members.front().rank->steps()[step].begun;
         std::vector<std::int64_t> received;
         for (const Member& each : members)
@@ -70,43 +96,32 @@ Json straggler_json(const std::vector<Member>& members, std::size_t steps) {
             {"steps", most->size()}};
 }
 
-Json slowest_path_json(const std::vector<Member>& members, std::uint32_t flow) {
+// Of the messages that were acknowledged between two moments.
+Json slowest_path_json(const CollectiveMoment& from, const CollectiveMoment& to) {
     struct Path {
-        const std::string *from, *to;
-        std::uint64_t messages = 0, bytes = 0;
-        std::int64_t mean_ps = 0;
-        int size() const { return std::bit_width(bytes / messages); }
+        const CollectivePath* ends;
+        int size;  // of its messages, in powers of two
+        std::int64_t mean_ps;
     };
-    std::map<IpAddress, const std::string*> names;
-    for (const Member& each : members) names.emplace(each.nic->settings().address, each.name);
     std::vector<Path> paths;
-    for (const Member& each : members) {
-        std::map<IpAddress, Path> to;
-        for (const roce::QueuePair& pair : each.nic->queue_pairs()) {
-            if (pair.flow().id != flow || pair.requester() == nullptr || pair.statistics.completed == 0)
-                continue;
-            Path& path = to[pair.settings().peer];
-            path.messages += pair.statistics.completed;
-            path.bytes += pair.statistics.completed_bytes;
-            path.mean_ps += pair.statistics.completion_time.ps;
-        }
-        for (auto& [address, path] : to) {
-            path.from = each.name;
-            path.to = names.at(address);
-            path.mean_ps /= static_cast<std::int64_t>(path.messages);
-            paths.push_back(path);
-        }
-    }
     std::map<int, std::vector<std::int64_t>> of_size;
-    for (const Path& path : paths) of_size[path.size()].push_back(path.mean_ps);
+    for (std::size_t n = 0; n < to.paths.size(); ++n) {
+        const CollectivePath &before = from.paths[n], &after = to.paths[n];
+        const std::uint64_t messages = after.messages - before.messages;
+        if (messages == 0) continue;
+        const std::int64_t sum = (after.completion - before.completion).ps;
+        paths.push_back({&after, static_cast<int>(std::bit_width((after.bytes - before.bytes) / messages)),
+                         sum / static_cast<std::int64_t>(messages)});
+        of_size[paths.back().size].push_back(paths.back().mean_ps);
+    }
     std::map<int, std::int64_t> median;
     for (const auto& [size, means] : of_size) median[size] = std::max<std::int64_t>(quantile(means, 500), 1);
-    const auto over_median = [&](const Path& path) { return path.mean_ps * 1000 / median[path.size()]; };
+    const auto over_median = [&](const Path& path) { return path.mean_ps * 1000 / median[path.size]; };
     const auto slowest = std::ranges::max_element(paths, {}, over_median);
     if (slowest == paths.end())
         return {{"from", nullptr}, {"to", nullptr}, {"mean_ns", nullptr}, {"over_median_permille", nullptr}};
-    return {{"from", *slowest->from},
-            {"to", *slowest->to},
+    return {{"from", *slowest->ends->from},
+            {"to", *slowest->ends->to},
             {"mean_ns", slowest->mean_ps / 1000},
             {"over_median_permille", over_median(*slowest)}};
 }
@@ -115,16 +130,14 @@ std::uint64_t per_second(std::uint64_t bytes, double ps) {
     return ps <= 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / ps);
 }
 
-Json collective_json(const Fabric& fabric, std::uint32_t id) {
+Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMoment& from,
+                     const CollectiveMoment& to) {
     const CollectivePlan& plan = fabric.plan().collectives[id];
     const CollectiveConfig& config = fabric.plan().file.collectives[id];
     const std::vector<Member> members = members_of(fabric, id);
-    std::size_t steps = plan.settings.steps;
-    for (const Member& each : members) steps = std::min(steps, ended_steps(*each.rank));
     std::vector<std::int64_t> times;
     std::int64_t sum = 0, completion = 0;
-    const Time start = plan.settings.start;
-    for (std::size_t step = 0; step < steps; ++step) {
+    for (std::size_t step = from.steps; step < to.steps; ++step) {
         Time begun = members.front().rank->steps()[step].begun, ended = begun;
         for (const Member& each : members) {
             begun = min(begun, each.rank->steps()[step].begun);
@@ -132,9 +145,9 @@ Json collective_json(const Fabric& fabric, std::uint32_t id) {
         }
         times.push_back((ended - begun).ps);
         sum += times.back();
-        completion = (ended - start).ps;
+        completion = (ended - plan.settings.start).ps;
     }
-    const double mean = steps == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(steps);
+    const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
     const std::uint64_t bandwidth = per_second(plan.settings.bytes, mean);
     const roce::BusFactor factor = roce::bus_factor(plan.settings.kind, plan.settings.ranks);
     return {{"name", config.name},
@@ -142,7 +155,7 @@ Json collective_json(const Fabric& fabric, std::uint32_t id) {
             {"state", state_of(members)},
             {"ranks", plan.settings.ranks},
             {"bytes", plan.settings.bytes},
-            {"steps", steps},
+            {"steps", times.size()},
             {"step_ns",
              {{"mean", static_cast<std::int64_t>(mean) / 1000},
               {"p50", quantile(times, 500) / 1000},
@@ -151,16 +164,39 @@ Json collective_json(const Fabric& fabric, std::uint32_t id) {
             {"completion_ns", completion / 1000},
             {"algorithm_bandwidth_bps", bandwidth},
             {"bus_bandwidth_bps", bandwidth * factor.numerator / factor.denominator},
-            {"straggler", straggler_json(members, steps)},
-            {"slowest_path", slowest_path_json(members, plan.flow)}};
+            {"straggler", straggler_json(members, from.steps, to.steps)},
+            {"slowest_path", slowest_path_json(from, to)}};
 }
 
 }  // namespace
 
+std::vector<CollectiveMoment> collective_moments(const Fabric& fabric) {
+    std::vector<CollectiveMoment> moments;
+    for (std::uint32_t id = 0; id < fabric.plan().collectives.size(); ++id) {
+        const std::vector<Member> members = members_of(fabric, id);
+        moments.push_back({ended_steps(members), paths_of(members, fabric.plan().collectives[id].flow)});
+    }
+    return moments;
+}
+
 Json collectives_json(const Fabric& fabric) {
+    const std::vector<CollectiveMoment> now = collective_moments(fabric);
     Json list = Json::array();
-    for (std::uint32_t id = 0; id < fabric.plan().collectives.size(); ++id)
-        list.push_back(collective_json(fabric, id));
+    for (std::uint32_t id = 0; id < now.size(); ++id) {
+        CollectiveMoment start;
+        start.paths.resize(now[id].paths.size());
+        list.push_back(collective_json(fabric, id, start, now[id]));
+    }
+    return list;
+}
+
+Json collectives_between(const Fabric& fabric, const std::vector<CollectiveMoment>& from,
+                         const std::vector<CollectiveMoment>& to) {
+    Json list = Json::array();
+    for (std::uint32_t id = 0; id < to.size(); ++id) {
+        list.push_back(collective_json(fabric, id, from[id], to[id]));
+        list.back().erase("completion_ns");
+    }
     return list;
 }
 

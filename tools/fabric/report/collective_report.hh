@@ -2,12 +2,27 @@
 // waiting.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tools/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
+
+// Messages from one host to another that have been acknowledged.
+struct CollectivePath {
+    const std::string *from, *to;
+    std::uint64_t messages = 0, bytes = 0;
+    Duration completion;  // sum of the times that they took
+};
+// A collective at one moment.
+struct CollectiveMoment {
+    std::size_t steps = 0;              // that all ranks have ended
+    std::vector<CollectivePath> paths;  // always in the same order
+};
+std::vector<CollectiveMoment> collective_moments(const Fabric& fabric);
 
 // In the file's order. Times are those of steps that all ranks have ended, from the first rank's beginning to
 // the last one's end; bandwidths are those of their mean, as nccl-tests defines them (doc/PERFORMANCE.md):
@@ -16,6 +31,10 @@ namespace sluice::fabric {
 // median over those steps). slowest_path: the pair of hosts whose messages took longest until they were
 // acknowledged, against the median pair with messages of such a size.
 nlohmann::ordered_json collectives_json(const Fabric& fabric);
+// Likewise of the steps that ended between two moments, and of the messages that were acknowledged there;
+// completion_ns is left out, state is that of now.
+nlohmann::ordered_json collectives_between(const Fabric& fabric, const std::vector<CollectiveMoment>& from,
+                                           const std::vector<CollectiveMoment>& to);
 
 // The same for people; empty where there is none.
 std::string collective_table(const nlohmann::ordered_json& collectives);

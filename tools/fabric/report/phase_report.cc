@@ -115,7 +115,9 @@ Json pauses_between(const PauseWatch& watch, std::uint64_t from_ns, std::uint64_
 
 }  // namespace
 
-RunMoment moment_of(Fabric& fabric) { return {fabric.now(), figures_json(fabric), flow_statistics(fabric)}; }
+RunMoment moment_of(Fabric& fabric) {
+    return {fabric.now(), figures_json(fabric), flow_statistics(fabric), collective_moments(fabric)};
+}
 
 Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& to) {
     const Duration length = to.at - from.at;
@@ -134,6 +136,7 @@ Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& 
         within.slowdown.set_to_difference(to.flows[n].slowdown, from.flows[n].slowdown);
         phase["flows"].push_back(flow_between(before["flows"][n], after["flows"][n], within, length));
     }
+    phase["collectives"] = collectives_between(fabric, from.collectives, to.collectives);
     phase["links"] = Json::object();
     for (const auto& [name, link] : after["links"].items())
         phase["links"][name] = link_between(before["links"][name], link, length);

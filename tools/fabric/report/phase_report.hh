@@ -1,14 +1,16 @@
 // The report of a phase: what happened between two moments of a run.
 //
-// Counters are differences; of times that messages took, those of the messages that ended in the phase; rates
-// are those of the phase. Gauges are as of its end. Watermarks since the start say nothing of a phase and are
-// left out; queues have those since the phase began (user_watermark_bytes).
+// Counters are differences; of times that messages took, those of the messages that ended in the phase, and
+// of collectives those of the steps that did; rates are those of the phase. Gauges are as of its end.
+// Watermarks since the start say nothing of a phase and are left out; queues have those since the phase began
+// (user_watermark_bytes).
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "lib/roce/nic_statistics.hh"
+#include "tools/fabric/report/collective_report.hh"
 #include "tools/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
@@ -18,6 +20,7 @@ struct RunMoment {
     Time at;
     nlohmann::ordered_json figures;  // of figures_json at least
     std::vector<roce::FlowStatistics> flows;
+    std::vector<CollectiveMoment> collectives;
 };
 RunMoment moment_of(Fabric& fabric);
 

@@ -42,23 +42,31 @@ Json figures_of(const Json& report) {
         }
     const Json& flows = report["flows"];
     const Json& ledger = report["ledger"];
-    return {{"end_ns", report["end_ns"]},
-            {"lossless", report["verdict"]["lossless"]},
-            {"lost_lossless_packets", report["verdict"]["lost_packets"]},
-            {"dropped_packets", ledger["dropped"]},
-            {"messages", sum_over(flows, "messages")},
-            {"failed_messages", sum_over(flows, "failed_messages")},
-            {"throughput_bps", sum_over(flows, "throughput_bps")},
-            {"completion_p50_ns", most_over(flows, "completion_ns", "p50")},
-            {"completion_p99_ns", most_over(flows, "completion_ns", "p99")},
-            {"completion_max_ns", most_over(flows, "completion_ns", "max")},
-            {"slowdown_p99_permille", most_over(flows, "slowdown_permille", "p99")},
-            {"retransmitted_packets", sum_over(flows, "retransmitted_packets")},
-            {"cnp_packets", sum_over(flows, "cnp_received_packets")},
-            {"marked_packets", marked},
-            {"deepest_queue_bytes", deepest},
-            {"xoff_sent", xoff},
-            {"paused_ns", paused_ns}};
+    Json figures = {{"end_ns", report["end_ns"]},
+                    {"lossless", report["verdict"]["lossless"]},
+                    {"lost_lossless_packets", report["verdict"]["lost_packets"]},
+                    {"dropped_packets", ledger["dropped"]},
+                    {"messages", sum_over(flows, "messages")},
+                    {"failed_messages", sum_over(flows, "failed_messages")},
+                    {"throughput_bps", sum_over(flows, "throughput_bps")},
+                    {"completion_p50_ns", most_over(flows, "completion_ns", "p50")},
+                    {"completion_p99_ns", most_over(flows, "completion_ns", "p99")},
+                    {"completion_max_ns", most_over(flows, "completion_ns", "max")},
+                    {"slowdown_p99_permille", most_over(flows, "slowdown_permille", "p99")},
+                    {"retransmitted_packets", sum_over(flows, "retransmitted_packets")},
+                    {"cnp_packets", sum_over(flows, "cnp_received_packets")},
+                    {"marked_packets", marked},
+                    {"deepest_queue_bytes", deepest},
+                    {"xoff_sent", xoff},
+                    {"paused_ns", paused_ns}};
+    for (const Json& each : report["collectives"]) {
+        const std::string name = "collectives." + each["name"].get<std::string>() + ".";
+        figures[name + "steps"] = each["steps"];
+        figures[name + "step_p50_ns"] = each["step_ns"]["p50"];
+        figures[name + "step_max_ns"] = each["step_ns"]["max"];
+        figures[name + "bus_bandwidth_bps"] = each["bus_bandwidth_bps"];
+    }
+    return figures;
 }
 
 Json begin_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark) {

@@ -41,7 +41,8 @@ bool run_interactive(FabricSockets& sockets, const RunOptions& options,
 
 // Errors of assertions, on a run in which nothing has happened.
 std::vector<std::string> never_judged(const Asserts& asserts, Fabric& fabric) {
-    const RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric)};
+    const RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
+                          collective_moments(fabric)};
     std::vector<std::string> texts;
     for (const ConfigError& error : asserts.check(start.figures, phase_report(fabric, start, start)))
         texts.push_back(error.text());
