@@ -299,9 +299,11 @@ class BuiltIn(Scenarios):
 
     # What breaks each: paths that --set takes.
     BROKEN = {
+        "all-gather": ['collective.parameters.rank_order="random"'],
         "all-to-all": ['topology.spines=1', 'host.h5.drain="10G"', 'switch.default.default.pfc=[]'],
         "baseline": ['flow.pings.load="90%"', 'flow.pings.message="1MB"'],
         "deadlock": ['routing.policy="shortest"', 'host.default.retry_count=7'],
+        "halving-doubling": ['collective.sixteen.qps=1'],
         "incast-8": ['switch.default.default.pfc=[]', 'host.default.cc="none"'],
         "incast-32": ['host.default.rate_min="1G"', 'switch.default.default.pfc=[]', 'host.default.cc="none"'],
         "leaf-loss": ['event.0.do="switch leaf2 down"'],
@@ -310,16 +312,22 @@ class BuiltIn(Scenarios):
         "pause-storm-alert": ['switch.default.watchdog.action="drop"'],
         "pause-storm-drop": ['switch.default.watchdog.action="alert"'],
         "pause-storm-forward": ['switch.default.watchdog.action="drop"'],
+        "pipeline": ['collective.fine.parts=8'],
+        "rails": [f'collective.rail1.hosts={json.dumps([f"s{1 + n // 4}r{1 + n % 4}" for n in range(8)])}'],
+        "reduce-scatter": ['event.0.do="host h20 drain unlimited"'],
         "ring-allreduce": ['collective.ordered.rank_order="random"', 'collective.shuffled.rank_order="topology"'],
+        "rolling-restart": ['event.0.do="leaf1: route replace 10.0.2.0/24 via 172.16.0.1"'],
         "route-change": ['event.0.do="leaf1: port spine1 down"'],
         "slow-receiver": ['host.h8.drain="unlimited"'],
         "spine-loss": ['host.default.retry_count=0'],
+        "switch-reset": ['host.default.retry_count=0'],
         "sustained": ['flow.pairs.from="leaf1"'],
         "threshold-change": ['event.0.do="sw1: set wred.roce.green_min 20KB"', 'event.1.do="sw1: set wred.roce.green_max 800KB"'],
+        "victim": ['host.default.cc="none"'],
     }
 
     def test_each_holds_and_asks_something(self):
-        self.assertGreaterEqual(len(SCENARIOS), 10)
+        self.assertGreaterEqual(len(SCENARIOS), 25)
         for path in SCENARIOS:
             with self.subTest(path.name):
                 text = path.read_text()
