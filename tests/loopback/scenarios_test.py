@@ -51,23 +51,38 @@ seeds = 2
 """
 
 
-# What junit-10.xsd of Jenkins' xUnit plugin demands of each element: attributes it must and may have, and children.
+# What junit-10.xsd of Jenkins' xUnit plugin (jenkinsci/xunit-plugin, src/main/resources/.../types/model/xsd) demands of each element, written
+# anew: attributes it must and may have, children in any order and number, and whether it may have text.
+RERUN = ({"type"}, {"message"}, {"stackTrace", "system-out", "system-err"}, True)
 JUNIT = {
-    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}, False),
     "testsuite": ({"name", "tests", "failures", "errors"},
                   {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
-                  {"testsuite", "properties", "testcase", "system-out", "system-err"}),
-    "testcase": ({"name"}, {"time", "classname", "group"}, {"skipped", "error", "failure", "system-out", "system-err"}),
-    "failure": (set(), {"type", "message"}, set()),
-    "error": (set(), {"type", "message"}, set()),
+                  {"testsuite", "properties", "testcase", "system-out", "system-err"}, False),
+    "testcase": ({"name"}, {"time", "classname", "group"},
+                 {"skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError", "system-out", "system-err"}, False),
+    "failure": (set(), {"type", "message"}, set(), True),
+    "error": (set(), {"type", "message"}, set(), True),
+    "skipped": (set(), {"type", "message"}, set(), True),
+    "properties": (set(), set(), {"property"}, False),
+    "property": ({"name", "value"}, set(), set(), False),
+    "system-out": (set(), set(), set(), True),
+    "system-err": (set(), set(), set(), True),
+    "stackTrace": (set(), set(), set(), True),
+    "rerunFailure": RERUN, "rerunError": RERUN, "flakyFailure": RERUN, "flakyError": RERUN,
 }
+JUNIT_TIME = r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]{0,3})?"  # of suites
 
 
 def junit_faults(node):
-    must, may, children = JUNIT[node.tag]
-    faults = [f"{node.tag} lacks {name}" for name in must - set(node.attrib)]
-    faults += [f"{node.tag} has {name}" for name in set(node.attrib) - must - may]
-    faults += [f"{node.tag} has text" for text in (node.text, *(child.tail for child in node)) if children and (text or "").strip()]
+    """What that schema would refuse of an element and those below."""
+    must, may, children, text = JUNIT[node.tag]
+    faults = [f"{node.tag} lacks {name}" for name in sorted(must - set(node.attrib))]
+    faults += [f"{node.tag} has {name}" for name in sorted(set(node.attrib) - must - may)]
+    if node.tag.startswith("testsuite") and not re.fullmatch(JUNIT_TIME, node.get("time", "")):
+        faults.append(f"{node.tag} has time {node.get('time')}")
+    if not text and any((part or "").strip() for part in (node.text, *(child.tail for child in node))):
+        faults.append(f"{node.tag} has text")
     for child in node:
         faults += junit_faults(child) if child.tag in children else [f"{node.tag} has {child.tag}"]
     return faults
@@ -144,6 +159,25 @@ class Assertions(Scenarios):
             self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
             self.assertEqual((int(suite.get("failures")), int(suite.get("errors"))), (len(suite.findall("*/failure")), len(suite.findall("*/error"))))
         self.assertIn("<nothing>", suites[1][0][0].get("message"))
+
+    def test_one_that_cannot_run_is_an_error_of_the_junit_file(self):
+        junit = self.folder / "junit.xml"
+        self.fabric("run", SMALL + asserting("verdict.losless"), "--junit", junit, status=USAGE)
+        suites = xml.etree.ElementTree.parse(junit).getroot()
+        self.assertEqual(junit_faults(suites), [])
+        self.assertEqual([(suite.get("tests"), suite.get("failures"), suite.get("errors")) for suite in suites], [("1", "0", "1")])
+        self.assertIn("perhaps lossless", suites[0][0].find("error").text)
+
+    def test_what_jenkins_refuses_of_a_junit_file_is_found(self):
+        suite = '<testsuites><testsuite name="a" tests="1" failures="0" errors="0">{}</testsuite></testsuites>'
+        parse = xml.etree.ElementTree.fromstring
+        for inside in ("", '<testcase name="b"/>', '<testcase name="b"><failure>no</failure></testcase>'):
+            self.assertEqual(junit_faults(parse(suite.format(inside))), [])
+        for inside, fault in (("<testcase/>", "testcase lacks name"), ('<testcase name="b" id="1"/>', "testcase has id"), ("b", "testsuite has text"),
+                              ("<failure/>", "testsuite has failure"), ('<testcase name="b"><testcase name="c"/></testcase>', "testcase has testcase")):
+            self.assertEqual(junit_faults(parse(suite.format(inside))), [fault])
+        self.assertEqual(junit_faults(parse(suite.replace("tests=", "time=").format(""))), ["testsuite lacks tests"])
+        self.assertEqual(junit_faults(parse(suite.replace('name="a"', 'name="a" time="1 s"').format(""))), ["testsuite has time 1 s"])
 
 
 class Phases(Scenarios):
