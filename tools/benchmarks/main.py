@@ -33,12 +33,13 @@ import process  # noqa: E402
 import reaction  # noqa: E402
 import results  # noqa: E402
 import scale  # noqa: E402
+import sweeps  # noqa: E402
 from bench import Bench, Missing, no_figure  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / 'out'
 THEMES = {'forwarding': forwarding, 'scale': scale, 'control': control_load, 'reaction': reaction, 'latency': latency,
-          'process': process, 'hosts': hosts, 'fabric': fabric, 'fabric_threads': fabric_threads}
+          'process': process, 'hosts': hosts, 'fabric': fabric, 'fabric_threads': fabric_threads, 'sweeps': sweeps}
 BENCHMARKS = {name: run for theme in THEMES.values() for name, run in theme.BENCHMARKS.items()}
 # Not rows of the goal: they say where the time goes, and the like.
 INFORMATIVE = {'one_class_64B', 'whole_path', 'ecn', 'startup_no_huge', 'ports_64_apart'}
