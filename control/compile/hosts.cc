@@ -99,6 +99,7 @@ class HostSpecs {
         spec.nic.cnp = marking(config, port, {host.cnp_dscp, {}, Ecn::not_ect, true});
         spec.nic.cnp_interval = host.cnp_interval;
         spec.nic.cnp_scope = host.cnp_scope;
+        spec.nic.port_of_qp = host.port_of_qp;
         spec.nic.echo_ce = host.echo_ce;
         spec.nic.ignore_cnp = host.ignore_cnp;
         spec.nic.rnr_chance = (std::uint64_t{host.rnr_chance.parts_per_billion} << 32) / Chance::always;

@@ -62,6 +62,7 @@ struct HostConfig : ReactionConfig {
     Duration rnr_timer = microseconds(10);    // the time it then names, rounded up to one of IBTA's
     std::uint32_t ack_coalescing = 16;        // packets at most that one of its ACKs is for
 
+    bool port_of_qp = true;          // a UDP source port for each queue pair, else one for all
     bool describes_payload = false;  // else frames carry it
     std::uint32_t ring_frames = 4;   // of each class, in the transmit ring
     std::optional<Rate> drain;       // absent: as it comes

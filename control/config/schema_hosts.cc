@@ -224,6 +224,10 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     rows.key("ignore_cnp", &H::ignore_cnp, boolean(), "It does not react to CNPs, whatever its cc.");
     add_reaction_rows(rows);
     add_reliability_rows(rows);
+    rows.key("udp_source_port", &H::port_of_qp, word<bool>({{"qp", true}, {"host", false}}),
+             "Whose UDP source port its frames have: one for each queue pair, so that ECMP spreads them, or "
+             "49152 for all: then they take one path, unless switches have hash_roce_qp.")
+        .at_start();
     rows.key("payload", &H::describes_payload, word<bool>({{"carried", false}, {"described", true}}),
              "Whether its frames carry their payload, or their first bytes and what makes the others where "
              "captures, kernel or faults want them: the results are the same, at less memory and time. Hosts "

@@ -41,6 +41,7 @@ struct NicSettings {
     Marking cnp{48, 6, Ecn::not_ect, {}};
     Duration cnp_interval = microseconds(50);
     CnpScope cnp_scope = CnpScope::queue_pair;
+    bool port_of_qp = true;   // a UDP source port for each queue pair; off: one for all
     bool echo_ce = true;      // off: no notification point
     bool ignore_cnp = false;  // CNPs are counted and do nothing
     // A SEND finds no receive buffer with this probability, in parts of 2^32, and is told to come again.

@@ -90,7 +90,8 @@ PacketWriter::PacketWriter(const Route& route, std::uint32_t destination_qp)
     }
     auto& udp = header_at<UdpHeader>(&headers_[transport_]);
     constexpr std::uint64_t dynamic_ports = 0xC000;  // RFC 6335: 49152 and above
-    udp.source_port.set(static_cast<std::uint16_t>(dynamic_ports | scramble(stream_.seed) % 0x4000));
+    const std::uint64_t own = route.port_of_qp ? scramble(stream_.seed) % 0x4000 : 0;
+    udp.source_port.set(static_cast<std::uint16_t>(dynamic_ports | own));
     udp.destination_port.set(roce_udp_port);
     auto& bth = header_at<Bth>(&headers_[transport_ + sizeof udp]);
     bth.partition_key.set(default_partition_key);

@@ -83,10 +83,12 @@ struct Route {
     std::uint8_t dscp = 0;
     Ecn ecn = Ecn::ect0;
     std::uint8_t hop_limit = 64;
+    bool port_of_qp = true;
 };
 
 // Writes the packets to one QP; headers that never change are made once. The UDP source port comes from the
-// QP's identity, so that ECMP spreads QPs; IPv4 identifications count from 0.
+// QP's identity, so that ECMP spreads QPs, unless all have one (port_of_qp is false: 49152); IPv4
+// identifications count from 0.
 class PacketWriter {
   public:
     PacketWriter(const Route& route, std::uint32_t destination_qp);

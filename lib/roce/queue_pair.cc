@@ -16,6 +16,7 @@ PacketWriter writer_of(const NicSettings& nic, const QpSettings& own, const Mark
     route.destination = own.peer;
     route.dscp = marking.dscp;
     route.ecn = marking.ecn;
+    route.port_of_qp = nic.port_of_qp;
     return {route, own.peer_qp};
 }
 

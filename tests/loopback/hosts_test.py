@@ -91,6 +91,15 @@ class Deliver(Hosts):
         self.assertEqual([(packet["qp"], packet["psn"]) for packet in packets if packet["opcode"] != 17], [(256, n) for n in range(5)])
         self.assertEqual([(packet["qp"], packet["psn"]) for packet in packets if packet["opcode"] == 17], [(256, 4)])
 
+    def test_a_source_port_is_that_of_the_queue_pair_or_of_the_host(self):
+        for whose, of_data in (("qp", 4), ("host", 1)):
+            with self.subTest(whose):
+                self.run_hosts({**INCAST, "qps": 4, "from": "h1"}, default={"udp_source_port": whose}, ports={name: self.output(name) for name in ("h1", "h3")})
+                for name in ("h1", "h3"):  # acknowledgements, data
+                    frames = loopback.read_pcap(self.folder / "out" / f"{name}.pcap")
+                    ports = {frame.bytes[34:36] for frame in frames if frame.bytes[36:38] == (4791).to_bytes(2, "big")}
+                    self.assertEqual(len(ports), of_data, name)
+
     def test_frames_are_right_for_the_independent_checkers(self):
         self.run_hosts({**INCAST, "kind": "write"}, {"from": "h1", "to": "h3", "kind": "send", "messages": 3, "message": "5KB"},
                        {"from": "h2", "to": "h1", "kind": "read", "messages": 3, "message": "5KB"},

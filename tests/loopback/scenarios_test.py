@@ -337,6 +337,7 @@ class BuiltIn(Scenarios):
         "all-to-all": ['topology.spines=1', 'host.h5.drain="10G"', 'switch.default.default.pfc=[]'],
         "baseline": ['flow.pings.load="90%"', 'flow.pings.message="1MB"'],
         "deadlock": ['routing.policy="shortest"', 'host.default.retry_count=7'],
+        "elephants": ['event.0.do="leaf1: set hash_roce_qp false"'],
         "halving-doubling": ['collective.sixteen.qps=1'],
         "incast-8": ['switch.default.default.pfc=[]', 'host.default.cc="none"'],
         "incast-32": ['host.default.rate_min="1G"', 'switch.default.default.pfc=[]', 'host.default.cc="none"'],

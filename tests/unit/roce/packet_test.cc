@@ -267,6 +267,15 @@ TEST(RcPacket, headersAreRightInEveryFrame) {
     CHECK_TRUE(read(written(other, some_packet(Opcode::send_only, 1))).source_port != port);
 }
 
+TEST(RcPacket, allQueuePairsMayHaveOneSourcePort) {
+    Route route = some_route();
+    route.port_of_qp = false;
+    for (std::uint32_t n = 0; n < 3; ++n) {
+        PacketWriter writer(route, qp + n);
+        LONGS_EQUAL(0xC000, read(written(writer, some_packet(Opcode::send_only, 1))).source_port);
+    }
+}
+
 // A CNP of a real adapter (mechanisms, section 1), and ours from the same fields: 74 bytes.
 TEST(RcPacket, cnpOfARealAdapter) {
     constexpr std::string_view hex =
