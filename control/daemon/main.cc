@@ -28,6 +28,7 @@
 #include "control/server/boundary.hh"
 #include "control/server/commands.hh"
 #include "control/server/metrics.hh"
+#include "control/server/openrpc.hh"
 #include "control/server/socket.hh"
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
@@ -53,6 +54,7 @@ int print(const std::string& what) {
     if (what == "figures") say("{}", figures_reference());
     if (what == "findings") say("{}", findings_reference());
     if (what == "metrics") say("{}", metrics_reference());
+    if (what == "openrpc") say("{}\n", json_text(openrpc_document(), 2));
     if (what == "man") say("{}", man_page());
     if (what == "help") say("{}", usage_text());
     return exit_done;

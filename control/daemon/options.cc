@@ -62,8 +62,8 @@ std::string flag(Arguments& out, std::string_view) {
     out.*member = true;
     return {};
 }
-constexpr std::array<std::string_view, 6> printed{"help",    "reference", "figures",
-                                                  "metrics", "man",       "findings"};
+constexpr std::array<std::string_view, 7> printed{"help", "reference", "figures", "metrics",
+                                                  "man",  "findings",  "openrpc"};
 template <std::size_t which>
 std::string print(Arguments& out, std::string_view) {
     out.print = printed[which];
@@ -121,6 +121,7 @@ constexpr std::array all_options{
            print<2>},
     Option{"findings", nullptr, "print every finding of --check: name, severity, when; and end", print<5>},
     Option{"metrics-reference", nullptr, "print every metric and end", print<3>},
+    Option{"openrpc", nullptr, "print the control socket's methods as an OpenRPC document and end", print<6>},
     Option{"man", nullptr, "print the man page in troff and end", print<4>},
     Option{"help", nullptr, "print this and end", print<0>},
 };

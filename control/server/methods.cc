@@ -12,6 +12,7 @@
 #include "control/server/api.hh"
 #include "control/server/commands.hh"
 #include "control/server/methods.hh"
+#include "control/server/openrpc.hh"
 #include "dataplane/run/switch_clock.hh"
 
 namespace sluice {
@@ -38,6 +39,11 @@ Json list_methods(Api&, RpcClient&, RpcParameters& parameters) {
                         {"changes", method.kind == RpcMethod::Kind::changes},
                         {"sentence", method.sentence}});
     return list;
+}
+
+Json discover(Api&, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    return openrpc_document();
 }
 
 // Runs a command in words, as timed events do.
@@ -172,28 +178,36 @@ Json control_show(Api& api, RpcClient&, RpcParameters& parameters) {
 const std::vector<RpcMethod>& all_methods() {
     static const std::vector<RpcMethod> methods = [] {
         std::vector<RpcMethod> all{
-            {"clock.run", "for: TIME",
+            {"clock.run", "for?: TIME", "{now_ns: NUMBER}",
              "Interactive: lets virtual time pass; without `for` until nothing more happens.", changes, false,
              clock_run},
-            {"clock.show", "", "The switch's clock.", reads, false, clock_show},
-            {"command", "command: WORDS", "A command in words, as timed events give them.", changes, false,
-             run},
-            {"control.show", "",
+            {"clock.show", "", "{now_ns: NUMBER}", "The switch's clock.", reads, false, clock_show},
+            {"command", "command: WORDS", "{}", "A command in words, as timed events give them.", changes,
+             false, run},
+            {"control.show", "", "OBJECT",
              "What clients have taken of the control thread: rounds, handlers, unread bytes, their limits, "
              "and the rounds by which its own duties were late at most.",
              reads, false, control_show},
-            {"events.list", "from: NUMBER", "The last 10 000 events.", reads, false, events_list},
-            {"events.subscribe", "on: BOOL, from: NUMBER",
+            {"events.list", "from?: NUMBER", "{events: [EVENT], lost: NUMBER, next: NUMBER}",
+             "The last 10 000 events.", reads, false, events_list},
+            {"events.subscribe", "on?: BOOL, from?: NUMBER", "{next: NUMBER}",
              "Sends every event from now on as a notification `event`.", reads, false, events_subscribe},
-            {"hello", "", "Version of the API, clock, ports.", reads, false, hello},
-            {"methods", "", "All methods with their parameters.", reads, false, list_methods},
-            {"port.set", "port: NAME, up: BOOL", "An operator's port up or down.", changes, false, port_set},
-            {"queue.hold", "port: NAME, queue: N, hold: BOOL",
+            {"hello", "",
+             "{name: TEXT, api: NUMBER, version: TEXT, pid: NUMBER, clock: TEXT, interactive: BOOL, "
+             "config_file: TEXT, ports: [NAME]}",
+             "Version of the API, clock, ports.", reads, false, hello},
+            {"methods", "", "[{name: TEXT, params: TEXT, changes: BOOL, sentence: TEXT}]",
+             "All methods with their parameters.", reads, false, list_methods},
+            {"port.set", "port: NAME, up: BOOL", "{}", "An operator's port up or down.", changes, false,
+             port_set},
+            {"queue.hold", "port: NAME, queue: CLASS, hold?: BOOL", "{}",
              "Holds a queue (admission goes on, dequeue stops) or releases it.", changes, false, queue_hold},
-            {"stats.clear", "", "Users' watermarks start anew.", changes, false, stats_clear},
-            {"stats.show", "path: PATH", "The report, or the part at a path such as ports.p0.pfc.", reads,
-             false, stats_show},
-            {"stats.watch", "path: PATH, every: TIME",
+            {"rpc.discover", "", "OBJECT", "This API as an OpenRPC document, as sluiced --openrpc prints it.",
+             reads, false, discover},
+            {"stats.clear", "", "{}", "Users' watermarks start anew.", changes, false, stats_clear},
+            {"stats.show", "path?: PATH", "VALUE", "The report, or the part at a path such as ports.p0.pfc.",
+             reads, false, stats_show},
+            {"stats.watch", "path?: PATH, every?: TIME", "{}",
              "Sends that part again and again as a notification `stats`; every = off ends it.", reads, false,
              stats_watch},
         };

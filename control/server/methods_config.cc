@@ -166,27 +166,31 @@ Json keys(Api&, RpcClient&, RpcParameters& parameters) {
 
 std::span<const RpcMethod> config_methods() {
     static constexpr std::array methods{
-        RpcMethod{"config.apply", "toml: TEXT, confirm: TIME, force: BOOL",
+        RpcMethod{"config.apply", "toml: TEXT, confirm?: TIME, force?: BOOL", "APPLIED",
                   "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
                   "unless config.confirm comes in time, and without it keeps changes that wait; "
                   "with `force` although it is not lossless.",
                   changes, true, apply},
-        RpcMethod{"config.check", "toml: TEXT", "Judges a configuration without using it.", reads, true,
-                  check},
-        RpcMethod{"config.confirm", "", "Keeps the changes that wait for it.", changes, false, confirm},
-        RpcMethod{"config.diff", "toml: TEXT", "The changes that TEXT would make.", reads, true, diff},
-        RpcMethod{"config.get", "path: PATH", "The running configuration as TOML, or one value.", reads,
-                  false, get},
-        RpcMethod{"config.keys", "", "All keys with type, range, default and meaning.", reads, false, keys},
-        RpcMethod{"config.rollback", "", "Goes back to the configuration before the last change.", changes,
-                  false, rollback},
-        RpcMethod{"config.save", "file: PATH",
+        RpcMethod{"config.check", "toml: TEXT", "{usable: BOOL, findings: [FINDING]}",
+                  "Judges a configuration without using it.", reads, true, check},
+        RpcMethod{"config.confirm", "", "{kept: NUMBER}", "Keeps the changes that wait for it.", changes,
+                  false, confirm},
+        RpcMethod{"config.diff", "toml: TEXT", "[CHANGE]", "The changes that TEXT would make.", reads, true,
+                  diff},
+        RpcMethod{"config.get", "path?: PATH", "{toml?: TEXT, path?: PATH, value?: TEXT}",
+                  "The running configuration as TOML, or one value.", reads, false, get},
+        RpcMethod{"config.keys", "",
+                  "[{path: PATH, type: TEXT, allowed: TEXT, default: TEXT, restart: BOOL, sentence: TEXT}]",
+                  "All keys with type, range, default and meaning.", reads, false, keys},
+        RpcMethod{"config.rollback", "", "APPLIED", "Goes back to the configuration before the last change.",
+                  changes, false, rollback},
+        RpcMethod{"config.save", "file?: TEXT", "{file: TEXT, original?: TEXT}",
                   "Writes the running configuration to the file it came from, whose text changes only where "
                   "it has to, or "
                   "to one beside it; `original` is where the text before is kept when it could not be kept.",
                   changes, false, save},
-        RpcMethod{"config.set", "path: PATH, value: VALUE, confirm: TIME, force: BOOL", "Changes one value.",
-                  changes, false, set},
+        RpcMethod{"config.set", "path: PATH, value: VALUE, confirm?: TIME, force?: BOOL", "APPLIED",
+                  "Changes one value.", changes, false, set},
     };
     return methods;
 }

@@ -143,6 +143,8 @@ std::span<const RpcMethod> qos_methods() {
     static constexpr std::array methods{
         RpcMethod{
             "qos.show", "",
+            "{cell_bytes: NUMBER, pools: [OBJECT], ports: OBJECT, configured: [{path: PATH, value: TEXT}], "
+            "exceptions: [TEXT]}",
             "Buffer, groups, queues and PFC: what is configured, what it comes to, what is not promised.",
             reads, false, show},
     };

@@ -37,7 +37,7 @@ Json list(Api& api, RpcClient&, RpcParameters& parameters) {
 
 std::span<const RpcMethod> record_methods() {
     static constexpr std::array methods{
-        RpcMethod{"decisions.list", "last: NUMBER",
+        RpcMethod{"decisions.list", "last?: NUMBER", "{recorded: NUMBER, records: [OBJECT]}",
                   "The last decision records, 20 or as many as wanted of 1000, as in their file.", reads,
                   false, list},
     };

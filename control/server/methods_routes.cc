@@ -256,26 +256,34 @@ Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
 
 std::span<const RpcMethod> route_methods() {
     static constexpr std::array methods{
-        RpcMethod{"neighbor.add", "neighbors: [{address, port, mac, vlan}]", "Adds neighbors, all or none.",
-                  changes, true, neighbors<Verb::add>},
-        RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "Deletes neighbors, all or none.", changes, true,
-                  neighbors<Verb::remove>},
-        RpcMethod{"neighbor.list", "", "All neighbors.", reads, false, list_neighbors},
-        RpcMethod{"neighbor.replace", "neighbors: [{address, port, mac, vlan}]",
+        RpcMethod{"neighbor.add", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
+                  "Adds neighbors, all or none.", changes, true, neighbors<Verb::add>},
+        RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "{changed: NUMBER, generation: NUMBER}",
+                  "Deletes neighbors, all or none.", changes, true, neighbors<Verb::remove>},
+        RpcMethod{"neighbor.list", "",
+                  "[{address: ADDRESS, port: NAME, mac: MAC, vlan?: NUMBER, source: TEXT, used: BOOL}]",
+                  "All neighbors.", reads, false, list_neighbors},
+        RpcMethod{"neighbor.replace", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
                   "Adds or replaces neighbors, all or none.", changes, true, neighbors<Verb::replace>},
-        RpcMethod{"route.add", "routes: [{prefix, via}]",
+        RpcMethod{"route.add", "routes: [ROUTE]", "{changed: NUMBER, generation: NUMBER}",
                   "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\".", changes,
                   true, routes<Verb::add>},
-        RpcMethod{"route.delete", "routes: [PREFIX]", "Deletes routes, all or none.", changes, true,
-                  routes<Verb::remove>},
-        RpcMethod{"route.list", "",
-                  "All routes, of the configuration (static) and of the kernel; used: none comes before it.",
-                  reads, false, list_routes},
-        RpcMethod{"route.lookup", "destination, source, protocol, sport, dport, qp",
+        RpcMethod{"route.delete", "routes: [PREFIX]", "{changed: NUMBER, generation: NUMBER}",
+                  "Deletes routes, all or none.", changes, true, routes<Verb::remove>},
+        RpcMethod{
+            "route.list", "",
+            "[{prefix: PREFIX, via: TEXT|[{address: ADDRESS, weight: NUMBER}], source: TEXT, used: BOOL}]",
+            "All routes, of the configuration (static) and of the kernel; used: none comes before it.", reads,
+            false, list_routes},
+        RpcMethod{"route.lookup",
+                  "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: "
+                  "NUMBER, qp?: NUMBER",
+                  "{prefix: PREFIX|NULL, source: TEXT|NULL, group: VALUE, hash: NUMBER, bucket: VALUE, "
+                  "buckets: NUMBER, port: NAME|NULL, why: TEXT, drop?: TEXT}",
                   "Which route and of what source, bucket, member and port a packet takes now, and why.",
                   reads, false, lookup},
-        RpcMethod{"route.replace", "routes: [{prefix, via}]", "Adds or replaces routes, all or none.",
-                  changes, true, routes<Verb::replace>},
+        RpcMethod{"route.replace", "routes: [ROUTE]", "{changed: NUMBER, generation: NUMBER}",
+                  "Adds or replaces routes, all or none.", changes, true, routes<Verb::replace>},
     };
     return methods;
 }

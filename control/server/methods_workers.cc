@@ -39,10 +39,10 @@ Json meter(Api& api, RpcClient&, RpcParameters& parameters) {
 std::span<const RpcMethod> worker_methods() {
     static constexpr std::array methods{
         RpcMethod{
-            "worker.meter", "on: BOOL",
+            "worker.meter", "on: BOOL", "{}",
             "Real clock: counts every worker's cycles by stage, from zero, or stops and keeps the figures.",
             changes, false, meter},
-        RpcMethod{"worker.show", "",
+        RpcMethod{"worker.show", "", "{workers: [OBJECT], tsc_hz?: NUMBER}",
                   "Workers: their ports, turns and packets, and cycles by stage if metered.", reads, false,
                   show_workers},
     };

@@ -79,7 +79,8 @@ struct RpcMethod {
     enum class Kind : std::uint8_t { reads, changes };
 
     std::string_view name;        // "route.add"
-    std::string_view parameters;  // "routes: [{prefix, via}]"
+    std::string_view parameters;  // "path: PATH, force?: BOOL", in the notation of openrpc.hh
+    std::string_view result;      // "{changed: NUMBER, generation: NUMBER}", likewise
     std::string_view sentence;
     Kind kind = Kind::reads;
     bool bulk = false;  // takes lines of max_line_bytes

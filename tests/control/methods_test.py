@@ -16,7 +16,7 @@ def calls(toml):
     other = {"prefix": "10.7.0.0/16", "via": [{"address": "10.0.2.2", "weight": 3}, "10.0.1.2"]}
     neighbor = {"address": "10.0.2.9", "port": "h2", "mac": "02:00:00:00:00:09"}
     return [
-        ("hello", {}), ("methods", {}), ("config.keys", {}), ("config.get", {}), ("config.check", {"toml": toml}),
+        ("hello", {}), ("methods", {}), ("rpc.discover", {}), ("config.keys", {}), ("config.get", {}), ("config.check", {"toml": toml}),
         ("config.diff", {"toml": toml}), ("config.set", {"path": "default.queue.3.wred", "value": CHANGED_WRED, "confirm": "5s"}),
         ("config.confirm", {}), ("config.get", {"path": "default.queue.3.wred"}), ("config.rollback", {}),
         ("config.apply", {"toml": toml}), ("config.save", {"file": "saved.toml"}), ("route.add", {"routes": [route]}),
@@ -33,12 +33,17 @@ def calls(toml):
     ]
 
 
+def switch_of(test):
+    """One in which all of `calls` succeed."""
+    switch = Switch(test, hosts=3)
+    switch.give("h0", [(1000 * n, plain(200)) for n in range(20)])
+    switch.section("decisions", record="on")
+    return switch
+
+
 class Methods(Case):
     def switch(self):
-        switch = Switch(self, hosts=3)
-        switch.give("h0", [(1000 * n, plain(200)) for n in range(20)])
-        switch.section("decisions", record="on")
-        return switch
+        return switch_of(self)
 
     def everything(self):
         """The answers of the whole list, without fields that differ from run to run."""

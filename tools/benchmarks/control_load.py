@@ -83,8 +83,7 @@ class Watcher(Attached):
 
     def work(self):
         with contextlib.suppress(OSError, RuntimeError):
-            while not self.ending.is_set():  # the next line ends it
-                self.client.read_line()
+            while not self.ending.is_set() and self.client.read_bytes() is not None:  # the next line ends it
                 self.lines += 1
 
     def judge(self, seconds):

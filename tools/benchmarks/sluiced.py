@@ -2,12 +2,18 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
-import socket
 import subprocess
+import sys
 import time
 
 from traffic import VLAN, host_mac, port_mac
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'python'))
+
+import sluice  # noqa: E402
+from sluice.client import request as request_line  # noqa: E402,F401
 
 NEXT_HOPS = 2  # of a group
 PATIENCE_S = 120
@@ -107,51 +113,26 @@ def configuration(devices, clock='real', cores=(), eal=(), qos=WHOLE, packet_buf
     return '\n'.join(lines) + '\n' + qos
 
 
-class Refused(RuntimeError):
-    """An answer that is an error."""
-
-
-class Client:
-    """A connection to the control socket."""
+class Client(sluice.Switch):
+    """A connection to the control socket, for many requests at a time."""
 
     def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(PATIENCE_S)
-        self.socket.connect(str(path))
-        self.buffer = b''
+        super().__init__(path, PATIENCE_S)
 
     def send(self, line):
         """A request's line; its answer is to be read, some time."""
         try:
-            self.socket.sendall(line)
+            self.send_line(line)
         except BrokenPipeError:
             raise RuntimeError(f'sluiced has hung up; its last words: {self.socket.recv(2000)!r}') from None
 
-    def read_line(self):
-        while b'\n' not in self.buffer:
-            data = self.socket.recv(1 << 18)
-            if not data:
-                raise RuntimeError('sluiced has hung up')
-            self.buffer += data
-        line, self.buffer = self.buffer.split(b'\n', 1)
-        return line
-
     def read_answer(self):
-        answer = json.loads(self.read_line())
+        answer = self.read_line()
+        if answer is None:
+            raise RuntimeError('sluiced has hung up')
         if 'error' in answer:
-            raise Refused(f'sluiced refused: {answer["error"]}')
+            raise sluice.Refused(answer['error'])
         return answer.get('result')
-
-    def call(self, method, **parameters):
-        self.send(request_line(method, parameters))
-        return self.read_answer()
-
-    def close(self):
-        self.socket.close()
-
-
-def request_line(method, parameters):
-    return json.dumps({'jsonrpc': '2.0', 'id': 1, 'method': method, 'params': parameters}).encode() + b'\n'
 
 
 class Sluiced:
