@@ -172,6 +172,21 @@ Headroom headroom(const HeadroomInputs& inputs) {
     return h;
 }
 
+std::optional<std::uint32_t> longest_cable(HeadroomInputs inputs, std::uint64_t cells) {
+    const auto fits = [&](std::uint32_t meters) {
+        inputs.cable_m = meters;
+        return headroom(inputs).xoff_cells <= cells;
+    };
+    if (!fits(0)) return std::nullopt;
+    std::uint32_t low = 0;  // fits
+    std::uint32_t high = HeadroomInputs::max_cable_m + 1;
+    while (high - low > 1) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        (fits(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
 std::vector<HeadroomRow> headroom_rows(const Headroom& h) {
     const HeadroomInputs& in = h.inputs;
     if (in.flavour == HeadroomFlavour::sonic) return sonic_rows(h);

@@ -75,6 +75,10 @@ struct Headroom {
 
 Headroom headroom(const HeadroomInputs& inputs);
 
+// The longest cable in whole meters, up to max_cable_m, for which `cells` are enough, all else being as it
+// is; nothing when they are too few without any.
+std::optional<std::uint32_t> longest_cable(HeadroomInputs inputs, std::uint64_t cells);
+
 // A(W): the most cells that frames of one size in [min_frame, max_frame] can fill in W wire bytes, the last
 // frame counted whole; `worst_frame_bytes` is the smallest size that does it.
 struct WorstMix {

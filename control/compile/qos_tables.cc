@@ -49,7 +49,7 @@ std::string qos_tables(const EffectiveQos& qos) {
     std::string text = fmt::format("\n{:<18}{:<9}{:>12}{:>12}{:>12}{:>12}\n", "pool (cells)", "", "size",
                                    "reserved", "headroom", "shared");
     for (const EffectivePool& pool : qos.pools)
-        text += fmt::format("{:<18}{:<9}{:>12}{:>12}{:>12}{:>12}\n", pool.name,
+        text += fmt::format("{:<17} {:<9}{:>12}{:>12}{:>12}{:>12}\n", pool.name,
                             pool.direction == PoolDirection::ingress ? "ingress" : "egress", pool.size_cells,
                             pool.reserved_cells, pool.headroom_cells, pool.shared_cells);
     std::map<std::string, std::string> tables;  // a table to the ports it is for

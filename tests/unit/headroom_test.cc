@@ -121,6 +121,20 @@ TEST(Headroom, cableIsRoundedUpOnlyOnce) {
                 headroom(basic(100, 99 * 2, 1500)).cable_bytes / 10);  // 198 m there and back take 2 us
 }
 
+// Against every length in turn; and none, where the frames alone are too many.
+TEST(Headroom, longestCableIsTheLastThatFits) {
+    const HeadroomInputs in = basic(400, 100, 9100);
+    const std::uint64_t without = headroom(basic(400, 0, 9100)).xoff_cells;
+    CHECK_FALSE(longest_cable(in, without - 1).has_value());
+    for (const std::uint64_t more : {0, 1, 100, 1000}) {
+        std::uint32_t meters = 0;
+        while (headroom(basic(400, meters + 1, 9100)).xoff_cells <= without + more) ++meters;
+        LONGS_EQUAL(meters, *longest_cable(in, without + more));
+    }
+    LONGS_EQUAL(100, *longest_cable(in, headroom(in).xoff_cells));
+    LONGS_EQUAL(HeadroomInputs::max_cable_m, *longest_cable(in, 1'000'000'000));
+}
+
 TEST(Headroom, knowsTheReactionOfEverySpeed) {
     const std::uint64_t table[][2] = {{1, 2},     {10, 60},   {25, 80},   {40, 118}, {50, 147},
                                       {100, 394}, {200, 453}, {400, 905}, {800, 905}};

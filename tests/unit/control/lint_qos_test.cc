@@ -67,10 +67,15 @@ TEST(LintQos, refusesAHeadroomThatIsTooSmall) {
     finds_but_not(
         "headroom-small",
         "f:4:8: error: port.p1.priority_group.3.xoff: 218880 bytes of headroom are 256 too few: 219136 bytes "
-        "can still arrive after XOFF [headroom-small]; do: set xoff = 219136",
+        "can still arrive after XOFF; enough for 4 m of cable, 1 m less [headroom-small]; do: set xoff = "
+        "219136",
         head + "false" + xoff + "218880", head + "false" + xoff + "219136");
     finds("headroom-small", "f:4:8: warning: port.p1.priority_group.3.xoff: 218880 bytes",
           head + "true" + xoff + "218880");
+    finds("headroom-small",
+          "f:4:8: error: port.p1.priority_group.3.xoff: 10240 bytes of headroom are 208896 too few: 219136 "
+          "bytes can still arrive after XOFF; too few without any cable",
+          head + "false" + xoff + "10000");
 }
 
 // A port accepts frames of two tags; a next hop may add one.
@@ -196,7 +201,8 @@ TEST(LintQos, saysOnceWhatAllPortsHaveFromADefault) {
     STRCMP_EQUAL(
         "f:4:8: error: default.priority_group.3.xoff: 218880 bytes of headroom are 256 too few: 219136 bytes "
         "can "
-        "still arrive after XOFF (of port p1 and 31 others) [headroom-small]; do: set xoff = 219136, leave "
+        "still arrive after XOFF; enough for 4 m of cable, 1 m less (of port p1 and 31 others) "
+        "[headroom-small]; do: set xoff = 219136, leave "
         "it out, "
         "or say small_xoff = true; or run it so, not lossless: --force\n",
         all_of("[buffer]\nsize = \"64MB\"\n[default.priority_group.3]\nxoff = 218880\n" + ports).c_str());

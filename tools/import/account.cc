@@ -1,0 +1,125 @@
+#include "tools/import/account.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "control/config/values.hh"
+
+namespace sluice::import {
+namespace {
+
+constexpr std::array<std::string_view, 4> names{"wrong", "assumed", "no counterpart", "taken"};
+
+std::string_view name_of(Fate fate) { return names[static_cast<unsigned>(fate)]; }
+
+void mark(const Item& node) {
+    node.accounted = true;
+    for (const auto& member : node.members) mark(*member);
+}
+
+// One pattern for `port.Ethernet0.speed` and `port.Ethernet4.speed`.
+std::string without_numbers(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit) out += c;
+        if (digit && (out.empty() || out.back() != '#')) out += '#';
+    }
+    return out;
+}
+
+// Names of the file may have any character; a line is one line.
+std::string printable(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    return out;
+}
+
+std::string place_text(const SourcePlace& place) {
+    return place.line == 0 ? std::string("-") : fmt::format("{}:{}", place.line, place.column);
+}
+
+std::string words_of(const Line& line) {
+    return printable(line.remedy.empty() ? line.what : line.what + "; do: " + line.remedy);
+}
+
+}  // namespace
+
+void Account::add(Fate fate, const Item& node, std::string what, std::string remedy) {
+    mark(node);
+    lines_.push_back({fate, node.place, node.path(), std::move(what), std::move(remedy)});
+}
+
+void Account::wrong(const Item& node, std::string why, std::string remedy) {
+    add(Fate::wrong, node, std::move(why), std::move(remedy));
+}
+
+void Account::assumed(std::string path, std::string what) {
+    lines_.push_back({Fate::assumed, {}, std::move(path), std::move(what)});
+}
+
+void Account::find_rest(const Item& node) {
+    if (node.repeated.line != 0) {
+        nothing(node, fmt::format("its key comes again at {}, which holds", place_text(node.repeated)));
+        return;
+    }
+    if (node.members.empty() && !node.accounted) nothing(node, "Sluice has none of it");
+    for (const auto& member : node.members) find_rest(*member);
+}
+
+void Account::close(const Item& root) {
+    find_rest(root);
+    std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
+        return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);
+    });
+}
+
+bool Account::has_wrong() const {
+    return std::any_of(lines_.begin(), lines_.end(), [](const Line& l) { return l.fate == Fate::wrong; });
+}
+
+std::string Account::all(std::string_view file) const {
+    std::string out;
+    for (const Line& line : lines_)
+        out += fmt::format("{}:{}: {}: {}: {}\n", file, place_text(line.place), printable(line.path),
+                           name_of(line.fate), words_of(line));
+    return out;
+}
+
+std::string Account::summary(std::string_view file, std::initializer_list<Fate> fates) const {
+    struct Group {
+        const Line* first;
+        std::size_t count;
+    };
+    std::vector<Group> groups;
+    std::map<std::tuple<Fate, std::string, std::string>, std::size_t> known;
+    for (const Line& line : lines_) {
+        const auto [at, is_new] = known.try_emplace(
+            {line.fate, without_numbers(line.path), without_numbers(line.what)}, groups.size());
+        if (is_new) groups.push_back({&line, 0});
+        ++groups[at->second].count;
+    }
+    std::string out;
+    for (const Fate fate : fates) {
+        const auto of_fate =
+            std::count_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.fate == fate; });
+        if (of_fate == 0) continue;
+        out += fmt::format("{}: {} {}\n", file, print_count(static_cast<std::uint64_t>(of_fate), "line"),
+                           name_of(fate));
+        for (const Group& group : groups) {
+            if (group.first->fate != fate) continue;
+            const std::string more =
+                group.count > 1 ? fmt::format(" (and {} more)", group.count - 1) : std::string();
+            out += fmt::format("  {:>8}  {}: {}{}\n", place_text(group.first->place),
+                               printable(group.first->path), words_of(*group.first), more);
+        }
+    }
+    return out;
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,59 @@
+// What became of every value of a file: one line each, in the file's order, and a summary that a person
+// reads.
+//
+// No value is forgotten: `close` finds those that no importer has spoken of.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/import/document.hh"
+
+namespace sluice::import {
+
+enum class Fate : unsigned char {
+    wrong,    // cannot be read: nothing is written unless it is forced
+    assumed,  // taken, or made, on an assumption that the line says
+    nothing,  // Sluice has no counterpart
+    taken,    // as it is
+};
+
+struct Line {
+    Fate fate = Fate::taken;
+    SourcePlace place;  // line 0: not of one place in the file
+    std::string path;
+    std::string what;
+    std::string remedy{};
+};
+
+class Account {
+  public:
+    // Of this node and all below it.
+    void taken(const Item& node, std::string what) { add(Fate::taken, node, std::move(what)); }
+    void assumed(const Item& node, std::string what) { add(Fate::assumed, node, std::move(what)); }
+    void nothing(const Item& node, std::string why) { add(Fate::nothing, node, std::move(why)); }
+    void wrong(const Item& node, std::string why, std::string remedy = {});
+    // Of a value that the file does not have.
+    void assumed(std::string path, std::string what);
+
+    // Every word, null and empty list that no line is about has no counterpart; keys that come twice are
+    // told.
+    void close(const Item& root);
+
+    bool has_wrong() const;
+    const std::vector<Line>& lines() const { return lines_; }  // sorted by place after `close`
+    // `FILE:LINE:COLUMN: PATH: FATE: WHAT`, all or those of one fate.
+    std::string all(std::string_view file) const;
+    // The lines of these fates. Those that differ in numbers only are one, with their count.
+    std::string summary(std::string_view file, std::initializer_list<Fate> fates) const;
+
+  private:
+    void add(Fate fate, const Item& node, std::string what, std::string remedy = {});
+    void find_rest(const Item& node);
+
+    std::vector<Line> lines_;
+};
+
+}  // namespace sluice::import

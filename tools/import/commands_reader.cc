@@ -1,0 +1,80 @@
+// `nv set` commands as a document: each word below the one before, so that the last one of a line is a key
+// without anything below it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/import/commands_reader.hh"
+
+namespace sluice::import {
+namespace {
+
+Item& below(Item& parent, std::string_view name, SourcePlace place) {
+    if (const auto found = parent.index.find(name); found != parent.index.end()) return *found->second;
+    auto made = std::make_unique<Item>();
+    Item& node = *made;
+    node.kind = Item::Kind::map;
+    node.name = name;
+    node.place = place;
+    node.parent = &parent;
+    parent.members.push_back(std::move(made));
+    parent.index.emplace(node.name, &node);
+    return node;
+}
+
+constexpr std::string_view blank = " \t\r";
+
+std::string_view take_word(std::string_view& line) {
+    line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+    const std::string_view word = line.substr(0, line.find_first_of(blank));
+    line.remove_prefix(word.size());
+    return word;
+}
+
+}  // namespace
+
+bool is_commands(std::string_view text) {
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::string_view word = take_word(line);
+        if (!word.empty() && !word.starts_with('#')) return word == "nv";
+    }
+    return false;
+}
+
+Document read_commands(const std::string& text) {
+    if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
+        return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
+    auto root = std::make_unique<Item>();
+    root->kind = Item::Kind::map;
+    Item& set = below(*root, "set", {});
+    std::string_view rest = text;
+    std::size_t nodes = 0;
+    for (unsigned number = 1; !rest.empty(); ++number) {
+        std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        const std::string_view whole = line;
+        const std::string_view first = take_word(line);
+        if (first.empty() || first.starts_with('#')) continue;
+        const auto place = [&] {
+            return SourcePlace{number, static_cast<unsigned>(whole.size() - line.size() + 1)};
+        };
+        const std::string_view verb = take_word(line);
+        if (first == "nv" && (verb == "config" || verb == "show")) continue;
+        if (first != "nv" || verb != "set")
+            return tl::unexpected(
+                ReadError{{number, 1}, {}, "is no command of nv set", "leave the line out"});
+        Item* node = &set;
+        unsigned depth = 0;
+        for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+            if (++depth > max_depth || ++nodes > max_nodes)
+                return tl::unexpected(ReadError{place(), {}, "too many words", {}});
+            const SourcePlace here{number, place().column - static_cast<unsigned>(word.size())};
+            node = &below(*node, word, here);
+        }
+    }
+    return root;
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,184 @@
+#include "tools/import/document.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "control/config/values.hh"
+
+namespace sluice::import {
+namespace {
+
+// Bytes of the character at the front, 0 when it is none (RFC 3629).
+std::size_t character(std::string_view text) {
+    const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
+    const unsigned first = byte(0);
+    if (first < 0x80) return 1;
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+    for (std::size_t n = 1; n < length; ++n)
+        if ((byte(n) & 0xC0U) != 0x80) return 0;
+    const unsigned second = byte(1);
+    const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+    const bool surrogate = first == 0xED && second > 0x9F;
+    const bool beyond = first == 0xF4 && second > 0x8F;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+}  // namespace
+
+const Item* Item::find(std::string_view key) const {
+    const auto found = index.find(key);
+    return found == index.end() ? nullptr : found->second;
+}
+
+std::string Item::path() const {
+    std::vector<std::string_view> names;
+    for (const Item* node = this; node->parent != nullptr; node = node->parent) names.push_back(node->name);
+    std::string out;
+    for (const std::string_view part : std::ranges::reverse_view(names)) append_item(out, ".", part);
+    return out;
+}
+
+std::string ReadError::text(std::string_view file) const {
+    std::string out(file);
+    if (place.line != 0) out += fmt::format(":{}:{}", place.line, place.column);
+    if (!path.empty()) out += ": " + path;
+    out += ": " + wrong;
+    if (!remedy.empty()) out += "; do: " + remedy;
+    // A path has names of the file, which may have any character.
+    for (char& c : out)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    return out;
+}
+
+SourcePlace place_at(std::string_view text, std::size_t offset) {
+    const std::string_view before = text.substr(0, std::min(offset, text.size()));
+    const std::size_t line_start = before.rfind('\n') + 1;
+    return {static_cast<unsigned>(std::count(before.begin(), before.end(), '\n') + 1),
+            static_cast<unsigned>(before.size() - line_start + 1)};
+}
+
+std::size_t invalid_utf8(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t length = character(text.substr(at));
+        if (length == 0) return at;
+        at += length;
+    }
+    return text.npos;
+}
+
+Item& Builder::add(Item::Kind kind, SourcePlace place) {
+    if (++nodes_ > max_nodes)
+        throw ReadError{place, {}, fmt::format("the file has more than {} values", max_nodes), {}};
+    auto made = std::make_unique<Item>();
+    Item& node = *made;
+    node.kind = kind;
+    node.place = place;
+    last_ = &node;
+    if (open_.empty()) {
+        if (root_) throw ReadError{place, {}, "a second document begins", "keep one document in the file"};
+        root_ = std::move(made);
+        return node;
+    }
+    Item& parent = *open_.back();
+    node.parent = &parent;
+    if (parent.is_map()) {
+        node.name = std::exchange(key_, {});
+        node.place = key_place_;
+        has_key_ = false;
+    } else {
+        node.name = std::to_string(parent.members.size());
+    }
+    parent.members.push_back(std::move(made));
+    if (!parent.is_map()) return node;
+    const auto [known, is_new] = parent.index.emplace(node.name, &node);
+    if (!is_new) {
+        known->second->repeated = node.place;
+        parent.index.erase(known);  // its key is the earlier node's
+        parent.index.emplace(node.name, &node);
+    }
+    return node;
+}
+
+void Builder::key(std::string name, SourcePlace place) {
+    key_ = std::move(name);
+    key_place_ = place;
+    has_key_ = true;
+}
+
+bool Builder::wants_key() const { return !open_.empty() && open_.back()->is_map() && !has_key_; }
+
+void Builder::word(std::string text, SourcePlace place) {
+    add(Item::Kind::word, place).word = std::move(text);
+}
+
+void Builder::null(SourcePlace place) { add(Item::Kind::null, place); }
+
+void Builder::open(Item::Kind kind, SourcePlace place) {
+    if (open_.size() >= max_depth)
+        throw ReadError{place, {}, fmt::format("nested deeper than {}", max_depth), {}};
+    open_.push_back(&add(kind, place));
+}
+
+void Builder::close() {
+    last_ = open_.back();
+    open_.pop_back();
+}
+
+bool Builder::is_open(const Item* node) const {
+    return std::find(open_.begin(), open_.end(), node) != open_.end();
+}
+
+void Builder::copy(const Item& node, SourcePlace place) {
+    if (node.kind == Item::Kind::null) return null(place);
+    if (node.kind == Item::Kind::word) return word(node.word, place);
+    open(node.kind, place);
+    for (const auto& member : node.members) {
+        if (node.is_map()) key(member->name, place);
+        copy(*member, place);
+    }
+    close();
+}
+
+void regroup(Item& root) {
+    if (!root.is_map()) return;
+    auto all = std::move(root.members);
+    root.members.clear();
+    for (auto& member : all) {
+        const std::size_t bar = member->name.find('|');
+        const bool later = member->repeated.line != 0;  // its key comes again
+        if (bar == std::string::npos || later) {
+            root.members.push_back(std::move(member));
+            continue;
+        }
+        root.index.erase(member->name);
+        const std::string table_name = member->name.substr(0, bar);
+        auto table = root.index.find(table_name);
+        if (table == root.index.end()) {
+            auto made = std::make_unique<Item>();
+            made->kind = Item::Kind::map;
+            made->name = table_name;
+            made->place = member->place;
+            made->parent = &root;
+            table = root.index.emplace(made->name, made.get()).first;
+            root.members.push_back(std::move(made));
+        }
+        Item& in = *table->second;
+        if (!in.is_map()) {
+            root.members.push_back(std::move(member));
+            continue;
+        }
+        member->name.erase(0, bar + 1);
+        member->parent = &in;
+        const auto [known, is_new] = in.index.emplace(member->name, member.get());
+        if (!is_new) member->repeated = known->second->place;
+        in.members.push_back(std::move(member));
+    }
+}
+
+std::unique_ptr<Item> Builder::take() { return std::move(root_); }
+
+}  // namespace sluice::import

@@ -1,0 +1,313 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control/compile/qos.hh"
+#include "control/config/hosts.hh"
+#include "control/config/values.hh"
+#include "tools/import/importing.hh"
+
+namespace sluice::import {
+namespace {
+
+constexpr std::uint64_t fallback_buffer_bytes = 16'000'000;
+
+// Another address of the subnet: the first one, or the one beside ours; nothing in a subnet of one.
+std::optional<IpAddress> beside(const IpPrefix& own) {
+    const unsigned bits = own.address.is_v6 ? 128 : 32;
+    if (own.length >= bits) return std::nullopt;
+    const std::size_t last = bits / 8 - 1;
+    IpAddress other = own.address;
+    if (own.length + 1U == bits) {
+        other.bytes[last] ^= 1U;
+        return other;
+    }
+    other = network_of(own).address;
+    other.bytes[last] |= 1U;
+    if (other == own.address) other.bytes[last] ^= 3U;  // the second one
+    return other;
+}
+
+// 100.64.0.1/30, 100.64.0.5/30 ...: shared address space (RFC 6598).
+IpPrefix made_address(std::size_t index) {
+    IpAddress address;
+    address.bytes[0] = 100;
+    address.bytes[1] = 64;
+    address.bytes[2] = static_cast<std::uint8_t>(index / 64);
+    address.bytes[3] = static_cast<std::uint8_t>(index % 64 * 4 + 1);
+    return {address, 30};
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
+        text.replace(at, what.size(), by);
+    return text;
+}
+
+void give_devices(Importing& in) {
+    std::size_t index = 0;
+    for (auto& [name, port] : in.config.ports) {
+        port.device = replaced(replaced(in.wishes.device, "{port}", name), "{n}", std::to_string(index++));
+        if (!on_kernel_interface(port)) continue;
+        // The most that fits a packet buffer of 2048 bytes.
+        constexpr std::uint32_t fits_xdp = 1770;
+        constexpr std::uint32_t fits_packet_socket = 1900;
+        port.mtu = std::min(port.mtu, port.device.starts_with("xdp:") ? fits_xdp : fits_packet_socket);
+    }
+    const bool simulated =
+        in.wishes.device.starts_with("net_pcap") && in.wishes.device.find("iface") == std::string::npos;
+    if (simulated || in.wishes.device.starts_with("net_null")) return;
+    in.config.clock = ClockKind::real_time;
+    in.account.assumed("clock", "\"real\", as the device needs it");
+    const bool kernel = std::all_of(in.config.ports.begin(), in.config.ports.end(),
+                                    [](const auto& port) { return on_kernel_interface(port.second); });
+    if (!kernel || in.config.ports.empty()) return;
+    in.config.kernel.routes = true;
+    in.config.events.clear();  // the kernel's own interfaces say whether they are up
+    in.account.assumed("kernel.routes",
+                       "true: neighbors and routes are the kernel's; mtu is what fits an "
+                       "interface's packet buffer");
+}
+
+// The first DSCP of a class that comes to a lossless group.
+std::optional<std::uint8_t> lossless_dscp(const Config& config, const PortConfig& port) {
+    const auto map = config.maps.find(port.map);
+    if (map == config.maps.end() || !port.pfc) return std::nullopt;
+    constexpr std::array<unsigned, 2> usual{26, 3};
+    const auto is_lossless = [&](unsigned dscp) {
+        const ClassId group = map->second.tc_to_priority_group[map->second.dscp_to_tc[dscp]];
+        return std::find(port.pfc->begin(), port.pfc->end(), group) != port.pfc->end();
+    };
+    for (const unsigned dscp : usual)
+        if (is_lossless(dscp)) return static_cast<std::uint8_t>(dscp);
+    for (unsigned dscp = 0; dscp < 64; ++dscp)
+        if (is_lossless(dscp)) return static_cast<std::uint8_t>(dscp);
+    return std::nullopt;
+}
+
+// A simulated host behind each port, so that the switch runs as it is: a flow is all that it needs.
+void give_hosts(Importing& in) {
+    std::size_t index = 0;
+    std::size_t without = 0;
+    for (auto& [name, port] : in.config.ports) {
+        if (port.address.empty()) {
+            port.address.push_back(made_address(index));
+            ++without;
+        }
+        ++index;
+        std::optional<IpAddress> address;
+        for (const auto& [hop, at] : in.next_hops)
+            for (const IpPrefix& own : port.address)
+                if (!address && contains(network_of(own), hop)) address = hop;
+        for (const IpPrefix& own : port.address)
+            if (!address) address = beside(own);
+        if (!address) continue;
+        HostConfig host;
+        host.port = name;
+        host.address = *address;
+        if (const auto dscp = lossless_dscp(in.config, port)) host.dscp = *dscp;
+        if (const std::uint32_t room = port.mtu; room < 1100) host.mtu = 256;
+        in.config.hosts.emplace(name, std::move(host));
+    }
+    if (!in.config.hosts.empty()) in.config.host_defaults.dscp = in.config.hosts.begin()->second.dscp;
+    if (without != 0)
+        in.account.assumed("address", fmt::format("{} without an address: made of 100.64.0.0/10",
+                                                  print_count(without, "port")));
+    in.account.assumed("device",
+                       "a simulated RoCE host behind each port, under the virtual clock; --device says "
+                       "another");
+}
+
+// Routes whose next hops no port reaches are left out; other next hops get a made MAC, unless a host is
+// there.
+void give_neighbors(Importing& in) {
+    std::map<IpAddress, std::string> where;
+    for (const auto& [hop, named] : in.next_hops) {
+        std::string port = named;
+        for (const auto& [name, config] : in.config.ports)
+            for (const IpPrefix& own : config.address)
+                if (port.empty() && contains(network_of(own), hop)) port = name;
+        if (!port.empty()) where.emplace(hop, port);
+    }
+    auto& routes = in.config.routes.change();
+    for (auto route = routes.begin(); route != routes.end();) {
+        const auto lost = std::find_if(route->via.begin(), route->via.end(), [&](const NextHopConfig& hop) {
+            return !where.contains(hop.address);
+        });
+        const bool kernel = in.config.kernel.routes;
+        if (lost == route->via.end() && !kernel) {
+            ++route;
+            continue;
+        }
+        in.account.assumed("route." + print_prefix(route->prefix),
+                           kernel
+                               ? fmt::format("left out: the kernel has it after: ip route add {} ...",
+                                             print_prefix(route->prefix))
+                               : fmt::format("left out: no port reaches {}", print_address(lost->address)));
+        route = routes.erase(route);
+    }
+    if (in.config.kernel.routes) return;
+    std::uint16_t number = 0;
+    for (const auto& [hop, port] : where) {
+        ++number;
+        const bool is_host = std::any_of(in.config.hosts.begin(), in.config.hosts.end(),
+                                         [&](const auto& host) { return host.second.address == hop; });
+        if (is_host) continue;
+        NeighborConfig neighbor;
+        neighbor.address = hop;
+        neighbor.port = port;
+        neighbor.mac.bytes = {0x02,
+                              0x53,
+                              0x4c,
+                              0x02,
+                              static_cast<std::uint8_t>(number >> 8U),
+                              static_cast<std::uint8_t>(number)};
+        in.account.assumed(
+            "neighbor." + print_address(hop),
+            fmt::format("behind port {}, with the made MAC {}", port, print_mac(neighbor.mac)));
+        add(in.config, std::move(neighbor));
+    }
+}
+
+// A buffer that is smaller than the file's: all of its pools are, in proportion.
+void scale_pools(Importing& in) {
+    std::uint64_t largest = 0;
+    for (const auto& [name, pool] : in.config.pools)
+        largest = std::max(largest, pool.size_bytes + pool.shared_headroom_bytes);
+    const std::uint64_t wanted = in.wishes.buffer_bytes.value_or(largest);
+    if (wanted >= largest) return;
+    const auto scaled = [&](std::uint64_t bytes) {
+        __extension__ using Wide = unsigned __int128;
+        return static_cast<std::uint64_t>(Wide{bytes} * wanted / largest);
+    };
+    for (auto& [name, pool] : in.config.pools) {
+        pool.size_bytes = scaled(pool.size_bytes);
+        pool.shared_headroom_bytes = scaled(pool.shared_headroom_bytes);
+    }
+    in.account.assumed("buffer", fmt::format("pools are scaled from {} to {}, as --buffer says",
+                                             print_size(largest), print_size(wanted)));
+}
+
+// Without pools in the file: Sluice's own, which leave three quarters of the buffer to lossless classes.
+// Twice what those and the queues promise leaves as much to share.
+void size_buffer(Importing& in) {
+    Config& config = in.config;
+    config.buffer_size_bytes = std::uint64_t{max_buffer_cells} * config.cell_bytes;
+    std::uint64_t promised = 0;
+    for (const EffectivePool& pool : effective_qos(config).pools)
+        promised = std::max(promised, (pool.reserved_cells + pool.headroom_cells) * config.cell_bytes);
+    const std::uint64_t cells = promised * 4 / 3 * 2 / config.cell_bytes + 1;
+    config.buffer_size_bytes =
+        in.wishes.buffer_bytes.value_or(std::max(fallback_buffer_bytes, cells * config.cell_bytes));
+    in.account.assumed("buffer",
+                       fmt::format("size = {}: the file has no pools", print_size(config.buffer_size_bytes)));
+}
+
+// A limit above the buffer limits nothing.
+void cut_limits(Config& config) {
+    const auto cut = [&](ThresholdConfig& threshold) {
+        if (threshold.static_bytes)
+            threshold.static_bytes = std::min(*threshold.static_bytes, config.buffer_size_bytes);
+    };
+    for (auto& [name, port] : config.ports)
+        for (unsigned n = 0; n < classes; ++n) {
+            cut(port.priority_group[n]);
+            cut(port.queue[n]);
+        }
+}
+
+// A pool of the source is its shared part; Sluice's has what is reserved, and the headrooms, in it.
+void size_pools(Importing& in) {
+    Config& config = in.config;
+    if (config.pools.empty()) return size_buffer(in);
+    scale_pools(in);
+    config.buffer_size_bytes = std::uint64_t{max_buffer_cells} * config.cell_bytes;
+    const EffectiveQos qos = effective_qos(config);
+    std::uint64_t ingress = 0;
+    std::uint64_t egress = 0;
+    for (const EffectivePool& pool : qos.pools) {
+        const auto said = config.pools.find(pool.name);
+        if (said == config.pools.end()) {  // of the presets: a part of the buffer
+            ingress = std::max(ingress, in.wishes.buffer_bytes.value_or(fallback_buffer_bytes));
+            continue;
+        }
+        PoolConfig& own = said->second;
+        if (std::find(in.shared_only.begin(), in.shared_only.end(), pool.name) != in.shared_only.end())
+            own.size_bytes += (pool.reserved_cells + pool.headroom_cells) * config.cell_bytes;
+        own.size_bytes = std::max<std::uint64_t>(own.size_bytes, config.cell_bytes);
+        if (pool.direction == PoolDirection::ingress)
+            ingress += own.size_bytes;
+        else
+            egress = std::max(egress, own.size_bytes);
+    }
+    const std::uint64_t all = std::max({ingress, egress, std::uint64_t{1}});
+    config.buffer_size_bytes = (all + config.cell_bytes - 1) / config.cell_bytes * config.cell_bytes;
+    in.account.assumed("buffer",
+                       fmt::format("size = {}: what the pools take with their reserves and headrooms; "
+                                   "cell = {}",
+                                   config.buffer_size_bytes, config.cell_bytes));
+}
+
+// The value that most ports have becomes the one of [default], so that a port has only what is its own.
+template <class Get>
+void settle(Config& config, Get get) {
+    using Value = std::decay_t<decltype(get(config.port_defaults))>;
+    std::vector<std::pair<const Value*, std::size_t>> values;
+    for (const auto& [name, port] : config.ports) {
+        const Value& own = get(port);
+        const auto known = std::find_if(values.begin(), values.end(),
+                                        [&](const auto& value) { return *value.first == own; });
+        if (known == values.end())
+            values.emplace_back(&own, 1);
+        else
+            ++known->second;
+    }
+    const auto most = std::max_element(values.begin(), values.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != values.end()) get(config.port_defaults) = Value(*most->first);
+}
+
+void settle_defaults(Config& config) {
+    settle(config, [](auto& port) -> auto& { return port.speed; });
+    settle(config, [](auto& port) -> auto& { return port.cable_m; });
+    settle(config, [](auto& port) -> auto& { return port.mtu; });
+    settle(config, [](auto& port) -> auto& { return port.pfc; });
+    settle(config, [](auto& port) -> auto& { return port.pfc_mode; });
+    settle(config, [](auto& port) -> auto& { return port.small_xoff; });
+    settle(config, [](auto& port) -> auto& { return port.shaper; });
+    settle(config, [](auto& port) -> auto& { return port.trust; });
+    settle(config, [](auto& port) -> auto& { return port.map; });
+    settle(config, [](auto& port) -> auto& { return port.watchdog; });
+    for (unsigned n = 0; n < classes; ++n) {
+        settle(config, [n](auto& port) -> auto& { return port.priority_group[n]; });
+        settle(config, [n](auto& port) -> auto& { return port.queue[n]; });
+    }
+}
+
+}  // namespace
+
+void finish(Importing& in) {
+    if (in.wishes.cell_bytes) in.config.cell_bytes = *in.wishes.cell_bytes;
+    if (in.wishes.cable_m) {
+        for (auto& [name, port] : in.config.ports) port.cable_m = *in.wishes.cable_m;
+        in.account.assumed("cable",
+                           fmt::format("{} at each port, as --cable says", print_length(*in.wishes.cable_m)));
+    }
+    if (in.wishes.device.empty())
+        give_hosts(in);
+    else
+        give_devices(in);
+    give_neighbors(in);
+    size_pools(in);
+    cut_limits(in.config);
+    // A headroom that is too small is the finding that people look for; the switch is to run all the same.
+    const EffectiveQos qos = effective_qos(in.config);
+    for (const QosProblem& problem : qos.problems)
+        if (problem.id.name() == "headroom-small") in.config.ports.at(problem.port).small_xoff = true;
+    settle_defaults(in.config);
+    sort_config(in.config);
+    add_host_neighbors(in.config);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,52 @@
+// A configuration in the making, with the account of its source; and the readers of single values that every
+// importer needs. A value that cannot be read is told as wrong, with what is allowed, and then absent.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/config/config.hh"
+#include "tools/import/account.hh"
+
+namespace sluice::import {
+
+// What the command line says.
+struct Wishes {
+    std::string device;  // "xdp:{port}", "net_pcap{n},rx_pcap={port}.pcap"; empty: a simulated host each
+    std::optional<std::uint32_t> cable_m;       // of all ports, instead of the file's
+    std::optional<std::uint64_t> buffer_bytes;  // where the file does not say the size of a pool
+    std::optional<std::uint32_t> cell_bytes;
+};
+
+struct Importing {
+    Wishes wishes;
+    Config config;
+    Account account;
+    // Pools whose `size_bytes` is the shared part alone: reserves and headrooms are added at the end.
+    std::vector<std::string> shared_only;
+    // Next hops of routes, each with the port that the file names for it.
+    std::map<IpAddress, std::string> next_hops;
+
+    std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
+    std::optional<int> signed_number(const Item& node, int low, int high);
+    std::optional<ClassId> class_of(const Item& node, std::string_view word);
+    // "3", "3-4", "0,3": classes as a list; empty: wrong, and told.
+    std::vector<ClassId> classes_of(const Item& node, std::string_view text);
+    std::optional<IpPrefix> interface_address(const Item& node, std::string_view text);
+    // A name that Sluice can have: at most 32 of letters, digits, _ . and -.
+    bool check_name(const Item& node, std::string_view name);
+    void add_port(const Item* node, const std::string& name);
+    void set_speed(const Item& node, PortConfig& port, std::string_view name, std::uint64_t megabits);
+};
+
+std::string key_of_port(std::string_view port, std::string_view key);  // "port.Ethernet0.speed"
+
+// Devices or hosts, sizes of pools and buffer, neighbors of next hops, and [default] from what most ports
+// have. The configuration is complete then.
+void finish(Importing& in);
+
+}  // namespace sluice::import

@@ -1,0 +1,49 @@
+// SONiC's config_db.json: its tables to a configuration. Each part takes its own tables; sonic.cc calls them
+// in order.
+//
+// Tables refer to each other in three ways: "[BUFFER_PROFILE|name]", "BUFFER_PROFILE|name" and "name". Keys
+// name ports and classes: "Ethernet0|3-4", "Ethernet0,Ethernet4|3", and on a chassis "host|asic|Ethernet0|3".
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/import/importing.hh"
+
+namespace sluice::import {
+
+struct Sonic {
+    const Item& root;
+    Importing& out;
+    std::string host_name;  // of a chassis: whose ports are ours
+
+    Config& config() const { return out.config; }
+    Account& account() const { return out.account; }
+    const Item* table(std::string_view name) const;
+
+    // The node that `reference` names in a table; null: there is none, and `reference` is not accounted for.
+    const Item* referred(const Item& reference, std::string_view table_name) const;
+    static std::string referred_name(const Item& reference, std::string_view table_name);
+
+    // For each entry of a table whose key is PORTS|CLASSES and whose ports are ours: each port and class.
+    // `take` gets the entry; what it does not account for is found by Account::close.
+    void each_class(std::string_view table_name,
+                    const std::function<void(const Item& entry, PortConfig& port, unsigned n)>& take) const;
+    // The ports of a comma list; a port that is not there is wrong.
+    std::vector<PortConfig*> ports_of(const Item& entry, std::string_view list) const;
+};
+
+void take_sonic_ports(Sonic& in);    // PORT
+void take_sonic_links(Sonic& in);    // INTERFACE, CABLE_LENGTH, PFC_WD
+void take_sonic_maps(Sonic& in);     // *_MAP, PORT_QOS_MAP
+void take_sonic_buffers(Sonic& in);  // BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE
+void take_sonic_queues(Sonic& in);   // QUEUE, SCHEDULER, WRED_PROFILE
+void take_sonic_routes(Sonic& in);   // STATIC_ROUTE
+
+void import_sonic(const Item& root, Importing& out);
+
+}  // namespace sluice::import

@@ -1,0 +1,278 @@
+// BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE.
+//
+// A pool's `size` is its shared part; `xoff` of a pool is a headroom that its groups share. A profile's
+// `size` is reserved, and where it is above `xoff` it has the headroom in it, as on chips without a shared
+// one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "control/config/values.hh"
+#include "tools/import/sonic.hh"
+
+namespace sluice::import {
+namespace {
+
+constexpr std::uint64_t most_bytes = 1ULL << 40;
+constexpr std::uint64_t unknown_pool_bytes = 16'000'000;
+
+struct Profile {
+    std::optional<std::uint64_t> reserved, xoff, xon, xon_offset;
+    ThresholdConfig threshold;
+    std::string pool;
+};
+
+class Buffers {
+  public:
+    explicit Buffers(Sonic& in) : in_(in), says_pfc_(in.table("PORT_QOS_MAP") != nullptr) {}
+
+    void take() {
+        take_pools();
+        in_.each_class("BUFFER_PG",
+                       [&](const Item& entry, PortConfig& port, unsigned n) { group(entry, port, n); });
+        in_.each_class("BUFFER_QUEUE",
+                       [&](const Item& entry, PortConfig& port, unsigned n) { queue(entry, port, n); });
+        computed_groups();
+        for (const char* table : {"BUFFER_PROFILE"})
+            if (const Item* node = in_.table(table))
+                for (const auto& profile : node->members)
+                    if (profile->repeated.line == 0 && !profiles_.contains(profile->name) &&
+                        !profile->members.empty())
+                        in_.account().nothing(*profile, "no group or queue goes by it");
+    }
+
+  private:
+    void take_pools();
+    void take_pool(const Item& pool);
+    void add_pool(const std::string& name, PoolDirection direction, std::uint64_t size,
+                  std::uint64_t headroom);
+    const Profile* profile_of(const Item& reference);
+    Profile read(const Item& node);
+    void group(const Item& entry, PortConfig& port, unsigned n);
+    void queue(const Item& entry, PortConfig& port, unsigned n);
+    // Of lossless groups without an entry: SONiC's buffer manager makes them, with the headroom that it looks
+    // up.
+    void computed_groups();
+    std::optional<std::string> pool_in(const Item& at, const Profile& profile, PoolDirection direction);
+    bool refers_to_computed(const Item& reference) const;
+
+    static void make_lossless(PortConfig& port, unsigned n) {
+        std::vector<ClassId>& pfc = port.pfc ? *port.pfc : port.pfc.emplace();
+        if (std::find(pfc.begin(), pfc.end(), n) == pfc.end()) pfc.push_back(static_cast<ClassId>(n));
+        std::sort(pfc.begin(), pfc.end());
+    }
+
+    Sonic& in_;
+    bool says_pfc_;  // else a group is lossless that has a headroom
+    std::map<std::string, std::map<PoolDirection, std::string>, std::less<>> pools_;
+    std::map<std::string, Profile> profiles_;
+    std::set<std::pair<const PortConfig*, unsigned>> groups_;
+};
+
+void Buffers::add_pool(const std::string& name, PoolDirection direction, std::uint64_t size,
+                       std::uint64_t headroom) {
+    std::string unique = name;
+    if (in_.config().pools.contains(unique)) unique = name.substr(0, 25) + ".egress";
+    in_.config().pools[unique] = {direction, size, headroom};
+    in_.out.shared_only.push_back(unique);
+    pools_[name][direction] = unique;
+}
+
+void Buffers::take_pool(const Item& pool) {
+    if (!pool.is_map()) return in_.account().wrong(pool, "must be an object");
+    if (!in_.out.check_name(pool, pool.name)) return;
+    constexpr std::size_t most_pools = 8;
+    if (pools_.size() >= most_pools)
+        return in_.account().wrong(pool, fmt::format("more than {} pools", most_pools));
+    std::uint64_t size = in_.out.wishes.buffer_bytes.value_or(unknown_pool_bytes);
+    if (const Item* node = pool.find("size")) {
+        if (const auto bytes = in_.out.number(*node, 0, most_bytes)) {
+            size = *bytes;
+            in_.account().taken(*node,
+                                fmt::format("pool.{}.size, with reserves and headrooms on top", pool.name));
+        }
+    } else {
+        in_.account().assumed(
+            "BUFFER_POOL." + pool.name + ".size",
+            fmt::format("{}: SONiC computes it from the chip's memory; --buffer says another",
+                        print_size(size)));
+    }
+    std::uint64_t headroom = 0;
+    if (const Item* node = pool.find("xoff"))
+        if (const auto bytes = in_.out.number(*node, 0, most_bytes)) {
+            headroom = *bytes;
+            in_.account().taken(*node, fmt::format("pool.{}.shared_headroom = {}", pool.name, headroom));
+        }
+    const Item* type = pool.find("type");
+    const std::string word = type == nullptr ? "" : type->word;
+    if (word == "ingress" || word == "both") add_pool(pool.name, PoolDirection::ingress, size, headroom);
+    if (word == "egress" || word == "both") add_pool(pool.name, PoolDirection::egress, size, 0);
+    if (word != "ingress" && word != "egress" && word != "both")
+        return in_.account().wrong(type == nullptr ? pool : *type, "type must be ingress, egress or both");
+    in_.account().taken(*type, fmt::format("pool.{}.direction", pool.name));
+    if (const Item* mode = pool.find("mode"))
+        in_.account().taken(*mode, "each profile says whether its threshold is dynamic or static");
+}
+
+void Buffers::take_pools() {
+    const Item* table = in_.table("BUFFER_POOL");
+    if (table == nullptr)
+        return in_.account().assumed("BUFFER_POOL",
+                                     "the file has no pools: Sluice's own, three quarters of the "
+                                     "buffer lossless");
+    for (const auto& pool : table->members)
+        if (pool->repeated.line == 0) take_pool(*pool);
+}
+
+Profile Buffers::read(const Item& node) {
+    Profile profile;
+    const auto size = [&](const char* field, std::optional<std::uint64_t>& out, const std::string& what) {
+        const Item* value = node.find(field);
+        if (value == nullptr) return;
+        out = in_.out.number(*value, 0, most_bytes);
+        if (out) in_.account().taken(*value, what);
+    };
+    size("xoff", profile.xoff, "xoff of the groups that go by it");
+    size("xon", profile.xon, "xon of the groups that go by it");
+    size("xon_offset", profile.xon_offset, "xon_offset of the groups that go by it");
+    const Item* reserved = node.find("size");
+    if (reserved != nullptr) profile.reserved = in_.out.number(*reserved, 0, most_bytes);
+    if (profile.reserved && profile.xoff && *profile.xoff != 0 && *profile.reserved > *profile.xoff) {
+        *profile.reserved -= *profile.xoff;
+        in_.account().assumed(*reserved, fmt::format("size = {}: it has the {} of xoff in it",
+                                                     *profile.reserved, *profile.xoff));
+    } else if (profile.reserved) {
+        in_.account().taken(*reserved, "size of the groups or queues that go by it");
+    }
+    if (const Item* dynamic = node.find("dynamic_th")) {
+        profile.threshold.dynamic_th = in_.out.signed_number(*dynamic, -8, 7);
+        if (profile.threshold.dynamic_th) in_.account().taken(*dynamic, "dynamic_th, the same power of two");
+    } else if (const Item* fixed = node.find("static_th")) {
+        profile.threshold.static_bytes = in_.out.number(*fixed, 0, most_bytes);
+        if (profile.threshold.static_bytes == 0U) {
+            profile.threshold.static_bytes = 1;
+            in_.account().assumed(*fixed, "static_th = 1, which admits nothing: 0 means no limit to Sluice");
+        } else if (profile.threshold.static_bytes) {
+            in_.account().taken(*fixed, "static_th");
+        }
+    }
+    if (const Item* pool = node.find("pool")) {
+        profile.pool = Sonic::referred_name(*pool, "BUFFER_POOL");
+        if (pools_.contains(profile.pool))
+            in_.account().taken(*pool, "pool of the groups or queues that go by it");
+        else
+            in_.account().wrong(*pool, "there is no pool " + in_quotes(profile.pool),
+                                "add it to BUFFER_POOL");
+    }
+    if (const Item* type = node.find("headroom_type"))
+        in_.account().taken(*type, "a headroom that is not given is computed");
+    return profile;
+}
+
+bool Buffers::refers_to_computed(const Item& reference) const {
+    const std::string name = Sonic::referred_name(reference, "BUFFER_PROFILE");
+    return name == "NULL" || name.starts_with("pg_lossless_");
+}
+
+// Null: there is none, and it is told.
+const Profile* Buffers::profile_of(const Item& reference) {
+    const std::string name = Sonic::referred_name(reference, "BUFFER_PROFILE");
+    const Item* node = in_.referred(reference, "BUFFER_PROFILE");
+    if (node == nullptr || !node->is_map()) {
+        in_.account().wrong(reference, "there is no profile " + in_quotes(name), "add it to BUFFER_PROFILE");
+        return nullptr;
+    }
+    const auto [known, is_new] = profiles_.try_emplace(name);
+    if (is_new) known->second = read(*node);
+    return &known->second;
+}
+
+std::optional<std::string> Buffers::pool_in(const Item& at, const Profile& profile, PoolDirection direction) {
+    if (profile.pool.empty()) return std::nullopt;
+    const auto pool = pools_.find(profile.pool);
+    if (pool == pools_.end()) return std::nullopt;
+    const auto found = pool->second.find(direction);
+    if (found != pool->second.end()) return found->second;
+    in_.account().wrong(at, fmt::format("pool {} is of the other direction", in_quotes(profile.pool)));
+    return std::nullopt;
+}
+
+void Buffers::group(const Item& entry, PortConfig& port, unsigned n) {
+    const Item* reference = entry.find("profile");
+    if (reference == nullptr) {
+        if (!entry.accounted) in_.account().wrong(entry, "names no profile");
+        return;
+    }
+    const bool made = refers_to_computed(*reference);
+    if (made && !says_pfc_) make_lossless(port, n);
+    if (made && in_.referred(*reference, "BUFFER_PROFILE") == nullptr) {
+        if (!reference->accounted)
+            in_.account().assumed(*reference, "SONiC makes this profile: Sluice computes the headroom");
+        return;
+    }
+    const bool said = reference->accounted;
+    const Profile* profile = profile_of(*reference);
+    if (profile == nullptr) return;
+    groups_.emplace(&port, n);
+    if (!says_pfc_ && profile->xoff.value_or(0) != 0) make_lossless(port, n);
+    const bool lossless = port.pfc && std::find(port.pfc->begin(), port.pfc->end(), n) != port.pfc->end();
+    PriorityGroupConfig& group = port.priority_group[n];
+    static_cast<ThresholdConfig&>(group) = profile->threshold;
+    group.pool = pool_in(*reference, *profile, PoolDirection::ingress);
+    group.size_bytes = profile->reserved.value_or(0);
+    if (lossless && profile->xoff.value_or(0) != 0) group.xoff_bytes = profile->xoff;
+    group.xon_bytes = profile->xon;
+    group.xon_offset_bytes = profile->xon_offset;
+    if (said || reference->accounted) return;
+    if (!lossless && profile->xoff.value_or(0) != 0)
+        in_.account().assumed(*reference, "lossy: pfc_enable of the port does not name the class");
+    else
+        in_.account().taken(*reference, fmt::format("priority_group.{}", n));
+}
+
+void Buffers::queue(const Item& entry, PortConfig& port, unsigned n) {
+    const Item* reference = entry.find("profile");
+    if (reference == nullptr) {
+        if (!entry.accounted) in_.account().wrong(entry, "names no profile");
+        return;
+    }
+    const bool said = reference->accounted;
+    const Profile* profile = profile_of(*reference);
+    if (profile == nullptr) return;
+    QueueConfig& queue = port.queue[n];
+    static_cast<ThresholdConfig&>(queue) = profile->threshold;
+    queue.pool = pool_in(*reference, *profile, PoolDirection::egress);
+    queue.size_bytes = profile->reserved.value_or(0);
+    if (!said && !reference->accounted) in_.account().taken(*reference, fmt::format("queue.{}", n));
+}
+
+void Buffers::computed_groups() {
+    const Item* all = in_.table("BUFFER_PROFILE");
+    const Item* base = all == nullptr ? nullptr : all->find("ingress_lossless_profile");
+    Profile profile;
+    if (base != nullptr && base->is_map()) {
+        profile = read(*base);
+        profiles_.try_emplace(base->name, profile);
+    }
+    unsigned computed = 0;
+    for (auto& [name, port] : in_.config().ports)
+        for (const ClassId n : port.pfc.value_or(std::vector<ClassId>{})) {
+            if (groups_.contains({&port, n})) continue;
+            PriorityGroupConfig& group = port.priority_group[n];
+            static_cast<ThresholdConfig&>(group) = profile.threshold;
+            if (base != nullptr) group.pool = pool_in(*base, profile, PoolDirection::ingress);
+            ++computed;
+        }
+    if (computed != 0)
+        in_.account().assumed("BUFFER_PG",
+                              fmt::format("{} without a headroom in the file: Sluice computes it, as SONiC's "
+                                          "buffer manager does",
+                                          print_count(computed, "lossless group")));
+}
+
+}  // namespace
+
+void take_sonic_buffers(Sonic& in) { Buffers(in).take(); }
+
+}  // namespace sluice::import

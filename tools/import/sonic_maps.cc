@@ -1,0 +1,232 @@
+// PORT_QOS_MAP and the maps that it names. Sluice has one map where SONiC has four: each combination that
+// ports have becomes one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "control/config/values.hh"
+#include "tools/import/sonic.hh"
+
+namespace sluice::import {
+namespace {
+
+struct Part {
+    std::string_view field;  // of PORT_QOS_MAP
+    std::string_view table;
+    std::string_view key;  // of [map.NAME]
+    std::uint64_t most;    // the highest key
+};
+
+enum : std::size_t { dscp, pcp, queue, group, pfc_queue, part_count };
+constexpr std::array<Part, part_count> parts{{
+    {"dscp_to_tc_map", "DSCP_TO_TC_MAP", "dscp_to_tc", 63},
+    {"dot1p_to_tc_map", "DOT1P_TO_TC_MAP", "pcp_to_tc", 7},
+    {"tc_to_queue_map", "TC_TO_QUEUE_MAP", "tc_to_queue", 7},
+    {"tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", "tc_to_priority_group", 7},
+    {"pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", "pfc_priority_to_queue", 7},
+}};
+using Chosen = std::array<const Item*, part_count>;
+
+template <std::size_t size>
+void fill(Sonic& in, const Item* node, const Part& part, std::array<ClassId, size>& map) {
+    if (node == nullptr) return;
+    for (const auto& field : node->members) {
+        if (field->accounted) {  // by another combination
+            const auto key = parse_integer(field->name);
+            const auto value = parse_integer(field->word);
+            if (key && *key < size && value) map[*key] = static_cast<ClassId>(*value < classes ? *value : 0);
+            continue;
+        }
+        if (field->repeated.line != 0) continue;
+        const auto key = parse_integer(field->name);
+        if (key && *key > part.most && *key < 2 * classes) {
+            in.account().nothing(*field, "Sluice has eight classes and queues");
+            continue;
+        }
+        if (!key || *key > part.most) {
+            in.account().wrong(
+                *field, fmt::format("{} is no number from 0 to {}", in_quotes(field->name), part.most));
+            continue;
+        }
+        if (!field->is_word()) {
+            in.account().wrong(*field, "must be a class from 0 to 7");
+            continue;
+        }
+        if (const auto beyond = parse_integer(field->word);
+            beyond && *beyond >= classes && *beyond < 2 * classes) {
+            map[*key] = 0;
+            in.account().assumed(*field,
+                                 fmt::format("{} = 0: Sluice has eight classes and queues", part.key));
+            continue;
+        }
+        if (const auto value = in.out.class_of(*field, field->word)) {
+            map[*key] = *value;
+            in.account().taken(*field, fmt::format("{} of map {}", part.key, in_quotes(node->name)));
+        }
+    }
+}
+
+MapConfig map_from(Sonic& in, const Chosen& chosen) {
+    MapConfig map;
+    map.dscp_to_tc.fill(0);  // an unlisted DSCP has class 0
+    map.pcp_to_tc.fill(0);
+    map.roce_tc.reset();
+    map.cnp_tc.reset();  // a switch chip goes by DSCP alone
+    fill(in, chosen[dscp], parts[dscp], map.dscp_to_tc);
+    fill(in, chosen[pcp], parts[pcp], map.pcp_to_tc);
+    fill(in, chosen[queue], parts[queue], map.tc_to_queue);
+    fill(in, chosen[group], parts[group], map.tc_to_priority_group);
+    fill(in, chosen[pfc_queue], parts[pfc_queue], map.pfc_priority_to_queue);
+    return map;
+}
+
+std::string name_of(const Sonic& in, const Chosen& chosen) {
+    std::string name;
+    std::set<std::string> seen;
+    for (const Item* node : chosen)
+        if (node != nullptr && seen.insert(node->name).second) append_item(name, "-", node->name);
+    constexpr std::size_t most = 28;
+    name = name.substr(0, most);
+    if (name.empty() || name == "default") name = "none";
+    std::string unique = name;
+    for (unsigned n = 2; in.config().maps.contains(unique); ++n) unique = fmt::format("{}-{}", name, n);
+    return unique;
+}
+
+// One entry of PORT_QOS_MAP, over what the entry "global" says.
+struct QosMap {
+    Chosen chosen{};
+    std::optional<std::vector<ClassId>> pfc;
+    Rate shaper{};
+};
+
+void read_shaper(Sonic& in, const Item& reference, QosMap& map) {
+    const Item* scheduler = in.referred(reference, "SCHEDULER");
+    if (scheduler == nullptr) return in.account().wrong(reference, "there is no such scheduler");
+    if (const Item* pir = scheduler->find("pir"))
+        if (const auto bytes = in.out.number(*pir, 0, 100'000'000'000)) {
+            map.shaper = {*bytes * 8};
+            in.account().taken(*pir, fmt::format("shaper = \"{}\"", print_rate(map.shaper)));
+        }
+    in.account().taken(reference, "the port's shaper");
+}
+
+void read_pfc(Sonic& in, const Item& entry, QosMap& map) {
+    if (const Item* enable = entry.find("pfc_enable")) {
+        map.pfc = enable->word.empty() ? std::vector<ClassId>{} : in.out.classes_of(*enable, enable->word);
+        std::sort(map.pfc->begin(), map.pfc->end());
+        if (!enable->accounted) in.account().taken(*enable, fmt::format("pfc = [{}]", enable->word));
+    }
+    const Item* watched = entry.find("pfcwd_sw_enable");
+    if (watched == nullptr || watched->word.empty()) return;
+    auto classes = in.out.classes_of(*watched, watched->word);
+    std::sort(classes.begin(), classes.end());
+    if (watched->accounted) return;
+    if (map.pfc && classes == *map.pfc)
+        in.account().taken(*watched, "the watchdog watches every lossless queue");
+    else
+        in.account().assumed(*watched, "the watchdog watches every lossless queue, not these alone");
+}
+
+QosMap read_entry(Sonic& in, const Item& entry, QosMap map) {
+    for (std::size_t n = 0; n < part_count; ++n) {
+        const Item* reference = entry.find(parts[n].field);
+        if (reference == nullptr) continue;
+        const Item* target = in.referred(*reference, parts[n].table);
+        if (target == nullptr || !target->is_map()) {
+            in.account().wrong(*reference,
+                               fmt::format("there is no {} {}", parts[n].table,
+                                           in_quotes(Sonic::referred_name(*reference, parts[n].table))),
+                               "add it, or leave the reference out");
+            continue;
+        }
+        if (!in.out.check_name(*reference, target->name)) continue;
+        map.chosen[n] = target;
+        in.account().taken(*reference, fmt::format("{} of the port's map", parts[n].key));
+    }
+    read_pfc(in, entry, map);
+    if (const Item* scheduler = entry.find("scheduler")) read_shaper(in, *scheduler, map);
+    if (const Item* to_group = entry.find("pfc_to_pg_map"))
+        in.account().assumed(*to_group, "a PFC priority pauses for the priority group of its number");
+    return map;
+}
+
+void give(Sonic& in, PortConfig& port, const QosMap& map, std::map<Chosen, std::string>& names) {
+    port.pfc = map.pfc.value_or(std::vector<ClassId>{});
+    port.shaper = map.shaper;
+    port.trust = map.chosen[dscp] != nullptr  ? Trust::dscp
+                 : map.chosen[pcp] != nullptr ? Trust::pcp
+                                              : Trust::port;
+    const auto [known, is_new] = names.try_emplace(map.chosen);
+    if (is_new) {
+        const MapConfig made = map_from(in, map.chosen);
+        for (const auto& [name, other] : in.config().maps)
+            if (name != "default" && other == made) known->second = name;
+        if (known->second.empty()) {
+            known->second = name_of(in, map.chosen);
+            in.config().maps[known->second] = made;
+        }
+    }
+    port.map = known->second;
+}
+
+void tell_unused(Sonic& in) {
+    for (const Part& part : parts)
+        if (const Item* table = in.table(part.table))
+            for (const auto& map : table->members)
+                if (map->repeated.line == 0 &&
+                    std::none_of(map->members.begin(), map->members.end(),
+                                 [](const auto& field) { return field->accounted; }))
+                    in.account().nothing(*map, "no port goes by it");
+}
+
+}  // namespace
+
+void take_sonic_maps(Sonic& in) {
+    const Item* table = in.table("PORT_QOS_MAP");
+    std::map<Chosen, std::string> names;
+    QosMap global;
+    if (const Item* entry = table == nullptr ? nullptr : table->find("global"))
+        global = read_entry(in, *entry, {});
+    std::set<std::string> done;
+    if (table != nullptr)
+        for (const auto& entry : table->members) {
+            if (entry->name == "global" || entry->repeated.line != 0) continue;
+            if (!entry->is_map()) {
+                in.account().wrong(*entry, "must be an object");
+                continue;
+            }
+            std::string_view ports = entry->name;
+            if (const std::size_t bar = ports.rfind('|'); bar != ports.npos) {
+                if (in.host_name.empty() || !ports.starts_with(in.host_name + "|")) {
+                    in.account().nothing(*entry, "a port of another card of the chassis");
+                    continue;
+                }
+                ports.remove_prefix(bar + 1);
+            }
+            const auto list = in.ports_of(*entry, ports);
+            if (list.empty()) continue;
+            const QosMap map = read_entry(in, *entry, global);
+            for (PortConfig* port : list) give(in, *port, map, names);
+            for (std::string_view rest = ports; !rest.empty();) {
+                const std::string name(rest.substr(0, rest.find(',')));
+                done.insert(name);
+                rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+            }
+        }
+    for (auto& [name, port] : in.config().ports) {
+        if (done.contains(name)) continue;
+        give(in, port, global, names);
+        if (table != nullptr)
+            in.account().assumed("PORT_QOS_MAP." + name, "no PFC, and the maps of \"global\"");
+    }
+    if (table == nullptr)
+        in.account().assumed("PORT_QOS_MAP", "no maps: all is class 0; PFC where BUFFER_PG has a headroom");
+    if (!names.empty())
+        in.account().assumed("DSCP_TO_TC_MAP",
+                             "a DSCP that is not listed has class 0; CNPs go by their DSCP");
+    tell_unused(in);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,202 @@
+// PORT, INTERFACE, CABLE_LENGTH, PFC_WD, STATIC_ROUTE.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "control/config/values.hh"
+#include "tools/import/sonic.hh"
+
+namespace sluice::import {
+namespace {
+
+constexpr std::uint64_t max_mtu = 9216;
+constexpr std::uint64_t min_mtu = 68;
+constexpr std::uint32_t max_cable_m = 100'000;
+
+void take_mtu(Sonic& in, const Item& node, PortConfig& port, const std::string& name) {
+    const auto mtu = in.out.number(node, min_mtu, 65'535);
+    if (!mtu) return;
+    port.mtu = static_cast<std::uint32_t>(std::min(*mtu, max_mtu));
+    const std::string what = key_of_port(name, "mtu") + fmt::format(" = {}", port.mtu);
+    if (*mtu > max_mtu)
+        in.account().assumed(node, what + ": the most that Sluice takes");
+    else
+        in.account().taken(node, what);
+}
+
+void take_admin_status(Sonic& in, const Item& node, const std::string& name) {
+    if (node.word == "up") {
+        in.account().taken(node, fmt::format("port {} is up from the start", name));
+        return;
+    }
+    if (node.word != "down")
+        return in.account().wrong(node, in_quotes(node.word) + " is neither up nor down");
+    in.config().events.push_back({Duration{}, fmt::format("port {} down", name), {}});
+    in.account().taken(node, fmt::format("[[event]] at = \"0ns\" do = \"port {} down\"", name));
+}
+
+void take_asymmetric(Sonic& in, const Item& node, PortConfig& port, const std::string& name) {
+    if (node.word != "on" && node.word != "off")
+        return in.account().wrong(node, in_quotes(node.word) + " is neither on nor off");
+    if (node.word == "on") port.pfc_mode = PfcMode::asymmetric;
+    in.account().taken(
+        node, key_of_port(name, "pfc_mode") + (node.word == "on" ? " = \"asymmetric\"" : " = \"symmetric\""));
+}
+
+void take_port(Sonic& in, const Item& entry) {
+    const std::string& name = entry.name;
+    if (!entry.is_map()) return in.account().wrong(entry, "must be an object");
+    if (!in.out.check_name(entry, name)) return;
+    in.out.add_port(&entry, name);
+    const auto found = in.config().ports.find(name);
+    if (found == in.config().ports.end()) return;
+    PortConfig& port = found->second;
+    if (const Item* speed = entry.find("speed")) {
+        if (const auto megabits = in.out.number(*speed, 1, 1'000'000))
+            in.out.set_speed(*speed, port, name, *megabits);
+    } else {
+        in.account().assumed("PORT." + name + ".speed", key_of_port(name, "speed") + " = \"100G\"");
+    }
+    if (const Item* mtu = entry.find("mtu")) take_mtu(in, *mtu, port, name);
+    if (const Item* status = entry.find("admin_status")) take_admin_status(in, *status, name);
+    if (const Item* asymmetric = entry.find("pfc_asym")) take_asymmetric(in, *asymmetric, port, name);
+    // What the optics and the front panel need.
+    for (const char* physical : {"lanes", "alias", "index", "description", "fec", "autoneg", "role",
+                                 "adv_speeds", "interface_type", "adv_interface_types", "asic_port_name"})
+        if (const Item* node = entry.find(physical))
+            in.account().nothing(*node, "of the card behind the port, or a name");
+}
+
+void take_interfaces(Sonic& in) {
+    const Item* table = in.table("INTERFACE");
+    if (table == nullptr) return;
+    for (const auto& entry : table->members) {
+        if (entry->repeated.line != 0) continue;
+        const std::size_t bar = entry->name.find('|');
+        const std::string name = entry->name.substr(0, bar);
+        const auto port = in.config().ports.find(name);
+        if (port == in.config().ports.end()) {
+            in.account().wrong(*entry, "there is no port " + in_quotes(name));
+            continue;
+        }
+        if (bar == std::string::npos) {
+            if (entry->find("vrf_name") != nullptr)
+                in.account().nothing(*entry, "Sluice has one table of routes");
+            else
+                in.account().taken(*entry, fmt::format("port {} routes", name));
+            continue;
+        }
+        const auto address = in.out.interface_address(*entry, std::string_view(entry->name).substr(bar + 1));
+        if (!address) continue;
+        if (is_link_local(address->address)) {
+            in.account().nothing(*entry, "Sluice has no link-local addresses");
+            continue;
+        }
+        port->second.address.push_back(*address);
+        in.account().taken(*entry, key_of_port(name, "address") + " has \"" + print_prefix(*address) + "\"");
+    }
+}
+
+void take_cables(Sonic& in) {
+    const Item* table = in.table("CABLE_LENGTH");
+    if (table == nullptr) {
+        in.account().assumed("CABLE_LENGTH", "5 m of cable at each port");
+        return;
+    }
+    for (const auto& entry : table->members)
+        for (const auto& field : entry->members) {
+            if (entry->repeated.line != 0 || field->repeated.line != 0) continue;
+            const auto port = in.config().ports.find(field->name);
+            if (port == in.config().ports.end()) {
+                if (!in.config().ports.empty()) in.account().nothing(*field, "PORT has no such port");
+                continue;
+            }
+            const auto length = parse_length(field->word);
+            if (!length || !field->is_word()) {
+                in.account().wrong(*field, in_quotes(field->word) + " is no length", "write meters: 40m");
+                continue;
+            }
+            port->second.cable_m = std::min(*length, max_cable_m);
+            const std::string what =
+                key_of_port(field->name, "cable") + " = \"" + print_length(port->second.cable_m) + "\"";
+            if (*length > max_cable_m)
+                in.account().assumed(*field, what + ": the most that Sluice reckons with");
+            else
+                in.account().taken(*field, what);
+        }
+}
+
+constexpr std::uint64_t max_storm_ms = 60'000;
+
+std::optional<Duration> take_time(Sonic& in, const Item& node, std::uint64_t low, std::uint64_t high,
+                                  const std::string& key) {
+    const auto ms = in.out.number(node, low, high);
+    if (!ms) return std::nullopt;
+    const Duration time = milliseconds(static_cast<std::int64_t>(*ms));
+    in.account().taken(node, fmt::format("{} = \"{}\"", key, print_time(time)));
+    return time;
+}
+
+void take_watchdog_of(Sonic& in, const Item& entry, PortConfig& port) {
+    const std::string key = key_of_port(entry.name, "watchdog");
+    port.watchdog.action = WatchdogAction::drop;
+    if (const Item* action = entry.find("action")) {
+        const std::string& word = action->word;
+        if (word != "drop" && word != "forward" && word != "alert")
+            return in.account().wrong(*action, in_quotes(word) + " is none of drop, forward, alert");
+        port.watchdog.action = word == "drop"      ? WatchdogAction::drop
+                               : word == "forward" ? WatchdogAction::forward
+                                                   : WatchdogAction::alert;
+        in.account().taken(*action, fmt::format("{}.action = \"{}\"", key, word));
+    }
+    if (const Item* time = entry.find("detection_time"))
+        port.watchdog.detection = take_time(in, *time, 100, 5000, key + ".detection");
+    if (const Item* time = entry.find("restoration_time"))
+        port.watchdog.restoration = take_time(in, *time, 100, max_storm_ms, key + ".restoration");
+}
+
+void take_watchdog(Sonic& in) {
+    for (auto& [name, port] : in.config().ports) port.watchdog.action = WatchdogAction::off;
+    const Item* table = in.table("PFC_WD");
+    if (table == nullptr) {
+        in.account().assumed("PFC_WD",
+                             "no watchdog: SONiC watches the ports that its table names, and it "
+                             "names none");
+        return;
+    }
+    for (const auto& entry : table->members) {
+        if (entry->repeated.line != 0) continue;
+        if (entry->name == "GLOBAL") {
+            if (const Item* poll = entry->find("POLL_INTERVAL"))
+                in.config().watchdog.poll = take_time(in, *poll, 1, 5000, "watchdog.poll");
+            if (const Item* red = entry->find("BIG_RED_SWITCH"); red != nullptr && red->word == "enable") {
+                in.config().events.push_back({Duration{}, "watchdog big-red-switch on", {}});
+                in.account().taken(*red, "[[event]] at = \"0ns\" do = \"watchdog big-red-switch on\"");
+            }
+            continue;
+        }
+        const auto port = in.config().ports.find(entry->name);
+        if (port == in.config().ports.end())
+            in.account().wrong(*entry, "there is no port " + in_quotes(entry->name));
+        else if (!entry->is_map())
+            in.account().wrong(*entry, "must be an object");
+        else
+            take_watchdog_of(in, *entry, port->second);
+    }
+}
+
+}  // namespace
+
+void take_sonic_ports(Sonic& in) {
+    if (const Item* table = in.table("PORT"))
+        for (const auto& entry : table->members)
+            if (entry->repeated.line == 0) take_port(in, *entry);
+}
+
+void take_sonic_links(Sonic& in) {
+    take_interfaces(in);
+    take_cables(in);
+    take_watchdog(in);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,174 @@
+// QUEUE, and the SCHEDULER and WRED_PROFILE that it names.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "control/config/values.hh"
+#include "tools/import/sonic.hh"
+
+namespace sluice::import {
+namespace {
+
+constexpr std::uint64_t most_bytes = 1ULL << 40;
+constexpr std::uint64_t most_rate = 100'000'000'000;  // bytes a second
+constexpr std::uint32_t per_cent = Chance::always / 100;
+
+class Queues {
+  public:
+    explicit Queues(Sonic& in) : in_(in) {}
+
+    void take() {
+        for (auto& [name, port] : in_.config().ports)
+            for (QueueConfig& queue : port.queue) {
+                queue.scheduler = QueueScheduler::dwrr;
+                queue.weight = 1;
+                queue.wred = "none";
+            }
+        in_.each_class("QUEUE",
+                       [&](const Item& entry, PortConfig& port, unsigned n) { queue(entry, port.queue[n]); });
+        in_.account().assumed("QUEUE",
+                              "a queue without a scheduler shares with weight 1, and without a WRED profile "
+                              "marks nothing");
+        unused("SCHEDULER", schedulers_);
+        unused("WRED_PROFILE", wreds_);
+    }
+
+  private:
+    using Known = std::set<std::string>;
+
+    void unused(const char* table, const Known& known) {
+        if (const Item* node = in_.table(table))
+            for (const auto& member : node->members)
+                if (member->repeated.line == 0 && !known.contains(member->name) && !member->accounted &&
+                    std::none_of(member->members.begin(), member->members.end(),
+                                 [](const auto& field) { return field->accounted; }))
+                    in_.account().nothing(*member, "no queue goes by it");
+    }
+    void queue(const Item& entry, QueueConfig& queue);
+    void scheduler(const Item& reference, QueueConfig& queue);
+    void wred(const Item& reference, QueueConfig& queue);
+    void read_wred(const Item& node);
+    void read_curve(const Item& node, const char* color, WredCurveConfig& curve);
+    const Item* found(const Item& reference, const char* table, const char* what);
+
+    Sonic& in_;
+    Known schedulers_, wreds_;
+    std::map<std::string, QueueConfig> read_;  // schedulers by name
+};
+
+const Item* Queues::found(const Item& reference, const char* table, const char* what) {
+    const Item* node = in_.referred(reference, table);
+    if (node != nullptr && node->is_map()) return node;
+    if (!reference.accounted)
+        in_.account().wrong(
+            reference,
+            fmt::format("there is no {} {}", what, in_quotes(Sonic::referred_name(reference, table))),
+            fmt::format("add it to {}, or leave the reference out", table));
+    return nullptr;
+}
+
+void Queues::scheduler(const Item& reference, QueueConfig& queue) {
+    const Item* node = found(reference, "SCHEDULER", "scheduler");
+    if (node == nullptr) return;
+    auto [known, is_new] = read_.try_emplace(node->name);
+    QueueConfig& made = known->second;
+    if (is_new) {
+        schedulers_.insert(node->name);
+        made.scheduler = QueueScheduler::dwrr;
+        made.weight = 1;
+        if (const Item* type = node->find("type")) {
+            if (type->word == "STRICT") made.scheduler = QueueScheduler::strict;
+            if (type->word == "STRICT" || type->word == "DWRR")
+                in_.account().taken(*type, "scheduler of the queues that go by it");
+            else if (type->word == "WRR")
+                in_.account().assumed(*type, "scheduler = \"dwrr\": by bytes, not by packets");
+            else
+                in_.account().wrong(*type, in_quotes(type->word) + " is none of DWRR, WRR, STRICT");
+        }
+        if (const Item* weight = node->find("weight"))
+            if (const auto n = in_.out.number(*weight, 1, 255)) {
+                made.weight = static_cast<std::uint8_t>(*n);
+                in_.account().taken(*weight, "weight of the queues that go by it");
+            }
+        const auto rate = [&](const char* field, const char* key, Rate& out) {
+            const Item* value = node->find(field);
+            if (value == nullptr) return;
+            if (const auto bytes = in_.out.number(*value, 0, most_rate)) {
+                out = {*bytes * 8};
+                in_.account().taken(*value, fmt::format("{} = \"{}\"", key, print_rate(out)));
+            }
+        };
+        const Item* meter = node->find("meter_type");
+        if (meter != nullptr && meter->word == "packets") {
+            in_.account().nothing(*meter, "Sluice's rates are in bits");
+        } else {
+            if (meter != nullptr) in_.account().taken(*meter, "rates in bytes");
+            rate("cir", "min_rate", made.min_rate);
+            rate("pir", "max_rate", made.max_rate);
+        }
+    }
+    queue.scheduler = made.scheduler;
+    queue.weight = made.weight;
+    queue.min_rate = made.min_rate;
+    queue.max_rate = made.max_rate;
+    if (!reference.accounted) in_.account().taken(reference, "scheduler and weight of the queue");
+}
+
+void Queues::read_curve(const Item& node, const char* color, WredCurveConfig& curve) {
+    const auto number = [&](const char* field, std::uint64_t high) -> std::optional<std::uint64_t> {
+        const Item* value = node.find(fmt::format("{}_{}", color, field));
+        if (value == nullptr) return std::nullopt;
+        const auto read = in_.out.number(*value, 0, high);
+        if (read) in_.account().taken(*value, fmt::format("wred.{}, {}", node.name, color));
+        return read;
+    };
+    curve.min_bytes = number("min_threshold", most_bytes);
+    curve.max_bytes = number("max_threshold", most_bytes);
+    if (const auto chance = number("drop_probability", 100))
+        curve.probability = Chance{static_cast<std::uint32_t>(*chance) * per_cent};
+}
+
+void Queues::read_wred(const Item& node) {
+    WredConfig& profile = in_.config().wred[node.name];
+    read_curve(node, "green", profile.green);
+    read_curve(node, "yellow", profile.yellow);
+    read_curve(node, "red", profile.red);
+    // Sluice's curves start from one another: a color of its own where SONiC has a default.
+    if (!profile.green.probability) profile.green.probability = Chance{Chance::always};
+    const Item* ecn = node.find("ecn");
+    profile.ecn = ecn != nullptr && ecn->word != "ecn_none";
+    if (ecn != nullptr && ecn->word.starts_with("ecn_")) {
+        if (ecn->word == "ecn_all" || ecn->word == "ecn_none")
+            in_.account().taken(*ecn, fmt::format("wred.{}.ecn = {}", node.name, profile.ecn));
+        else
+            in_.account().assumed(*ecn, fmt::format("wred.{}.ecn = true, for all colors", node.name));
+    } else if (ecn != nullptr) {
+        in_.account().wrong(*ecn, in_quotes(ecn->word) + " is none of ecn_none, ecn_all, ecn_green ...");
+    }
+    for (const char* color : {"green", "yellow", "red"})
+        if (const Item* enable = node.find(fmt::format("wred_{}_enable", color)))
+            in_.account().assumed(
+                *enable,
+                "packets that are not ECN-capable are dropped by the curve in a lossy queue "
+                "only; drop_non_ect = true drops them in a lossless one, as a chip may");
+}
+
+void Queues::wred(const Item& reference, QueueConfig& queue) {
+    const Item* node = found(reference, "WRED_PROFILE", "WRED profile");
+    if (node == nullptr || !in_.out.check_name(*node, node->name)) return;
+    if (wreds_.insert(node->name).second) read_wred(*node);
+    queue.wred = node->name;
+    if (!reference.accounted) in_.account().taken(reference, fmt::format("wred = \"{}\"", node->name));
+}
+
+void Queues::queue(const Item& entry, QueueConfig& queue) {
+    if (const Item* reference = entry.find("scheduler")) scheduler(*reference, queue);
+    if (const Item* reference = entry.find("wred_profile")) wred(*reference, queue);
+}
+
+}  // namespace
+
+void take_sonic_queues(Sonic& in) { Queues(in).take(); }
+
+}  // namespace sluice::import

@@ -1,0 +1,129 @@
+#include "tools/import/verdict.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <vector>
+
+#include "control/compile/qos.hh"
+#include "control/config/values.hh"
+#include "control/lint/judge.hh"
+#include "lib/class_mask.hh"
+
+namespace sluice::import {
+namespace {
+
+// Ports that lack the same are one line.
+struct Lack {
+    std::uint64_t given, needed, by_sonic;
+    Rate speed;
+    std::uint32_t cable_m, mtu;
+    std::optional<std::uint32_t> enough_for_m;
+    bool operator==(const Lack&) const = default;
+};
+
+struct Lacking {
+    Lack lack;
+    std::vector<std::string> ports;
+    unsigned classes = 0;
+};
+
+std::string ports_text(const std::vector<std::string>& names) {
+    if (names.size() == 1) return names.front();
+    return fmt::format("{} to {} ({} ports)", names.front(), names.back(), names.size());
+}
+
+std::string kilobytes(std::uint64_t bytes) {
+    constexpr std::uint64_t kilo = 1000;
+    return bytes < 10 * kilo ? fmt::format("{} B", bytes) : fmt::format("{} KB", (bytes + kilo / 2) / kilo);
+}
+
+std::string text_of(const Lacking& lacking) {
+    const Lack& lack = lacking.lack;
+    std::string out = fmt::format("  {}, {}", ports_text(lacking.ports),
+                                  std::popcount(lacking.classes) == 1 ? "class" : "classes");
+    for (unsigned n = 0; n < classes; ++n)
+        if ((lacking.classes >> n & 1U) != 0) out += fmt::format(" {}", n);
+    out +=
+        fmt::format(": would lose packets at {}, {} and MTU {}: headroom short by {}", print_rate(lack.speed),
+                    print_length(lack.cable_m), lack.mtu, kilobytes(lack.needed - lack.given));
+    if (lack.enough_for_m)
+        out += fmt::format(" or {} m", lack.cable_m - *lack.enough_for_m);
+    else
+        out += ", more than the cable takes";
+    out += fmt::format("\n    xoff is {} bytes, {} can still arrive", lack.given, lack.needed);
+    out += lack.by_sonic > lack.given
+               ? fmt::format("; SONiC's own formula asks for {}", lack.by_sonic)
+               : fmt::format("; SONiC's own formula, of a mix of frames, asks for {}", lack.by_sonic);
+    return out + "\n";
+}
+
+// As the production switch has it: hardware reacts at once, and has no ring of ours.
+Config of_hardware(const Config& config) {
+    Config own = config;
+    own.clock = ClockKind::virtual_time;
+    own.virtual_turn = {};
+    return own;
+}
+
+// In the order of the ports.
+std::vector<Lacking> lacks_of(const EffectiveQos& qos, const Config& config) {
+    std::vector<Lacking> lacks;
+    for (const auto& [name, port] : qos.ports)
+        for_each_class(port.lossless, [&, &port_name = name, &effective = port](ClassId n) {
+            const std::uint64_t cell = config.cell_bytes;
+            const std::uint64_t given = effective.group[n].headroom_cells * cell;
+            const std::uint64_t needed = effective.headroom.xoff_cells * cell;
+            if (given >= needed) return;
+            HeadroomInputs sonic = effective.headroom.inputs;
+            sonic.flavour = HeadroomFlavour::sonic;
+            const PortConfig& said = config.ports.at(port_name);
+            const Lack lack{given,
+                            needed,
+                            headroom(sonic).xoff_bytes,
+                            said.speed,
+                            said.cable_m,
+                            said.mtu,
+                            longest_cable(effective.headroom.inputs, effective.group[n].headroom_cells)};
+            auto known = std::find_if(lacks.begin(), lacks.end(),
+                                      [&](const Lacking& other) { return other.lack == lack; });
+            if (known == lacks.end()) known = lacks.insert(lacks.end(), {lack, {}, 0});
+            if (known->ports.empty() || known->ports.back() != port_name) known->ports.push_back(port_name);
+            known->classes |= 1U << n;
+        });
+    return lacks;
+}
+
+}  // namespace
+
+Verdict judge_import(const Config& config, const std::string& file) {
+    const Config hardware = of_hardware(config);
+    const EffectiveQos qos = effective_qos(hardware);
+    Verdict verdict;
+    std::size_t lossless_ports = 0;
+    for (const auto& [name, port] : qos.ports) lossless_ports += port.lossless != 0 ? 1 : 0;
+    const auto lacks = lacks_of(qos, hardware);
+    verdict.lossless = lacks.empty();
+    std::string findings;
+    // Devices and the clock are ours, not theirs.
+    for (const Finding& finding : judge(config, Machine{})) {
+        if (finding.severity == Severity::error) verdict.lossless = false;
+        if (finding.severity == Severity::note || finding.id == "headroom-small") continue;
+        findings += finding.text(file) + "\n";
+    }
+    if (lossless_ports == 0)
+        verdict.text = "no port has a lossless class: nothing is promised\n";
+    else if (verdict.lossless)
+        verdict.text =
+            fmt::format("lossless: {} with PFC have the headroom that speed, cable and MTU ask for\n",
+                        print_count(lossless_ports, "port"));
+    else
+        verdict.text = fmt::format("NOT lossless: of {} with PFC,\n", print_count(lossless_ports, "port"));
+    for (const Lacking& lacking : lacks) verdict.text += text_of(lacking);
+    if (!findings.empty()) verdict.text += "lint:\n" + findings;
+    return verdict;
+}
+
+}  // namespace sluice::import
