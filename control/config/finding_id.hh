@@ -25,7 +25,8 @@ constexpr const KnownFinding* find_known(std::string_view name) {
     return nullptr;
 }
 
-// For people: all of them, with severity and sentence.
+// For people: how to read them, and all of them, with severity and sentence.
+std::string_view findings_introduction();
 std::string findings_reference();
 
 class FindingId {

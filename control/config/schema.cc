@@ -188,11 +188,14 @@ std::string schema_table(const std::string& heading, std::span<const KeyInfo> ke
     return out;
 }
 
-std::string schema_reference() {
-    std::string out =
-        "# Configuration keys\n\nKeys of [port.NAME] may stand under [default] for all ports; "
-        "[default.map] is the map \"default\". "
-        "Those of [host.NAME] may stand under [host.default], but port, address and mac.\n";
+std::string_view inherited_keys() {
+    return "Keys of [port.NAME] may stand under [default] for all ports; [default.map] is the map "
+           "\"default\". "
+           "Those of [host.NAME] may stand under [host.default], but port, address and mac.";
+}
+
+std::vector<SchemaSection> schema_sections() {
+    std::vector<SchemaSection> sections;
     const auto& keys = schema_keys();
     for (auto first = keys.begin(); first != keys.end();) {
         const auto last = std::find_if(first, keys.end(),
@@ -201,9 +204,15 @@ std::string schema_reference() {
         if (first->section.empty()) heading = "Top level";
         if (first->section.ends_with("[]"))
             heading = "[[" + first->section.substr(0, first->section.size() - 2) + "]]";
-        out += schema_table(heading, {first, last});
+        sections.push_back({std::move(heading), {first, last}});
         first = last;
     }
+    return sections;
+}
+
+std::string schema_reference() {
+    std::string out = fmt::format("# Configuration keys\n\n{}\n", inherited_keys());
+    for (const SchemaSection& section : schema_sections()) out += schema_table(section.heading, section.keys);
     return out;
 }
 

@@ -27,6 +27,13 @@ struct KeyInfo {
 
 // All keys, a section's together, in the order of the table.
 const std::vector<KeyInfo>& schema_keys();
+struct SchemaSection {
+    std::string heading;  // "[port.NAME]", "[[route]]", "Top level"
+    std::vector<KeyInfo> keys;
+};
+std::vector<SchemaSection> schema_sections();
+// Which keys may stand elsewhere, too.
+std::string_view inherited_keys();
 // Those of one section as Markdown, a heading and a table; and the same for each section.
 std::string schema_table(const std::string& heading, std::span<const KeyInfo> keys);
 std::string schema_reference();

@@ -286,14 +286,4 @@ std::string in_quotes(std::string_view text, std::size_t limit) {
     return out;
 }
 
-std::string troff(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '\\' || c == '-') out += '\\';
-        if (c == '.' && (out.empty() || out.back() == '\n')) out += "\\&";
-        out += c;
-    }
-    return out;
-}
-
 }  // namespace sluice

@@ -55,9 +55,6 @@ std::string toml_string(std::string_view text);
 // The same for a message: cut after `limit` bytes.
 std::string in_quotes(std::string_view text, std::size_t limit = 60);
 
-// The same for a man page.
-std::string troff(std::string_view text);
-
 // "1 value", "2 values".
 std::string print_count(std::uint64_t count, std::string_view noun);
 

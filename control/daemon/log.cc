@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "control/report/report.hh"
 #include "control/text/json_text.hh"
@@ -11,9 +10,9 @@
 namespace sluice {
 
 LogLevel level_of(const SwitchEvent& event) {
-    constexpr std::array<std::string_view, 6> errors{"control_failed", "headroom_overrun",
-                                                     "lossless_drop",  "pfc_swallowed",
-                                                     "ring_overrun",   "events_unwritten"};
+    constexpr std::array<std::string_view, 7> errors{"control_failed", "headroom_overrun", "lossless_drop",
+                                                     "pfc_swallowed",  "ring_overrun",     "events_unwritten",
+                                                     "worker_stuck"};
     constexpr std::array<std::string_view, 12> warnings{
         "watchdog_detected", "fell_behind",    "command_failed", "interface_gone",
         "interface_refused", "reload_refused", "still_held",     "device_gone",
@@ -30,7 +29,7 @@ LogLevel level_of(const SwitchEvent& event) {
 }
 
 EventWriter::EventWriter(std::optional<LogLevel> level)
-    : level_(level), journal_(std::getenv("JOURNAL_STREAM") != nullptr) {}
+    : level_(level), journal_(goes_to_journal(STDERR_FILENO)) {}
 
 std::string EventWriter::open(const std::string& path) {
     return path.empty() ? std::string() : file_.open(path);
@@ -62,11 +61,11 @@ std::string EventWriter::finish(RunningSwitch& running) {
 
 void EventWriter::say(LogLevel level, Duration at, std::string_view kind, std::string_view text) const {
     if (!level_ || level > *level_) return;
-    constexpr std::array<int, 4> priorities{3, 4, 5, 6};  // syslog's
+    constexpr std::array priorities{Priority::error, Priority::warning, Priority::notice, Priority::info};
     constexpr std::array<const char*, 4> names{"error", "warning", "notice", "info"};
     const auto index = static_cast<unsigned>(level);
     if (journal_)
-        complain("<{}>{}: {}\n", priorities[index], kind, text);
+        complain_as(priorities[index], "{}: {}\n", kind, text);
     else
         complain("sluiced: {:.6f} s: {}: {}: {}\n", static_cast<double>(at.ps) / 1e12, names[index], kind,
                  text);

@@ -15,6 +15,7 @@
 #include "control/config/hosts.hh"
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
+#include "control/daemon/man_pages.hh"
 #include "control/daemon/options.hh"
 #include "control/daemon/run.hh"
 #include "control/lint/judge.hh"
@@ -28,6 +29,7 @@
 #include "control/server/boundary.hh"
 #include "control/server/commands.hh"
 #include "control/server/metrics.hh"
+#include "control/server/notify.hh"
 #include "control/server/openrpc.hh"
 #include "control/server/socket.hh"
 #include "control/text/json_text.hh"
@@ -55,7 +57,8 @@ int print(const std::string& what) {
     if (what == "findings") say("{}", findings_reference());
     if (what == "metrics") say("{}", metrics_reference());
     if (what == "openrpc") say("{}\n", json_text(openrpc_document(), 2));
-    if (what == "man") say("{}", man_page());
+    if (what == "man") say("{}", sluiced_man_page());
+    if (what == "man-config") say("{}", config_man_page());
     if (what == "help") say("{}", usage_text());
     return exit_done;
 }
@@ -79,7 +82,10 @@ std::optional<Judged> read_config(const Arguments& arguments) {
     // A run prints errors and warnings; `--check` prints notes, too.
     for (const Finding& finding : findings)
         if (arguments.check || finding.severity != Severity::note)
-            complain("{}\n", finding.text(arguments.config));
+            complain_as(finding.severity == Severity::error     ? Priority::error
+                        : finding.severity == Severity::warning ? Priority::warning
+                                                                : Priority::info,
+                        "{}\n", finding.text(arguments.config));
     if (has_error(findings)) return std::nullopt;
     if (arguments.check && findings.empty()) say("{}: no findings\n", arguments.config);
     return Judged{std::move(config), forced_reasons(findings)};
@@ -138,7 +144,8 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
         samples.add_to(trace);
         good &= write_file(arguments.trace, json_text(trace));
     }
-    say("{}", summarize(report));
+    // A journal keeps the result; the tables are for people who wait for them.
+    say("{}", goes_to_journal(STDOUT_FILENO) ? verdict_text(report) : summarize(report));
     running.device().empty();
     const unsigned missing = running.packets_missing();
     if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
@@ -160,7 +167,12 @@ int run_main(int argc, char** argv) {
     const Arguments& arguments = *parsed;
     if (!arguments.print.empty()) return print(arguments.print);
     const auto judged = read_config(arguments);
-    if (!judged) return exit_configuration;
+    if (!judged) {
+        if (!arguments.check)
+            notify_service_manager(
+                fmt::format("STATUS={} is refused: the journal says why", arguments.config));
+        return exit_configuration;
+    }
     const Config& config = judged->config;
     if (arguments.check) {
         say("{}: good: {} ports, {} routes, {} neighbors\n", arguments.config, config.ports.size(),

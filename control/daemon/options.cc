@@ -7,7 +7,6 @@
 #include <array>
 #include <vector>
 
-#include "control/config/schema.hh"
 #include "control/config/values.hh"
 
 namespace sluice {
@@ -62,8 +61,8 @@ std::string flag(Arguments& out, std::string_view) {
     out.*member = true;
     return {};
 }
-constexpr std::array<std::string_view, 7> printed{"help", "reference", "figures", "metrics",
-                                                  "man",  "findings",  "openrpc"};
+constexpr std::array<std::string_view, 8> printed{"help", "reference", "figures", "metrics",
+                                                  "man",  "findings",  "openrpc", "man-config"};
 template <std::size_t which>
 std::string print(Arguments& out, std::string_view) {
     out.print = printed[which];
@@ -122,7 +121,8 @@ constexpr std::array all_options{
     Option{"findings", nullptr, "print every finding of --check: name, severity, when; and end", print<5>},
     Option{"metrics-reference", nullptr, "print every metric and end", print<3>},
     Option{"openrpc", nullptr, "print the control socket's methods as an OpenRPC document and end", print<6>},
-    Option{"man", nullptr, "print the man page in troff and end", print<4>},
+    Option{"man", nullptr, "print the man page sluiced(8) in troff and end", print<4>},
+    Option{"man-config", nullptr, "print the man page sluice.toml(5) in troff and end", print<7>},
     Option{"help", nullptr, "print this and end", print<0>},
 };
 
@@ -189,24 +189,13 @@ std::string usage_text() {
     return out + fmt::format("\nexit status: {}\n", wrapped(exit_statuses, 13, width));
 }
 
-std::string man_page() {
-    std::string out = ".TH SLUICED 8 \"\" \"sluice " SLUICE_VERSION
-                      "\"\n.SH NAME\nsluiced \\- a lossless Ethernet switch\n"
-                      ".SH SYNOPSIS\n.B sluiced \\-\\-config\n.I FILE\n[OPTION...]\n.SH OPTIONS\n";
+std::vector<OptionHelp> option_help() {
+    std::vector<OptionHelp> all;
     for (const Option& option : all_options)
-        out += fmt::format(".TP\n.B {}\n{}\n", troff(with_argument(option)), troff(option.sentence));
-    out +=
-        fmt::format(".SH EXIT STATUS\n{}\n", troff(exit_statuses)) +
-        ".SH SIGNALS\nSIGTERM and SIGINT "
-        "let what "
-        "is queued leave, release every peer that is held paused, and end; a second one ends at once. SIGHUP "
-        "reads the "
-        "configuration anew: it is applied whole, or not at all and an event says why.\n.SH CONFIGURATION\n";
-    for (const KeyInfo& key : schema_keys())
-        out += fmt::format(".TP\n.B {}\n{} {}; default {}.{}\n", troff(key.path()), troff(key.sentence),
-                           troff(key.allowed), troff(key.fallback),
-                           key.restart ? " Takes effect at start." : "");
-    return out;
+        all.push_back({option.name, option.argument == nullptr ? "" : option.argument, option.sentence});
+    return all;
 }
+
+std::string_view exit_status_text() { return exit_statuses; }
 
 }  // namespace sluice

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "control/config/overrides.hh"
 #include "control/report/assertions.hh"
@@ -26,7 +28,7 @@ struct Arguments {
     bool interactive = false;
     bool check = false;
     bool force = false;
-    std::string print;  // "help", "reference", "metrics" or "man": say that and end
+    std::string print;  // "help", "reference", "metrics", "man" and the like: say that and end
     std::optional<Duration> duration;
     Assertions assertions;
 };
@@ -35,7 +37,13 @@ struct Arguments {
 tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv);
 
 std::string usage_text();
-// In troff, for man(1): the options, and every configuration key.
-std::string man_page();
+
+struct OptionHelp {
+    std::string_view name, argument;  // argument: empty where it takes none
+    std::string_view sentence;
+};
+// For the man page.
+std::vector<OptionHelp> option_help();
+std::string_view exit_status_text();
 
 }  // namespace sluice

@@ -13,6 +13,7 @@
 #include "control/config/values.hh"
 #include "control/daemon/duties.hh"
 #include "control/daemon/log.hh"
+#include "control/daemon/service.hh"
 #include "control/lint/memory.hh"
 #include "control/report/report.hh"
 #include "control/report/report_nic.hh"
@@ -21,7 +22,6 @@
 #include "control/server/commands.hh"
 #include "control/server/http.hh"
 #include "control/server/metrics.hh"
-#include "control/server/notify.hh"
 #include "control/server/rendering.hh"
 #include "control/server/socket.hh"
 #include "control/server/spare_memory.hh"
@@ -101,6 +101,7 @@ class Outside {
   public:
     Outside(RunningSwitch& running, const RunOptions& options)
         : duty(running),
+          service(running),
           running_(running),
           api_(running, {options.config_file, options.overrides, options.interactive, options.force,
                          options.save_folder}),
@@ -143,6 +144,7 @@ class Outside {
     void finish() { running_.complain(writer_.finish(running_)); }
 
     Duties duty;
+    Service service;
     // Under the real clock.
     Lateness events_late, links_late;
     std::uint64_t link_looks = 0;
@@ -157,13 +159,15 @@ class Outside {
         duty("log", [&] { writer_.write(running_); });
         if (reload_wanted != 0) {
             reload_wanted = 0;
-            notify_service_manager("RELOADING=1");
-            duty("reload", [&] { api_.reload(); });
-            notify_service_manager("READY=1");
+            service.reloading();
+            bool good = false;
+            duty("reload", [&] { good = api_.reload(); });
+            service.reloaded(good);
         }
         duty("confirmation", [&] { api_.tick(); });
         if (metrics_) duty("metrics", [&] { metrics_->tick(); });
         if (server_) duty("control socket", [&] { server_->tick(); });
+        duty("service manager", [&] { service.tick(Service::Clock::now()); });
     }
     Rendering::Text metrics_now() {
         const bool is_virtual = running_.is_virtual();
@@ -241,7 +245,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
     TimedActions events;
     add_events(events, outside.api());
     alone.real_runner()->start();
-    notify_service_manager("READY=1");
+    outside.service.ready(Service::Clock::now());
     constexpr Duration links_period = milliseconds(16);
     Time next_links = Time{} + links_period;
     while (signaled == 0) {
@@ -268,7 +272,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
         if (const auto event = events.next()) outside.events_late.round_ended(*event <= then);
         outside.links_late.round_ended(next_links <= then);
     }
-    notify_service_manager("STOPPING=1");
+    outside.service.stopping();
     alone.real_runner()->stop();
 }
 
@@ -281,7 +285,10 @@ RunEnd run(StandaloneSwitch& alone, const RunOptions& options) {
     RunEnd end;
     end.not_started = outside.open(options);
     if (!end.not_started.empty()) return end;
-    if (running.is_virtual()) add_events(alone.virtual_loop()->actions(), outside.api());
+    if (running.is_virtual()) {
+        add_events(alone.virtual_loop()->actions(), outside.api());
+        outside.service.ready(Service::Clock::now());
+    }
     if (!running.is_virtual())
         run_real(alone, outside, options.duration);
     else if (options.interactive)

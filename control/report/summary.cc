@@ -40,7 +40,9 @@ std::string lossless_text(const Json& verdict) {
         grouped(number(verdict["lost_packets"])), grouped(number(verdict["lossless_packets"])));
 }
 
-std::string verdict_text(const Json& report) {
+}  // namespace
+
+std::string verdict_text(const nlohmann::ordered_json& report) {
     const Json& ledger = report["ledger"];
     std::string text = fmt::format(
         "{} frames in, {} out, {} dropped, {} MAC control, {} still queued, in {} of {} time\n",
@@ -59,6 +61,8 @@ std::string verdict_text(const Json& report) {
             text += fmt::format("SYMPTOM: host {}: {}\n", name, symptom.get<std::string>());
     return text;
 }
+
+namespace {
 
 std::string port_table(const Json& ports) {
     std::string text = fmt::format("\n{:<12}{:>14}{:>14}{:>12}  {}\n", "port", "in", "out", "dropped", "why");

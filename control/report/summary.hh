@@ -7,5 +7,7 @@
 namespace sluice {
 
 std::string summarize(const nlohmann::ordered_json& report);
+// Its beginning: the frames, whether it was lossless, and the warnings.
+std::string verdict_text(const nlohmann::ordered_json& report);
 
 }  // namespace sluice

@@ -159,11 +159,11 @@ ConfigFile::Saved Api::save(const std::string& name) {
     return std::move(*saved);
 }
 
-void Api::reload() {
+bool Api::reload() {
     auto config = load_config(options_.config_file);
     if (!config) {
         for (const ConfigError& error : config.error()) running_.note("reload_refused", error.text());
-        return;
+        return false;
     }
     options_.overrides.apply(*config);
     read_ = *config;
@@ -171,8 +171,10 @@ void Api::reload() {
         const Applied done = apply(std::move(*config), {std::nullopt, options_.force});
         running_.note("reloaded", fmt::format("{}: {} changed", options_.config_file,
                                               print_count(done.changes.size(), "value")));
+        return true;
     } catch (const RpcError& error) {
         running_.note("reload_refused", error.message);
+        return false;
     }
 }
 

@@ -83,7 +83,8 @@ class Api {
     // When that is; nothing: nothing waits for it.
     std::optional<Time> confirm_by() const { return confirm_by_; }
     // For a signal: reads the file anew and applies it, or says as an event why not.
-    void reload();
+    // False: refused.
+    bool reload();
 
     // Interactive: moves the clock; set by the loop. Nothing: until nothing can happen any more.
     std::function<void(std::optional<Duration>)> advance;

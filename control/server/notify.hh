@@ -6,6 +6,6 @@
 
 namespace sluice {
 
-void notify_service_manager(std::string_view state);  // "READY=1", "RELOADING=1", "STOPPING=1"
+void notify_service_manager(std::string_view state);  // "READY=1", "STATUS=...": lines
 
 }  // namespace sluice

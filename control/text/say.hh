@@ -12,6 +12,8 @@
 #include <iterator>
 #include <utility>
 
+#include "control/text/journal.hh"
+
 namespace sluice {
 
 // On stdout. Throws std::bad_alloc only.
@@ -22,16 +24,23 @@ void say(fmt::format_string<What...> format, What&&... what) {
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // all_said() asks
 }
 
-// On stderr. Never fails: there is nobody left to tell.
+// On stderr, with `priority` where journald reads it. Never fails: there is nobody left to tell.
 template <class... What>
-void complain(fmt::format_string<What...> format, What&&... what) noexcept {
+void complain_as(Priority priority, fmt::format_string<What...> format, What&&... what) noexcept {
+    static const bool has_priorities = goes_to_journal(STDERR_FILENO);
     try {
         fmt::memory_buffer text;
+        if (has_priorities) fmt::format_to(std::back_inserter(text), "<{}>", static_cast<int>(priority));
         fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
         static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
     } catch (...) {
         return;
     }
+}
+
+template <class... What>
+void complain(fmt::format_string<What...> format, What&&... what) noexcept {
+    complain_as(Priority::error, format, std::forward<What>(what)...);
 }
 
 // At the end: whether all that was said on stdout has been written. Complains when not.

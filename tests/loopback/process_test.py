@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""sluiced as a process: metrics over HTTP, events as lines, readiness for a service manager, man page and references."""
+"""sluiced as a process: metrics over HTTP, events as lines, and references."""
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -95,17 +94,6 @@ class Events(loopback.Case):
             "sluiced: 0.000020 s: notice: port_up: port h1 up by command"])
         self.assertEqual(switch.run().stderr, "")  # the virtual clock says nothing by itself
 
-    def test_have_priorities_under_journald(self):
-        switch = Switch(self, hosts=2)
-        switch.event("0ns", "port h1 down")
-        running = Running(self, switch, "--log", "info", JOURNAL_STREAM="8:1")
-        _, error = running.process.communicate(timeout=PATIENCE_S)
-        routes, memory, event = error.splitlines()
-        self.assertTrue(routes.startswith("<6>routes: 0 IPv4 and 0 IPv6 routes among "), routes)
-        self.assertRegex(memory, r"<6>memory: \d+\.\d MB \(packet buffers .*\): ordinary memory \(no hugepages\)$")
-        self.assertEqual(event, "<5>port_down: port h1 down by command")
-
-
     def test_begin_with_what_routes_take(self):
         switch = Switch(self, hosts=3, **{"buffer.size": "16MB"})
         switch.route("10.7.0.0/16", "10.0.1.2")
@@ -152,32 +140,15 @@ class Endless(loopback.Case):
                 self.assertEqual("pfc_quanta: 2 is too small" in done.stderr, status == 2, done.stderr)
 
 
-class Manager(loopback.Case):
-    def test_is_told_when_the_switch_is_ready_and_when_it_stops(self):
-        switch = Switch(self, hosts=2, clock="real", device="net_null{n},no-rx=1")
-        path = switch.folder / "notify"
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-            manager.bind(str(path))
-            manager.settimeout(PATIENCE_S)
-            running = Running(self, switch, NOTIFY_SOCKET=str(path))
-            self.assertEqual(manager.recv(64), b"READY=1")
-            running.process.send_signal(signal.SIGHUP)
-            self.assertEqual([manager.recv(64) for _ in range(2)], [b"RELOADING=1", b"READY=1"])
-            status, _, _ = running.end()
-            self.assertEqual(status, 0)
-            self.assertEqual(manager.recv(64), b"STOPPING=1")
-
-
 class References(loopback.Case):
     def test_are_printed(self):
         for option, words in (("--reference", ["queue.N", "`wred`"]), ("--figures", ["| `ports.{port}.pfc.tx_xoff.{priority}` | counter | packets |"]),
                               ("--metrics-reference", ["`sluice_ports_pfc_tx_xoff_total`"]),
-                              ("--man", [".TH SLUICED 8", r"\-\-socket"]), ("--help", ["--interactive"])):
+                              ("--help", ["--interactive"])):
             done = run([Programs.sluiced, option])
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             for word in words:
                 self.assertIn(word, done.stdout)
-        self.assertIsNone(re.search(r"^\.(?!TH|SH|TP|B|I)", run([Programs.sluiced, "--man"]).stdout, re.M))
 
 
 if __name__ == "__main__":

@@ -6,22 +6,39 @@
 #include <array>
 
 #include "control/config/values.hh"
+#include "control/text/man_page.hh"
 
 namespace sluice::ctl {
 namespace {
 
-constexpr std::string_view usage =
-    R"(usage: sluicectl [--socket PATH] [--json] [--watch [TIME]] [--count N] OBJECT VERB ...
+struct OptionHelp {
+    std::string_view option, argument, sentence;
+};
+constexpr std::array option_help{
+    OptionHelp{"--socket", "PATH",
+               "the switch's control socket; else $SLUICE_SOCKET, else /run/sluice/sluice.sock"},
+    OptionHelp{"--json", "", "the result of the method as JSON"},
+    OptionHelp{"--watch", "[TIME]", "again and again, every second or TIME"},
+    OptionHelp{"--count", "N", "no more often than that"},
+    OptionHelp{"--help", "", "this text"},
+};
 
-  --socket PATH   the switch's control socket; else $SLUICE_SOCKET, else /run/sluice/sluice.sock
-  --json          the result of the method as JSON
-  --watch [TIME]  again and again, every second or TIME
-  --count N       no more often than that
+constexpr std::string_view synopsis =
+    "sluicectl [--socket PATH] [--json] [--watch [TIME]] [--count N] OBJECT VERB ...";
+constexpr std::string_view shortening =
+    "Words may be shortened as long as they mean one thing. Without words: a shell on a terminal, else "
+    "commands\n"
+    "from the input, a line each.";
 
-Words may be shortened as long as they mean one thing. Without words: a shell on a terminal, else commands
-from the input, a line each.
-
-)";
+std::string usage() {
+    std::string text = fmt::format("usage: {}\n\n", synopsis);
+    for (const OptionHelp& each : option_help)
+        text +=
+            fmt::format("  {:<16}{}\n",
+                        fmt::format("{}{}{}", each.option, each.argument.empty() ? "" : " ", each.argument),
+                        each.sentence);
+    return text + fmt::format("\n{}\n\n", shortening);
+}
 
 constexpr std::string_view exit_codes = R"(
 exit status: 0 done, 1 refused, 2 usage or configuration, 3 no switch, 4 condition false or out of time,
@@ -45,15 +62,25 @@ Answer help(Context&, const Arguments& arguments) {
     return {text, text};
 }
 
-// Lines of the usage that begin with an option, then a line for each command.
 std::string man_page() {
-    std::string out = ".TH SLUICECTL 1 \"\" \"sluice " SLUICE_VERSION
-                      "\"\n.SH NAME\nsluicectl \\- looks at a running switch and changes it\n"
-                      ".SH DESCRIPTION\n.nf\n" +
-                      troff(usage) + ".fi\n.SH COMMANDS\n";
-    for (const Command& command : commands())
-        out += fmt::format(".TP\n.B {}\n{}\n", troff(command.pattern), troff(command.sentence));
-    return out + ".SH EXIT STATUS\n" + troff(exit_codes.substr(1));
+    ManPage page("sluicectl", '1', "look at a running switch and change it", SLUICE_VERSION);
+    page.heading("SYNOPSIS").lines(synopsis);
+    page.heading("DESCRIPTION")
+        .paragraph(
+            "sluicectl speaks to a switch over its control socket, sluiced(8) or one of sluice-fabric(1).")
+        .paragraph(shortening);
+    page.heading("OPTIONS");
+    for (const OptionHelp& each : option_help) page.entry(each.option, each.argument, each.sentence);
+    page.heading("COMMANDS");
+    for (const Command& command : commands()) page.entry(command.pattern, "", command.sentence);
+    page.heading("EXIT STATUS").paragraph(exit_codes.substr(exit_codes.find(':') + 2));
+    page.heading("ENVIRONMENT").entry("SLUICE_SOCKET", "", "the control socket, where --socket names none");
+    page.heading("EXAMPLE").lines(
+        "sluicectl port show\n"
+        "sluicectl --socket /run/sluice/lab.sock wait port p0 up --timeout 5s\n"
+        "sluicectl --json stats show verdict");
+    page.heading("SEE ALSO").paragraph("sluiced(8), sluice.toml(5)");
+    return page.text();
 }
 
 Answer man(Context&, const Arguments&) { return {man_page(), man_page()}; }
@@ -161,7 +188,7 @@ std::span<const Command> help_commands() {
 
 std::string help_text(std::string_view object) {
     const std::string wanted = object.empty() ? "" : resolve_word(object, objects(), "object");
-    std::string text = wanted.empty() ? std::string(usage) : "";
+    std::string text = wanted.empty() ? usage() : "";
     constexpr std::size_t column = 40;
     for (const Command& command : commands()) {
         if (!wanted.empty() && object_of(command.pattern) != wanted) continue;

@@ -14,6 +14,7 @@
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/generate.hh"
+#include "tools/traffic/manual.hh"
 #include "tools/traffic/recipe.hh"
 #include "tools/traffic/split.hh"
 #include "tools/traffic/staging.hh"
@@ -26,51 +27,6 @@ namespace {
 constexpr int exit_done = 0;
 constexpr int exit_refused = 1;
 constexpr int exit_usage = 2;
-
-constexpr std::string_view usage = R"(usage: sluice-traffic COMMAND ...
-
-  generate RECIPE.toml --out FOLDER [--seed N]
-        write FOLDER/<host>.pcap (nanoseconds) for every host of the recipe; same recipe and seed, same bytes
-  split CAPTURE... --out FOLDER [--speed 100G] [--seed N]
-        make a loopback of your own captures: FOLDER/in/<port>.pcap for every MAC address, and FOLDER/sluice.toml
-        with a port for each and a neighbor for every IP address; then run: sluiced --config FOLDER/sluice.toml
-  verify CAPTURE... [--json]
-        recompute every RoCEv2 ICRC, count CNP, ECN, PFC; exits with 1 if an ICRC is bad
-
-  --help     this text      --help-recipe     how to write a recipe
-
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage or recipe.
-)";
-
-constexpr std::string_view recipe_help =
-    R"(A recipe is TOML: [host.NAME] tables and [[flow]] tables. tools/traffic/README.md has it in full.
-
-  origin = "0s"                      # timestamp of the first moment
-  seed = 1                           # --seed goes before it
-
-  [host.h0]
-  mac = "02:00:00:00:00:01"
-  gateway_mac = "02:00:00:00:ff:01"  # where its frames go; without it to the other host's MAC
-  ip = ["10.0.0.1", "2001:db8::1"]
-  speed = "100G"
-  vlan = [{vid = 10, pcp = 3}]       # tags of its frames, outermost first; none without it
-
-  [[flow]]
-  from = "h0"                        # or a list: one flow for each
-  to = "h1"                          # a host, or an IP address;  ip_version = 4 | 6  chooses
-  kind = "roce"                      # roce cnp pfc pause udp tcp malformed
-
-every kind:      count | duration (default: one frame), start, rate = "10G" | gap = "1us" (default: line rate),
-                 burst = {frames = 32, every = "10us"}, to_mac
-with IP:         dscp, ecn = "not-ect" | "ect0" | "ect1" | "ce", ttl, id, vlan
-roce:            size = 1082 | [64, 1500] | "random 60..1500" (frame bytes), or payload (likewise);
-                 opcodes = ["write_first", "write_middle x6", "write_last"], transport = "rc" | "uc" | "ud"
-roce, cnp:       qp, qps, psn, sport = 4000 | "4000..4999" (default: from the QP), flows
-udp, tcp:        size, sport, dport (a port or a range), flows
-pfc:             pfc = {3 = 65535}            pause:   quanta = 65535
-malformed:       variant = "NAME" | [...] | "all", and what roce has
-
-)";
 
 struct Arguments {
     std::vector<std::string> names;  // words that are not options
@@ -134,45 +90,25 @@ int run_verify(const Arguments& arguments) {
     return verification.icrc_bad == 0 ? exit_done : exit_refused;
 }
 
-void print_recipe_help() {
-    say("{}variants of malformed:\n", recipe_help);
-    for (const MalformationInfo& info : malformations()) {
-        say("  {:<20} {}{}\n", info.name, info.what,
-            info.v4 && info.v6 ? ""
-            : info.v4          ? " (IPv4)"
-                               : " (IPv6)");
-    }
-    say("\nopcodes:\n ");
-    std::size_t column = 1;
-    for (const roce::Operation& operation : roce::operations()) {
-        if (column + operation.name.size() + 1 > 100) {
-            say("\n ");
-            column = 1;
-        }
-        say(" {}", operation.name);
-        column += operation.name.size() + 1;
-    }
-    say("\n");
-}
-
 int run(int argc, char** argv) {
-    enum { help_recipe = 256, out, seed, speed, json };
-    const option options[] = {{"help", no_argument, nullptr, 'h'},
-                              {"help-recipe", no_argument, nullptr, help_recipe},
-                              {"out", required_argument, nullptr, out},
-                              {"seed", required_argument, nullptr, seed},
-                              {"speed", required_argument, nullptr, speed},
-                              {"json", no_argument, nullptr, json},
-                              {nullptr, 0, nullptr, 0}};
+    enum { help_recipe = 256, man, out, seed, speed, json };
+    const option options[] = {
+        {"help", no_argument, nullptr, 'h'},        {"help-recipe", no_argument, nullptr, help_recipe},
+        {"man", no_argument, nullptr, man},         {"out", required_argument, nullptr, out},
+        {"seed", required_argument, nullptr, seed}, {"speed", required_argument, nullptr, speed},
+        {"json", no_argument, nullptr, json},       {nullptr, 0, nullptr, 0}};
     Arguments arguments;
     int given = 0;
     while ((given = getopt_long(argc, argv, "h", options, nullptr)) != -1) {
         switch (given) {
             case 'h':
-                say("{}", usage);
+                say("{}", usage());
                 return exit_done;
             case help_recipe:
-                print_recipe_help();
+                say("{}", recipe_help());
+                return exit_done;
+            case man:
+                say("{}", man_page(SLUICE_VERSION));
                 return exit_done;
             case out:
                 arguments.out = optarg;

@@ -12,48 +12,7 @@ constexpr std::uint64_t most_jobs = 1024;
 constexpr std::uint64_t most_threads = 64;
 constexpr std::uint64_t most_shards = 1'000'000;
 
-constexpr std::string_view usage_text =
-    "usage: sluice-fabric run FABRIC.toml... [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
-    "                     [--assert EXPRESSION]... [--junit FILE] [--html FILE] [--force] [--threads N]\n"
-    "                     [--socket DIR [--interactive]]\n"
-    "       sluice-fabric check FABRIC.toml [--set PATH=VALUE]...\n"
-    "       sluice-fabric draw FABRIC.toml [--set PATH=VALUE]...\n"
-    "       sluice-fabric why DIR [HOST]\n"
-    "       sluice-fabric sweep SCENARIO.toml [--out DIR] [--jobs N] [--shard I/N] [--set PATH=VALUE]...\n"
-    "                     [--assert EXPRESSION]... [--duration TIME] [--html FILE] [--force]\n"
-    "       sluice-fabric merge DIR... --out DIR\n"
-    "       sluice-fabric report DIR [--html FILE]\n"
-    "       sluice-fabric compare DIR DIR\n"
-    "       sluice-fabric list [DIR]\n"
-    "       sluice-fabric reference\n"
-    "\n"
-    "run    simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
-    "shows\n"
-    "       where it was paused, DIR/pauses.svg who held whom and when\n"
-    "check  says what is wrong with it, its addresses and routes, and what memory it takes\n"
-    "draw   prints the topology as SVG\n"
-    "sweep  runs every point of [vary], or searches the answer of [find]; goes on where it was; "
-    "DIR/sweep.csv has a row a run\n"
-    "merge  makes one sweep of its shards\n"
-    "report makes the page of a run or a sweep again from its folder, DIR/page.html: one file with the "
-    "verdict, charts and tables\n"
-    "compare says what changed between two sweeps, with the spread over their runs\n"
-    "list   names scenarios with their questions\n"
-    "why    says of a run why hosts waited: which pause held which, and where it began\n"
-    "\n"
-    "--socket DIR makes a control socket for every switch, DIR/NAME.sock, for sluicectl; with --interactive "
-    "the\n"
-    "clock stands still until a client of one of them lets it run\n"
-    "--threads N lets up to 64 threads share the switches of a run; what it comes to stays the same\n"
-    "--force runs what is not lossless, or may deadlock, although check says so\n"
-    "\n"
-    "exit status: 0 done, 2 usage or a file that is refused, 4 an assertion is false, 130 or 143 "
-    "interrupted,\n"
-    "1 anything else\n";
-
 }  // namespace
-
-std::string_view usage() { return usage_text; }
 
 tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::string>& all) {
     Arguments arguments;
@@ -120,7 +79,7 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
     if (arguments.interactive && arguments.sockets.empty())
         return tl::unexpected(std::string("--interactive needs --socket"));
     arguments.verb = words[0];
-    if (arguments.verb == "reference") return arguments;
+    if (arguments.verb == "reference" || arguments.verb == "man") return arguments;
     if (arguments.threads != 1 && words[0] != "run")
         return tl::unexpected(
             fmt::format("--threads is of run; do: {}", words[0] == "sweep" ? "use --jobs" : "leave it out"));

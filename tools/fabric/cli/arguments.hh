@@ -27,7 +27,6 @@ struct Arguments {
     unsigned shard = 1, shards = 1;
 };
 
-std::string_view usage();
 // An error's text; empty: help was asked for.
 tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::string>& words);
 

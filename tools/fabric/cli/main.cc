@@ -5,6 +5,7 @@
 #include "control/config/values.hh"
 #include "control/server/boundary.hh"
 #include "control/text/say.hh"
+#include "tools/fabric/cli/manual.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/report/drawing.hh"
 #include "tools/fabric/report/pause_report.hh"
@@ -25,6 +26,8 @@ int draw_topology(const Arguments& arguments) {
 }
 
 int reference(const Arguments& /*arguments*/) { return say("{}", fabric_reference()), exit_done; }
+
+int man(const Arguments& /*arguments*/) { return say("{}", man_page(SLUICE_VERSION)), exit_done; }
 
 // Of a run's report.
 int why(const Arguments& arguments) {
@@ -49,11 +52,17 @@ struct Verb {
     std::string_view name;
     int (*run)(const Arguments&);
 };
-constexpr std::array verbs{Verb{"run", run_verb},       Verb{"check", check},
-                           Verb{"draw", draw_topology}, Verb{"why", why},
-                           Verb{"sweep", sweep_verb},   Verb{"merge", merge_verb},
-                           Verb{"report", report_verb}, Verb{"compare", compare_verb},
-                           Verb{"list", list_verb},     Verb{"reference", reference}};
+constexpr std::array verbs{Verb{"run", run_verb},
+                           Verb{"check", check},
+                           Verb{"draw", draw_topology},
+                           Verb{"why", why},
+                           Verb{"sweep", sweep_verb},
+                           Verb{"merge", merge_verb},
+                           Verb{"report", report_verb},
+                           Verb{"compare", compare_verb},
+                           Verb{"list", list_verb},
+                           Verb{"reference", reference},
+                           Verb{"man", man}};
 
 int run_main(int argc, char** argv) {
     const auto arguments = parse_arguments({argv + 1, argv + argc});

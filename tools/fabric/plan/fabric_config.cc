@@ -346,12 +346,10 @@ FabricResult load_fabric(const std::string& file, const std::vector<std::string>
     return parse_fabric(*text, file, sets);
 }
 
-std::string fabric_reference() {
-    std::string out;
+std::vector<SchemaSection> fabric_sections() {
+    std::vector<SchemaSection> sections;
     const auto add = [&](const std::string& heading, const AnyRows& rows) {
-        std::vector<KeyInfo> keys;
-        rows.describe({}, keys);
-        out += schema_table(heading, keys);
+        rows.describe({}, sections.emplace_back(SchemaSection{heading, {}}).keys);
     };
     add("Top level", top_rows());
     add("[topology]", topology_rows());
@@ -362,12 +360,19 @@ std::string fabric_reference() {
     add("[[phase]]", phase_rows());
     add("[[assert]]", assert_rows());
     add("[find]", find_rows());
-    out +=
-        "## [vary]\n\nPATH = [values], or PATH = \"LOW..HIGH xN\", or \"LOW..HIGH xN log\": a sweep runs the "
-        "cross "
-        "product.\n`sample = N` runs N points of it, drawn by the seed; `seeds = N` runs each point with N "
-        "seeds.\n";
-    return out;
+    return sections;
+}
+
+std::string_view vary_help() {
+    return "PATH = [values], or PATH = \"LOW..HIGH xN\", or \"LOW..HIGH xN log\": a sweep runs the cross "
+           "product.\n"
+           "`sample = N` runs N points of it, drawn by the seed; `seeds = N` runs each point with N seeds.";
+}
+
+std::string fabric_reference() {
+    std::string out;
+    for (const SchemaSection& section : fabric_sections()) out += schema_table(section.heading, section.keys);
+    return out + fmt::format("## [vary]\n\n{}\n", vary_help());
 }
 
 }  // namespace sluice::fabric

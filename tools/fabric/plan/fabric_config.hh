@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "control/config/config.hh"
+#include "control/config/schema.hh"
 #include "tools/fabric/plan/collective_config.hh"
 #include "tools/fabric/plan/routing.hh"
 #include "tools/fabric/plan/scenario_config.hh"
@@ -71,7 +72,9 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});
 
-// The reference of the keys that sluiced's file has not, as Markdown.
+// The keys that sluiced's file has not; what [vary] takes; and both as Markdown.
+std::vector<SchemaSection> fabric_sections();
+std::string_view vary_help();
 std::string fabric_reference();
 
 }  // namespace sluice::fabric
