@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""What `meson install` installs, and that systemd takes the units and finds them closed enough.
+
+    install_test.py SLUICED SLUICE_TRAFFIC SLUICECTL SLUICE_FABRIC        $SLUICE_BUILD: the build directory
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+from programs import NAMES, ROOT, loopback, main, said, unittest
+
+MOST_EXPOSED = 40  # of 100, as systemd-analyze reckons it
+PAGES = ("man8/sluiced.8", "man5/sluice.toml.5", "man1/sluicectl.1", "man1/sluice-traffic.1", "man1/sluice-fabric.1")
+UNITS = ("sluiced.service", "sluiced@.service")
+
+
+class Installed(loopback.Case):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(prefix="sluice-install-")
+        cls.addClassCleanup(holder.cleanup)
+        cls.root = pathlib.Path(holder.name)
+        said("meson", "install", "-C", os.environ["SLUICE_BUILD"], "--no-rebuild", "--quiet", "--destdir", cls.root)
+        # The prefix is the build directory's.
+        cls.prefix = next(cls.root.rglob("bin/sluiced")).parents[1]
+        cls.units = cls.prefix / "lib" / "systemd" / "system"
+
+    def test_everything_has_its_place(self):
+        share = self.prefix / "share"
+        wanted = [self.prefix / "bin" / name for name in NAMES] + [share / "man" / page for page in PAGES] + [self.units / unit for unit in UNITS]
+        wanted += [share / "bash-completion/completions/sluicectl", self.prefix / "lib/sysusers.d/sluice.conf",
+                   share / "doc/sluice/LICENSE", share / "doc/sluice/LICENSE.page"]
+        tracked = subprocess.run(["git", "ls-files", "conf"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+        self.assertGreater(len(tracked), 20)
+        wanted += [share / "sluice" / file for file in tracked]
+        self.assertEqual([str(path) for path in wanted if not path.is_file() or path.stat().st_size == 0], [])
+        found = {path for path in self.root.rglob("*") if path.is_file()}
+        self.assertEqual(sorted(map(str, found - set(wanted))), [], "installed, and nobody wants it")
+
+    def test_licenses_of_the_page_are_whole(self):
+        text = (self.prefix / "share/doc/sluice/LICENSE.page").read_text()
+        for word in ("Apache License", "Mike Bostock", "Baidu Inc.", "Microsoft Corporation"):
+            self.assertIn(word, text)
+        for file in ("echarts/LICENSE", "echarts/NOTICE", "zrender/LICENSE", "tslib/LICENSE.txt"):
+            self.assertIn(f"{file}\n", text)
+        self.assertNotIn("(function", text)
+        done = said(ROOT / "tools/packaging/copyright.py", ROOT)
+        self.assertIn("License: Apache-2.0 and BSD-3-clause-d3 and BSD-3-clause-zrender and 0BSD", done)
+        self.assertIn("dataplane/ports/bpf/steer.bpf.c", done)
+        self.assertNotIn("TERMS AND CONDITIONS FOR USE", done)
+
+    def test_the_completion_is_a_script_that_bash_takes(self):
+        said("bash", "-n", self.prefix / "share/bash-completion/completions/sluicectl")
+
+    def test_a_switch_runs_by_what_the_unit_names(self):
+        for unit, switch in zip(UNITS, ("sluice", "%i")):
+            text = (self.units / unit).read_text()
+            self.assertNotIn("@", re.sub(r"sluiced@lab|@system-service", "", text), "a word that meson.build gives no value")
+            start = re.search(r"^ExecStart=(\S+) --config (\S+) --socket (\S+) ", text, re.M)
+            self.assertEqual(str(self.prefix)[len(str(self.root)):] + "/bin/sluiced", start[1])
+            self.assertTrue(start[2].endswith(f"/sluice/{switch}.toml"), start[2])
+            self.assertEqual(start[3], f"/run/sluice/{switch}.sock")
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
+    def test_units_are_verified_and_closed_enough(self):
+        root = pathlib.Path(tempfile.mkdtemp(dir=self.root))
+        for unit in UNITS:
+            text = (self.units / unit).read_text()
+            # verify looks whether the program is there, which is not yet installed.
+            path = root / unit
+            path.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={self.prefix}/bin/sluiced", text, flags=re.M))
+            name = root / unit.replace("@.", "@lab.")
+            if name != path:
+                name.symlink_to(path)
+            done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(name)], capture_output=True, text=True)
+            said_of_ours = [line for line in done.stderr.splitlines() if "sluice" in line]
+            self.assertEqual((done.returncode, said_of_ours), (0, []), unit)
+            done = subprocess.run(["systemd-analyze", "security", "--offline=yes", f"--threshold={MOST_EXPOSED}", "--no-pager", str(name)],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
+
+
+if __name__ == "__main__":
+    main()
