@@ -9,6 +9,7 @@
 #include "control/compile/qos_presets.hh"
 #include "control/compile/wred_profiles.hh"
 #include "control/config/findings.hh"
+#include "control/config/values.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice {
@@ -82,23 +83,37 @@ Headroom headroom_of(const Config& config, const PortConfig& port) {
     return headroom(inputs);
 }
 
+// What the configuration leaves to the profile.
+const ProfileLimits& profile_limits(const Reading& in, ProfileLimits BufferProfile::*kind) {
+    static const ProfileLimits none;
+    return in.qos.profile != nullptr ? in.qos.profile->*kind : none;
+}
+
 void read_group(const Reading& in, unsigned n) {
     const PriorityGroupConfig& configured = in.port.priority_group[n];
     GroupLimits& limits = in.out.group[n];
     const auto key = [n](std::string_view name) { return key_of("priority_group", n, name); };
     limits.lossless = (in.out.lossless >> n & 1U) != 0;
-    limits.threshold =
-        threshold_of(in, configured, Threshold::dynamic(limits.lossless ? 0 : 3), key("static_th"));
-    limits.reserved_cells =
-        in.cells(Round::up, configured.size_bytes, limits.lossless ? 2ULL * in.port.mtu : 0, key("size"));
-    limits.xon_cells = in.cells(Round::down, configured.xon_bytes, 0, key("xon"));
+    const ProfileLimits& profile =
+        profile_limits(in, limits.lossless ? &BufferProfile::lossless_group : &BufferProfile::lossy_group);
+    const ProfileHeadroom* row = limits.lossless ? in.out.profile_headroom : nullptr;
+    const Threshold otherwise =
+        threshold_of(in, profile, Threshold::dynamic(limits.lossless ? 0 : 3), key("static_th"));
+    limits.threshold = threshold_of(in, configured, otherwise, key("static_th"));
+    std::uint64_t reserved = profile.size_bytes.value_or(limits.lossless ? 2ULL * in.port.mtu : 0);
+    if (row != nullptr) reserved = row->size_bytes.value_or(reserved);
+    limits.reserved_cells = in.cells(Round::up, configured.size_bytes, reserved, key("size"));
+    limits.xon_cells = in.cells(Round::down, configured.xon_bytes, profile.xon_bytes.value_or(0), key("xon"));
     limits.xon_offset_cells =
-        in.cells(Round::down, configured.xon_offset_bytes, 2ULL * in.port.mtu, key("xon_offset"));
+        in.cells(Round::down, configured.xon_offset_bytes,
+                 profile.xon_offset_bytes.value_or(2ULL * in.port.mtu), key("xon_offset"));
     in.out.headroom_is_given[n] = configured.xoff_bytes.has_value();
     const auto needed =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(in.out.headroom.xoff_cells, max_buffer_cells));
     const std::uint32_t given =
-        configured.xoff_bytes ? in.cells(Round::up, configured.xoff_bytes, 0, key("xoff")) : needed;
+        configured.xoff_bytes || row != nullptr
+            ? in.cells(Round::up, configured.xoff_bytes, row != nullptr ? row->xoff_bytes : 0, key("xoff"))
+            : needed;
     if (limits.lossless) limits.headroom_cells = given;
     EffectivePool* pool =
         choose_pool(in.qos, PoolDirection::ingress, configured.pool, limits.lossless, in.name, key("pool"));
@@ -108,7 +123,8 @@ void read_group(const Reading& in, unsigned n) {
     in.account(*pool, key("size"), configured.size_bytes ? limits.reserved_cells : 0);
     if (pool->shared_headroom_cells != 0) return;
     pool->headroom_cells += limits.headroom_cells;
-    in.account(*pool, key("xoff"), limits.headroom_cells > needed ? limits.headroom_cells - needed : 0);
+    const bool of_file = configured.xoff_bytes && limits.headroom_cells > needed;
+    in.account(*pool, key("xoff"), of_file ? limits.headroom_cells - needed : 0);
 }
 
 // Whether some class that the port's packets may have leaves by this queue; an idle queue needs no reserve.
@@ -130,10 +146,14 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
         if (map.tc_to_queue[tc] == n && (in.out.lossless >> map.tc_to_priority_group[tc] & 1U) != 0)
             limits.lossless = true;
     const auto key = [n](std::string_view name) { return key_of("queue", n, name); };
-    limits.threshold = threshold_of(
-        in, configured, limits.lossless ? Threshold::none() : Threshold::dynamic(1), key("static_th"));
+    const ProfileLimits& profile =
+        profile_limits(in, limits.lossless ? &BufferProfile::lossless_queue : &BufferProfile::lossy_queue);
+    const Threshold otherwise = threshold_of(
+        in, profile, limits.lossless ? Threshold::none() : Threshold::dynamic(1), key("static_th"));
+    limits.threshold = threshold_of(in, configured, otherwise, key("static_th"));
     limits.reserved_cells =
-        in.cells(Round::up, configured.size_bytes, in_use(map, n) ? in.port.mtu : 0, key("size"));
+        in.cells(Round::up, configured.size_bytes,
+                 profile.size_bytes.value_or(in_use(map, n) ? in.port.mtu : 0), key("size"));
     EffectivePool* pool =
         choose_pool(in.qos, PoolDirection::egress, configured.pool, limits.lossless, in.name, key("pool"));
     if (pool != nullptr) {
@@ -199,6 +219,7 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
     out.masks = pfc_masks(out.mode, static_cast<std::uint8_t>(named | out.lossless));
     out.masks.may_send &= out.lossless;
     out.headroom = headroom_of(config, port);
+    if (qos.profile != nullptr) out.profile_headroom = qos.profile->headroom_of(port.speed, port.cable_m);
     out.schedule.shaper = port.shaper;
     if (config.clock == ClockKind::real_time) out.schedule.burst = config.turn_max;
     const Reading reading{config, qos, name, port, out, accounts};
@@ -234,6 +255,22 @@ class CableWords {
     std::string words_;
 };
 
+// The headroom of a profile is the vendor's: taken as it is, with a word.
+QosProblem below_worst_case(const Config& config, const std::string& name, std::uint64_t given,
+                            std::uint64_t needed) {
+    const PortConfig& port = config.ports.at(name);
+    return {{},
+            "buffer.profile",
+            fmt::format("{} has {} bytes of headroom for {} and {} m of cable, {} fewer than can still "
+                        "arrive after XOFF in the worst case",
+                        config.buffer_profile, given * config.cell_bytes, print_rate(port.speed),
+                        port.cable_m, (needed - given) * config.cell_bytes),
+            fmt::format("write xoff = {} under [default.priority_group.N] for a promise, or take it as it is",
+                        needed * config.cell_bytes),
+            "profile-headroom",
+            name};
+}
+
 void check_headroom(const Config& config, EffectiveQos& qos) {
     CableWords cable;
     for (const auto& [name, port] : qos.ports) {
@@ -241,6 +278,10 @@ void check_headroom(const Config& config, EffectiveQos& qos) {
             const std::uint64_t given = effective.group[n].headroom_cells;
             const std::uint64_t needed = effective.headroom.xoff_cells;
             if (given >= needed) return;
+            if (!effective.headroom_is_given[n]) {
+                qos.tolerated.push_back(below_worst_case(config, port_name, given, needed));
+                return;
+            }
             const PortConfig& said = config.ports.at(port_name);
             auto& list = said.small_xoff ? qos.tolerated : qos.problems;
             list.push_back(
@@ -268,6 +309,7 @@ std::string QosProblem::path() const { return port.empty() ? key : lint::port_pa
 
 EffectiveQos effective_qos(const Config& config) {
     EffectiveQos qos;
+    qos.profile = buffer_profile(config.buffer_profile);
     qos.cell = CellSize(config.cell_bytes);
     qos.buffer_cells = buffer_cells(config, qos);
     make_pools(config, qos);

@@ -1,5 +1,6 @@
-// The effective buffer, queues and PFC: the preset, then the keys of the configuration that differ. Made once
-// for a configuration and used by compile, lint, `--check`'s tables and the report. All in cells.
+// The effective buffer, queues and PFC: the preset, over it buffer.profile, over both the configuration's
+// keys. Made once for a configuration and used by compile, lint, `--check`'s tables and the report. All in
+// cells.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "control/config/buffer_profile.hh"
 #include "control/config/config.hh"
 #include "control/config/finding_id.hh"
 #include "lib/buffer_limits.hh"
@@ -44,8 +46,9 @@ struct EffectivePort {
     PortSchedule schedule;
     std::array<std::string, classes> wred;  // the profile of each queue, by name
     std::array<std::optional<WredProfile>, classes> wred_profile;
-    Headroom headroom;                              // of a lossless group, as computed
-    std::array<bool, classes> headroom_is_given{};  // `xoff` stands in the configuration
+    Headroom headroom;                                  // of a lossless group, as computed
+    std::array<bool, classes> headroom_is_given{};      // `xoff` stands in the configuration
+    const ProfileHeadroom* profile_headroom = nullptr;  // what the profile has for its lossless groups
 };
 
 // With a port the key is one of the port's ("priority_group.3.xoff"), without one it is a whole path.
@@ -66,7 +69,8 @@ struct EffectiveQos {
     std::vector<EffectivePool> pools;  // ingress first, each in order of names
     std::map<std::string, EffectivePort, NaturalOrder> ports;
     std::vector<QosProblem> problems;   // reasons to refuse it; empty: it may be compiled
-    std::vector<QosProblem> tolerated;  // reasons why it is not lossless, accepted by small_xoff
+    std::vector<QosProblem> tolerated;  // reasons why it is not lossless, accepted by small_xoff or a profile
+    const BufferProfile* profile = nullptr;  // of the configuration, which lives as long as the program
 
     const EffectivePool* pool(PoolDirection direction, unsigned index) const;
 };

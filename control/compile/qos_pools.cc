@@ -39,8 +39,18 @@ struct PoolTable {
     }
 };
 
-// The smallest buffer in which a pool of the presets has so many cells: see make_pools.
+// The memory that the pools of the profile are parts of.
+std::uint64_t cells_of_profile(const EffectiveQos& qos) {
+    return std::max<std::uint64_t>(qos.profile->size_bytes / qos.cell.bytes(), 1);
+}
+
+// The smallest buffer in which a pool of the presets or a profile has so many cells: see make_pools.
 std::uint64_t buffer_for(const EffectiveQos& qos, const EffectivePool& pool, std::uint64_t cells) {
+    if (qos.profile != nullptr)
+        if (const auto own = qos.profile->pools.find(pool.name); own != qos.profile->pools.end()) {
+            const std::uint64_t part = std::max<std::uint64_t>(own->second.size_bytes / qos.cell.bytes(), 1);
+            return (cells * cells_of_profile(qos) + part - 1) / part;
+        }
     if (pool.size_cells == qos.buffer_cells) return cells;
     if (pool.size_cells == qos.buffer_cells / 4) return cells * 4;
     std::uint64_t buffer = cells + cells / 3 + 1;
@@ -127,6 +137,19 @@ void make_pools(const Config& config, EffectiveQos& qos) {
         return std::any_of(qos.pools.begin(), qos.pools.end(),
                            [&](const auto& p) { return p.direction == direction; });
     };
+    // The profile's, in proportion where the file has another buffer.size.
+    if (qos.profile != nullptr) {
+        const std::uint64_t whole = cells_of_profile(qos);
+        const auto part = [&](std::uint64_t bytes) {
+            return static_cast<std::uint32_t>(bytes / qos.cell.bytes() * buffer / whole);
+        };
+        for (const PoolDirection direction : {PoolDirection::ingress, PoolDirection::egress}) {
+            if (has(direction)) continue;
+            for (const auto& [name, pool] : qos.profile->pools)
+                if (pool.direction == direction)
+                    table.add(name, direction, part(pool.size_bytes), part(pool.shared_headroom_bytes));
+        }
+    }
     const bool one_pool = !config.ports.empty() &&
                           std::all_of(config.ports.begin(), config.ports.end(),
                                       [](const auto& p) { return preset_of(p.second.qos).one_ingress_pool; });

@@ -299,6 +299,7 @@ struct Config {
     unsigned virtual_ring_frames = 4096;   // receive ring of a simulated port
     Duration turn_max = microseconds(50);  // longest turn of a worker under the real clock, for the headroom
     Duration idle_sleep{};                 // of a worker with nothing to do, between two turns; 0: it polls
+    std::string buffer_profile = "none";   // see buffer_profile.hh
     std::uint64_t buffer_size_bytes = 16'000'000;
     std::uint32_t cell_bytes = 256;
     std::optional<std::uint32_t> packet_buffer_bytes;  // in [768, 16384]; absent: see the function

@@ -2,6 +2,7 @@
 // new key is a member in config.hh and a row.
 #include "control/config/schema.hh"
 
+#include "control/config/buffer_profile.hh"
 #include "control/config/hosts.hh"
 #include "control/config/schema_sections.hh"
 #include "control/config/toml_text.hh"
@@ -95,6 +96,17 @@ Rows<Config> virtual_clock_rows() {
 Rows<Config> buffer_rows() {
     using C = Config;
     Rows<C> rows;
+    // It goes first: size and cell are read over what it gives.
+    Row& profile =
+        rows.key("profile", &C::buffer_profile, choice(buffer_profile_names()),
+                 "The real switch whose buffer this is: defaults of size, cell, pools, and of limits "
+                 "and headroom of groups and queues (conf/profiles).");
+    profile.at_start();
+    profile.read = [read = profile.read](const toml::node& node, Context& context, void* config) {
+        if (!read(node, context, config)) return false;
+        start_from_profile(*static_cast<Config*>(config));
+        return true;
+    };
     rows.key("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
              "Packet memory that all ports share.")
         .at_start();
@@ -242,8 +254,21 @@ std::string set_fault(FaultSettings& fault, std::string_view key, std::string_vi
     return {};
 }
 
+namespace {
+
+// What a file that says nothing but the profile makes, without its name: saving then writes that.
+Config base_of(const Config& config) {
+    Config base;
+    base.buffer_profile = config.buffer_profile;
+    start_from_profile(base);
+    base.buffer_profile = no_profile;
+    return base;
+}
+
+}  // namespace
+
 std::vector<ConfigValue> config_values(const Config& config, std::string_view path, bool whole) {
-    static const Config base;
+    const Config base = base_of(config);
     schema::Listing listing{path, {}};
     schema::config_rows().list_values(&config, whole ? nullptr : &base, {}, listing);
     return std::move(listing.values);
@@ -252,7 +277,7 @@ std::vector<ConfigValue> config_values(const Config& config, std::string_view pa
 std::string config_key(std::string_view name) { return schema::toml_key(name); }
 
 std::string to_toml(const Config& config) {
-    static const Config base;
+    const Config base = base_of(config);
     std::string out;
     if (config.hosts.empty()) {
         schema::config_rows().save(config, base, {}, out);

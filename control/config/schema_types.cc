@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "control/config/schema.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice::schema {
@@ -314,6 +315,15 @@ Type<std::string> name(std::string what) {
     return from_string<std::string>(what, std::string(name_rule), "p1", named, same_text);
 }
 
+namespace {
+
+std::string near_word(std::string_view said, const std::vector<std::string>& words) {
+    const std::string near = nearest_name(said, words);
+    return near.empty() ? near : "write " + toml_string(near);
+}
+
+}  // namespace
+
 Type<std::string> choice(std::vector<std::string> words) {
     std::string allowed;
     for (const std::string& word : words) append_item(allowed, ", ", toml_string(word));
@@ -322,7 +332,7 @@ Type<std::string> choice(std::vector<std::string> words) {
         const auto* string = node.as_string();
         if (string == nullptr) return self.refuse(node, context, "is not a string");
         if (std::find(words.begin(), words.end(), string->get()) == words.end())
-            return self.refuse(node, context, "is not a known word");
+            return self.refuse(node, context, "is not a known word", near_word(string->get(), words));
         out = string->get();
         return true;
     };

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "control/compile/compile.hh"
+#include "control/compile/profile_table.hh"
 #include "control/compile/qos.hh"
 #include "control/config/config.hh"
 #include "control/config/force.hh"
@@ -177,7 +178,8 @@ int run_main(int argc, char** argv) {
     if (arguments.check) {
         say("{}: good: {} ports, {} routes, {} neighbors\n", arguments.config, config.ports.size(),
             config.routes->size(), config.neighbors->size());
-        say("{}{}{}", mac_table(config), qos_tables(effective_qos(config)), memory_table(config));
+        const EffectiveQos qos = effective_qos(config);
+        say("{}{}{}{}", mac_table(config), profile_table(config, qos), qos_tables(qos), memory_table(config));
         return exit_done;
     }
     if (const std::string flow = endless_flow(config);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "control/compile/compile.hh"
+#include "control/compile/profile_table.hh"
 #include "control/config/values.hh"
 #include "control/lint/lint_qos_parts.hh"
 #include "dataplane/ports/device.hh"
@@ -23,7 +24,10 @@ constexpr std::uint64_t least_wire_bytes = 84;
 void report_problems(const EffectiveQos& qos, PortFindings& findings) {
     for (const QosProblem& problem : qos.problems) findings.add(Severity::error, problem, problem.wrong);
     for (const QosProblem& problem : qos.tolerated)
-        findings.add(Severity::warning, problem, problem.wrong + ": accepted by small_xoff, not lossless");
+        findings.add(
+            Severity::warning, problem,
+            problem.wrong + (problem.id.name() == "headroom-small" ? ": accepted by small_xoff, not lossless"
+                                                                   : ": not lossless by configuration"));
 }
 
 // A shared headroom serves as many groups at once as fit in it, the largest first.
@@ -182,6 +186,10 @@ std::vector<Finding> PortFindings::take() {
 std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     using namespace lint;
     PortFindings findings(config);
+    if (qos.profile != nullptr)
+        findings.add_at(Severity::note, "buffer-profile", "buffer.profile",
+                        profile_sentence(config, *qos.profile),
+                        "look at sluiced --check for all that it gives, and write what is to differ");
     report_problems(qos, findings);
     check_shared_headroom(qos, findings);
     for (const auto& [name, port] : qos.ports) {

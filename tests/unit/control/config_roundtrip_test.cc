@@ -170,6 +170,7 @@ Config random_config(unsigned seed) {
                         static_cast<unsigned>(random.below(512))};
     if (random.once_in(2)) config.eal = {random.text(1)};
     config.virtual_turn = Duration{static_cast<std::int64_t>(random.number() % 1'000'000'000'001ULL)};
+    if (random.once_in(2)) config.buffer_profile = random.one_of({"spectrum-2", "tomahawk3", "trident3"});
     config.buffer_size_bytes = 1 + random.number() % (1ULL << 40);
     config.cell_bytes = static_cast<std::uint32_t>(64 + random.below(2048 - 63));
     if (random.once_in(2)) {

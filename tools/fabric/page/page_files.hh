@@ -1,4 +1,4 @@
-// What the page is made of: files of this folder, which embed.py puts into the binary.
+// What the page is made of: files of this folder, which tools/embed.py puts into the binary.
 #pragma once
 
 #include <string_view>
