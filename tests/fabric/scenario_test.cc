@@ -125,6 +125,26 @@ TEST(Expression, ARatioIsToTheSameFigureOfThePhase) {
     CHECK(says(judge("flows.1.throughput_bps ratio to before ge 0.1").wrong, "no phase"));
 }
 
+TEST(Expression, AQuotientIsOfTwoFiguresOfOneReport) {
+    CHECK(holds("flows.'in cast'.throughput_bps over sum flows.*.throughput_bps ge 66.6%"));
+    CHECK_FALSE(holds("flows.'in cast'.throughput_bps over sum flows.*.throughput_bps gt 66.7%"));
+    CHECK(holds("min flows.*.throughput_bps over max flows.*.throughput_bps eq 0.5"));
+    CHECK(holds("sum flows.*.throughput_bps over sum flows.*.throughput_bps eq 1"));
+    CHECK_FALSE(holds("sum flows.*.throughput_bps over flows.1.throughput_bps eq 1"));
+    // Each over the one.
+    CHECK(holds("all flows.*.throughput_bps over max flows.*.throughput_bps ge 50%"));
+    CHECK_FALSE(holds("all flows.*.throughput_bps over max flows.*.throughput_bps gt 50%"));
+
+    CHECK(says(wrong("flows.1.throughput_bps over count pauses.* eq 0"), "pauses.* is 0"));
+    CHECK(says(wrong("flows.1.throughput_bps over flows.*.throughput_bps eq 1"), "names 2 figures"));
+    CHECK(says(wrong("flows.1.throughput_bps over all flows.*.throughput_bps eq 1"), "over divides by one"));
+    CHECK(says(wrong("flows.1.throughput_bps over"), "after over: wanted"));
+    CHECK(says(wrong("flows.1.throughput_bps over flows.0.throughput_bps"), "wanted: OP VALUE"));
+    CHECK(says(wrong("flows.1.throughput_bps over verdict.lossless eq 1"), "is no number"));
+    CHECK(says(check("flows.1.throughput_bps over flows.0.troughput_bps eq 1"), "throughput_bps"));
+    STRCMP_EQUAL("", check("flows.1.throughput_bps over flows.0.throughput_bps eq 1").c_str());
+}
+
 TEST(Expression, APathIsCheckedBeforeTheRunAndTheNearestNamed) {
     STRCMP_EQUAL("", check("all flows.*.throughput_bps ge 31G").c_str());
     STRCMP_EQUAL("", check("count pauses.* eq 0").c_str());

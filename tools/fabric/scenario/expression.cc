@@ -186,6 +186,24 @@ tl::expected<std::vector<FoundFigure>, std::string> FigurePath::find(const Json&
     return at;
 }
 
+tl::expected<Expression::Measure, std::string> Expression::parse_measure(const Words& words,
+                                                                         std::size_t& at) {
+    Measure made;
+    if (at + 1 < words.size())
+        for (const FunctionName& known : functions)
+            if (known.name == words[at]) {
+                made.function = known.function;
+                ++at;
+                break;
+            }
+    if (at >= words.size())
+        return Refusal("wanted: [FUNCTION] PATH [ratio to PHASE | over [FUNCTION] PATH] [OP VALUE]");
+    auto path = FigurePath::parse(words[at++]);
+    if (!path) return Refusal(path.error());
+    made.path = std::move(*path);
+    return made;
+}
+
 tl::expected<Expression, std::string> Expression::parse(const std::string& text) {
     const auto split_words = split(text);
     if (!split_words) return Refusal(split_words.error());
@@ -193,21 +211,24 @@ tl::expected<Expression, std::string> Expression::parse(const std::string& text)
     Expression made;
     made.text_ = text;
     std::size_t at = 0;
-    if (words.size() > 1)
-        for (const FunctionName& known : functions)
-            if (known.name == words[0]) made.function_ = known.function, at = 1;
-    if (at == words.size()) return Refusal("wanted: [FUNCTION] PATH [ratio to PHASE] [OP VALUE]");
-    auto path = FigurePath::parse(words[at++]);
-    if (!path) return Refusal(path.error());
-    made.path_ = std::move(*path);
-    if (at + 2 < words.size() && words[at] == "ratio" && words[at + 1] == "to") {
+    auto measure = parse_measure(words, at);
+    if (!measure) return Refusal(measure.error());
+    made.measure_ = std::move(*measure);
+    if (at < words.size() && words[at] == "over") {
+        auto divisor = parse_measure(words, ++at);
+        if (!divisor) return Refusal("after over: " + divisor.error());
+        if (is_judging(divisor->function))
+            return Refusal("over divides by one figure: all, any and none judge each");
+        made.divisor_ = std::move(*divisor);
+    } else if (at + 2 < words.size() && words[at] == "ratio" && words[at + 1] == "to") {
         std::string phase = words[at + 2];
         std::erase(phase, '\'');
         made.baseline_ = std::move(phase);
         at += 3;
     }
     if (at == words.size()) {
-        if (made.baseline_ || !(made.function_ == Function::single || is_judging(made.function_)))
+        if (made.baseline_ || made.divisor_ ||
+            !(made.measure_.function == Function::single || is_judging(made.measure_.function)))
             return Refusal("wanted: OP VALUE after it; OP: eq ne lt le gt ge");
         return made;
     }
@@ -219,27 +240,28 @@ tl::expected<Expression, std::string> Expression::parse(const std::string& text)
     return made;
 }
 
-tl::expected<std::vector<Expression::Term>, std::string> Expression::terms(const Json& report) const {
-    const auto found = path_.find(report);
+tl::expected<std::vector<Expression::Term>, std::string> Expression::Measure::terms(
+    const Json& report) const {
+    const auto found = path.find(report);
     if (!found) return Refusal(found.error());
-    if (function_ == Function::count) return std::vector<Term>{{path_.text(), found->size()}};
-    if (function_ == Function::single && found->size() > 1)
+    if (function == Function::count) return std::vector<Term>{{path.text(), found->size()}};
+    if (function == Function::single && found->size() > 1)
         return Refusal(
             fmt::format("{} names {} figures; say all, any, none, max, min, sum, mean or p99 before it",
-                        path_.text(), found->size()));
+                        path.text(), found->size()));
     std::vector<Term> terms;
     for (const FoundFigure& each : *found) {
         if (each.value->is_structured()) return Refusal(each.path + " is no single figure");
         terms.push_back({each.path, *each.value});
     }
-    if (function_ == Function::single || is_judging(function_) || terms.empty()) return terms;
+    if (function == Function::single || is_judging(function) || terms.empty()) return terms;
     std::vector<double> values;
     for (const Term& term : terms) {
         if (!term.value.is_number()) return Refusal(fmt::format("{} is no number", term.where));
         values.push_back(number(term.value));
     }
-    const double folded = fold(function_, values);
-    std::string where = path_.text();
+    const double folded = fold(function, values);
+    std::string where = path.text();
     for (std::size_t n = 0; n < values.size(); ++n)
         if (values[n] == folded) {
             where = terms[n].where;
@@ -251,24 +273,44 @@ tl::expected<std::vector<Expression::Term>, std::string> Expression::terms(const
 tl::expected<bool, std::string> Expression::holds(const Json& value) const {
     if (!comparison_) {
         if (value.is_boolean() || value.is_null()) return value == true;
-        return Refusal(fmt::format("{} is {}, neither true nor false; say: {} eq VALUE", path_.text(),
-                                   json_text(value), path_.text()));
+        return Refusal(fmt::format("{} is {}, neither true nor false; say: {} eq VALUE", measure_.path.text(),
+                                   json_text(value), measure_.path.text()));
     }
-    const bool of_unit = !baseline_ && function_ != Function::count && function_ != Function::jain &&
-                         function_ != Function::imbalance;
-    return compare(value, *comparison_, wanted_value(wanted_, of_unit ? path_.last() : "ratio"));
+    const Function function = measure_.function;
+    const bool of_unit = !baseline_ && !divisor_ && function != Function::count &&
+                         function != Function::jain && function != Function::imbalance;
+    return compare(value, *comparison_, wanted_value(wanted_, of_unit ? measure_.path.last() : "ratio"));
+}
+
+// An error, or empty.
+std::string Expression::divide(std::vector<Term>& terms, const Json& report) const {
+    const auto by = divisor_->terms(report);
+    if (!by) return by.error();
+    if (by->empty()) return "no figure matches " + divisor_->path.text();
+    const Term& divisor = by->front();
+    if (!divisor.value.is_number()) return divisor.where + " is no number";
+    if (number(divisor.value) == 0) return fmt::format("{} is 0", divisor_->path.text());
+    for (Term& term : terms) {
+        if (!term.value.is_number()) return term.where + " is no number";
+        term.value = number_json(number(term.value) / number(divisor.value));
+    }
+    return {};
 }
 
 Judgment Expression::judge(const Json& report, const Json* baseline) const {
-    auto found = terms(report);
+    auto found = measure_.terms(report);
     if (!found) return {false, {}, {}, found.error()};
+    if (divisor_)
+        if (std::string error = divide(*found, report); !error.empty())
+            return {false, {}, measure_.path.text(), std::move(error)};
     if (baseline_) {
         auto base = baseline == nullptr ? tl::expected<std::vector<Term>, std::string>(Refusal(
                                               fmt::format("there is no phase {}", in_quotes(*baseline_))))
-                                        : terms(*baseline);
+                                        : measure_.terms(*baseline);
         if (!base) return {false, {}, {}, base.error()};
         if (base->size() != found->size())
-            return {false, {}, {}, fmt::format("{} names other figures in {}", path_.text(), *baseline_)};
+            return {
+                false, {}, {}, fmt::format("{} names other figures in {}", measure_.path.text(), *baseline_)};
         for (std::size_t n = 0; n < found->size(); ++n) {
             Json& value = (*found)[n].value;
             if (!value.is_number() || !(*base)[n].value.is_number())
@@ -282,31 +324,38 @@ Judgment Expression::judge(const Json& report, const Json* baseline) const {
             value = number(value) / before;
         }
     }
-    if (found->empty()) return {false, nullptr, path_.text(), "no figure matches " + path_.text()};
+    const std::string& path = measure_.path.text();
+    if (found->empty()) return {false, nullptr, path, "no figure matches " + path};
     Judgment judgment;
     for (const Term& term : *found) {
         const auto held = holds(term.value);
         if (!held) return {false, term.value, term.where, held.error()};
-        const bool decides = function_ == Function::all ? !*held : *held;
+        const bool decides = measure_.function == Function::all ? !*held : *held;
         if (judgment.where.empty() || decides) judgment = {*held, term.value, term.where, {}};
-        if (is_judging(function_) && decides) break;
+        if (is_judging(measure_.function) && decides) break;
     }
-    if (function_ == Function::none) judgment.met = !judgment.met;
+    if (measure_.function == Function::none) judgment.met = !judgment.met;
     return judgment;
 }
 
 std::string Expression::check(const Json& report) const {
-    const auto found = path_.find(report);
+    const auto found = measure_.path.find(report);
+    const std::string& path = measure_.path.text();
     for (const std::string_view grows : growing)
-        if (path_.text().find(grows) != std::string::npos) return {};
+        if (path.find(grows) != std::string::npos) return {};
     if (!found) return found.error();
-    if (found->empty()) return fmt::format("no figure matches {}", path_.text());
-    if (function_ == Function::single && found->size() > 1) return terms(report).error();
+    if (found->empty()) return fmt::format("no figure matches {}", path);
+    if (measure_.function == Function::single && found->size() > 1) return measure_.terms(report).error();
     for (const FoundFigure& each : *found)
-        if (each.value->is_structured() && function_ != Function::count)
+        if (each.value->is_structured() && measure_.function != Function::count)
             return each.path + " is no single figure";
-    if (baseline_) return {};
-    const auto judged = terms(report);
+    if (divisor_) {
+        const auto by = divisor_->terms(report);
+        if (!by) return by.error();
+        if (by->empty()) return fmt::format("no figure matches {}", divisor_->path.text());
+    }
+    if (baseline_ || divisor_) return {};
+    const auto judged = measure_.terms(report);
     if (!judged) return judged.error();
     for (const Term& term : *judged)
         if (const auto held = holds(term.value); !held && !term.value.is_null()) return held.error();

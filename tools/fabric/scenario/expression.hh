@@ -5,13 +5,15 @@
 //     all flows.*.failed_messages eq 0
 //     max switches.leaf*.ports.*.queues.3.user_watermark_bytes lt 400KB
 //     flows.victim.throughput_bps ratio to baseline ge 0.9
+//     min flows.rank*.throughput_bps over max flows.rank*.throughput_bps ge 70%
 //
-// [FUNCTION] PATH [ratio to PHASE] [OP VALUE]. FUNCTION judges each figure that PATH names (all, any, none)
-// or folds them into one (min max sum mean count p50 p90 p99 p999 jain imbalance, which is max over mean).
-// Without one, PATH names a single figure. Parts of a PATH are joined by dots; * and ? stand for any
-// characters of a part; a part with dots or blanks stands in 'quotes'; an entry of a list goes by its name,
-// or by its index. OP: eq ne lt le gt ge, or == != < <= > >=. VALUE has the units of a configuration: 90G,
-// 400KB, 2ms, 5%. Without OP the figure is true or false. No figure at all makes the assertion false.
+// [FUNCTION] PATH [ratio to PHASE | over [FUNCTION] PATH] [OP VALUE]. FUNCTION judges each figure that PATH
+// names (all, any, none) or folds them into one (min max sum mean count p50 p90 p99 p999 jain imbalance,
+// which is max over mean). Without one, PATH names a single figure. Parts of a PATH are joined by dots; * and
+// ? stand for any characters of a part; a part with dots or blanks stands in 'quotes'; an entry of a list
+// goes by its name, or by its index. OP: eq ne lt le gt ge, or == != < <= > >=. VALUE has the units of a
+// configuration: 90G, 400KB, 2ms, 5%; a quotient has none but %. Without OP the figure is true or false. No
+// figure at all makes the assertion false.
 #pragma once
 
 #include <functional>
@@ -90,12 +92,21 @@ class Expression {
         std::string where;
         nlohmann::ordered_json value;
     };
-    tl::expected<std::vector<Term>, std::string> terms(const nlohmann::ordered_json& report) const;
+    // FUNCTION and PATH.
+    struct Measure {
+        Function function = Function::single;
+        FigurePath path;
+
+        tl::expected<std::vector<Term>, std::string> terms(const nlohmann::ordered_json& report) const;
+    };
+    static tl::expected<Measure, std::string> parse_measure(const std::vector<std::string>& words,
+                                                            std::size_t& at);
+    std::string divide(std::vector<Term>& terms, const nlohmann::ordered_json& report) const;
     tl::expected<bool, std::string> holds(const nlohmann::ordered_json& value) const;
 
     std::string text_;
-    Function function_ = Function::single;
-    FigurePath path_;
+    Measure measure_;
+    std::optional<Measure> divisor_;
     std::optional<std::string> baseline_;
     std::optional<Comparison> comparison_;
     std::string wanted_;
