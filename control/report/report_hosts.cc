@@ -41,6 +41,8 @@ struct Sum {
         qp.data_wire_bytes += from.data_wire_bytes;
         qp.ce_received += from.ce_received;
         qp.not_ect_received += from.not_ect_received;
+        qp.acks_sent += from.acks_sent;
+        qp.acks_received += from.acks_received;
         qp.cnps_sent += from.cnps_sent;
         qp.cnps_received += from.cnps_received;
         if (const roce::Requester* end = pair.requester()) {
@@ -79,6 +81,8 @@ struct Sum {
                 {"early_packets", early},
                 {"ce_packets", qp.ce_received},
                 {"non_ect_packets", qp.not_ect_received},
+                {"ack_sent_packets", qp.acks_sent},
+                {"ack_received_packets", qp.acks_received},
                 {"cnp_sent_packets", qp.cnps_sent},
                 {"cnp_received_packets", qp.cnps_received},
                 {"rate_bps", rate},

@@ -187,8 +187,10 @@ std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
         const QpIndex index = replies_.take();
         QueuePair& qp = queue_pairs_[index];
         // A READ that came since is answered first; what it leaves to say comes back with its last response.
-        if (qp.has_reply())
-            frame = frame_of(index, FrameKind::reply, settings_.ack.priority, qp.next_reply());
+        if (!qp.has_reply()) continue;
+        const Outgoing reply = qp.next_reply();
+        if (reply.opcode == Opcode::acknowledge) ++qp.statistics.acks_sent;
+        frame = frame_of(index, FrameKind::reply, settings_.ack.priority, reply);
     }
     if (!frame) {
         if (Ring* ring = oldest(allowed)) {

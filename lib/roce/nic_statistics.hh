@@ -24,6 +24,8 @@ struct QpStatistics {
     std::uint64_t data_wire_bytes = 0;
     std::uint64_t ce_received = 0;       // data packets with CE
     std::uint64_t not_ect_received = 0;  // data packets that no switch may mark
+    std::uint64_t acks_sent = 0;         // and NAKs
+    std::uint64_t acks_received = 0;     // likewise
     std::uint64_t cnps_sent = 0;
     std::uint64_t cnps_received = 0;
 };

@@ -130,6 +130,7 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
         return;
     }
     if (packet.opcode == Opcode::acknowledge) {
+        ++statistics.acks_received;
         as_requester().receive_aeth(packet.psn, packet.aeth.syndrome, now);
     } else if (packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only) {
         const auto data = as_requester().receive_response(packet.psn, packet.payload_bytes(), now);
