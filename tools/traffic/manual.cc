@@ -31,7 +31,7 @@ constexpr std::array commands{
 struct OptionHelp {
     std::string_view option, argument, sentence;
 };
-constexpr std::array options{
+constexpr std::array option_helps{
     OptionHelp{"--out", "FOLDER", "where generate and split write"},
     OptionHelp{"--seed", "N", "instead of the recipe's; of split, of the switch's configuration"},
     OptionHelp{"--speed", "RATE", "of every port that split makes, from 1G to 800G; default: 100G"},
@@ -87,7 +87,7 @@ std::string usage() {
         text += '\n';
     }
     text += '\n';
-    for (const OptionHelp& each : options)
+    for (const OptionHelp& each : option_helps)
         text += fmt::format("  {:<16}{}\n", with_argument(each), each.sentence);
     return text + fmt::format("\nExit codes: {}\n", exit_codes);
 }
@@ -129,7 +129,7 @@ std::string man_page(std::string_view version) {
     page.heading("COMMANDS");
     for (const CommandHelp& each : commands) page.entry(each.name, each.arguments, each.sentence);
     page.heading("OPTIONS");
-    for (const OptionHelp& each : options) page.entry(each.option, each.argument, each.sentence);
+    for (const OptionHelp& each : option_helps) page.entry(each.option, each.argument, each.sentence);
     page.heading("EXIT STATUS").paragraph(exit_codes);
     page.heading("RECIPES").lines(recipe_help());
     page.heading("SEE ALSO").paragraph("sluiced(8), sluice.toml(5), sluice-fabric(1)");
