@@ -38,10 +38,10 @@ std::string row(std::string_view name, const std::string& value) {
 }  // namespace
 
 std::string profile_sentence(const Config& config, const BufferProfile& profile) {
-    std::string text = fmt::format("{}, {}, {}: size {}{}, cell {}{}", profile.name, profile.asic,
-                                   profile.ports, profile.size_bytes,
-                                   instead(config.buffer_size_bytes, profile.size_bytes), profile.cell_bytes,
-                                   instead(config.cell_bytes, profile.cell_bytes));
+    std::string text =
+        fmt::format("{}, {}, {}: size {}{}, cell {}{}", profile.name, profile.asic, profile.ports,
+                    profile.size_bytes, instead(config.buffer_size_bytes, profile.size_bytes),
+                    profile.cell_bytes, instead(config.cell_bytes, profile.cell_bytes));
     for (const auto& [name, pool] : profile.pools)
         if (pool.direction == PoolDirection::ingress && !has_own_pools(config, pool.direction))
             text += fmt::format(", pool {} {}", name, pool.size_bytes);
@@ -51,7 +51,8 @@ std::string profile_sentence(const Config& config, const BufferProfile& profile)
 std::string profile_table(const Config& config, const EffectiveQos& qos) {
     if (qos.profile == nullptr) return {};
     const BufferProfile& profile = *qos.profile;
-    std::string text = fmt::format("\nbuffer profile {}: {}, {}\n", profile.name, profile.asic, profile.ports);
+    std::string text =
+        fmt::format("\nbuffer profile {}: {}, {}\n", profile.name, profile.asic, profile.ports);
     text += row("buffer.size", fmt::format("{}{}", profile.size_bytes,
                                            instead(config.buffer_size_bytes, profile.size_bytes)));
     text += row("buffer.cell",
@@ -78,12 +79,12 @@ std::string profile_table(const Config& config, const EffectiveQos& qos) {
         const ProfileHeadroom* headroom = port.profile_headroom;
         const bool given = std::any_of(port.headroom_is_given.begin(), port.headroom_is_given.end(),
                                        [](bool each) { return each; });
-        append_item(ports[of + (given ? "the file's"
-                                : headroom == nullptr
-                                    ? std::string("computed, the profile has none")
-                                    : fmt::format("{}, for cables to {} m", headroom->xoff_bytes,
-                                                  headroom->cable_m))],
-                    " ", name);
+        append_item(
+            ports[of + (given                 ? "the file's"
+                        : headroom == nullptr ? std::string("computed, the profile has none")
+                                              : fmt::format("{}, for cables to {} m", headroom->xoff_bytes,
+                                                            headroom->cable_m))],
+            " ", name);
     }
     for (const auto& [value, names] : ports) text += row("headroom", value + "  " + names);
     return text;
