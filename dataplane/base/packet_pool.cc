@@ -14,11 +14,39 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <span>
 #include <type_traits>
 
+#include "lib/lazy_array.hh"
+
 namespace sluice {
+
+// The batches of free packets of a growing pool, by their first packets. A stack without a lock links each
+// entry at the start, and a growing pool may have many times what it grows to.
+class LockedBatches {
+  public:
+    // Throws std::bad_alloc.
+    explicit LockedBatches(std::size_t most) : firsts_(most) {}
+
+    void push(void* first) {
+        const std::scoped_lock held(lock_);
+        assert(count_ < firsts_.size() && "there are no more batches than packets");
+        firsts_[count_++] = first;
+    }
+    // Null when there is none.
+    void* pop() {
+        const std::scoped_lock held(lock_);
+        return count_ == 0 ? nullptr : firsts_[--count_];
+    }
+
+  private:
+    std::mutex lock_;
+    LazyArray<void*> firsts_;
+    std::size_t count_ = 0;
+};
+
 namespace {
 
 // Free packets that go from thread to thread together. It lies behind the mbuf of the first of them, where a
@@ -63,15 +91,18 @@ class FreeBatch {
 
 // The free packets that the threads of a switch share.
 struct Depot {
-    rte_stack* batches;  // by their first packets
-    unsigned capacity;   // of a batch
+    rte_stack* batches;      // by their first packets,
+    LockedBatches* growing;  // or here
+    unsigned capacity;       // of a batch
     alignas(64) std::atomic<std::uint32_t> packets{0};
 
     void* pop() const {
+        if (growing != nullptr) return growing->pop();
         void* first = nullptr;
         return rte_stack_pop(batches, &first, 1) == 1 ? first : nullptr;
     }
     void push(void* first) const {
+        if (growing != nullptr) return growing->push(first);
         [[maybe_unused]] const unsigned pushed = rte_stack_push(batches, &first, 1);
         assert(pushed == 1 && "there are no more batches than packets");
     }
@@ -127,22 +158,23 @@ static_assert(std::is_trivially_destructible_v<Depot>);
 
 Depot& depot_of(const rte_mempool* pool) { return *static_cast<Depot*>(pool->pool_data); }
 
-char with_lock;  // its address: a pool's wish
-
 int make_depot(rte_mempool* pool) {
-    std::array<char, RTE_STACK_NAMESIZE> name{};
-    std::snprintf(name.data(), name.size(), "%s", pool->name);
-    // Without a lock each entry is linked at the start; a growing pool is many times what it grows to.
-    const unsigned flags = pool->pool_config == &with_lock ? 0 : RTE_STACK_F_LF;
-    rte_stack* batches = rte_stack_create(name.data(), pool->size, pool->socket_id, flags);
-    if (batches == nullptr) return -rte_errno;
+    auto* growing = static_cast<LockedBatches*>(pool->pool_config);
+    rte_stack* batches = nullptr;
+    if (growing == nullptr) {
+        std::array<char, RTE_STACK_NAMESIZE> name{};
+        std::snprintf(name.data(), name.size(), "%s", pool->name);
+        batches = rte_stack_create(name.data(), pool->size, pool->socket_id, RTE_STACK_F_LF);
+        if (batches == nullptr) return -rte_errno;
+    }
     // In DPDK's memory, as the pool is: a leak checker looks for pointers elsewhere.
     void* place = rte_zmalloc_socket(nullptr, sizeof(Depot), alignof(Depot), pool->socket_id);
     if (place == nullptr) {
         rte_stack_free(batches);
         return -ENOMEM;
     }
-    pool->pool_data = new (place) Depot{batches, FreeBatch::capacity(pool->elt_size - sizeof(rte_mbuf))};
+    pool->pool_data =
+        new (place) Depot{batches, growing, FreeBatch::capacity(pool->elt_size - sizeof(rte_mbuf))};
     return 0;
 }
 
@@ -187,7 +219,7 @@ std::uint32_t object_bytes(std::uint32_t data_bytes) {
 // Like rte_pktmbuf_pool_create, but ordinary memory need not be contiguous for a device: otherwise DPDK would
 // place one packet a 4 KiB page. Without packets yet.
 rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes,
-                        void* wish) {
+                        LockedBatches* growing) {
     if (!register_depot()) return nullptr;
     const unsigned flags = rte_eal_has_hugepages() != 0 ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
     rte_mempool* pool = rte_mempool_create_empty(name, packets, object_bytes(data_bytes), cache,
@@ -196,7 +228,7 @@ rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std:
     rte_pktmbuf_pool_private sizes{};
     sizes.mbuf_data_room_size = static_cast<std::uint16_t>(data_bytes + RTE_PKTMBUF_HEADROOM);
     rte_pktmbuf_pool_init(pool, &sizes);
-    if (rte_mempool_set_ops_byname(pool, depot_name, wish) >= 0) return pool;
+    if (rte_mempool_set_ops_byname(pool, depot_name, growing) >= 0) return pool;
     rte_mempool_free(pool);
     return nullptr;
 }
@@ -252,7 +284,8 @@ PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::
     : pool_(make_pool(name, packets, cache, data_bytes)) {}
 
 PacketPool::PacketPool(const char* name, const Growing& packets, unsigned cache, std::uint32_t data_bytes)
-    : pool_(make_empty(name, packets.most, cache, data_bytes, &with_lock)) {
+    : batches_(std::make_unique<LockedBatches>(packets.most)),
+      pool_(make_empty(name, packets.most, cache, data_bytes, batches_.get())) {
     if (pool_ == nullptr || grow(packets.first)) return;
     rte_mempool_free(pool_);
     pool_ = nullptr;

@@ -10,10 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "dataplane/base/packet.hh"
 
 namespace sluice {
+
+class LockedBatches;
 
 class PacketPool {
   public:
@@ -43,6 +46,7 @@ class PacketPool {
     bool free_enough(unsigned packets) const;
     bool grow(unsigned free);
 
+    std::unique_ptr<LockedBatches> batches_;  // of a growing pool
     rte_mempool* pool_;
 };
 

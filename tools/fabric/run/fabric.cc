@@ -15,7 +15,7 @@ namespace {
 
 // Free packet buffers that a window begins with: for the frames that hosts start and switches make in it.
 constexpr std::size_t least_free = 4096;
-constexpr std::size_t packets_a_port = 8;
+constexpr std::size_t packets_a_port = 32;  // PFC frames, and those of a fault
 
 Duration turn_of(const FabricPlan& plan) { return plan.switches.front().config.virtual_turn; }
 
@@ -38,10 +38,12 @@ std::string Fabric::open(const Options& options) {
     LoopWindows windows = windows_of(plan_, options.threads);
     const Duration window = std::max(turn_of(plan_), windows.length);
     std::size_t wanted = least_free + std::size_t{options.threads} * packet_cache;
-    for (const SwitchPlan& each : plan_.switches)
-        for (const auto& [name, port] : each.config.ports)
-            wanted += packets_a_port +
-                      static_cast<std::size_t>(window.ps / (port.speed.byte_time().ps * wire_bytes(60)));
+    for (const SwitchPlan& each : plan_.switches) {
+        wanted += packets_a_port * each.config.ports.size();
+        for (const auto& [name, host] : each.config.hosts)
+            wanted += static_cast<std::size_t>(
+                window.ps / (each.config.ports.at(host.port).speed.byte_time().ps * wire_bytes(60)));
+    }
     free_packets_ = static_cast<unsigned>(wanted);
     pool_ =
         std::make_unique<PacketPool>("fabric", PacketPool::Growing{packets, std::min(packets, free_packets_)},
