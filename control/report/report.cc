@@ -7,6 +7,7 @@
 #include "control/report/report_port.hh"
 #include "control/report/verdict.hh"
 #include "control/report/workers.hh"
+#include "control/text/json_text.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/pool_use.hh"
 
@@ -120,6 +121,7 @@ Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
 Json make_report(RunningSwitch& running) {
     Switch& device = running.device();
     Json report;
+    make_room(report, 24);
     report["clock"] = running.is_virtual() ? "virtual" : "real";
     report["seed"] = running.config().seed;
     report["end_ns"] = running.now().ps / 1000;
@@ -127,7 +129,7 @@ Json make_report(RunningSwitch& running) {
     report["lossless"] = verdict.reasons.empty();
     report["verdict"] = verdict_json(running, verdict);
     report["ledger"] = ledger_json(running.is_live() ? device.counted() : device.ledger());
-    report["ports"] = Json::object();
+    make_room(report["ports"], device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id)
         report["ports"][running.port_names()[id]] = port_json(running, id);
     report["hosts"] = hosts_json(running);

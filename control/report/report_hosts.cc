@@ -8,6 +8,7 @@
 #include "control/config/values.hh"
 #include "control/report/host_symptoms.hh"
 #include "control/report/quantiles.hh"
+#include "control/text/json_text.hh"
 #include "dataplane/peers/host_port.hh"
 #include "lib/class_mask.hh"
 
@@ -132,7 +133,8 @@ Json milli_quantiles(const Histogram& histogram) {
 }  // namespace
 
 Json hosts_json(const RunningSwitch& running) {
-    Json json = Json::object();
+    Json json;
+    make_room(json, running.config().hosts.size());
     for (const auto& [name, host] : running.config().hosts)
         json[name] = host_json(running, host, *running.host(name));
     return json;
@@ -178,8 +180,9 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
             total.paused = total.paused + port->paused_time(pair.flow().data.priority, now);
         }
     }
-    Json json = Json::object();
+    Json json;
     const std::vector<std::string> names = flow_names(world);
+    make_room(json, names.size());
     const std::vector<roce::FlowStatistics> durations = flow_statistics(world, hosts);
     for (std::size_t n = 0; n < names.size(); ++n) {
         const Total& total = totals[n];

@@ -10,6 +10,7 @@
 #include "control/report/port_warnings.hh"
 #include "control/report/quantiles.hh"
 #include "control/report/report_nic.hh"
+#include "control/text/json_text.hh"
 #include "dataplane/path/port_context.hh"
 #include "dataplane/peers/fault_port.hh"
 #include "dataplane/ports/ethdev_port.hh"
@@ -256,6 +257,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     const std::string& name = running.port_names()[id];
     const Cells bytes{running.config().cell_bytes};
     Json json;
+    make_room(json, 48);
     json["mac"] = print_mac(running.macs()[id]);
     json["rx"] = {{"packets", port.received([](const auto& queue) { return queue.rx.packets.get(); })},
                   {"bytes", port.received([](const auto& queue) { return queue.rx.bytes.get(); })}};

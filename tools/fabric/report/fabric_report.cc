@@ -6,6 +6,7 @@
 #include "control/report/report.hh"
 #include "control/report/report_hosts.hh"
 #include "control/report/verdict.hh"
+#include "control/text/json_text.hh"
 #include "dataplane/path/port_context.hh"
 #include "tools/fabric/report/balance.hh"
 #include "tools/fabric/report/collective_report.hh"
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 // Moves the members of `from` behind those of `to`; update() copies them.
 void add_to(Json& to, Json from) {
+    make_room(to, to.size() + from.size());
     for (auto& [key, value] : from.items()) to[key] = std::move(value);
 }
 
@@ -109,8 +111,9 @@ Json direction_json(const Fabric& fabric, const Link& link, unsigned from, Time 
 }
 
 Json links_json(const Fabric& fabric, Time now) {
-    Json json = Json::object();
+    Json json;
     const auto& links = fabric.plan().topology.links;
+    make_room(json, links.size());
     for (LinkId id = 0; id < links.size(); ++id) {
         const Link& link = links[id];
         Json one = {
@@ -161,7 +164,10 @@ std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric) {
 
 Json figures_json(Fabric& fabric) {
     const Time now = fabric.now();
-    Json report = {{"ledger", ledger_json(fabric)}, {"hosts", Json::object()}};
+    Json report;
+    make_room(report, 8);
+    report["ledger"] = ledger_json(fabric);
+    make_room(report["hosts"], fabric.plan().topology.nodes.size());
     for (const FabricSwitch& each : fabric.switches()) {
         Json behind = hosts_json(*each.running);
         for (auto& [name, host] : behind.items()) {
@@ -173,7 +179,7 @@ Json figures_json(Fabric& fabric) {
     report["flows"] = flows_json(fabric, now);
     report["collectives"] = collectives_json(fabric);
     report["links"] = links_json(fabric, now);
-    report["switches"] = Json::object();
+    make_room(report["switches"], fabric.switches().size());
     for (FabricSwitch& each : fabric.switches()) {
         Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
         add_to(one, sluice::make_report(*each.running));
@@ -184,6 +190,7 @@ Json figures_json(Fabric& fabric) {
 
 Json make_report(Fabric& fabric, bool interrupted) {
     Json report;
+    make_room(report, 24);
     const FabricConfig& file = fabric.plan().file;
     report["fabric"] = file.file.substr(file.file.rfind('/') + 1);
     report["name"] = file.scenario.name;

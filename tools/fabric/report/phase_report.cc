@@ -7,6 +7,7 @@
 
 #include "control/report/figures.hh"
 #include "control/report/report_hosts.hh"
+#include "control/text/json_text.hh"
 #include "lib/units.hh"
 #include "tools/fabric/report/fabric_report.hh"
 
@@ -30,7 +31,8 @@ Kind kind_of(const std::string& path) {
 Json difference(const Json* before, const Json& after, const std::string& path) {
     const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
     if (after.is_object()) {
-        Json made = Json::object();
+        Json made;
+        make_room(made, after.size());
         for (const auto& [key, value] : after.items()) {
             const bool known = before != nullptr && before->is_object() && before->contains(key);
             Json member = difference(known ? &(*before)[key] : nullptr, value, below(key));
@@ -123,6 +125,7 @@ Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& 
     const Duration length = to.at - from.at;
     const std::uint64_t from_ns = from.at.ps / 1000, to_ns = to.at.ps / 1000;
     Json phase = {{"from_ns", from_ns}, {"to_ns", to_ns}};
+    make_room(phase, 12);
     const Json &before = from.figures, &after = to.figures;
     Json& ledger = phase["ledger"] = Json::object();
     for (const auto& [name, value] : after["ledger"].items())
@@ -137,10 +140,10 @@ Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& 
         phase["flows"].push_back(flow_between(before["flows"][n], after["flows"][n], within, length));
     }
     phase["collectives"] = collectives_between(fabric, from.collectives, to.collectives);
-    phase["links"] = Json::object();
+    make_room(phase["links"], after["links"].size());
     for (const auto& [name, link] : after["links"].items())
         phase["links"][name] = link_between(before["links"][name], link, length);
-    phase["switches"] = Json::object();
+    make_room(phase["switches"], after["switches"].size());
     for (const auto& [name, device] : after["switches"].items()) {
         Json one = Json::object();
         for (const char* part : {"ledger", "ports"})
