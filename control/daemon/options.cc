@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "control/config/values.hh"
+#include "control/text/wrapped.hh"
 
 namespace sluice {
 namespace {
@@ -129,26 +130,6 @@ constexpr std::array all_options{
 std::string with_argument(const Option& option) {
     return option.argument == nullptr ? fmt::format("--{}", option.name)
                                       : fmt::format("--{} {}", option.name, option.argument);
-}
-
-// `sentence` in lines of `width`, the first already begun at `indent`.
-std::string wrapped(std::string_view sentence, std::size_t indent, std::size_t width) {
-    std::string out;
-    std::size_t at = indent;
-    while (!sentence.empty()) {
-        const std::size_t end = std::min(sentence.find(' '), sentence.size());
-        if (at + end > width && at != indent) {
-            out += "\n" + std::string(indent, ' ');
-            at = indent;
-        } else if (at != indent) {
-            out += ' ';
-            ++at;
-        }
-        out += sentence.substr(0, end);
-        at += end;
-        sentence.remove_prefix(std::min(end + 1, sentence.size()));
-    }
-    return out;
 }
 
 }  // namespace

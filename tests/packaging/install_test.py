@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What `meson install` installs, and that systemd takes the units and finds them closed enough.
 
-    install_test.py SLUICED SLUICE_TRAFFIC SLUICECTL SLUICE_FABRIC        $SLUICE_BUILD: the build directory
+    install_test.py SLUICED SLUICE_TRAFFIC SLUICECTL SLUICE_FABRIC SLUICE_IMPORT        $SLUICE_BUILD: the build directory
 """
 
 import os
@@ -14,7 +14,7 @@ import tempfile
 from programs import NAMES, ROOT, loopback, main, said, unittest
 
 MOST_EXPOSED = 40  # of 100, as systemd-analyze reckons it
-PAGES = ("man8/sluiced.8", "man5/sluice.toml.5", "man1/sluicectl.1", "man1/sluice-traffic.1", "man1/sluice-fabric.1")
+PAGES = ("man8/sluiced.8", "man5/sluice.toml.5", "man1/sluicectl.1", "man1/sluice-traffic.1", "man1/sluice-fabric.1", "man1/sluice-import.1")
 UNITS = ("sluiced.service", "sluiced@.service")
 
 

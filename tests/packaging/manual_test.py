@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The man pages: man and mandoc find nothing wrong with them, and every option, command, key and finding is in them.
 
-    manual_test.py SLUICED SLUICE_TRAFFIC SLUICECTL SLUICE_FABRIC
+    manual_test.py SLUICED SLUICE_TRAFFIC SLUICECTL SLUICE_FABRIC SLUICE_IMPORT
 """
 
 import re
@@ -12,7 +12,7 @@ import tempfile
 from programs import PROGRAM, loopback, main, said, unittest
 
 PAGES = {"sluiced.8": ("sluiced", "--man"), "sluice.toml.5": ("sluiced", "--man-config"), "sluicectl.1": ("sluicectl", "man"),
-         "sluice-traffic.1": ("sluice-traffic", "--man"), "sluice-fabric.1": ("sluice-fabric", "man")}
+         "sluice-traffic.1": ("sluice-traffic", "--man"), "sluice-fabric.1": ("sluice-fabric", "man"), "sluice-import.1": ("sluice-import", "--man")}
 
 
 def source(page):
@@ -89,7 +89,8 @@ class Format(loopback.Case):
 class Contents(loopback.Case):
     def test_every_option_is_in_its_page(self):
         for page, program, helps in (("sluiced.8", "sluiced", ["--help"]), ("sluicectl.1", "sluicectl", ["help"]),
-                                     ("sluice-traffic.1", "sluice-traffic", ["--help"]), ("sluice-fabric.1", "sluice-fabric", ["--help"])):
+                                     ("sluice-traffic.1", "sluice-traffic", ["--help"]), ("sluice-fabric.1", "sluice-fabric", ["--help"]),
+                                     ("sluice-import.1", "sluice-import", ["--help"])):
             text = said(PROGRAM[program], *helps)
             options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text.split("exit status")[0]))
             self.assertGreater(len(options), 4, page)

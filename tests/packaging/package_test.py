@@ -2,7 +2,7 @@
 """The packages' life, with --long and as root: built twice with the same bytes, lintian without errors, and in a clean root with systemd as
 its first process installed, run as a service, upgraded with the configuration kept, removed and purged.
 
-    package_test.py SLUICED SLUICE_TRAFFIC SLUICECTL SLUICE_FABRIC
+    package_test.py SLUICED SLUICE_TRAFFIC SLUICECTL SLUICE_FABRIC SLUICE_IMPORT
 """
 
 import hashlib

@@ -10,7 +10,7 @@ sys.path[:0] = [str(ROOT / "tests" / "loopback"), str(ROOT / "tests" / "control"
 
 import loopback  # noqa: E402
 
-NAMES = ("sluiced", "sluice-traffic", "sluicectl", "sluice-fabric")
+NAMES = ("sluiced", "sluice-traffic", "sluicectl", "sluice-fabric", "sluice-import")
 PROGRAM = {}
 
 
@@ -23,8 +23,8 @@ def said(*command, status=0):
 
 
 def main():
-    PROGRAM.update(zip(NAMES, sys.argv[1:5]))
-    sys.argv[3:5] = []
+    PROGRAM.update(zip(NAMES, sys.argv[1:1 + len(NAMES)]))
+    sys.argv[3:1 + len(NAMES)] = []
     loopback.main()
 
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 
@@ -12,9 +11,7 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"wrong", "assumed", "no counterpart", "taken"};
-
-std::string_view name_of(Fate fate) { return names[static_cast<unsigned>(fate)]; }
+std::string_view name_of(Fate fate) { return known_fates[static_cast<unsigned>(fate)].name; }
 
 void mark(const Item& node) {
     node.accounted = true;

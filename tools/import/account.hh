@@ -4,6 +4,7 @@
 // No value is forgotten: `close` finds those that no importer has spoken of.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -18,6 +19,17 @@ enum class Fate : unsigned char {
     assumed,  // taken, or made, on an assumption that the line says
     nothing,  // Sluice has no counterpart
     taken,    // as it is
+};
+
+struct FateHelp {
+    std::string_view name, sentence;
+};
+// By Fate.
+inline constexpr std::array known_fates{
+    FateHelp{"wrong", "it cannot be read: nothing is written, or with --force the rest"},
+    FateHelp{"assumed", "it is taken, or made, on an assumption that the line says"},
+    FateHelp{"no counterpart", "Sluice has nothing like it; the line says why"},
+    FateHelp{"taken", "as it is"},
 };
 
 struct Line {

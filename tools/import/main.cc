@@ -1,6 +1,5 @@
 // sluice-import: a switch's own configuration to one of Sluice, and back.
 #include <fmt/format.h>
-#include <getopt.h>
 
 #include <fstream>
 #include <optional>
@@ -13,7 +12,9 @@
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
 #include "dataplane/base/output_file.hh"
+#include "tools/import/arguments.hh"
 #include "tools/import/import.hh"
+#include "tools/import/manual.hh"
 #include "tools/import/to_sonic.hh"
 #include "tools/import/verdict.hh"
 
@@ -24,116 +25,6 @@ constexpr int exit_done = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_refused = 2;
 constexpr int exit_false = 4;
-
-constexpr std::string_view usage = R"(usage: sluice-import FILE [OPTION...]
-
-Makes a configuration of Sluice from that of a switch, says of every line what has become of it, and judges whether the switch
-loses packets. FILE is SONiC's config_db.json, or Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it.
-
-  -o FILE             write the configuration there; without it stdout has it, and stderr the rest
-  --from SOURCE       sonic, cumulus or sluice; default: by the file's content, and sluice by a name that ends in .toml
-  --to TARGET         sluice, or sonic: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER and WRED_PROFILE as
-                      JSON; default: sluice
-  --account FILE      write what became of each line, one by one; the summary has those that are alike as one
-  --cable LENGTH      of every port, instead of the file's: "100m"
-  --buffer SIZE       packet memory, where the file does not say it: "42MB"
-  --cell SIZE         of the buffer; default: 256
-  --device TEMPLATE   of each port, with {port} and {n} for its name and number: "xdp:{port}", "net_pcap{n},rx_pcap={port}.pcap";
-                      default: a simulated host behind each port, under the virtual clock
-  --lossless          exit with 4 when a port would lose packets of a lossless class
-  --force             write what could be read although some could not
-  --help              print this and end
-
-exit status: 0 done, 2 usage or the file refused, 4 not lossless, 1 anything else
-)";
-
-struct Arguments {
-    std::string file, out, account;
-    std::string from;
-    bool to_sonic = false, lossless = false, force = false, help = false;
-    Wishes wishes;
-};
-
-template <class Value>
-std::string take(const ParsedValue<Value>& value, std::optional<Value>& out) {
-    if (!value) return value.error().wrong;
-    out = *value;
-    return {};
-}
-
-// An error's text, or empty.
-std::string set(Arguments& out, int option, const std::string& value) {
-    switch (option) {
-        case 'o':
-            out.out = value;
-            return {};
-        case 'a':
-            out.account = value;
-            return {};
-        case 'd':
-            out.wishes.device = value;
-            return {};
-        case 'f':
-            out.from = value;
-            return value == "sonic" || value == "cumulus" || value == "sluice"
-                       ? ""
-                       : "is none of sonic, cumulus, sluice";
-        case 't':
-            out.to_sonic = value == "sonic";
-            return value == "sonic" || value == "sluice" ? "" : "is none of sonic, sluice";
-        case 'c':
-            return take(parse_length(value), out.wishes.cable_m);
-        case 'b':
-            return take(parse_size(value), out.wishes.buffer_bytes);
-        case 'e': {
-            const auto bytes = parse_size(value);
-            if (!bytes) return bytes.error().wrong;
-            if (*bytes < 64 || *bytes > 2048) return "is no size from 64 to 2048 bytes";
-            out.wishes.cell_bytes = static_cast<std::uint32_t>(*bytes);
-            return {};
-        }
-        case 'l':
-            out.lossless = true;
-            return {};
-        case 'F':
-            out.force = true;
-            return {};
-        default:
-            out.help = true;
-            return {};
-    }
-}
-
-tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
-    constexpr std::array<option, 12> known{{{"account", required_argument, nullptr, 'a'},
-                                            {"device", required_argument, nullptr, 'd'},
-                                            {"from", required_argument, nullptr, 'f'},
-                                            {"to", required_argument, nullptr, 't'},
-                                            {"cable", required_argument, nullptr, 'c'},
-                                            {"buffer", required_argument, nullptr, 'b'},
-                                            {"cell", required_argument, nullptr, 'e'},
-                                            {"lossless", no_argument, nullptr, 'l'},
-                                            {"force", no_argument, nullptr, 'F'},
-                                            {"help", no_argument, nullptr, 'h'},
-                                            {"output", required_argument, nullptr, 'o'},
-                                            {nullptr, 0, nullptr, 0}}};
-    Arguments out;
-    opterr = 0;
-    for (int found = 0; (found = getopt_long(argc, argv, ":o:h", known.data(), nullptr)) != -1;) {
-        const std::string word = argv[optind - 1];
-        if (found == '?') return tl::unexpected(in_quotes(word) + " is no option");
-        if (found == ':') return tl::unexpected(in_quotes(word) + " wants an argument");
-        const std::string value = optarg == nullptr ? "" : optarg;
-        if (const std::string wrong = set(out, found, value); !wrong.empty())
-            return tl::unexpected(fmt::format("{} {}", in_quotes(value), wrong));
-    }
-    if (out.help) return out;
-    if (optind + 1 != argc)
-        return tl::unexpected<std::string>(optind == argc ? "FILE is missing" : "more than one FILE");
-    out.file = argv[optind];
-    if (out.from.empty() && out.file.ends_with(".toml")) out.from = "sluice";
-    return out;
-}
 
 bool write(const std::string& path, const std::string& text) {
     auto file = OutputFile::create(path);
@@ -219,11 +110,11 @@ int run(const Arguments& arguments) {
 int run_main(int argc, char** argv) {
     const auto arguments = parse_arguments(argc, argv);
     if (!arguments) {
-        complain("sluice-import: {}\n{}", arguments.error(), usage);
+        complain("sluice-import: {}\n{}", arguments.error(), usage());
         return exit_refused;
     }
-    if (!arguments->help) return run(*arguments);
-    say("{}", usage);
+    if (arguments->print == Print::nothing) return run(*arguments);
+    say("{}", arguments->print == Print::man ? man_page(SLUICE_VERSION) : usage());
     return exit_done;
 }
 
