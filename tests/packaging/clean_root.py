@@ -1,11 +1,17 @@
 """A root of the distribution's own, made by debootstrap from the archive that this machine's apt is configured with, and that root booted:
-systemd is its first process, in namespaces of its own. Nothing of it is left behind."""
+systemd is its first process, in namespaces of its own.
 
+Nothing of it is left behind, even by a test that is killed: the test itself runs in namespaces (`enter`), with which its processes and mounts
+go, and the root is memory that one of these mounts is. What a kill leaves is empty control groups; the next test removes them.
+"""
+
+import contextlib
 import os
 import pathlib
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -15,6 +21,22 @@ from waiting import PATIENCE_S
 # Beside what is essential; packages bring the rest.
 PACKAGES = "systemd,systemd-sysv,dbus,iproute2"
 ROOMS = ("proc", "sys", "dev")
+
+MARK = "SLUICE_IN_NAMESPACE"
+# systemd-nspawn has its own files there, too.
+PLACE = "/run/systemd/nspawn"
+OWN = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-c",
+       f'mkdir -p {PLACE} && mount -t tmpfs -o mode=755 none {PLACE} && exec "$@"', "sh"]
+
+
+def enter():
+    """This program again, in namespaces of its own; nothing where it is there already. A reason why there can be none."""
+    if MARK in os.environ:
+        return None
+    done = subprocess.run([*OWN, "true"], capture_output=True, text=True)
+    if done.returncode != 0:
+        return f"no namespaces of its own: {done.stderr.strip()}"
+    os.execvpe("unshare", [*OWN, sys.executable, *sys.argv], {**os.environ, MARK: "1"})
 
 
 def archive():
@@ -31,7 +53,8 @@ def archive():
 
 class CleanRoot:
     def __init__(self):
-        self.path = pathlib.Path(tempfile.mkdtemp(prefix="sluice-root-"))
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="sluice-root-", dir=PLACE))
+        self.path.chmod(0o755)
         self.container = None
         self.mounted = []
 
@@ -65,14 +88,22 @@ class CleanRoot:
 
     # --- booted -------------------------------------------------------------------------------------------------
 
+    def nspawn(self, *more):
+        return ["systemd-nspawn", "--register=no", "--keep-unit", f"--directory={self.path}", "--private-network", "--capability=CAP_BPF,CAP_IPC_LOCK",
+                "--bind-ro=/sys/module",  # hidden otherwise, and DPDK does not start without
+                *more]
+
+    def why_no_boot(self):
+        """The reason why this machine makes no container, or None."""
+        self.leave()
+        done = subprocess.run(self.nspawn("--quiet", "--pipe", "true"), capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        return None if done.returncode == 0 else f"systemd-nspawn: {done.stderr.strip()}"
+
     def boot(self):
         self.leave()
         self.log = open(self.path.with_suffix(".log"), "w")
-        self.container = subprocess.Popen(
-            ["systemd-nspawn", "--register=no", "--keep-unit", f"--directory={self.path}", "--private-network", "--capability=CAP_BPF,CAP_IPC_LOCK",
-             "--bind-ro=/sys/module",  # hidden otherwise, and DPDK does not start without
-             "--console=read-only", "--kill-signal=SIGRTMIN+3", "--boot"],
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        self.container = subprocess.Popen(self.nspawn("--console=read-only", "--kill-signal=SIGRTMIN+3", "--boot"),
+                                          stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.wait_for(lambda: self.first_process() is not None, "systemd-nspawn starts nothing")
         self.wait_for(lambda: self.inside("systemctl", "is-system-running", any_status=True).strip() in ("running", "degraded"), "systemd does not come up")
 
@@ -84,7 +115,9 @@ class CleanRoot:
         return None
 
     def inside(self, *command, any_status=False, status=0):
-        """In the booted root."""
+        """In the booted root; in one that could not be booted, without its first process."""
+        if self.container is None:
+            return self.run(*command, status=status)
         done = subprocess.run(["nsenter", f"--target={self.first_process()}", "--all", "--wdns=/", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8",
                                "DEBIAN_FRONTEND=noninteractive", *map(str, command)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if not any_status and done.returncode != status:
@@ -122,6 +155,14 @@ class CleanRoot:
                 self.container.kill()
                 self.container.wait()
             self.log.close()
-            self.path.with_suffix(".log").unlink()
         self.leave()
-        said("rm", "-rf", "--one-file-system", self.path)
+        for groups in pathlib.Path("/sys/fs/cgroup").glob("*"):
+            for name in ("payload", "supervisor"):
+                remove_groups(groups / name)
+
+
+def remove_groups(path):
+    """Control groups that nspawn makes, if they are empty."""
+    for folder, _, _ in os.walk(path, topdown=False):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)

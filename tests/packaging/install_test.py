@@ -10,8 +10,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import tomllib
 
-from programs import NAMES, ROOT, loopback, main, said, unittest
+from programs import NAMES, PROGRAM, ROOT, loopback, main, said, unittest
 
 MOST_EXPOSED = 40  # of 100, as systemd-analyze reckons it
 PAGES = ("man8/sluiced.8", "man5/sluice.toml.5", "man1/sluicectl.1", "man1/sluice-traffic.1", "man1/sluice-fabric.1", "man1/sluice-import.1")
@@ -40,6 +41,27 @@ class Installed(loopback.Case):
         self.assertEqual([str(path) for path in wanted if not path.is_file() or path.stat().st_size == 0], [])
         found = {path for path in self.root.rglob("*") if path.is_file()}
         self.assertEqual(sorted(map(str, found - set(wanted))), [], "installed, and nobody wants it")
+
+    def test_configurations_say_where_things_are_now(self):
+        share = self.prefix / "share" / "sluice" / "conf"
+        installed = str(share)[len(str(self.root)):]
+        named = set()
+        for path in (path for path in share.rglob("*") if path.suffix in (".toml", ".md")):
+            text = path.read_text()
+            self.assertNotIn("build/sluice", text, path)
+            self.assertEqual(re.findall(r"(?<![\w/(-])conf/\w+", text), [], path)
+            named.update(re.findall(re.escape(installed) + r"/[\w./-]*\w", text))
+            if path.suffix == ".toml":  # comments alone are others
+                self.assertEqual(tomllib.loads(text), tomllib.loads((ROOT / "conf" / path.relative_to(share)).read_text()))
+        self.assertGreater(len(named), 5)
+        self.assertEqual([file for file in named if not (self.root / file.lstrip("/")).exists()], [])
+
+    def test_scenarios_are_found_where_they_are_installed(self):
+        said_here = subprocess.run([PROGRAM["sluice-fabric"], "list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        self.assertTrue(said_here.startswith("conf/scenarios/"), said_here[:100])
+        folder = str(self.prefix / "share/sluice/conf/scenarios")[len(str(self.root)):]
+        code = pathlib.Path(PROGRAM["sluice-fabric"]).read_bytes()
+        self.assertIn(folder.encode(), code)
 
     def test_licenses_of_the_page_are_whole(self):
         text = (self.prefix / "share/doc/sluice/LICENSE.page").read_text()

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import time
 
-from clean_root import CleanRoot
+from clean_root import CleanRoot, archive, enter
 from late_worker_test import StoppedThread
 from programs import NAMES, ROOT, loopback, main, said, unittest
 
@@ -40,16 +40,34 @@ def sums(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.deb")}
 
 
+class Lacking(Exception):
+    """What this machine does not have for a step, and why."""
+
+
 @unittest.skipUnless(loopback.LONG and os.geteuid() == 0, "packages are built and tried as root with --long")
 class Packages(loopback.Case):
+    no_namespaces = None  # or why not
+
     def test_a_life_from_the_sources_to_a_purge(self):
         self.packages = ROOT / "out" / "package"
-        self.root = CleanRoot()
-        self.addCleanup(self.root.close)
+        self.lacking = {}  # {what: why}
+        if self.no_namespaces:
+            self.lacking["a clean root"] = self.no_namespaces
         for step in sorted(name for name in dir(self) if name.startswith("step_")):
             start = time.monotonic()
-            getattr(self, step)()
-            print(f"{step[5:].replace('_', ' ')}: {time.monotonic() - start:.0f} s", flush=True)
+            said_of_it = step[5:].replace("_", " ")
+            try:
+                getattr(self, step)()
+                print(f"{said_of_it}: {time.monotonic() - start:.0f} s", flush=True)
+            except Lacking as reason:
+                print(f"{said_of_it}: not tried, {reason}", flush=True)
+        if self.lacking:
+            self.skipTest("; ".join(f"no {what}: {why}" for what, why in self.lacking.items()) + "; all else passed")
+
+    def need(self, *things):
+        for what in things:
+            if what in self.lacking:
+                raise Lacking(f"for there is no {what} here")
 
     def package(self, name):
         return next(self.packages.glob(f"{name}_*.deb"))
@@ -90,6 +108,12 @@ class Packages(loopback.Case):
     # --- installed ------------------------------------------------------------------------------------------------
 
     def step_3_it_is_installed_in_a_clean_root(self):
+        self.need("a clean root")
+        if not archive():
+            self.lacking["a clean root"] = "apt knows no archive of the distribution"
+            return
+        self.root = CleanRoot()
+        self.addCleanup(self.root.close)
         self.root.make()
         for name in ("sluice", "sluice-doc"):
             shutil.copy(self.package(name), self.in_root("/"))
@@ -104,9 +128,16 @@ class Packages(loopback.Case):
             self.assertTrue(self.in_root(f"/usr/share/man/{page}").exists())
         self.assertIn("Mike Bostock", self.in_root("/usr/share/doc/sluice/copyright").read_text())
         self.assertIn("`device`", self.in_root("/usr/share/doc/sluice-doc/references/configuration.md").read_text())
+        # Its own configurations, changed and added by a person.
+        default = self.in_root("/etc/sluice/sluice.toml")
+        self.assertEqual(default.read_text(), (ROOT / "conf" / "real.toml").read_text())
+        default.write_text(re.sub("net_af_packet(.),iface=eth.", r"net_null\1,no-rx=1", LAB))
+        self.in_root("/etc/sluice/lab.toml").write_text(LAB)
+        self.in_root("/etc/sluice/bad.toml").write_text("nonsense = 1\n")
 
     def step_4_an_ordinary_user_runs_what_it_brings(self):
-        run = "cd $(mktemp -d) && sluice-traffic generate {0}/smallest-traffic.toml --out . && mv h0.pcap in0.pcap && mv h1.pcap in1.pcap && " \
+        self.need("a clean root")
+        run = "cd $(mktemp -d) && sluice-traffic generate {0}/smallest-traffic.toml --out . && " \
               "sluiced --config {0}/smallest.toml --report report.json --assert verdict.lossless && cat report.json"
         text = self.root.run("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "sh", "-c", run.format("/usr/share/sluice/conf"))
         report = json.loads(text[text.index("\n{") + 1:])
@@ -115,13 +146,16 @@ class Packages(loopback.Case):
     # --- the service ----------------------------------------------------------------------------------------------
 
     def step_5_a_switch_is_a_service(self):
+        self.need("a clean root")
         root = self.root
+        if reason := root.why_no_boot():
+            self.lacking["systemd as first process"] = f"{reason} (units are verified by systemd-analyze, and the service by a socket of ours)"
+            return
         root.boot()
         for n in (1, 2):
             root.inside("ip", "link", "add", f"eth{n}", "type", "veth", "peer", "name", f"peer{n}")
             for name in (f"eth{n}", f"peer{n}"):
                 root.inside("ip", "link", "set", name, "up")
-        self.in_root("/etc/sluice/lab.toml").write_text(LAB)
         root.inside("systemctl", "start", "sluiced@lab")
         state = self.state("sluiced@lab", "ActiveState", "StatusText", "User", "NRestarts")
         self.assertEqual((state["ActiveState"], state["User"], state["NRestarts"]), ("active", "sluice", "0"))
@@ -141,6 +175,7 @@ class Packages(loopback.Case):
         self.assertEqual([line for line in self.journal("sluiced@lab", "--priority=warning").splitlines() if not line.startswith("fell_behind")], [])
 
     def step_6a_a_reload_is_told_and_two_switches_are_apart(self):
+        self.need("a clean root", "systemd as first process")
         root = self.root
         self.in_root("/etc/sluice/lab.toml").write_text(LAB + "nonsense = 1\n")
         root.inside("systemctl", "reload", "sluiced@lab")
@@ -149,13 +184,13 @@ class Packages(loopback.Case):
         self.in_root("/etc/sluice/lab.toml").write_text(LAB)
         root.inside("systemctl", "reload", "sluiced@lab")
         root.wait_for(lambda: "refused" not in self.state("sluiced@lab", "StatusText")["StatusText"], "a good reload is not told")
-        self.in_root("/etc/sluice/sluice.toml").write_text(re.sub("net_af_packet(.),iface=eth.", r"net_null\1,no-rx=1", LAB))
         root.inside("systemctl", "start", "sluiced")
         root.inside("systemctl", "stop", "sluiced")
         self.assertEqual(self.state("sluiced", "ActiveState", "Result"), {"ActiveState": "inactive", "Result": "success"})
         root.inside("sluicectl", "--socket", SOCKET, "hello")
 
     def step_6b_xdp_ports_need_what_the_unit_s_comments_say(self):
+        self.need("a clean root", "systemd as first process")
         root = self.root
         unit = self.in_root("/lib/systemd/system/sluiced@.service").read_text()
         comment = unit.split("For xdp: ports", 1)[1].split("# For cards", 1)[0]
@@ -179,13 +214,14 @@ class Packages(loopback.Case):
         self.in_root("/etc/sluice/xdp.toml").unlink()
 
     def step_7_what_cannot_get_better_is_not_tried_again(self):
-        self.in_root("/etc/sluice/bad.toml").write_text("nonsense = 1\n")
+        self.need("a clean root", "systemd as first process")
         self.root.inside("systemctl", "start", "sluiced@bad", status=1)
         self.wait_for_state("sluiced@bad", ActiveState="failed", ExecMainStatus="2", NRestarts="0")
         self.assertIn("refused", self.state("sluiced@bad", "StatusText")["StatusText"])
         self.assertIn("nonsense", self.journal("sluiced@bad", "--priority=err"))
 
     def step_8_a_killed_or_stuck_switch_is_started_anew(self):
+        self.need("a clean root", "systemd as first process")
         root = self.root
         root.inside("systemctl", "kill", "--signal=KILL", "sluiced@lab")
         self.wait_for_state("sluiced@lab", ActiveState="active", NRestarts="1")
@@ -204,36 +240,46 @@ class Packages(loopback.Case):
     # --- upgraded, removed, purged --------------------------------------------------------------------------------
 
     def upgrade(self):
-        """The package as a later version."""
+        """The package as a later version, with another default configuration."""
         tree = pathlib.Path(tempfile.mkdtemp(prefix="sluice-deb-"))
         self.addCleanup(shutil.rmtree, tree)
         said("dpkg-deb", "-R", self.package("sluice"), tree)
         control = tree / "DEBIAN" / "control"
         control.write_text(re.sub(r"^Version: .*", r"\g<0>+later", control.read_text(), flags=re.M))
+        with open(tree / "etc/sluice/sluice.toml", "a") as default:
+            default.write("# later\n")
         said("dpkg-deb", "--root-owner-group", "-b", tree, self.in_root("/later.deb"))
+        # Without a terminal apt asks so: what a person has changed stays.
+        self.root.inside("dpkg", "--force-confdef", "--force-confold", "--install", "/later.deb")
+        self.assertIn("+later", self.root.inside("dpkg-query", "-W", "-f", "${Version}", "sluice"))
 
     def step_9_an_upgrade_keeps_and_a_purge_takes(self):
+        self.need("a clean root")
         root = self.root
+        booted = "systemd as first process" not in self.lacking
         kept = self.in_root("/etc/sluice/sluice.toml").read_text()
-        before = self.state("sluiced@lab", "MainPID")
+        before = booted and self.state("sluiced@lab", "MainPID")
         self.upgrade()
-        root.inside("dpkg", "--install", "/later.deb")
-        self.assertIn("+later", root.inside("dpkg-query", "-W", "-f", "${Version}", "sluice"))
         self.assertEqual(self.in_root("/etc/sluice/sluice.toml").read_text(), kept)
+        self.assertTrue(self.in_root("/etc/sluice/sluice.toml.dpkg-dist").read_text().endswith("# later\n"))
         self.assertEqual(self.in_root("/etc/sluice/lab.toml").read_text(), LAB)
-        self.assertEqual(self.state("sluiced@lab", "MainPID"), before, "frames go on until somebody restarts the switch")
-        root.inside("systemctl", "restart", "sluiced@lab")
+        if booted:
+            self.assertEqual(self.state("sluiced@lab", "MainPID"), before, "frames go on until somebody restarts the switch")
+            root.inside("systemctl", "restart", "sluiced@lab")
 
         root.inside("dpkg", "--remove", "sluice-doc", "sluice")
-        self.assertEqual(root.inside("pgrep", "-c", "sluiced", any_status=True).strip(), "0")
+        if booted:
+            self.assertEqual(root.inside("pgrep", "-c", "sluiced", any_status=True).strip(), "0")
         self.assertEqual(self.in_root("/etc/sluice/sluice.toml").read_text(), kept)
         self.assertFalse(self.in_root("/usr/bin/sluiced").exists())
 
         root.inside("dpkg", "--purge", "sluice")
         self.assertEqual(sorted(path.name for path in self.in_root("/etc/sluice").iterdir()), ["bad.toml", "lab.toml"], "a person's own files stay")
         self.assertFalse(os.path.lexists(self.in_root("/usr/share/sluice")))
-        self.assertEqual(root.inside("ls", "/run/sluice", any_status=True), "")
+        self.assertFalse(os.path.lexists(self.in_root("/run/sluice")))
 
 
 if __name__ == "__main__":
+    if loopback.LONG and os.geteuid() == 0:
+        Packages.no_namespaces = enter()
     main()

@@ -1,4 +1,4 @@
-// Commands over many runs: sweep (and search), merge, compare, list.
+// Commands over many runs: sweep (and search), merge, compare.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -337,27 +337,6 @@ int compare_verb(const Arguments& arguments) {
     if (!before) return failed(before.error());
     if (!after) return failed(after.error());
     return say("{}", changes_text(compare_rows(*before, *after))), exit_done;
-}
-
-// The built-in scenarios: those of conf/scenarios beside the binary's sources, or where they are installed.
-int list_verb(const Arguments& arguments) {
-    const std::string folder = arguments.files.empty() ? "conf/scenarios" : arguments.files[0];
-    std::error_code error;
-    std::vector<std::filesystem::path> files;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error))
-        if (entry->path().extension() == ".toml") files.push_back(entry->path());
-    if (error)
-        return failed(fmt::format("{}: {}; do: name the folder of scenarios", folder, error.message()));
-    std::sort(files.begin(), files.end());
-    for (const auto& path : files) {
-        const auto file = load_fabric(path.string());
-        say("{:<40} {}\n", path.string(),
-            !file                             ? "cannot be read: " + file.error().front().text()
-            : file->scenario.question.empty() ? "(asks nothing)"
-                                              : file->scenario.question);
-    }
-    return exit_done;
 }
 
 }  // namespace sluice::fabric
