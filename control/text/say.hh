@@ -24,7 +24,8 @@ void say(fmt::format_string<What...> format, What&&... what) {
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // all_said() asks
 }
 
-// On stderr, with `priority` where journald reads it. Never fails: there is nobody left to tell.
+// On stderr, with `priority` where journald reads it, behind what was said before on stdout: both may be one
+// log. Never fails: there is nobody left to tell.
 template <class... What>
 void complain_as(Priority priority, fmt::format_string<What...> format, What&&... what) noexcept {
     static const bool has_priorities = goes_to_journal(STDERR_FILENO);
@@ -32,6 +33,7 @@ void complain_as(Priority priority, fmt::format_string<What...> format, What&&..
         fmt::memory_buffer text;
         if (has_priorities) fmt::format_to(std::back_inserter(text), "<{}>", static_cast<int>(priority));
         fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
+        static_cast<void>(std::fflush(stdout));  // all_said() asks
         static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
     } catch (...) {
         return;
