@@ -2,6 +2,28 @@
 from xml.sax.saxutils import escape
 
 INK, FAINT = '#222', '#ddd'
+UNSEEN = 0.8  # of a pixel: what a line may be beside its points
+
+
+def without_unseen(points, unseen=UNSEEN):
+    """The points that a line cannot do without (Ramer, Douglas, Peucker): the others are closer than `unseen` to the line without them."""
+    kept, parts = {0, len(points) - 1}, [(0, len(points) - 1)]
+    while parts:
+        first, last = parts.pop()
+        (x, y), (to_x, to_y) = points[first], points[last]
+        along, up = to_x - x, to_y - y
+        square = along * along + up * up
+        far, farthest = 0, None
+        for n in range(first + 1, last):
+            right, above = points[n][0] - x, points[n][1] - y
+            part = min(max((right * along + above * up) / square, 0), 1) if square else 0
+            away = (right - part * along) ** 2 + (above - part * up) ** 2
+            if away > far:
+                far, farthest = away, n
+        if far > unseen * unseen:
+            kept.add(farthest)
+            parts += [(first, farthest), (farthest, last)]
+    return [points[n] for n in sorted(kept)]
 
 
 class Drawing:
@@ -18,7 +40,7 @@ class Drawing:
                         f'stroke-width="{width}"/>')
 
     def path(self, points, color, dashed=False, width=1.6):
-        places = [f'{x:.1f},{y:.1f}' for x, y in points]
+        places = [f'{x:.1f},{y:.1f}' for x, y in without_unseen(points)]
         text = ' '.join(place for place, before in zip(places, [None, *places]) if place != before)
         dash = ' stroke-dasharray="5 4"' if dashed else ''
         self.out.append(f'<polyline points="{text}" fill="none" stroke="{color}" stroke-width="{width}"{dash}/>')
