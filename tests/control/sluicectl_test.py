@@ -112,11 +112,6 @@ class Ctl(Case):
         self.assertEqual(sorted(patterns), sorted({pattern for pattern, _, _ in COMMANDS}))
         self.assertEqual(self.everything(), self.everything())
 
-    def test_its_guide_is_its_help(self):
-        guide = (control.loopback.ROOT / "tools" / "sluicectl" / "README.md").read_text()
-        text = ctl(self, "help")
-        self.assertIn("".join("    " + line + "\n" if line else "\n" for line in text.splitlines()), guide)
-
     def test_words_that_mean_nothing_or_too_much(self):
         running = self.running()
         for line, words in (("prt show", ["perhaps port"]), ("port shwo", ["perhaps show"]), ("po s", ["show or set"]),

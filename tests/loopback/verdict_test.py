@@ -135,13 +135,10 @@ class Warnings(loopback.Case):
 
 
 class Smallest(loopback.Case):
-    """The smallest configuration of the README works with the traffic that goes with it, as it stands there."""
+    """The smallest configuration works with the traffic that goes with it, as it stands there."""
 
     def test_it_forwards_what_the_generator_makes(self):
         conf = loopback.ROOT / "conf"
-        readme = (loopback.ROOT / "README.md").read_text()
-        smallest = (conf / "smallest.toml").read_text()
-        self.assertIn("".join("    " + line if line.strip() else line for line in smallest.splitlines(keepends=True)), readme)
         folder = Switch(self, hosts=0).folder
         made = run([loopback.Programs.traffic, "generate", conf / "smallest-traffic.toml", "--out", folder])
         self.assertEqual(made.returncode, 0, made.stderr)
