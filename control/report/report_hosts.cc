@@ -122,6 +122,13 @@ Json host_json(const RunningSwitch& running, const HostConfig& host, const HostP
     return json;
 }
 
+// A quantile of nothing is null: as 0 it would be less than whatever it is compared with.
+Json null_if_empty(const Histogram& histogram, Json quantiles) {
+    if (histogram.count() == 0)
+        for (Json& each : quantiles) each = nullptr;
+    return quantiles;
+}
+
 Json milli_quantiles(const Histogram& histogram) {
     const auto value = [](Duration duration) { return duration.ps; };
     return {{"p50", value(histogram.quantile(500))},
@@ -157,8 +164,9 @@ std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
 }
 
 Json durations_json(const roce::FlowStatistics& statistics) {
-    return {{"completion_ns", quantiles_json(statistics.completion_time)},
-            {"slowdown_permille", milli_quantiles(statistics.slowdown)}};
+    const Histogram &times = statistics.completion_time, &slowdown = statistics.slowdown;
+    return {{"completion_ns", null_if_empty(times, quantiles_json(times))},
+            {"slowdown_permille", null_if_empty(slowdown, milli_quantiles(slowdown))}};
 }
 
 Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, Time now) {

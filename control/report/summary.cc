@@ -202,13 +202,15 @@ std::string flow_table(const Json& flows) {
                            "retransmitted", "paused");
     for (const auto& [name, flow] : flows.items()) {
         const auto took = [&](const char* which) {
-            return number(flow["messages"]) == 0 ? "-" : time_text(number(flow["completion_ns"][which]));
+            const Json& time = flow["completion_ns"][which];
+            return time.is_null() ? "-" : time_text(number(time));
         };
+        const Json& slowdown = flow["slowdown_permille"]["p99"];
         text += fmt::format(
             "{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", name,
             grouped(number(flow["messages"])),
             fmt::format("{:.3f} Gb/s", flow["throughput_bps"].get<double>() / 1e9), took("p50"), took("p99"),
-            took("max"), fmt::format("{:.2f}", flow["slowdown_permille"]["p99"].get<double>() / 1e3),
+            took("max"), slowdown.is_null() ? "-" : fmt::format("{:.2f}", slowdown.get<double>() / 1e3),
             grouped(number(flow["cnp_received_packets"])), grouped(number(flow["retransmitted_packets"])),
             time_text(number(flow["paused_ns"])));
     }

@@ -27,6 +27,9 @@ const Json& sample() {
         "verdict": {"lossless": true, "reasons": [], "interrupted": false},
         "flows": [{"name": "in cast", "throughput_bps": 60000000000, "completion_ns": {"p99": 1500}},
                   {"name": "b.c", "throughput_bps": 30000000000, "completion_ns": {"p99": 2500}}],
+        "phases": {"idle": {"flows": [{"name": "in cast", "throughput_bps": 0, "completion_ns": {"p99": null}},
+                                      {"name": "b.c", "throughput_bps": 0, "completion_ns": {"p99": 2500}}]}},
+        "collectives": [{"name": "ring", "step_ns": {"p50": null}, "straggler": {"host": null}}],
         "switches": {"leaf1": {"ports": {"h1": {"drops": {}, "load_ppm": 500000, "up": true},
                                          "h2": {"drops": {"no_route": 3}, "load_ppm": 100000, "up": false}}}},
         "pauses": []})");
@@ -111,6 +114,34 @@ TEST(Expression, NoFigureAtAllIsFalse) {
         CHECK(says(judged.wrong, "no figure"));
     }
     CHECK(holds("count pauses.* eq 0"));
+}
+
+TEST(Expression, AFigureOfNothingMeetsNothing) {
+    const Json& idle = sample()["phases"]["idle"];
+    const auto wrong_of = [&](const std::string& text, const Json& report) {
+        const auto expression = Expression::parse(text);
+        if (!expression) FAIL((text + ": " + expression.error()).c_str());
+        STRCMP_EQUAL("", expression->check(report).c_str());
+        const Judgment judged = expression->judge(report, &idle);
+        CHECK_FALSE(judged.met);
+        return judged.wrong;
+    };
+    for (const char* text : {"flows.'in cast'.completion_ns.p99 lt 1s", "all flows.*.completion_ns.p99 lt 1s",
+                             "none flows.*.completion_ns.p99 ge 1s", "flows.'in cast'.completion_ns.p99 ne 0",
+                             "flows.'in cast'.completion_ns.p99 eq 0"})
+        STRCMP_EQUAL("no message completed", wrong_of(text, idle).c_str());
+    for (const char* text : {"max flows.*.completion_ns.p99 lt 1s",
+                             "flows.'in cast'.completion_ns.p99 over flows.1.completion_ns.p99 le 1",
+                             "flows.1.completion_ns.p99 over max flows.*.completion_ns.p99 ge 0"})
+        STRCMP_EQUAL("flows.in cast.completion_ns.p99 is null: no message completed",
+                     wrong_of(text, idle).c_str());
+    CHECK(
+        says(wrong_of("flows.0.completion_ns.p99 ratio to idle le 9", sample()), "no message completed in"));
+    CHECK(says(wrong_of("collectives.ring.step_ns.p50 lt 1s", sample()), "no step ended"));
+    CHECK(says(wrong_of("collectives.ring.straggler.host ne h1", sample()), "there is none"));
+    CHECK(holds("collectives.ring.straggler.host eq null"));
+    for (const char* text : {"jain flows.*.throughput_bps ge 0.5", "imbalance flows.*.throughput_bps le 1.5"})
+        CHECK(says(wrong_of(text, idle), "all of flows.*.throughput_bps are 0"));
 }
 
 TEST(Expression, ARatioIsToTheSameFigureOfThePhase) {

@@ -147,6 +147,8 @@ Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMom
         sum += times.back();
         completion = (ended - plan.settings.start).ps;
     }
+    // A duration of no step is null: as 0 it would be less than whatever it is compared with.
+    const auto of_steps = [&](std::int64_t ps) { return times.empty() ? Json(nullptr) : Json(ps / 1000); };
     const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
     const std::uint64_t bandwidth = per_second(plan.settings.bytes, mean);
     const roce::BusFactor factor = roce::bus_factor(plan.settings.kind, plan.settings.ranks);
@@ -157,11 +159,11 @@ Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMom
             {"bytes", plan.settings.bytes},
             {"steps", times.size()},
             {"step_ns",
-             {{"mean", static_cast<std::int64_t>(mean) / 1000},
-              {"p50", quantile(times, 500) / 1000},
-              {"p99", quantile(times, 990) / 1000},
-              {"max", quantile(times, 1000) / 1000}}},
-            {"completion_ns", completion / 1000},
+             {{"mean", of_steps(static_cast<std::int64_t>(mean))},
+              {"p50", of_steps(quantile(times, 500))},
+              {"p99", of_steps(quantile(times, 990))},
+              {"max", of_steps(quantile(times, 1000))}}},
+            {"completion_ns", of_steps(completion)},
             {"algorithm_bandwidth_bps", bandwidth},
             {"bus_bandwidth_bps", bandwidth * factor.numerator / factor.denominator},
             {"straggler", straggler_json(members, from.steps, to.steps)},
@@ -202,7 +204,9 @@ Json collectives_between(const Fabric& fabric, const std::vector<CollectiveMomen
 
 std::string collective_table(const Json& collectives) {
     if (collectives.empty()) return {};
-    const auto time = [](const Json& ns) { return text_of_time(ns.get<std::int64_t>()); };
+    const auto time = [](const Json& ns) {
+        return ns.is_null() ? std::string("-") : text_of_time(ns.get<std::int64_t>());
+    };
     std::string text = fmt::format("\n{:<20}{:>8}{:>8}{:>12}{:>12}{:>12}{:>16}  {}\n", "collective", "ranks",
                                    "steps", "p50", "p99", "max", "bus bandwidth", "last");
     for (const Json& each : collectives) {

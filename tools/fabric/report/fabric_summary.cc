@@ -164,7 +164,8 @@ std::string flow_table(const Json& flows) {
     std::vector<const Json*> sorted;
     for (const Json& flow : flows) sorted.push_back(&flow);
     const auto worst = [](const Json* a, const Json* b) {
-        return number((*a)["slowdown_permille"]["p99"]) > number((*b)["slowdown_permille"]["p99"]);
+        const Json &slow = (*a)["slowdown_permille"]["p99"], &other = (*b)["slowdown_permille"]["p99"];
+        return (slow.is_null() ? 0 : number(slow)) > (other.is_null() ? 0 : number(other));
     };
     std::stable_sort(sorted.begin(), sorted.end(), worst);
     if (sorted.empty()) return {};
@@ -173,7 +174,7 @@ std::string flow_table(const Json& flows) {
                                    "messages", "p50", "p99", "slowdown", "CNPs", "resent", "paused");
     for (std::size_t n = 0; n < std::min(sorted.size(), most_flows); ++n) {
         const Json& flow = *sorted[n];
-        const bool any = number(flow["messages"]) != 0;
+        const bool any = !flow["completion_ns"]["max"].is_null();
         text += fmt::format(
             "{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n", flow["name"].get<std::string>(),
             gigabits_text(flow["throughput_bps"]), grouped(number(flow["messages"])),

@@ -112,11 +112,22 @@ double fold(Function function, const std::vector<double>& values) {
             return quantile(values, 990);
         case Function::p999:
             return quantile(values, 999);
-        case Function::jain:  // 1 when nobody has anything
-            return squares == 0 ? 1 : sum * sum / (count * squares);
-        default:  // imbalance, likewise
-            return sum == 0 ? 1 : most * count / sum;
+        case Function::jain:
+            return sum * sum / (count * squares);
+        default:  // imbalance
+            return most * count / sum;
     }
+}
+
+// Why the figure `where` is null: there was nothing to measure.
+std::string null_reason(const std::string& where) {
+    const auto has = [&](std::string_view part) { return where.find(part) != where.npos; };
+    if (has("step_ns.") || (has("collectives.") && has("completion_ns"))) return "no step ended";
+    return has("completion_ns.") || has("slowdown_permille.") ? "no message completed" : "there is none";
+}
+
+std::string null_text(const std::string& where) {
+    return fmt::format("{} is null: {}", where, null_reason(where));
 }
 
 }  // namespace
@@ -240,7 +251,7 @@ tl::expected<Expression, std::string> Expression::parse(const std::string& text)
     return made;
 }
 
-tl::expected<std::vector<Expression::Term>, std::string> Expression::Measure::terms(
+tl::expected<std::vector<Expression::Term>, std::string> Expression::Measure::figures(
     const Json& report) const {
     const auto found = path.find(report);
     if (!found) return Refusal(found.error());
@@ -254,12 +265,28 @@ tl::expected<std::vector<Expression::Term>, std::string> Expression::Measure::te
         if (each.value->is_structured()) return Refusal(each.path + " is no single figure");
         terms.push_back({each.path, *each.value});
     }
-    if (function == Function::single || is_judging(function) || terms.empty()) return terms;
+    const bool folds = function != Function::single && !is_judging(function);
+    for (const Term& term : terms)
+        if (folds && !term.value.is_number() && !term.value.is_null())
+            return Refusal(fmt::format("{} is no number", term.where));
+    return terms;
+}
+
+tl::expected<std::vector<Expression::Term>, std::string> Expression::Measure::terms(
+    const Json& report) const {
+    auto found = figures(report);
+    if (!found || found->empty() || function == Function::count || function == Function::single ||
+        is_judging(function))
+        return found;
+    const std::vector<Term>& terms = *found;
     std::vector<double> values;
     for (const Term& term : terms) {
-        if (!term.value.is_number()) return Refusal(fmt::format("{} is no number", term.where));
+        if (term.value.is_null()) return Refusal(null_text(term.where));
         values.push_back(number(term.value));
     }
+    if ((function == Function::jain || function == Function::imbalance) &&
+        std::all_of(values.begin(), values.end(), [](double value) { return value == 0; }))
+        return Refusal(fmt::format("all of {} are 0: there is nothing to share", path.text()));
     const double folded = fold(function, values);
     std::string where = path.text();
     for (std::size_t n = 0; n < values.size(); ++n)
@@ -288,9 +315,11 @@ std::string Expression::divide(std::vector<Term>& terms, const Json& report) con
     if (!by) return by.error();
     if (by->empty()) return "no figure matches " + divisor_->path.text();
     const Term& divisor = by->front();
+    if (divisor.value.is_null()) return null_text(divisor.where);
     if (!divisor.value.is_number()) return divisor.where + " is no number";
     if (number(divisor.value) == 0) return fmt::format("{} is 0", divisor_->path.text());
     for (Term& term : terms) {
+        if (term.value.is_null()) return null_text(term.where);
         if (!term.value.is_number()) return term.where + " is no number";
         term.value = number_json(number(term.value) / number(divisor.value));
     }
@@ -314,7 +343,12 @@ Judgment Expression::judge(const Json& report, const Json* baseline) const {
         for (std::size_t n = 0; n < found->size(); ++n) {
             Json& value = (*found)[n].value;
             if (!value.is_number() || !(*base)[n].value.is_number())
-                return {false, {}, {}, (*found)[n].where + " is no number"};
+                return {false,
+                        {},
+                        {},
+                        value.is_null()              ? null_text((*found)[n].where)
+                        : (*base)[n].value.is_null() ? null_text((*base)[n].where) + " in " + *baseline_
+                                                     : (*found)[n].where + " is no number"};
             const double before = number((*base)[n].value);
             if (before == 0)
                 return {false,
@@ -328,6 +362,8 @@ Judgment Expression::judge(const Json& report, const Json* baseline) const {
     if (found->empty()) return {false, nullptr, path, "no figure matches " + path};
     Judgment judgment;
     for (const Term& term : *found) {
+        if (term.value.is_null() && wanted_ != "null" && measure_.function != Function::count)
+            return {false, nullptr, term.where, null_reason(term.where)};
         const auto held = holds(term.value);
         if (!held) return {false, term.value, term.where, held.error()};
         const bool decides = measure_.function == Function::all ? !*held : *held;
@@ -345,19 +381,15 @@ std::string Expression::check(const Json& report) const {
         if (path.find(grows) != std::string::npos) return {};
     if (!found) return found.error();
     if (found->empty()) return fmt::format("no figure matches {}", path);
-    if (measure_.function == Function::single && found->size() > 1) return measure_.terms(report).error();
-    for (const FoundFigure& each : *found)
-        if (each.value->is_structured() && measure_.function != Function::count)
-            return each.path + " is no single figure";
+    const auto figures = measure_.figures(report);
+    if (!figures) return figures.error();
     if (divisor_) {
-        const auto by = divisor_->terms(report);
+        const auto by = divisor_->figures(report);
         if (!by) return by.error();
         if (by->empty()) return fmt::format("no figure matches {}", divisor_->path.text());
     }
     if (baseline_ || divisor_) return {};
-    const auto judged = measure_.terms(report);
-    if (!judged) return judged.error();
-    for (const Term& term : *judged)
+    for (const Term& term : *figures)
         if (const auto held = holds(term.value); !held && !term.value.is_null()) return held.error();
     return {};
 }

@@ -13,7 +13,8 @@
 // ? stand for any characters of a part; a part with dots or blanks stands in 'quotes'; an entry of a list
 // goes by its name, or by its index. OP: eq ne lt le gt ge, or == != < <= > >=. VALUE has the units of a
 // configuration: 90G, 400KB, 2ms, 5%; a quotient has none but %. Without OP the figure is true or false. No
-// figure at all makes the assertion false.
+// figure at all makes the assertion false, and so does one that is null, as the quantiles of no message are,
+// or jain and imbalance of nothing but zeros.
 #pragma once
 
 #include <functional>
@@ -97,6 +98,9 @@ class Expression {
         Function function = Function::single;
         FigurePath path;
 
+        // The figures as they are (of `count` their number); where they are folded, numbers or null.
+        tl::expected<std::vector<Term>, std::string> figures(const nlohmann::ordered_json& report) const;
+        // Folded. A null among them is an error: a quantile of nothing is less than nothing.
         tl::expected<std::vector<Term>, std::string> terms(const nlohmann::ordered_json& report) const;
     };
     static tl::expected<Measure, std::string> parse_measure(const std::vector<std::string>& words,

@@ -22,9 +22,12 @@ std::uint64_t sum_over(const Json& list, const char* figure) {
     return sum;
 }
 
-std::uint64_t most_over(const Json& flows, const char* figure, const char* quantile) {
-    std::uint64_t most = 0;
-    for (const Json& each : flows) most = std::max(most, each[figure][quantile].get<std::uint64_t>());
+// Null: no message has completed.
+Json most_over(const Json& flows, const char* figure, const char* quantile) {
+    Json most;
+    for (const Json& each : flows)
+        if (const Json& one = each[figure][quantile]; !one.is_null() && (most.is_null() || one > most))
+            most = one;
     return most;
 }
 
