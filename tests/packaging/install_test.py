@@ -50,6 +50,8 @@ class Installed(loopback.Case):
             text = path.read_text()
             self.assertNotIn("build/sluice", text, path)
             self.assertEqual(re.findall(r"(?<![\w/(-])conf/\w+", text), [], path)
+            links = re.findall(r"\[[^\]]*\]\(([^)#:]+)", text) if path.suffix == ".md" else []
+            self.assertEqual([link for link in links if not (path.parent / link).exists()], [], path)
             named.update(re.findall(re.escape(installed) + r"/[\w./-]*\w", text))
             if path.suffix == ".toml":  # comments alone are others
                 self.assertEqual(tomllib.loads(text), tomllib.loads((ROOT / "conf" / path.relative_to(share)).read_text()))

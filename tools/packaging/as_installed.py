@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Installed configurations and guides say where things are now: `sluiced` for `build/sluiced`, `/usr/share/sluice/conf/` for `conf/`.
+"""Installed configurations and guides say where things are now: `sluiced` for `build/sluiced`, `/usr/share/sluice/conf/` for `conf/`, and
+the words alone of a link to what is not installed.
 
 as_installed.py CONF [FOLDER]    CONF: their folder, under the prefix ($MESON_INSTALL_PREFIX); FOLDER: whose files, CONF unless said
 """
@@ -8,12 +9,15 @@ import pathlib
 import re
 import sys
 
-# A command's path, and what a command is given. A link's target is relative and stays.
+# A command's path, and what a command is given. A link's target is relative and is none of these.
 PROGRAM = re.compile(r"(?<![\w/.-])build/(?=sluice)")
 FILE = re.compile(r"(?<![\w/.(-])conf/(?=[\w*])")
+LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")
 
 
-def as_installed(text, conf):
+def as_installed(text, conf, folder):
+    """`text` of a file in `folder`."""
+    text = LINK.sub(lambda link: link[0] if (folder / link[2]).exists() else link[1], text)
     return FILE.sub(f"{conf}/", PROGRAM.sub("", text))
 
 
@@ -28,7 +32,7 @@ def main(words):
             continue
         there = path.stat()
         text = path.read_text()
-        changed = as_installed(text, conf)
+        changed = as_installed(text, conf, path.parent)
         if changed != text:
             path.write_text(changed)
             os.utime(path, ns=(there.st_atime_ns, there.st_mtime_ns))

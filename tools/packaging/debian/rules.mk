@@ -37,5 +37,9 @@ override_dh_installsystemd:
 execute_before_dh_installsystemd:
 	dh_installsysusers
 
+# Links of guides lead to files as they are named.
+override_dh_compress:
+	dh_compress -X.md -X.txt
+
 override_dh_dwz:
 	# It saves a tenth of the debugging symbols and takes as long as the compiler.
