@@ -3,17 +3,25 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
+#include <rte_mempool.h>
+#include <rte_version.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <span>
+#include <string_view>
 
 #include "dataplane/base/packet.hh"
 
 namespace sluice {
+
+using namespace std::string_view_literals;
+
 namespace {
 
 // EAL is one a process, and so is its log; nothing else in Sluice is.
@@ -61,6 +69,14 @@ std::size_t wanted_bytes(const EalOptions& options) { return options.memory_byte
 void ensure_runtime_directory() {
     if (geteuid() == 0 || std::getenv("XDG_RUNTIME_DIR") != nullptr) return;
     static_cast<void>(setenv("XDG_RUNTIME_DIR", "/tmp", 0));
+}
+
+// DPDK makes every pool with these operations before it takes those that it is to have. They are a driver of
+// its own, which is found at run time.
+bool has_ring_driver() {
+    const std::span known(rte_mempool_ops_table.ops, rte_mempool_ops_table.num_ops);
+    return std::ranges::any_of(known,
+                               [](const rte_mempool_ops& one) { return "ring_mp_mc"sv == one.name; });
 }
 
 }  // namespace
@@ -113,6 +129,11 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
         return tl::unexpected(std::string("DPDK does not start: ") + rte_strerror(rte_errno) + " (" +
                               log_since(0) + ")");
     eal.running_ = true;
+    if (!has_ring_driver())
+        return tl::unexpected(
+            std::string("DPDK has no librte_mempool_ring, without which it makes no memory pool; do: install "
+                        "librte-mempool-ring for ") +
+            rte_version());
     if (std::string error = reserve_packet_meta(); !error.empty()) return tl::unexpected(std::move(error));
     return eal;
 }

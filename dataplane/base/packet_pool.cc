@@ -178,7 +178,9 @@ int make_depot(rte_mempool* pool) {
     return 0;
 }
 
+// DPDK frees a pool that it cannot complete with the first operations that it knows, which may be these.
 void free_depot(rte_mempool* pool) {
+    if (pool->pool_data == nullptr) return;
     rte_stack_free(depot_of(pool).batches);
     rte_free(pool->pool_data);
 }
