@@ -75,8 +75,7 @@ void ensure_runtime_directory() {
 // its own, which is found at run time.
 bool has_ring_driver() {
     const std::span known(rte_mempool_ops_table.ops, rte_mempool_ops_table.num_ops);
-    return std::ranges::any_of(known,
-                               [](const rte_mempool_ops& one) { return "ring_mp_mc"sv == one.name; });
+    return std::ranges::any_of(known, [](const rte_mempool_ops& one) { return "ring_mp_mc"sv == one.name; });
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ constexpr std::array verbs{
         "charts and tables"},
     VerbHelp{"compare", "DIR DIR", "",
              "says what changed between two sweeps, with the spread over their runs"},
-    VerbHelp{"list", "[DIR]", "", "names scenarios with their questions; default: conf/scenarios, else those that are installed"},
+    VerbHelp{"list", "[DIR]", "",
+             "names scenarios with their questions; default: conf/scenarios, else those that are installed"},
     VerbHelp{"reference", "", "", "prints every key of a fabric, and its default"},
     VerbHelp{"man", "", "", "prints the man page in troff"},
 };
