@@ -67,13 +67,13 @@ def strange(block):
     return found
 
 
-def script(commands):
+def script(commands, aside):
     """The commands for one bash: each says its number, its exit status and, between two of these, its output. One that goes on behind the
-    others has its output elsewhere, and is awaited where it listens."""
+    others has its output in the file `aside`, and is awaited where it listens."""
     lines = ["exec 2>&1"]
     for number, command in enumerate(commands):
         if command.endswith(" &"):
-            lines.append(f"{{ {command[:-2]}; }} >background.txt 2>&1 </dev/null &")
+            lines.append(f"{{ {command[:-2]}; }} >{aside} 2>&1 </dev/null &")
             if socket := re.search(r"--socket (\S+)", command):
                 lines.append(f"until [ -S {socket[1]} ]; do kill -0 $! || break; sleep 0.02; done; status=0")
         else:
@@ -85,7 +85,7 @@ def script(commands):
 def run(scratch, commands, apart=False):
     """[(exit status, [line])] of each; `apart`: as root in the tree itself, in namespaces that go with the shell."""
     where = {"cwd": ROOT} if apart else {"cwd": scratch.path, **unprivileged()}
-    done = subprocess.run([*(OWN if apart else []), "bash"], input=script(commands), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    done = subprocess.run([*(OWN if apart else []), "bash"], input=script(commands, scratch.path / "aside.txt"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                           env=scratch.environment, timeout=2 * PATIENCE_S, **where)
     outputs, before = [], []
     for line in done.stdout.splitlines():
@@ -102,7 +102,7 @@ def run(scratch, commands, apart=False):
 
 def masked(line):
     """A line without its figures, for what no two runs have in common."""
-    return re.sub(r"\s+", " ", re.sub(r"\d+(?:[ .:]\d+)*(?: ?(?:ns|us|ms|s|[KMG]?B|[KMG]bits/sec|[KMG]Bytes))?\b", "#", line)).strip()
+    return re.sub(r"\s+", " ", re.sub(r"(?:[\da-f]{2}:){5}[\da-f]{2}|\d+(?:[ .:]\d+)*(?: ?(?:ns|us|ms|s|[KMG]?B|[KMG]bits/sec|[KMG]Bytes))?\b", "#", line)).strip()
 
 
 def difference(wanted, got):
