@@ -367,7 +367,7 @@ class BuiltIn(Scenarios):
         "sonic-storage-q3q4": ['host.h5.cc="none"', 'host.h6.cc="none"'],
         "spine-loss": ['host.default.retry_count=0'],
         "switch-reset": ['host.default.retry_count=0'],
-        "sustained": ['flow.pairs.from="leaf1"'],
+        "sustained": ['flow.across.from="leaf1"'],
         "three-classes": ['flow.tcp.dscp=26'],
         "threshold-change": ['event.0.do="sw1: set wred.roce.green_min 20KB"', 'event.1.do="sw1: set wred.roce.green_max 800KB"'],
         "victim": ['host.default.cc="none"'],

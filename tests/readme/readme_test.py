@@ -200,7 +200,7 @@ class Machinery(unittest.TestCase):
 
 
 def main():
-    GIVEN.update(zip(PROGRAMS_IN_ORDER, map(pathlib.Path, sys.argv[1:])))
+    GIVEN.update(zip(PROGRAMS_IN_ORDER, (pathlib.Path(path).resolve() for path in sys.argv[1:])))  # Meson may give relative ones
     sys.argv[3:7] = []
     loopback.main()
 
