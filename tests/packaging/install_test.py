@@ -89,6 +89,18 @@ class Installed(loopback.Case):
             self.assertTrue(start[2].endswith(f"/sluice/{switch}.toml"), start[2])
             self.assertEqual(start[3], f"/run/sluice/{switch}.sock")
 
+    def test_units_say_what_the_service_is_promised_to_do(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as refused:
+            refused.write("nonsense = 1\n")
+            refused.flush()
+            status = subprocess.run([PROGRAM["sluiced"], "--config", refused.name], capture_output=True).returncode
+        for unit in UNITS:
+            lines = (self.units / unit).read_text().splitlines()
+            for line in ("Type=notify", "User=sluice", "Restart=on-failure", f"RestartPreventExitStatus={status}", "NoNewPrivileges=yes",
+                         "ExecReload=/bin/kill -HUP $MAINPID"):
+                self.assertIn(line, lines, unit)
+            self.assertTrue(any(re.fullmatch(r"WatchdogSec=[1-9]\d*", line) for line in lines), unit)
+
     @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
     def test_units_are_verified_and_closed_enough(self):
         root = pathlib.Path(tempfile.mkdtemp(dir=self.root))

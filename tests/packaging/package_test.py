@@ -143,6 +143,23 @@ class Packages(loopback.Case):
         report = json.loads(text[text.index("\n{") + 1:])
         self.assertTrue(report["verdict"]["lossless"] and report["verdict"]["lossless_packets"] > 0, report["verdict"])
 
+        self.assertIn("/usr/share/sluice/conf/scenarios/baseline.toml ", self.root.run("sluice-fabric", "list"))
+        self.root.run("sluice-fabric", "check", "/usr/share/sluice/conf/fabrics/leaf-spine.toml")
+
+    def step_4b_a_driver_of_dpdk_that_is_not_there_is_named(self):
+        self.need("a clean root")
+        [driver] = self.in_root("/usr/lib").glob("*-linux-gnu/dpdk/pmds-*/librte_mempool_ring.so.*.*")
+        elsewhere = self.in_root("/driver")
+        others = [link for link in driver.parent.glob("librte_mempool_ring.so.*") if link != driver]
+        for link in others:
+            link.unlink()
+        shutil.move(driver, elsewhere)
+        done = self.root.run("sh", "-c", "sluiced --config /usr/share/sluice/conf/incast.toml 2>&1; test $? = 1")
+        self.assertIn("do: install librte-mempool-ring", done)
+        shutil.move(elsewhere, driver)
+        for link in others:
+            link.symlink_to(driver.name)
+
     # --- the service ----------------------------------------------------------------------------------------------
 
     def step_5_a_switch_is_a_service(self):
