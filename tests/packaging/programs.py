@@ -23,7 +23,8 @@ def said(*command, status=0):
 
 
 def main():
-    PROGRAM.update(zip(NAMES, sys.argv[1:1 + len(NAMES)]))
+    # Meson may give paths relative to the build, and a test may be elsewhere.
+    PROGRAM.update(zip(NAMES, (str(pathlib.Path(path).resolve()) for path in sys.argv[1:1 + len(NAMES)])))
     sys.argv[3:1 + len(NAMES)] = []
     loopback.main()
 
