@@ -89,12 +89,17 @@ std::string sluiced_man_page() {
     page.heading("SERVICE").paragraph(service).paragraph(manager);
     page.heading("FILES");
     page.entry("/etc/sluice/sluice.toml", "", "the configuration of the service");
+    page.entry("/usr/share/sluice/conf", "",
+               "configurations to begin with; their comments say how each is run");
     page.entry("/run/sluice/sluice.sock", "", "its control socket, where sluicectl(1) looks for it");
     page.entry("/var/lib/sluice", "", "where a client's config save NAME writes");
     page.heading("EXAMPLE").lines(
+        "sluice-traffic generate /usr/share/sluice/conf/smallest-traffic.toml --out .\n"
+        "sluiced --config /usr/share/sluice/conf/smallest.toml --assert verdict.lossless\n"
         "sluiced --config sluice.toml --check\n"
         "sluiced --config sluice.toml --report report.json --assert verdict.lossless");
-    page.heading("SEE ALSO").paragraph("sluice.toml(5), sluicectl(1), sluice-traffic(1), sluice-fabric(1)");
+    page.heading("SEE ALSO")
+        .paragraph("sluice.toml(5), sluicectl(1), sluice-traffic(1), sluice-fabric(1), sluice-import(1)");
     return page.text();
 }
 

@@ -103,6 +103,8 @@ std::string EthdevPort::open_software_device() {
     const DeviceText text = parse_device(spec_.device);
     if (const auto refused = refused_frames(text, spec_.device, spec_.nic.mtu, data_bytes))
         return " " + refused->wrong + "; do: " + refused->remedy;
+    if (text.has("net_af_packet") && !KernelInterface::named(text.interface))
+        return ": there is no interface " + text.interface + "; do: name one that ip link shows";
     std::string device = with_defaults(spec_.device, data_bytes);
     if (text.has("xdp")) {
         auto prepared = Steering::prepare(text.interface);

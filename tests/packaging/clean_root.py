@@ -90,6 +90,7 @@ class CleanRoot:
 
     def nspawn(self, *more):
         return ["systemd-nspawn", "--register=no", "--keep-unit", f"--directory={self.path}", "--private-network", "--capability=CAP_BPF,CAP_IPC_LOCK",
+                "--system-call-filter=bpf",  # for XDP ports
                 "--bind-ro=/sys/module",  # hidden otherwise, and DPDK does not start without
                 *more]
 

@@ -97,7 +97,7 @@ class Installed(loopback.Case):
         for unit in UNITS:
             lines = (self.units / unit).read_text().splitlines()
             for line in ("Type=notify", "User=sluice", "Restart=on-failure", f"RestartPreventExitStatus={status}", "NoNewPrivileges=yes",
-                         "ExecReload=/bin/kill -HUP $MAINPID"):
+                         "ExecReload=/bin/sh -c \"kill -HUP ${MAINPID}\""):
                 self.assertIn(line, lines, unit)
             self.assertTrue(any(re.fullmatch(r"WatchdogSec=[1-9]\d*", line) for line in lines), unit)
 

@@ -82,6 +82,12 @@ class Packages(loopback.Case):
     def journal(self, unit, *words):
         return self.root.inside("journalctl", "--quiet", "--no-pager", "--output=cat", f"--unit={unit}", *words)
 
+    def start(self, unit, status=0):
+        try:
+            self.root.inside("systemctl", "start", unit, status=status)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.journal(unit)}") from None
+
     def in_root(self, path):
         return pathlib.Path(f"{self.root.path}/{path}")
 
@@ -173,7 +179,7 @@ class Packages(loopback.Case):
             root.inside("ip", "link", "add", f"eth{n}", "type", "veth", "peer", "name", f"peer{n}")
             for name in (f"eth{n}", f"peer{n}"):
                 root.inside("ip", "link", "set", name, "up")
-        root.inside("systemctl", "start", "sluiced@lab")
+        self.start("sluiced@lab")
         state = self.state("sluiced@lab", "ActiveState", "StatusText", "User", "NRestarts")
         self.assertEqual((state["ActiveState"], state["User"], state["NRestarts"]), ("active", "sluice", "0"))
         self.assertTrue(state["StatusText"].startswith("2 of 2 ports up"), state)
@@ -201,7 +207,7 @@ class Packages(loopback.Case):
         self.in_root("/etc/sluice/lab.toml").write_text(LAB)
         root.inside("systemctl", "reload", "sluiced@lab")
         root.wait_for(lambda: "refused" not in self.state("sluiced@lab", "StatusText")["StatusText"], "a good reload is not told")
-        root.inside("systemctl", "start", "sluiced")
+        self.start("sluiced")
         root.inside("systemctl", "stop", "sluiced")
         self.assertEqual(self.state("sluiced", "ActiveState", "Result"), {"ActiveState": "inactive", "Result": "success"})
         root.inside("sluicectl", "--socket", SOCKET, "hello")
@@ -214,25 +220,26 @@ class Packages(loopback.Case):
         settings = "".join(line[4:] for line in comment.splitlines(keepends=True) if line.startswith("#   "))
         self.assertTrue(settings.startswith("[Service]\nAmbientCapabilities=") and settings.count("\n") == 3, settings)
         for n in (3, 4):
-            root.inside("ip", "link", "add", f"eth{n}", "numrxqueues", "1", "numtxqueues", "1", "type", "veth", "peer", "name", f"peer{n}")
+            one = ("numrxqueues", "1", "numtxqueues", "1")  # veth takes a program only where the peer sends by no more queues than it receives
+            root.inside("ip", "link", "add", f"eth{n}", *one, "type", "veth", "peer", "name", f"peer{n}", *one)
             for name in (f"eth{n}", f"peer{n}"):
                 root.inside("ip", "link", "set", name, "up")
         self.in_root("/etc/sluice/xdp.toml").write_text(LAB.replace("net_af_packet0,iface=eth1", "xdp:eth3").replace("net_af_packet1,iface=eth2", "xdp:eth4"))
-        root.inside("systemctl", "start", "sluiced@xdp", status=1)
+        self.start("sluiced@xdp", status=1)
         root.inside("systemctl", "stop", "sluiced@xdp")
         drop_in = self.in_root("/etc/systemd/system/sluiced@xdp.service.d")
         drop_in.mkdir(parents=True)
         # This machine may not raise the limit of locked memory that the unit asks for.
         (drop_in / "xdp.conf").write_text(settings + "AmbientCapabilities=CAP_IPC_LOCK\nCapabilityBoundingSet=CAP_IPC_LOCK\n")
         root.inside("systemctl", "daemon-reload")
-        root.inside("systemctl", "start", "sluiced@xdp")
+        self.start("sluiced@xdp")
         self.assertEqual(self.state("sluiced@xdp", "ActiveState", "User"), {"ActiveState": "active", "User": "sluice"})
         root.inside("systemctl", "stop", "sluiced@xdp")
         self.in_root("/etc/sluice/xdp.toml").unlink()
 
     def step_7_what_cannot_get_better_is_not_tried_again(self):
         self.need("a clean root", "systemd as first process")
-        self.root.inside("systemctl", "start", "sluiced@bad", status=1)
+        self.start("sluiced@bad", status=1)
         self.wait_for_state("sluiced@bad", ActiveState="failed", ExecMainStatus="2", NRestarts="0")
         self.assertIn("refused", self.state("sluiced@bad", "StatusText")["StatusText"])
         self.assertIn("nonsense", self.journal("sluiced@bad", "--priority=err"))
@@ -286,7 +293,7 @@ class Packages(loopback.Case):
 
         root.inside("dpkg", "--remove", "sluice-doc", "sluice")
         if booted:
-            self.assertEqual(root.inside("pgrep", "-c", "sluiced", any_status=True).strip(), "0")
+            self.assertNotIn("sluiced", root.inside("sh", "-c", "cat /proc/[0-9]*/comm"))
         self.assertEqual(self.in_root("/etc/sluice/sluice.toml").read_text(), kept)
         self.assertFalse(self.in_root("/usr/bin/sluiced").exists())
 

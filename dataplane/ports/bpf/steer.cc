@@ -87,7 +87,8 @@ tl::expected<Steering, std::string> Steering::prepare(const std::string& interfa
     silence_libbpf();
     Steering made;
     made.interface_ = static_cast<int>(if_nametoindex(interface.c_str()));
-    if (made.interface_ == 0) return tl::unexpected("there is no interface " + interface);
+    if (made.interface_ == 0)
+        return tl::unexpected("there is no interface " + interface + "; do: name one that ip link shows");
     if (std::string error = make_way(interface, made.interface_); !error.empty())
         return tl::unexpected("interface " + interface + ": " + error);
     made.object_ = FileDescriptor(memfd_create("sluice_steer", MFD_CLOEXEC));
