@@ -157,6 +157,7 @@ class CleanRoot:
                 self.container.wait()
             self.log.close()
         self.leave()
+        said("rm", "-rf", "--one-file-system", self.path, self.path.with_suffix(".log"))
         for groups in pathlib.Path("/sys/fs/cgroup").glob("*"):
             for name in ("payload", "supervisor"):
                 remove_groups(groups / name)
