@@ -1,10 +1,12 @@
 """Runs the sessions of a README in a scratch copy of the tree, and compares what they print with what the README shows."""
 
+import contextlib
 import os
 import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -85,10 +87,17 @@ def script(commands, aside):
 def run(scratch, commands, apart=False):
     """[(exit status, [line])] of each; `apart`: as root in the tree itself, in namespaces that go with the shell."""
     where = {"cwd": ROOT} if apart else {"cwd": scratch.path, **unprivileged()}
-    done = subprocess.run([*(OWN if apart else []), "bash"], input=script(commands, scratch.path / "aside.txt"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                          env=scratch.environment, timeout=2 * PATIENCE_S, **where)
+    shell = subprocess.Popen([*(OWN if apart else []), "bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             errors="replace", env=scratch.environment, start_new_session=True, **where)
+    try:
+        said, _ = shell.communicate(script(commands, scratch.path / "aside.txt"), timeout=2 * PATIENCE_S)
+    finally:
+        # What goes on behind the commands is a child of a shell of its own.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait()
     outputs, before = [], []
-    for line in done.stdout.splitlines():
+    for line in said.splitlines():
         if marked := re.fullmatch(rf"{MARK} {len(outputs)}: (\d+)", line):
             if before and not before[-1]:
                 before.pop()   # the line's end that the mark begins with
