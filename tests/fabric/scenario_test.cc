@@ -68,6 +68,12 @@ TEST(Expression, WhatIsNoneIsRefused) {
     CHECK(says(wrong("verdict.lossless eq true and more"), "one value"));
     CHECK(says(wrong("flows.'in cast.throughput_bps ge 1"), "second"));
     CHECK(says(wrong("max flows.*.throughput_bps"), "OP VALUE"));
+    CHECK(says(wrong("flows.1.throughput_bps ge 5ms"), "\"5ms\" is no rate, as throughput_bps is"));
+    CHECK(says(wrong("flows.1.throughput_bps ge 5GB"), "no rate"));
+    CHECK(says(wrong("flows.1.completion_ns.p99 lt 5KB"), "\"5KB\" is no time, as completion_ns is"));
+    CHECK(says(wrong("flows.1.delivered_bytes lt 5ms"), "no size"));
+    CHECK(says(wrong("count flows.* eq 5ms"), "no number"));
+    CHECK(says(wrong("flows.1.throughput_bps ratio to idle ge 1G"), "no number"));
     CHECK(says(wrong("flows.*.throughput_bps ge 1G"), "names 2 figures"));
     CHECK(says(wrong("flows ge 1G"), "no single figure"));
     CHECK(says(wrong("verdict.lossless ge 1"), "cannot be compared"));
@@ -138,6 +144,7 @@ TEST(Expression, AFigureOfNothingMeetsNothing) {
     CHECK(
         says(wrong_of("flows.0.completion_ns.p99 ratio to idle le 9", sample()), "no message completed in"));
     CHECK(says(wrong_of("collectives.ring.step_ns.p50 lt 1s", sample()), "no step ended"));
+    CHECK(says(check("collectives.ring.step_ns.p50 eq done"), "no time"));
     CHECK(says(wrong_of("collectives.ring.straggler.host ne h1", sample()), "there is none"));
     CHECK(holds("collectives.ring.straggler.host eq null"));
     for (const char* text : {"jain flows.*.throughput_bps ge 0.5", "imbalance flows.*.throughput_bps le 1.5"})

@@ -1,5 +1,6 @@
 // Any text as a fabric's file: it is refused with a reason, or planned and judged without a fault; commands
-// of its events are read.
+// of its events are read. As a scenario its assertions are refused, or judged on a report, and its sweep and
+// search have points.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -7,6 +8,8 @@
 #include "tools/fabric/plan/fabric_lint.hh"
 #include "tools/fabric/report/drawing.hh"
 #include "tools/fabric/run/commands.hh"
+#include "tools/fabric/scenario/asserts.hh"
+#include "tools/fabric/scenario/points.hh"
 
 namespace {
 
@@ -17,6 +20,46 @@ void require(bool holds, const char* what, const std::string& text = {}) {
 }
 
 bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == std::string::npos; }
+
+// Figures of each kind: numbers, words, flags, lists, nothing.
+const nlohmann::ordered_json& sample() {
+    static const auto report = [] {
+        auto made = nlohmann::ordered_json::parse(R"({
+            "verdict": {"lossless": null, "lost_packets": 0, "reasons": [], "interrupted": false},
+            "flows": [{"name": "a", "throughput_bps": 0, "completion_ns": {"p99": null}, "delivered_bytes": 7},
+                      {"name": "b.c", "throughput_bps": 30000000000, "completion_ns": {"p99": 2500}, "delivered_bytes": 1e19}],
+            "switches": {"leaf1": {"ports": {"h1": {"drops": {}, "load_ppm": 500000, "up": true}}}},
+            "collectives": [{"name": "a", "straggler": {"host": "h2"}}], "pauses": [], "phases": {}})");
+        made["phases"]["a"] = made;
+        return made;
+    }();
+    return report;
+}
+
+void judge_scenario(const sluice::fabric::FabricConfig& file) {
+    using namespace sluice;
+    std::uint64_t points = file.scenario.vary.seeds;
+    for (const auto& axis : file.scenario.vary.axes)
+        points = std::min<std::uint64_t>(points, 1000) * axis.values.size();
+    if (points < 1000)
+        if (const auto made = fabric::sweep_points(file); !made)
+            require(is_one_line(made.error()), "why there are no points");
+    if (const auto& find = file.scenario.find; find)
+        if (const auto range = fabric::ValueRange::parse(find->within); range) range->text(range->low());
+    const auto asserts = fabric::Asserts::of(file.scenario, "fuzz.toml", {});
+    if (!asserts) {
+        for (const ConfigError& error : asserts.error())
+            require(is_one_line(error.text()), "an error is one line", error.text());
+        return;
+    }
+    for (const ConfigError& error : asserts->check(sample(), sample()))
+        require(is_one_line(error.text()), "an error is one line", error.text());
+    const auto judged = asserts->judge(sample());
+    require(judged.size() == file.scenario.asserts.size(), "each assertion is judged");
+    for (const auto& each : judged)
+        require(each["wrong"] == "" || each["met"] == false, "what cannot be judged is false", each.dump());
+    fabric::asserts_text(judged);
+}
 
 constexpr std::size_t small = 60;  // nodes of a fabric that is judged whole: it costs by switch
 
@@ -32,6 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             require(is_one_line(error.text()), "an error is one line", error.text());
         return 0;
     }
+    judge_scenario(*file);
     auto plan = fabric::make_plan(std::move(*file));
     if (!plan) {
         for (const ConfigError& error : plan.error())

@@ -14,8 +14,6 @@ import loopback
 from loopback import Programs, run
 
 DONE, FAILED, USAGE, FALSE = 0, 1, 2, 4
-SCENARIOS = sorted((loopback.ROOT / "conf" / "scenarios").glob("*.toml"))
-SEVERAL = r"(?m)^\[(vary|find)\]"  # a sweep, or a search
 
 SMALL = """
 name = "small"
@@ -135,6 +133,28 @@ class Assertions(Scenarios):
                 self.assertIn(words, done.stderr)
                 self.assertRegex(done.stderr, r"scenario\.toml:\d+:\d+: assert\.that")
                 self.assertFalse((self.folder / "none" / "report.json").exists())
+
+    def test_check_says_what_a_run_a_sweep_and_a_search_would_say(self):
+        find = '[find]\nleast = "{}"\nwithin = "{}"\nsuch_that = "{}"\n'
+        depth, holds = "flow.0.depth", "verdict.lossless"
+        first = SMALL.count("\n") + 1  # line of what is asserted
+        for text, place, words in ((asserting("verdict.losless"), f"{first}:1: assert.that", "perhaps lossless"),
+                                   (asserting("flows.0.throughput_bps ge 5ms"), f"{first}:1: assert.that", "no rate"),
+                                   (asserting("flows.0.completion_ns.p99 lt 5KB"), f"{first}:1: assert.that", "no time"),
+                                   (asserting(holds) + asserting(holds, phase="b"), f"{first + 2}:1: assert", "no phase"),
+                                   (asserting("verdict.lossless ratio to b ge 1"), f"{first}:1: assert.that", "there is no [[phase]]"),
+                                   ('[vary]\n"flow.0.mesage" = ["1KB"]\n', "run 0 (flow.0.mesage = 1KB)", "do: write message"),
+                                   ('[vary]\n"flow.0.message" = ["1KB", "x"]\n', "run 1 (flow.0.message = x): ", "toml: flow[0].message"),
+                                   (find.format("flow.0.dept", "1..9", holds), "at flow.0.dept = 1", "do: write depth"),
+                                   (find.format(depth, "1KB..9KB", holds), "at flow.0.depth = 1KB", "no"),
+                                   (find.format(depth, "1..9", "verdict.losless"), f"{first}:1: find.such_that", "perhaps lossless"),
+                                   (find.format(depth, "1..9", holds) + "[vary]\nseeds = 2\n", f"{first}:1: find", "two files")):
+            with self.subTest(text):
+                said = self.fabric("check", SMALL + text, status=USAGE).stderr
+                self.assertIn(place, said)
+                self.assertIn(words, said)
+        for text in (asserting(holds), VARY, find.format(depth, "1..9", holds)):
+            self.assertIn("good", self.fabric("check", SMALL + text).stdout)
 
     def test_one_that_asserts_nothing_says_so(self):
         self.assertIn("it asserts nothing", self.fabric("run", SMALL).stdout)
@@ -326,80 +346,6 @@ class Searches(Scenarios):
         done = self.fabric("sweep", self.TEXT + FIND.format("most", "1KB..256KB"), "--force", "--out", self.folder / "none",
                            status=FAILED)
         self.assertIn("write least =", done.stderr)
-
-
-class BuiltIn(Scenarios):
-    """Each holds, and fails when what it asks for is taken away."""
-
-    # What breaks each: paths that --set takes.
-    BROKEN = {
-        "all-gather": ['collective.parameters.rank_order="random"'],
-        "all-to-all": ['topology.spines=1', 'host.h5.drain="10G"', 'switch.default.default.pfc=[]'],
-        "baseline": ['flow.pings.load="90%"', 'flow.pings.message="1MB"'],
-        "deadlock": ['routing.policy="shortest"', 'host.default.retry_count=7'],
-        "elephants": ['event.0.do="leaf1: set hash_roce_qp false"'],
-        "halving-doubling": ['collective.sixteen.qps=1'],
-        "incast-8": ['switch.default.default.pfc=[]', 'host.default.cc="none"'],
-        "incast-32": ['host.default.rate_min="1G"', 'switch.default.default.pfc=[]', 'host.default.cc="none"'],
-        "leaf-loss": ['event.0.do="switch leaf2 down"'],
-        "link-loss": ['host.default.retry_count=0'],
-        "microburst": ['flow.burst.message="1MB"'],
-        "pause-storm-alert": ['switch.default.watchdog.action="drop"'],
-        "pause-storm-drop": ['switch.default.watchdog.action="alert"'],
-        "pause-storm-forward": ['switch.default.watchdog.action="drop"'],
-        "pipeline": ['collective.fine.parts=8'],
-        "rails": [f'collective.rail1.hosts={json.dumps([f"s{1 + n // 4}r{1 + n % 4}" for n in range(8)])}'],
-        "reduce-scatter": ['event.0.do="host h20 drain unlimited"'],
-        "ring-allreduce": ['collective.ordered.rank_order="random"', 'collective.shuffled.rank_order="topology"'],
-        "rolling-restart": ['event.0.do="leaf1: route replace 10.0.2.0/24 via 172.16.0.1"'],
-        "route-change": ['event.0.do="leaf1: port spine1 down"'],
-        "slow-receiver": ['host.h8.drain="unlimited"'],
-        "sonic-dcqcn-q3": ['host.default.cc="none"'],
-        "sonic-dcqcn-q3q4": ['host.default.cc="none"'],
-        "sonic-fairness-q3": ['host.default.cc="none"'],
-        "sonic-fairness-q3q4": ['host.h1.cc="none"'],
-        "sonic-no-congestion": ['flow.0.to="h4"'],
-        "sonic-pfc-mixed": ['switch.default.default.queue.4.weight=60'],
-        "sonic-pfc-propagation": ['switch.default.default.pfc=[]'],
-        "sonic-pfc-q3": ['switch.default.default.pfc=[]'],
-        "sonic-pfc-q3q4": ['host.default.ack_dscp=3'],
-        "sonic-storage-q3": ['host.h5.cc="none"', 'host.h6.cc="none"'],
-        "sonic-storage-q3q4": ['host.h5.cc="none"', 'host.h6.cc="none"'],
-        "spine-loss": ['host.default.retry_count=0'],
-        "switch-reset": ['host.default.retry_count=0'],
-        "sustained": ['flow.across.from="leaf1"'],
-        "three-classes": ['flow.tcp.dscp=26'],
-        "threshold-change": ['event.0.do="sw1: set wred.roce.green_min 20KB"', 'event.1.do="sw1: set wred.roce.green_max 800KB"'],
-        "victim": ['host.default.cc="none"'],
-    }
-
-    def test_each_holds_and_asks_something(self):
-        self.assertGreaterEqual(len(SCENARIOS), 25)
-        for path in SCENARIOS:
-            with self.subTest(path.name):
-                text = path.read_text()
-                self.assertRegex(text, r'(?m)^question = ".*\?"$')
-                if re.search(SEVERAL, text):
-                    done = run([self.program, "check", path])
-                    self.assertEqual(done.returncode, DONE, done.stderr)
-                    continue
-                done = run([self.program, "run", path])
-                self.assertEqual(done.returncode, DONE, done.stdout + done.stderr)
-                self.assertIn("assertions:", done.stdout)
-
-    def test_they_are_listed_with_their_questions(self):
-        done = run([self.program, "list", loopback.ROOT / "conf" / "scenarios"])
-        self.assertEqual(done.returncode, DONE)
-        self.assertEqual(len(done.stdout.splitlines()), len(SCENARIOS))
-        self.assertTrue(all(line.endswith("?") for line in done.stdout.splitlines()))
-
-    def test_each_fails_when_what_it_asks_for_is_taken_away(self):
-        self.assertEqual(set(self.BROKEN), {path.stem for path in SCENARIOS if not re.search(SEVERAL, path.read_text())})
-        for name, sets in self.BROKEN.items():
-            with self.subTest(name):
-                words = [word for each in sets for word in ("--set", each)]
-                done = run([self.program, "run", loopback.ROOT / "conf" / "scenarios" / f"{name}.toml", "--force", *words])
-                self.assertEqual(done.returncode, FALSE, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,6 @@
 namespace sluice::fabric {
 namespace {
 
-int check(const Arguments& arguments) {
-    const auto plan = read_fabric(arguments, arguments.files[0]);
-    if (!plan) return exit_configuration;
-    return say("{}", plan_text(*plan)), exit_done;
-}
-
 int draw_topology(const Arguments& arguments) {
     const auto plan = read_fabric(arguments, arguments.files[0]);
     if (!plan) return exit_configuration;
@@ -53,7 +47,7 @@ struct Verb {
     int (*run)(const Arguments&);
 };
 constexpr std::array verbs{Verb{"run", run_verb},
-                           Verb{"check", check},
+                           Verb{"check", check_verb},
                            Verb{"draw", draw_topology},
                            Verb{"why", why},
                            Verb{"sweep", sweep_verb},

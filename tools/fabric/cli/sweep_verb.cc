@@ -119,56 +119,20 @@ void say_rows(const std::vector<Json>& rows) {
     if (errors != 0) say("{} could not be judged\n", print_count(errors, "run"));
 }
 
-// Points that cannot be run, before any is; the memory of the largest.
-std::optional<EalOptions> judge_points(const Arguments& arguments, const std::string& text,
-                                       const std::vector<SweepPoint>& points, const VaryConfig& vary) {
-    constexpr std::size_t most_judged =
-        1024;  // beyond, evenly spread ones; the others are judged as they run
-    constexpr std::size_t most_told = 20;
-    EalOptions largest;
-    std::size_t bad = 0;
-    const std::size_t step = std::max<std::size_t>(points.size() / most_judged, 1);
-    for (std::size_t n = 0; n < points.size(); n += step) {
-        std::vector<std::string> sets = arguments.sets;
-        for (std::string& set : points[n].sets(vary)) sets.push_back(std::move(set));
-        const auto plan = plan_of(text, arguments.files[0], sets, arguments.force);
-        if (!plan) {
-            if (++bad <= most_told)
-                complain("run {} ({}): {}\n", n, points[n].text(vary), plan.error().front());
-            continue;
-        }
-        EalOptions options = eal_options(*plan);
-        if (options.memory_bytes >= largest.memory_bytes) largest = std::move(options);
-    }
-    if (bad > most_told) complain("and {} more\n", bad - most_told);
-    if (bad != 0) return std::nullopt;
-    return largest;
-}
-
 // [find]: runs one after the other in this process.
 int find(const Arguments& arguments, const Scenario& scenario, const std::string& text) {
     const FindConfig& find = *scenario.plan.file.scenario.find;
     const auto range = ValueRange::parse(find.within);
     const std::string folder = folder_of(arguments);
     if (const std::string error = make_folder(folder); !error.empty()) return failed(error);
-    std::vector<std::string> such_that = arguments.asserts;
-    if (!find.such_that.empty()) such_that.push_back(find.such_that);
     const auto sets_of = [&](std::uint64_t value) {
         std::vector<std::string> sets = arguments.sets;
         sets.push_back(find.path() + "=" + range->text(value));
         return sets;
     };
-    EalOptions largest;
-    for (const std::uint64_t end : {range->low(), range->high()}) {
-        const auto plan = plan_of(text, scenario.file, sets_of(end), arguments.force);
-        if (!plan) {
-            for (const std::string& error : plan.error()) complain("{}\n", error);
-            return exit_configuration;
-        }
-        EalOptions options = eal_options(*plan);
-        if (options.memory_bytes >= largest.memory_bytes) largest = std::move(options);
-    }
-    const auto eal = Eal::start(largest);
+    const auto largest = judge_ends(arguments, text, find);
+    if (!largest) return exit_configuration;
+    const auto eal = Eal::start(*largest);
     if (!eal) return failed(eal.error());
     watch_signals();
     std::map<std::uint64_t, std::string> reports;
@@ -176,8 +140,8 @@ int find(const Arguments& arguments, const Scenario& scenario, const std::string
         const auto plan = plan_of(text, scenario.file, sets_of(value), arguments.force);
         if (!plan) return tl::unexpected(plan.error().front());
         ScenarioConfig judged = plan->file.scenario;
-        if (!find.such_that.empty()) judged.asserts.clear();
-        const auto asserts = Asserts::of(judged, scenario.file, such_that);
+        if (!find.such_that.empty()) judged.asserts = {such_that_of(find)};
+        const auto asserts = Asserts::of(judged, scenario.file, arguments.asserts);
         if (!asserts) return tl::unexpected(asserts.error().front().text());
         const auto report =
             run_judged(*plan, *asserts, arguments.duration, [] { return signal_that_came() != 0; });
@@ -226,7 +190,7 @@ int sweep_verb(const Arguments& arguments) {
     const ScenarioConfig& config = scenario->plan.file.scenario;
     if (!config.name.empty()) say("{}\n", config.name);
     if (!config.question.empty()) say("{}\n", config.question);
-    if (config.find && config.vary.axes.empty()) {
+    if (config.find) {
         if (arguments.html.empty()) return find(arguments, *scenario, *text);
         complain(
             "{}: a search has no page; do: leave --html out, and run report on the holds and fails that it "

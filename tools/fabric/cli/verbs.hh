@@ -8,6 +8,8 @@
 #include "tools/fabric/cli/arguments.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 #include "tools/fabric/scenario/asserts.hh"
+#include "tools/fabric/scenario/points.hh"
+#include "tools/fabric/scenario/sweep.hh"
 
 namespace sluice::fabric {
 
@@ -27,11 +29,21 @@ struct Scenario {
 };
 std::optional<Scenario> read_scenario(const Arguments& arguments, const std::string& file);
 
+// What an assertion of `such_that` is.
+AssertConfig such_that_of(const FindConfig& find);
+// Points of a sweep, or the ends of a search's range, before any runs: says which cannot. The memory of the
+// largest.
+std::optional<EalOptions> judge_points(const Arguments& arguments, const std::string& text,
+                                       const std::vector<SweepPoint>& points, const VaryConfig& vary);
+std::optional<EalOptions> judge_ends(const Arguments& arguments, const std::string& text,
+                                     const FindConfig& find);
+
 // SIGINT and SIGTERM from now on ask to stop; a second one ends the process at once.
 void watch_signals();
 // The signal that came; 0: none.
 int signal_that_came();
 
+int check_verb(const Arguments& arguments);
 int run_verb(const Arguments& arguments);
 int sweep_verb(const Arguments& arguments);
 int merge_verb(const Arguments& arguments);

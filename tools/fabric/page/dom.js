@@ -12,15 +12,15 @@ function element(tag, attributes = {}, ...children) {
     return made;
 }
 
-// Three digits and a unit, whole numbers below 1000 as they are.
-function scaled(value, units) {
+// Digits and a unit, whole numbers below 1000 as they are.
+function scaled(value, units, most = 3) {
     let n = 0;
     let shown = Math.abs(value);
     while (shown >= 999.5 && n + 1 < units.length) {
         shown /= 1000;
         n += 1;
     }
-    const digits = n === 0 && Number.isInteger(shown) ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(shown, 1))));
+    const digits = n === 0 && Number.isInteger(shown) ? 0 : Math.max(0, most - 1 - Math.floor(Math.log10(Math.max(shown, 1))));
     return `${value < 0 ? "-" : ""}${shown.toFixed(digits)} ${units[n]}`.trim();
 }
 // Without digits that say nothing: "1 MB", not "1.00 MB".
@@ -28,9 +28,9 @@ const short = (text) => text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/,
 const count = (value) => (Number.isInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ",") : String(+value.toPrecision(5)));
 const plural = (value, name) => `${count(value)} ${name}${value === 1 ? "" : "s"}`;
 const formats = {
-    bps: (value) => scaled(value, ["b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"]),
-    bytes: (value) => short(scaled(value, ["B", "KB", "MB", "GB", "TB"])),
-    ns: (value) => scaled(value, ["ns", "\u00b5s", "ms", "s"]),
+    bps: (value, digits) => scaled(value, ["b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"], digits),
+    bytes: (value, digits) => short(scaled(value, ["B", "KB", "MB", "GB", "TB"], digits)),
+    ns: (value, digits) => scaled(value, ["ns", "\u00b5s", "ms", "s"], digits),
     ppm: (value) => `${(value / 1e4).toFixed(1)} %`,
     permille: (value) => `${(value / 1000).toFixed(2)}\u00d7`,
     count,

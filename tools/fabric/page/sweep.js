@@ -39,7 +39,10 @@ function sweep_page(root, sweep, rows) {
     let axes = sweep.axes.map((axis) => ({ name: axis.path, short: axis.path.split(".").slice(-2).join("."), values: axis.values.map(text), of: (row) => text(row.values[axis.path]) }));
     if (axes.length === 0) axes = [{ name: "seed", short: "seed", values: seeds.map(String), of: (row) => String(row.seed) }];
     const figures = figures_of(rows);
-    let shown = figures[Math.max(0, figures.findIndex((each) => each.name === "completion p99 ns"))];
+    // At first what decides: the figure of an assertion that is true in some runs and false in others.
+    const deciding = (rows[0]?.asserts ?? []).map((each, n) => rows.some((row) => row.asserts[n]?.met !== each.met) ? (each.phase ? `${each.that} in ${each.phase}` : each.that) : null);
+    const first = figures.findIndex((each) => deciding.includes(each.name));
+    let shown = figures[first >= 0 ? first : Math.max(0, figures.findIndex((each) => each.name === "completion p99 ns"))];
     const pick_figure = () => choice("Figure", figures.map((each) => each.name), (n) => { shown = figures[n]; for (const each of pickers) each.querySelector("select").selectedIndex = n; redraw(); }, figures.indexOf(shown));
     const pickers = [];
     const tables = element("div");
@@ -53,13 +56,15 @@ function sweep_page(root, sweep, rows) {
     const lines_option = (colors) => {
         const names = across ? across.values : [shown.name];
         const cells = names.map((name) => along.values.map((x) => at(x, name)));
+        const values = cells.flat().filter((cell) => cell !== null).flatMap((cell) => [cell.least, cell.most]);
+        const digits = Math.max(...values) - Math.min(...values) < 0.05 * Math.max(...values) ? 5 : 3;
         const band = (name, pick, more) => ({ type: "line", name, data: pick, symbol: "none", stack: `band ${name}`, lineStyle: { opacity: 0 }, itemStyle: { color: color_of(names.indexOf(name)) }, silent: true, tooltip: { show: false }, ...more });
         return {
             grid: { left: 84, right: 24, top: across ? 64 : 40, bottom: 56 },
             title: { text: across ? `Lines: ${across.name}` : "", left: 6, top: 4, textStyle: { color: colors.soft, fontSize: 12, fontWeight: 400 } },
             legend: across ? { top: 24, left: 6, data: names, textStyle: { color: colors.ink } } : { show: false },
             xAxis: { type: "category", data: along.values, name: along.name, nameLocation: "middle", nameGap: 32, ...axis_style(colors) },
-            yAxis: { type: "value", scale: true, ...axis_style(colors), axisLabel: { color: colors.soft, formatter: (value) => shown.show(value) } },
+            yAxis: { type: "value", scale: true, ...axis_style(colors), axisLabel: { color: colors.soft, formatter: (value) => short(shown.show(value, digits)) } },
             tooltip: { ...tooltip_style(colors), trigger: "axis", formatter: (items) => {
                 const x = items[0].axisValue;
                 return tip(`${along.short} = ${x}`, names.map((name, n) => [color_of(n), name, cells[n][along.values.indexOf(x)]]).filter(([, , cell]) => cell !== null)

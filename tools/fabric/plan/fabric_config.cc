@@ -303,7 +303,7 @@ std::string set_path(toml::table& document, std::string_view text) {
             at = element;
         } else if (toml::table* table = at->as_table()) {
             if (last) {
-                table->insert_or_assign(part, std::move(*value->get("value")));
+                table->insert_or_assign(part, *value->get("value"));  // a copy has no place in a file
                 return {};
             }
             if (table->get(part) == nullptr) table->insert(part, toml::table{});

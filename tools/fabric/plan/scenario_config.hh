@@ -27,6 +27,7 @@ struct AssertConfig {
     std::string phase;  // empty: the whole run
     std::string why;
     SourcePlace place;
+    const char* key = "assert.that";  // of the file
 };
 
 // The points of a sweep: the cross product of all axes, or `sample` points of it.

@@ -129,9 +129,13 @@ void read_vary(const toml::node& node, Context& context, VaryConfig& vary) {
 void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml::table& document) {
     std::stable_sort(scenario.phases.begin(), scenario.phases.end(),
                      [](const PhaseConfig& a, const PhaseConfig& b) { return a.from < b.from; });
-    const auto refuse = [&](const char* section, std::string wrong, std::string remedy) {
+    const auto refuse = [&](const char* section, std::string wrong, std::string remedy,
+                            std::optional<std::size_t> index = {}) {
         const Context::Inside inside(context, section);
         const toml::node* node = document.get(section);
+        if (const toml::array* list = node == nullptr || !index ? nullptr : node->as_array();
+            list != nullptr && *index < list->size())
+            node = list->get(*index);
         context.refuse(node == nullptr ? document.source() : node->source(), std::move(wrong), {},
                        std::move(remedy));
     };
@@ -148,13 +152,16 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
                        "let one end where the next begins");
         }
     }
-    for (const AssertConfig& each : scenario.asserts)
-        if (!each.phase.empty() &&
+    for (std::size_t n = 0; n < scenario.asserts.size(); ++n)
+        if (const AssertConfig& each = scenario.asserts[n];
+            !each.phase.empty() &&
             std::none_of(scenario.phases.begin(), scenario.phases.end(),
                          [&](const PhaseConfig& phase) { return phase.name == each.phase; }))
             refuse("assert", fmt::format("there is no phase {}", in_quotes(each.phase)),
-                   "write a [[phase]] of that name");
+                   "write a [[phase]] of that name", n);
     if (!scenario.find) return;
+    if (!scenario.vary.axes.empty() || scenario.vary.sample || scenario.vary.seeds != 1)
+        refuse("find", "there is [vary], too: a search is no sweep", "write two files");
     const FindConfig& find = *scenario.find;
     if (find.least.empty() == find.most.empty())
         refuse("find", "wants one of least and most", "write least = PATH, or most = PATH");

@@ -17,7 +17,7 @@ ConfigError error_of(const std::string& file, const AssertConfig& said, const st
     const bool in_file = said.place.line != 0;
     return {in_file ? file : "--assert",
             said.place,
-            in_file ? "assert.that" : "",
+            in_file ? said.key : "",
             fmt::format("{}: {}", in_quotes(said.that), wrong),
             {},
             {}};
@@ -58,7 +58,10 @@ tl::expected<Asserts, std::vector<ConfigError>> Asserts::of(const ScenarioConfig
             continue;
         }
         if (const auto& phase = expression->baseline(); phase) {
-            const auto known = find_word(*phase, asserts.phases_, "phase");
+            const auto known = asserts.phases_.empty()
+                                   ? tl::expected<std::string, std::string>(
+                                         tl::unexpected(std::string("there is no [[phase]]")))
+                                   : find_word(*phase, asserts.phases_, "phase");
             if (!known || *known != *phase) {
                 errors.push_back(error_of(
                     file, said,

@@ -60,8 +60,8 @@ class FigurePath {
     // In the report's order; an error names the part that is not there, and the nearest one that is.
     tl::expected<std::vector<FoundFigure>, std::string> find(const nlohmann::ordered_json& report) const;
     const std::string& text() const { return text_; }
-    // The name of the figure, which says its unit.
-    const std::string& last() const { return parts_.back(); }
+    // The part whose name says the unit, as completion_ns of completion_ns.p99; else the last.
+    const std::string& unit_name() const;
 
   private:
     std::string text_;
@@ -106,6 +106,8 @@ class Expression {
     static tl::expected<Measure, std::string> parse_measure(const std::vector<std::string>& words,
                                                             std::size_t& at);
     std::string divide(std::vector<Term>& terms, const nlohmann::ordered_json& report) const;
+    bool has_unit() const;
+    std::string wrong_unit() const;
     tl::expected<bool, std::string> holds(const nlohmann::ordered_json& value) const;
 
     std::string text_;

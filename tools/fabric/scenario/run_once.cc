@@ -40,7 +40,7 @@ bool run_interactive(FabricSockets& sockets, const RunOptions& options,
 }
 
 // Errors of assertions, on a run in which nothing has happened.
-std::vector<std::string> never_judged(const Asserts& asserts, Fabric& fabric) {
+std::vector<std::string> wrong_asserts(const Asserts& asserts, Fabric& fabric) {
     const RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
                           collective_moments(fabric)};
     std::vector<std::string> texts;
@@ -50,6 +50,15 @@ std::vector<std::string> never_judged(const Asserts& asserts, Fabric& fabric) {
 }
 
 }  // namespace
+
+tl::expected<std::vector<std::string>, std::string> never_judged(const FabricPlan& plan,
+                                                                 const Asserts& asserts) {
+    auto made = Fabric::create(plan, {false, 1});
+    if (!made) return tl::unexpected(made.error());
+    auto wrong = wrong_asserts(asserts, **made);
+    (*made)->close();
+    return wrong;
+}
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
     auto made = Fabric::create(plan, {options.interactive, options.threads});
@@ -63,7 +72,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     };
     const bool judges = options.asserts != nullptr && !options.asserts->empty();
     if (judges)
-        if (auto wrong = never_judged(*options.asserts, fabric); !wrong.empty())
+        if (auto wrong = wrong_asserts(*options.asserts, fabric); !wrong.empty())
             return tl::unexpected(NoRun{std::move(wrong), true});
     Phases phases(fabric, plan.file.scenario.phases);
     for (const EventConfig& event : plan.file.events)

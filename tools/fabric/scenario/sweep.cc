@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,8 +129,13 @@ SweepResult run_sweep(std::string_view text, const std::string& file, const std:
     };
     std::vector<pid_t> workers;
     for (unsigned n = 0; n < options.jobs && n < left.size(); ++n) {
-        const pid_t pid = fork();
-        if (pid == 0) _exit(work());
+        const pid_t parent = getpid(), pid = fork();
+        if (pid == 0) {
+            // A killed sweep takes its jobs with it: the next one, which goes on where it was, must not meet
+            // them.
+            if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
+            _exit(work());
+        }
         if (pid < 0) {
             result.errors.push_back(fmt::format("no process for a job: {}", std::strerror(errno)));
             break;
