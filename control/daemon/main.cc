@@ -8,6 +8,8 @@
 #include <iostream>
 #include <optional>
 
+#include <rte_version.h>
+
 #include "control/compile/compile.hh"
 #include "control/compile/profile_table.hh"
 #include "control/compile/qos.hh"
@@ -60,6 +62,7 @@ int print(const std::string& what) {
     if (what == "openrpc") say("{}\n", json_text(openrpc_document(), 2));
     if (what == "man") say("{}", sluiced_man_page());
     if (what == "man-config") say("{}", config_man_page());
+    if (what == "version") say("sluiced {} ({})\n", SLUICE_VERSION, rte_version());
     if (what == "help") say("{}", usage_text());
     return exit_done;
 }

@@ -62,8 +62,8 @@ std::string flag(Arguments& out, std::string_view) {
     out.*member = true;
     return {};
 }
-constexpr std::array<std::string_view, 8> printed{"help", "reference", "figures", "metrics",
-                                                  "man",  "findings",  "openrpc", "man-config"};
+constexpr std::array<std::string_view, 9> printed{"help",     "reference", "figures",    "metrics", "man",
+                                                  "findings", "openrpc",   "man-config", "version"};
 template <std::size_t which>
 std::string print(Arguments& out, std::string_view) {
     out.print = printed[which];
@@ -124,6 +124,7 @@ constexpr std::array all_options{
     Option{"openrpc", nullptr, "print the control socket's methods as an OpenRPC document and end", print<6>},
     Option{"man", nullptr, "print the man page sluiced(8) in troff and end", print<4>},
     Option{"man-config", nullptr, "print the man page sluice.toml(5) in troff and end", print<7>},
+    Option{"version", nullptr, "print the versions of sluiced and DPDK and end", print<8>},
     Option{"help", nullptr, "print this and end", print<0>},
 };
 

@@ -53,6 +53,12 @@ def markdown_keys(text):
     return keys
 
 
+class Versions(loopback.Case):
+    def test_each_program_says_which_it_is(self):
+        for name, program in PROGRAM.items():
+            self.assertRegex(said(program, "--version"), rf"^{name} \d+\.\d+\.\d+( \(DPDK \d+\.\d+\.\d+\))?\n$")
+
+
 class Format(loopback.Case):
     def formatted(self, page, *command):
         with tempfile.TemporaryDirectory() as folder:

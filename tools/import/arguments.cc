@@ -117,6 +117,7 @@ constexpr std::array all_options{
            flag<&Arguments::lossless>},
     Option{"force", nullptr, "write what could be read although some could not", flag<&Arguments::force>},
     Option{"man", nullptr, "print the man page in troff and end", print<Print::man>},
+    Option{"version", nullptr, "print the version and end", print<Print::version>},
     Option{"help", nullptr, "print this and end", print<Print::help>},
 };
 

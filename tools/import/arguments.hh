@@ -11,7 +11,7 @@
 
 namespace sluice::import {
 
-enum class Print : unsigned char { nothing, help, man };
+enum class Print : unsigned char { nothing, help, man, version };
 
 struct Arguments {
     std::string file, out, account;

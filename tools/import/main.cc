@@ -113,8 +113,19 @@ int run_main(int argc, char** argv) {
         complain("sluice-import: {}\n{}", arguments.error(), usage());
         return exit_refused;
     }
-    if (arguments->print == Print::nothing) return run(*arguments);
-    say("{}", arguments->print == Print::man ? man_page(SLUICE_VERSION) : usage());
+    switch (arguments->print) {
+        case Print::nothing:
+            return run(*arguments);
+        case Print::help:
+            say("{}", usage());
+            break;
+        case Print::man:
+            say("{}", man_page(SLUICE_VERSION));
+            break;
+        case Print::version:
+            say("sluice-import {}\n", SLUICE_VERSION);
+            break;
+    }
     return exit_done;
 }
 

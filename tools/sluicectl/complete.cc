@@ -20,6 +20,7 @@ constexpr std::array option_help{
     OptionHelp{"--json", "", "the result of the method as JSON"},
     OptionHelp{"--watch", "[TIME]", "again and again, every second or TIME"},
     OptionHelp{"--count", "N", "no more often than that"},
+    OptionHelp{"--version", "", "the version of this tool; `sluicectl version` asks the switch, too"},
     OptionHelp{"--help", "", "this text"},
 };
 

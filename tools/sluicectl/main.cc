@@ -134,6 +134,7 @@ int print_candidates(const Words& arguments) {
 int run_main(const Words& arguments) {
     try {
         if (!arguments.empty() && arguments[0] == "--complete") return print_candidates(arguments);
+        if (arguments == Words{"--version"}) return say("sluicectl {}\n", SLUICE_VERSION), exit_done;
         Options options{default_socket(), false};
         Repeat repeat;
         const Words words = take_options(arguments, options, repeat);

@@ -91,12 +91,16 @@ int run_verify(const Arguments& arguments) {
 }
 
 int run(int argc, char** argv) {
-    enum { help_recipe = 256, man, out, seed, speed, json };
-    const option options[] = {
-        {"help", no_argument, nullptr, 'h'},        {"help-recipe", no_argument, nullptr, help_recipe},
-        {"man", no_argument, nullptr, man},         {"out", required_argument, nullptr, out},
-        {"seed", required_argument, nullptr, seed}, {"speed", required_argument, nullptr, speed},
-        {"json", no_argument, nullptr, json},       {nullptr, 0, nullptr, 0}};
+    enum { help_recipe = 256, man, version, out, seed, speed, json };
+    const option options[] = {{"help", no_argument, nullptr, 'h'},
+                              {"help-recipe", no_argument, nullptr, help_recipe},
+                              {"man", no_argument, nullptr, man},
+                              {"version", no_argument, nullptr, version},
+                              {"out", required_argument, nullptr, out},
+                              {"seed", required_argument, nullptr, seed},
+                              {"speed", required_argument, nullptr, speed},
+                              {"json", no_argument, nullptr, json},
+                              {nullptr, 0, nullptr, 0}};
     Arguments arguments;
     int given = 0;
     while ((given = getopt_long(argc, argv, "h", options, nullptr)) != -1) {
@@ -109,6 +113,9 @@ int run(int argc, char** argv) {
                 return exit_done;
             case man:
                 say("{}", man_page(SLUICE_VERSION));
+                return exit_done;
+            case version:
+                say("sluice-traffic {}\n", SLUICE_VERSION);
                 return exit_done;
             case out:
                 arguments.out = optarg;

@@ -39,6 +39,7 @@ constexpr std::array option_helps{
     OptionHelp{"--help", "", "this text"},
     OptionHelp{"--help-recipe", "", "how to write a recipe"},
     OptionHelp{"--man", "", "print the man page in troff"},
+    OptionHelp{"--version", "", "print the version"},
 };
 
 constexpr std::string_view exit_codes = "0 done, 1 refused or failed, 2 wrong usage or recipe.";

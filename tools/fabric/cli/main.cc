@@ -59,6 +59,8 @@ constexpr std::array verbs{Verb{"run", run_verb},
                            Verb{"man", man}};
 
 int run_main(int argc, char** argv) {
+    if (argc == 2 && argv[1] == std::string_view("--version"))
+        return say("sluice-fabric {}\n", SLUICE_VERSION), exit_done;
     const auto arguments = parse_arguments({argv + 1, argv + argc});
     if (!arguments) {
         if (arguments.error().empty()) return say("{}", usage()), exit_done;

@@ -68,6 +68,7 @@ constexpr std::array options{
     OptionHelp{"--socket", "DIR", "makes a control socket for every switch, DIR/NAME.sock, for sluicectl"},
     OptionHelp{"--interactive", "",
                "lets the clock stand still until a client of one of the sockets lets it run"},
+    OptionHelp{"--version", "", "the version"},
     OptionHelp{"--help", "", "this text"},
 };
 
