@@ -82,5 +82,7 @@ MapConfig map_of(const Config& config, const PortConfig& port);
 // The table of `--check`: pools with their sums, then a port's headroom term by term (ports that agree
 // together).
 std::string qos_tables(const EffectiveQos& qos);
+// One of them: the terms of a headroom, a line each.
+std::string headroom_table(const Headroom& headroom);
 
 }  // namespace sluice

@@ -8,7 +8,6 @@
 #include "control/compile/qos.hh"
 
 namespace sluice {
-namespace {
 
 std::string headroom_table(const Headroom& headroom) {
     std::string text;
@@ -16,6 +15,8 @@ std::string headroom_table(const Headroom& headroom) {
         text += fmt::format("    {:<34}{:>10}  {}\n", row.name, row.bytes, row.formula);
     return text;
 }
+
+namespace {
 
 std::string curve_text(const WredCurve& curve) {
     if (curve.min() == curve.max()) return fmt::format("all from {} bytes", curve.min());

@@ -18,6 +18,7 @@
 #include "control/config/hosts.hh"
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
+#include "control/daemon/headroom_verb.hh"
 #include "control/daemon/man_pages.hh"
 #include "control/daemon/options.hh"
 #include "control/daemon/run.hh"
@@ -165,7 +166,21 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
     return is_true ? exit_done : exit_false;
 }
 
+// The verbs, which look and run no switch. Nothing where the first word is none.
+std::optional<int> run_verb(const std::vector<std::string>& words) {
+    if (words.empty() || words[0] != "headroom") return std::nullopt;
+    if (words == std::vector<std::string>{"headroom", "--help"})
+        return say("{}", headroom_usage()), exit_done;
+    const auto answer = headroom_answer({words.begin() + 1, words.end()});
+    if (!answer) {
+        complain("sluiced headroom: {}\n{}", answer.error(), headroom_usage());
+        return exit_configuration;
+    }
+    return say("{}", *answer), exit_done;
+}
+
 int run_main(int argc, char** argv) {
+    if (const auto status = run_verb({argv + std::min(argc, 1), argv + argc})) return *status;
     const auto parsed = parse_arguments(argc, argv);
     if (!parsed) return usage_error(parsed.error());
     const Arguments& arguments = *parsed;

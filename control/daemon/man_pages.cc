@@ -4,6 +4,7 @@
 
 #include "control/config/finding_id.hh"
 #include "control/config/schema_man.hh"
+#include "control/daemon/headroom_verb.hh"
 #include "control/daemon/options.hh"
 
 namespace sluice {
@@ -16,6 +17,10 @@ constexpr std::string_view description =
     "TOML, sluice.toml(5). Under the real clock it serves kernel interfaces and network cards until it is "
     "told to end; under the virtual clock it carries captures and simulated hosts through the same switch, "
     "as fast as it can and with the same result each time.";
+
+constexpr std::string_view headroom_description =
+    "sluiced headroom says what may still arrive on a port after it has paused its sender, term by term, and "
+    "how much of a buffer so many such ports take.";
 
 constexpr std::string_view signals =
     "SIGTERM and SIGINT let what is queued leave, release every peer that is held paused, and end; a second "
@@ -79,10 +84,13 @@ constexpr std::string_view example =
 
 std::string sluiced_man_page() {
     ManPage page("sluiced", '8', "a lossless Ethernet switch", SLUICE_VERSION);
-    page.heading("SYNOPSIS").lines("sluiced --config FILE [OPTION...]");
+    page.heading("SYNOPSIS").lines(fmt::format("sluiced --config FILE [OPTION...]\n{}", headroom_synopsis));
     page.heading("DESCRIPTION").paragraph(description);
     page.heading("OPTIONS");
     for (const OptionHelp& option : option_help())
+        page.entry(fmt::format("--{}", option.name), option.argument, option.sentence);
+    page.heading("HEADROOM").paragraph(headroom_description);
+    for (const OptionHelp& option : headroom_option_help())
         page.entry(fmt::format("--{}", option.name), option.argument, option.sentence);
     page.heading("EXIT STATUS").paragraph(exit_status_text());
     page.heading("SIGNALS").paragraph(signals);

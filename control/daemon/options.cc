@@ -164,7 +164,8 @@ tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
 std::string usage_text() {
     constexpr std::size_t indent = 27;
     constexpr std::size_t width = 100;
-    std::string out = "usage: sluiced --config FILE [OPTION...]\n\n";
+    std::string out =
+        "usage: sluiced --config FILE [OPTION...]\n       sluiced headroom --speed RATE [OPTION...]\n\n";
     for (const Option& option : all_options)
         out += fmt::format("  {:<{}}{}\n", with_argument(option), indent - 2,
                            wrapped(option.sentence, indent, width));
