@@ -96,10 +96,9 @@ constexpr std::array all_options{
 std::string read_words(const std::vector<std::string>& words, Question& question) {
     for (std::size_t n = 0; n < words.size(); n += 2) {
         const std::string& word = words[n];
-        const auto* option =
-            std::find_if(all_options.begin(), all_options.end(), [&](const Option& each) {
-                return word.starts_with("--") && word.substr(2) == each.help.name;
-            });
+        const auto* option = std::find_if(all_options.begin(), all_options.end(), [&](const Option& each) {
+            return word.starts_with("--") && word.substr(2) == each.help.name;
+        });
         if (option == all_options.end()) return in_quotes(word) + " is no option";
         if (n + 1 == words.size()) return word + " wants a value";
         if (const std::string wrong = option->take(question, words[n + 1]); !wrong.empty())

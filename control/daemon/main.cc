@@ -22,6 +22,7 @@
 #include "control/daemon/man_pages.hh"
 #include "control/daemon/options.hh"
 #include "control/daemon/run.hh"
+#include "control/doctor/doctor.hh"
 #include "control/lint/judge.hh"
 #include "control/lint/machine.hh"
 #include "control/lint/memory.hh"
@@ -67,6 +68,10 @@ int print(const std::string& what) {
     if (what == "help") say("{}", usage_text());
     return exit_done;
 }
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view doctor_synopsis = "sluiced doctor [--config FILE]";
 
 struct Judged {
     Config config;
@@ -166,17 +171,42 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
     return is_true ? exit_done : exit_false;
 }
 
-// The verbs, which look and run no switch. Nothing where the first word is none.
-std::optional<int> run_verb(const std::vector<std::string>& words) {
-    if (words.empty() || words[0] != "headroom") return std::nullopt;
-    if (words == std::vector<std::string>{"headroom", "--help"})
-        return say("{}", headroom_usage()), exit_done;
-    const auto answer = headroom_answer({words.begin() + 1, words.end()});
-    if (!answer) {
-        complain("sluiced headroom: {}\n{}", answer.error(), headroom_usage());
+int headroom_verb(const Words& words) {
+    if (words == Words{"--help"}) return say("{}", headroom_usage()), exit_done;
+    const auto answer = headroom_answer(words);
+    if (answer) return say("{}", *answer), exit_done;
+    complain("sluiced headroom: {}\n{}", answer.error(), headroom_usage());
+    return exit_configuration;
+}
+
+int doctor_verb(const Words& words) {
+    if (words == Words{"--help"}) return say("usage: {}\n", doctor_synopsis), exit_done;
+    const bool has_config = words.size() == 2 && words[0] == "--config";
+    if (!words.empty() && !has_config) {
+        complain("sluiced doctor: {}\nusage: {}\n",
+                 words[0] == "--config" ? "--config wants one file" : in_quotes(words[0]) + " is no option",
+                 doctor_synopsis);
         return exit_configuration;
     }
-    return say("{}", *answer), exit_done;
+    const MachineFacts facts = machine_facts();
+    say("{}", doctor_text(diagnose(facts)));
+    if (!has_config) return exit_done;
+    Arguments arguments;
+    arguments.config = words[1];
+    const auto judged = read_config(arguments);
+    if (!judged) return exit_configuration;
+    const auto found = diagnose(judged->config, facts);
+    say("\nfor {}\n{}", arguments.config, doctor_text(found));
+    return is_wrong(found) ? exit_configuration : exit_done;
+}
+
+// The verbs, which look and run no switch. Nothing where the first word is none.
+std::optional<int> run_verb(const Words& words) {
+    if (words.empty()) return std::nullopt;
+    const Words rest(words.begin() + 1, words.end());
+    if (words[0] == "headroom") return headroom_verb(rest);
+    if (words[0] == "doctor") return doctor_verb(rest);
+    return std::nullopt;
 }
 
 int run_main(int argc, char** argv) {

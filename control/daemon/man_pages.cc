@@ -22,6 +22,12 @@ constexpr std::string_view headroom_description =
     "sluiced headroom says what may still arrive on a port after it has paused its sender, term by term, and "
     "how much of a buffer so many such ports take.";
 
+constexpr std::string_view doctor_description =
+    "sluiced doctor says what this machine gives to a switch: CPUs, memory, hugepages, the kernel's sockets, "
+    "capabilities, network cards; with a configuration also what of it is wrong for each port, and the "
+    "command that mends it. It needs no privileges and changes nothing; its exit status is 2 when the "
+    "configuration could not run.";
+
 constexpr std::string_view signals =
     "SIGTERM and SIGINT let what is queued leave, release every peer that is held paused, and end; a second "
     "one ends at once. SIGHUP reads the configuration anew: it is applied whole, or not at all and an event "
@@ -84,7 +90,9 @@ constexpr std::string_view example =
 
 std::string sluiced_man_page() {
     ManPage page("sluiced", '8', "a lossless Ethernet switch", SLUICE_VERSION);
-    page.heading("SYNOPSIS").lines(fmt::format("sluiced --config FILE [OPTION...]\n{}", headroom_synopsis));
+    page.heading("SYNOPSIS")
+        .lines(fmt::format("sluiced --config FILE [OPTION...]\n{}\nsluiced doctor [--config FILE]",
+                           headroom_synopsis));
     page.heading("DESCRIPTION").paragraph(description);
     page.heading("OPTIONS");
     for (const OptionHelp& option : option_help())
@@ -92,6 +100,7 @@ std::string sluiced_man_page() {
     page.heading("HEADROOM").paragraph(headroom_description);
     for (const OptionHelp& option : headroom_option_help())
         page.entry(fmt::format("--{}", option.name), option.argument, option.sentence);
+    page.heading("DOCTOR").paragraph(doctor_description);
     page.heading("EXIT STATUS").paragraph(exit_status_text());
     page.heading("SIGNALS").paragraph(signals);
     page.heading("SERVICE").paragraph(service).paragraph(manager);
