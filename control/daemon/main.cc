@@ -269,8 +269,8 @@ int run_main(int argc, char** argv) {
         loop->on_window([&samples] { samples.look(); });
     const RunEnd end =
         run(**alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
-                      arguments.interactive, arguments.metrics, arguments.events, arguments.log,
-                      arguments.force, eal->memory_note(), arguments.save_folder});
+                      arguments.interactive, arguments.metrics, arguments.page, arguments.events,
+                      arguments.log, arguments.force, eal->memory_note(), arguments.save_folder});
     if (!end.not_started.empty()) {
         complain("sluiced: {}\n", end.not_started);
         alone->reset();

@@ -116,6 +116,10 @@ constexpr std::array all_options{
     Option{"metrics", "[ADDRESS:]PORT",
            "serve Prometheus metrics over HTTP, on 127.0.0.1 unless an address is given",
            text<&Arguments::metrics>},
+    Option{"page", "[ADDRESS:]PORT",
+           "serve a live page for a browser, on 127.0.0.1 unless an address is given; its own address is on "
+           "stderr",
+           text<&Arguments::page>},
     Option{"reference", nullptr, "print every configuration key and end", print<1>},
     Option{"figures", nullptr, "print every figure of the report: path, kind, unit, metric, meaning; and end",
            print<2>},

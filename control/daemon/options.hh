@@ -24,6 +24,7 @@ struct Arguments {
     std::string socket;
     std::string save_folder;
     std::string metrics;
+    std::string page;
     std::optional<LogLevel> log;
     bool interactive = false;
     bool check = false;

@@ -21,6 +21,7 @@
 #include "control/server/budget.hh"
 #include "control/server/commands.hh"
 #include "control/server/http.hh"
+#include "control/server/live_page.hh"
 #include "control/server/metrics.hh"
 #include "control/server/rendering.hh"
 #include "control/server/socket.hh"
@@ -120,9 +121,17 @@ class Outside {
                 writer_.say(LogLevel::info, running_.now() - Time{}, "port",
                             running_.port_names()[id] + ": " + capabilities_text(port->capabilities()));
         if (!options.metrics.empty()) {
-            auto metrics = MetricsServer::open(io_, options.metrics, [this] { return metrics_now(); });
+            auto metrics =
+                HttpServer::open(io_, "--metrics", options.metrics,
+                                 [this](const HttpRequest& request) { return answer_metrics(request); });
             if (!metrics) return metrics.error();
             metrics_ = std::move(*metrics);
+        }
+        if (!options.page.empty()) {
+            auto page = LivePage::open(io_, options.page, api_);
+            if (!page) return page.error();
+            page_ = std::move(*page);
+            complain_as(Priority::info, "page: {}\n", page_->address());
         }
         // Last: once the socket exists, all else is open.
         if (!options.socket.empty()) {
@@ -166,8 +175,20 @@ class Outside {
         }
         duty("confirmation", [&] { api_.tick(); });
         if (metrics_) duty("metrics", [&] { metrics_->tick(); });
+        if (page_) duty("page", [&] { page_->tick(LivePage::Clock::now()); });
         if (server_) duty("control socket", [&] { server_->tick(); });
         duty("service manager", [&] { service.tick(Service::Clock::now()); });
+    }
+    HttpReply answer_metrics(const HttpRequest& request) {
+        static const auto there_is = std::make_shared<const std::string>("there is /metrics\n");
+        HttpReply reply{200, "text/plain; version=0.0.4; charset=utf-8", nullptr, false};
+        if (request.target == "/metrics") {
+            reply.text = metrics_now();
+        } else {
+            reply.status = 404;
+            reply.text = there_is;
+        }
+        return reply;
     }
     Rendering::Text metrics_now() {
         const bool is_virtual = running_.is_virtual();
@@ -202,7 +223,8 @@ class Outside {
     // With it the loop waits even when there is nobody to wait for.
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{io_.get_executor()};
     std::unique_ptr<ControlServer> server_;
-    std::unique_ptr<MetricsServer> metrics_;
+    std::unique_ptr<HttpServer> metrics_;
+    std::unique_ptr<LivePage> page_;
     EventWriter writer_;
 };
 

@@ -16,6 +16,7 @@ struct RunOptions {
     std::string socket;        // path of the control socket; empty: none
     bool interactive = false;  // a virtual clock that moves only when a client tells it to
     std::string metrics;       // where to serve them; empty: nowhere
+    std::string page;          // likewise
     std::string events;        // file of JSON lines; empty: none
     std::optional<LogLevel> log;
     bool force = false;       // SIGHUP's file too

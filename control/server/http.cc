@@ -19,6 +19,10 @@ using asio::ip::tcp;
 
 constexpr std::chrono::seconds time_limit{10};
 constexpr std::uint32_t max_header_bytes = 8192;
+// Scripts and styles of its own alone; charts set the styles of their elements.
+constexpr const char* policy =
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 tl::expected<tcp::endpoint, std::string> endpoint_of(const std::string& where) {
     const std::size_t colon = where.rfind(':');
@@ -37,9 +41,9 @@ tl::expected<tcp::endpoint, std::string> endpoint_of(const std::string& where) {
 }  // namespace
 
 // One request, one answer. Every write is a handler of its own.
-class MetricsServer::Session : public std::enable_shared_from_this<Session> {
+class HttpServer::Session : public std::enable_shared_from_this<Session> {
   public:
-    Session(tcp::socket socket, MetricsServer& server) : stream_(std::move(socket)), server_(server) {}
+    Session(tcp::socket socket, HttpServer& server) : stream_(std::move(socket)), server_(server) {}
 
     void start() {
         step();
@@ -53,6 +57,13 @@ class MetricsServer::Session : public std::enable_shared_from_this<Session> {
     }
     bool is_open() const { return stream_.socket().is_open(); }
     void cut() { stream_.close(); }
+    bool hears() const { return listens_ && is_open(); }
+    void tell(const Text& text) {
+        if (!hears() || !left_.empty()) return;
+        text_ = text;
+        left_ = *text_;
+        guarded([&] { write_news(); });
+    }
     // Whether it goes before another, where one has to.
     bool is_worse_than(const Session& other) const {
         if (has_asked_ != other.has_asked_) return !has_asked_;
@@ -68,21 +79,24 @@ class MetricsServer::Session : public std::enable_shared_from_this<Session> {
     void answer() {
         has_asked_ = true;
         const auto& request = parser_.get();
+        const bool asks = request.method() == http::verb::get || request.method() == http::verb::head;
+        HttpReply reply;
+        if (asks)
+            reply = server_.answer_({std::string(request.target()), std::string(request[http::field::host])});
+        else
+            reply.status = static_cast<unsigned>(http::status::method_not_allowed);
+        stays_ = reply.stays && request.method() == http::verb::get;
         answer_.version(request.version());
         answer_.keep_alive(false);
-        answer_.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
-        const bool asks = request.method() == http::verb::get || request.method() == http::verb::head;
-        if (!asks) {
-            answer_.result(http::status::method_not_allowed);
-        } else if (request.target() != "/metrics") {
-            static const auto there_is = std::make_shared<const std::string>("there is /metrics\n");
-            answer_.result(http::status::not_found);
-            text_ = there_is;
-        } else {
-            text_ = server_.text_();
-        }
+        answer_.result(reply.status);
+        answer_.set(http::field::content_type, beast::string_view(reply.type.data(), reply.type.size()));
+        answer_.set(http::field::cache_control, "no-store");
+        answer_.set("X-Content-Type-Options", "nosniff");
+        answer_.set("Content-Security-Policy", policy);
+        answer_.set("Referrer-Policy", "no-referrer");
+        text_ = std::move(reply.text);
         if (text_) answer_.body() = {text_->data(), text_->size()};
-        answer_.prepare_payload();
+        if (!stays_) answer_.prepare_payload();  // else its end is the connection's
         if (request.method() == http::verb::head) answer_.body() = {};
         write();
     }
@@ -95,53 +109,91 @@ class MetricsServer::Session : public std::enable_shared_from_this<Session> {
     }
     void on_written() {
         if (!serializer_.is_done()) return write();
+        if (stays_) return listen();
         beast::error_code ignored;
         stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    }
+    // From here on it is written to when there is news. What it sends, and its end, end it.
+    void listen() {
+        listens_ = true;
+        left_ = {};
+        stream_.expires_never();
+        stream_.async_read_some(
+            buffer_.prepare(1),
+            [self = shared_from_this()](const beast::error_code&, std::size_t) { self->cut(); });
+    }
+    void write_news() {
+        step();
+        stream_.expires_after(time_limit);
+        stream_.async_write_some(
+            asio::buffer(left_.data(), left_.size()),
+            [self = shared_from_this()](const beast::error_code& error, std::size_t written) {
+                if (error || !self->is_open()) return self->cut();
+                self->left_.remove_prefix(written);
+                if (!self->left_.empty()) return self->guarded([&] { self->write_news(); });
+                self->stream_.expires_never();
+            });
     }
 
     using Body = http::span_body<const char>;
 
     beast::tcp_stream stream_;
-    MetricsServer& server_;
+    HttpServer& server_;
     beast::flat_buffer buffer_{max_header_bytes};
     http::request_parser<http::string_body> parser_;
     std::shared_ptr<const std::string> text_;
     http::response<Body> answer_;
     http::response_serializer<Body> serializer_{answer_};
+    std::string_view left_;  // of text_, published and not yet written
+    bool stays_ = false, listens_ = false;
     bool has_asked_ = false;
     std::uint64_t last_step_ = 0;
 };
 
-tl::expected<std::unique_ptr<MetricsServer>, std::string> MetricsServer::open(asio::io_context& io,
-                                                                              const std::string& where,
-                                                                              Text text) {
+tl::expected<std::unique_ptr<HttpServer>, std::string> HttpServer::open(asio::io_context& io,
+                                                                        std::string_view option,
+                                                                        const std::string& where,
+                                                                        Answer answer) {
     const auto endpoint = endpoint_of(where);
-    if (!endpoint) return tl::unexpected("--metrics " + endpoint.error());
-    std::unique_ptr<MetricsServer> server(new MetricsServer(io, std::move(text)));
+    if (!endpoint) return tl::unexpected(fmt::format("{} {}", option, endpoint.error()));
+    std::unique_ptr<HttpServer> server(new HttpServer(io, std::move(answer)));
+    server->is_loopback_ = endpoint->address().is_loopback();
     boost::system::error_code error;
     tcp::acceptor& acceptor = server->clients_.acceptor();
     acceptor.open(endpoint->protocol(), error);
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor.bind(*endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (error) return tl::unexpected(fmt::format("--metrics {}: {}", where, error.message()));
+    if (error) return tl::unexpected(fmt::format("{} {}: {}", option, where, error.message()));
     server->tick();
     return server;
 }
 
-MetricsServer::MetricsServer(asio::io_context& io, Text text)
-    : text_(std::move(text)), clients_(io, [this](tcp::socket socket) { admit(std::move(socket)); }) {}
+HttpServer::HttpServer(asio::io_context& io, Answer answer)
+    : answer_(std::move(answer)), clients_(io, [this](tcp::socket socket) { admit(std::move(socket)); }) {}
 
-void MetricsServer::tick() { clients_.tick(std::chrono::steady_clock::now()); }
+void HttpServer::tick() { clients_.tick(std::chrono::steady_clock::now()); }
 
-void MetricsServer::admit(tcp::socket socket) {
+void HttpServer::publish(const Text& text) {
+    for (const auto& each : sessions_)
+        if (const auto session = each.lock()) session->tell(text);
+}
+
+bool HttpServer::hears() const {
+    return std::any_of(sessions_.begin(), sessions_.end(), [](const auto& each) {
+        const auto session = each.lock();
+        return session && session->hears();
+    });
+}
+
+void HttpServer::admit(tcp::socket socket) {
     make_room();
     const auto session = std::make_shared<Session>(std::move(socket), *this);
     sessions_.push_back(session);
     session->start();
 }
 
-void MetricsServer::make_room() {
+void HttpServer::make_room() {
     std::erase_if(sessions_, [](const auto& each) {
         const auto session = each.lock();
         return !session || !session->is_open();

@@ -1,9 +1,10 @@
-// The metrics over HTTP: GET /metrics, on a loopback address unless told otherwise. Boost.Beast speaks the
-// protocol.
+// HTTP of one request a connection, on a loopback address unless told otherwise: the metrics, and the page.
+// Only reading: GET and HEAD. Boost.Beast speaks the protocol.
 //
-// A connection has one request, of a few KB, and ten seconds for all of it. There are at most `max_sessions`;
-// one more takes the place of the one that has waited longest to send its request or, when all have, of the
-// one that has gone longest without reading. So no client keeps others out by doing nothing.
+// A request has a few KB, and ten seconds with its answer. There are at most `max_sessions`; one more takes
+// the place of the one that has waited longest to send its request or, when all have, of the one that has
+// gone longest without reading. So no client keeps others out by doing nothing. An answer may stay open for
+// server-sent events; a client that has not taken all before misses the next.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -19,27 +20,46 @@
 
 namespace sluice {
 
-class MetricsServer {
+struct HttpRequest {
+    std::string target;  // "/why?at=h1"
+    std::string host;    // as the client names the server
+};
+
+struct HttpReply {
+    unsigned status = 200;
+    std::string_view type = "text/plain; charset=utf-8";  // lives as long as the program
+    std::shared_ptr<const std::string> text;
+    bool stays = false;  // open for what is published; `text` is the first of it
+};
+
+class HttpServer {
   public:
     static constexpr std::size_t max_sessions = 64;
-    using Text = std::function<std::shared_ptr<const std::string>()>;
+    using Text = std::shared_ptr<const std::string>;
+    using Answer = std::function<HttpReply(const HttpRequest&)>;
 
-    // `where`: "9464", "127.0.0.1:9464", "[::1]:9464". An error's text names it.
-    static tl::expected<std::unique_ptr<MetricsServer>, std::string> open(boost::asio::io_context& io,
-                                                                          const std::string& where,
-                                                                          Text text);
+    // `where`: "9464", "127.0.0.1:9464", "[::1]:9464". An error's text names it and the option.
+    static tl::expected<std::unique_ptr<HttpServer>, std::string> open(boost::asio::io_context& io,
+                                                                       std::string_view option,
+                                                                       const std::string& where,
+                                                                       Answer answer);
     // Once a round.
     void tick();
-    MetricsServer(const MetricsServer&) = delete;
-    MetricsServer& operator=(const MetricsServer&) = delete;
+    // To clients whose answer stays open; `hears` says whether there is one.
+    void publish(const Text& text);
+    bool hears() const;
+    bool is_loopback() const { return is_loopback_; }
+    HttpServer(const HttpServer&) = delete;
+    HttpServer& operator=(const HttpServer&) = delete;
 
   private:
     class Session;
-    MetricsServer(boost::asio::io_context& io, Text text);
+    HttpServer(boost::asio::io_context& io, Answer answer);
     void admit(boost::asio::ip::tcp::socket socket);
     void make_room();
 
-    Text text_;
+    Answer answer_;
+    bool is_loopback_ = true;
     std::vector<std::weak_ptr<Session>> sessions_;  // in order of their connection
     std::uint64_t steps_ = 0;                       // of all sessions: an order in time
     Accepting<boost::asio::ip::tcp> clients_;

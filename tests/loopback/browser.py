@@ -89,9 +89,10 @@ class Browser:
         return answer["result"].get("value")
 
     def open(self, path, dark=False, width=1280, height=900):
+        """`path`: of a file, or a whole URL."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Page.navigate", url=f"file://{path}")
+        self.call("Page.navigate", url=path if "://" in str(path) else f"file://{path}")
         until = time.monotonic() + PATIENCE_S
         while not self.evaluate("document.documentElement?.dataset.ready === 'true' || document.readyState === 'complete'"):
             if time.monotonic() > until:

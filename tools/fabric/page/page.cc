@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "control/page/page_files.hh"
 #include "control/text/json_text.hh"
 #include "tools/fabric/page/page_files.hh"
 #include "tools/fabric/report/xml_text.hh"
@@ -44,14 +45,15 @@ std::string fill_template(const std::vector<std::pair<std::string_view, std::str
 
 std::string page_of(const std::string& title, const std::string& verdict, const Json& data) {
     std::string script;
-    for (const std::string_view file : {page_files::dom_js, page_files::chart_js, page_files::run_js,
-                                        page_files::run_charts_js, page_files::sweep_js, page_files::main_js})
+    for (const std::string_view file :
+         {sluice::page_files::dom_js, sluice::page_files::chart_js, page_files::run_js,
+          page_files::run_charts_js, page_files::sweep_js, page_files::main_js})
         script += file;
     return fill_template({{"title", xml_text(title)},
                           {"verdict", xml_text(verdict)},
-                          {"style", std::string(page_files::page_css)},
+                          {"style", std::string(sluice::page_files::page_css)},
                           {"data", script_json(data)},
-                          {"charts", std::string(page_files::charts_min_js)},
+                          {"charts", std::string(sluice::page_files::charts_min_js)},
                           {"script", std::move(script)}});
 }
 

@@ -1,12 +1,12 @@
-// What the page is made of: files of this folder, which tools/embed.py puts into the binary.
+// What of the page is this tool's own: files of this folder, which tools/embed.py puts into the binary. The
+// rest is in control/page.
 #pragma once
 
 #include <string_view>
 
 namespace sluice::fabric::page_files {
 
-extern const std::string_view page_html, page_css;
-extern const std::string_view dom_js, chart_js, run_js, run_charts_js, sweep_js, main_js;
-extern const std::string_view charts_min_js;  // vendor/
+extern const std::string_view page_html;
+extern const std::string_view run_js, run_charts_js, sweep_js, main_js;
 
 }  // namespace sluice::fabric::page_files
