@@ -6,6 +6,8 @@
 // events, flows, whole ports and hosts.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +29,17 @@ std::string usual_path(std::string_view path);
 // The changes that turn `from` into `to`, sorted by path.
 std::vector<ConfigChange> config_changes(const Config& from, const Config& to);
 
-// `config` with one value changed: judged as in a file, so an error names the allowed values. The value may
-// be TOML, or text that stands for a TOML string: 5, "150KB", 150KB.
+// A value for a key; nothing: it goes back to its default, as the key, or the section with its keys, were not
+// in the file. A value may be TOML, or text that stands for a TOML string: 5, "150KB", 150KB.
+struct ValueChange {
+    std::string path;
+    std::optional<std::string> value;
+};
+
+// `config` with these values changed, all of them or none: judged together, as in a file, so an error names
+// the path and the allowed values. A path comes once.
+tl::expected<Config, ConfigError> with_values(const Config& config, std::span<const ValueChange> changes);
+// One of them.
 tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view path,
                                              std::string_view value);
 

@@ -54,6 +54,7 @@ void catch_signals() {
 }
 
 void run_timed(Api& api, const std::string& command) {
+    const Api::Acting acting(api, {"a timed event"});
     const std::string error = run_command(api, command);
     if (!error.empty()) api.running().note("command_failed", command + ": " + error);
 }

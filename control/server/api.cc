@@ -55,18 +55,51 @@ Api::Applied Api::change(Config config, const std::vector<std::string>& forced, 
     return done;
 }
 
+Config Api::base() const {
+    if (!trial_) return running_.config();
+    Config before = history_.back().config;
+    before.routes = running_.config().routes;
+    before.neighbors = running_.config().neighbors;
+    return before;
+}
+
+void Api::refuse_trial() const {
+    if (trial_)
+        throw RpcError{RpcCode::refused,
+                       fmt::format("{} tries a change until {} of the switch's clock", trial_->author.name,
+                                   print_time(*confirm_by_ - Time{})),
+                       {{"do", "try yours then"}}};
+    if (waiting_ != 0)
+        throw RpcError{RpcCode::refused,
+                       fmt::format("{} to be confirmed", waiting_ == 1 ? "a change waits" : "changes wait"),
+                       {{"do", "config confirm, or config rollback"}}};
+}
+
+void Api::end_trial(std::string how) {
+    if (!trial_) return;
+    trial_.reset();
+    trial_end_ = std::move(how);
+}
+
 Api::Applied Api::apply(Config config, const ApplyOptions& wanted) {
     const auto& confirm = wanted.confirm;
+    if (wanted.trial) refuse_trial();
     if (confirm && waiting_ == max_history)
         throw RpcError{RpcCode::too_much,
                        fmt::format("{} changes wait to be confirmed", waiting_),
                        {{"do", "config confirm, or config rollback"}}};
-    Config before = running_.config();
-    std::vector<std::string> forced = running_.forced();
+    Config before = base();
+    std::vector<std::string> forced = trial_ ? history_.back().forced : running_.forced();
     Applied done = change(std::move(config), forced, wanted.force);
     if (done.changes.empty()) {
         if (waiting_ != 0) await(confirm, done);
         return done;
+    }
+    if (trial_) {  // the state before it is that before this change
+        history_.pop_back();
+        waiting_ = 0;
+        confirm_by_.reset();
+        end_trial("another change came, by " + author_.name);
     }
     const bool with_lists =
         std::any_of(done.changes.begin(), done.changes.end(), [](const ConfigChange& change) {
@@ -77,6 +110,8 @@ Api::Applied Api::apply(Config config, const ApplyOptions& wanted) {
     if (history_.size() > max_history) history_.erase(history_.begin());
     if (confirm) ++waiting_;
     await(confirm, done);
+    if (wanted.trial) trial_ = Trial{*wanted.trial, author_};
+    log_.add(running_.now(), wanted.trial ? "trial" : std::string(wanted.what), author_, done.changes);
     running_.note("configuration",
                   fmt::format("{} changed, the first: {}", print_count(done.changes.size(), "value"),
                               done.changes.front().path));
@@ -105,6 +140,8 @@ void Api::change_routes(const RouteChanges& changes) {
 std::size_t Api::confirm() {
     if (!confirm_by_) throw RpcError{RpcCode::refused, "nothing waits to be confirmed"};
     confirm_by_.reset();
+    end_trial("kept by " + author_.name);
+    log_.add(running_.now(), "confirm", author_, {});
     running_.note("configuration", "confirmed: kept " + print_count(waiting_, "change"));
     return std::exchange(waiting_, 0);
 }
@@ -112,15 +149,28 @@ std::size_t Api::confirm() {
 Api::Applied Api::rollback() {
     if (history_.empty())
         throw RpcError{RpcCode::refused, "nothing has been changed that could be rolled back"};
-    Applied done = go_back(1);
+    Applied done = go_back(1, "rollback");
+    end_trial("taken back by " + author_.name);
     if (waiting_ != 0 && --waiting_ == 0) confirm_by_.reset();
     done.confirm_by = confirm_by_;
     done.waiting = waiting_;
     return done;
 }
 
+Api::Applied Api::end_trial(std::uint64_t client) {
+    if (!trial_ || trial_->client != client)
+        throw RpcError{RpcCode::refused,
+                       trial_end_.empty() ? "nothing is tried" : "the trial is over: " + trial_end_,
+                       {{"do", "see config history"}}};
+    return rollback();
+}
+
+void Api::client_gone(std::uint64_t client) {
+    if (trial_ && trial_->client == client) trial_->is_gone = true;
+}
+
 // Undoes the last `changes`, at least one, in one step.
-Api::Applied Api::go_back(std::size_t changes) {
+Api::Applied Api::go_back(std::size_t changes, std::string what) {
     const auto first = history_.end() - static_cast<std::ptrdiff_t>(changes);
     Config back = first->config;
     const auto lists = std::find_if(first, history_.end(), [](const Past& past) { return past.with_lists; });
@@ -129,19 +179,26 @@ Api::Applied Api::go_back(std::size_t changes) {
     back.neighbors = with_lists.neighbors;
     Applied done = change(std::move(back), first->forced, false);
     history_.erase(first, history_.end());
+    log_.add(running_.now(), std::move(what), author_, done.changes);
     running_.note("configuration", "rolled back: " + print_count(done.changes.size(), "value"));
     return done;
 }
 
 void Api::tick() {
+    const bool is_gone = trial_ && trial_->is_gone;
     // A late worker would have it refused; another exception leaves it to the next round.
-    if (!confirm_by_ || running_.now() < *confirm_by_ || !running_.late_worker().empty()) return;
+    if (!confirm_by_ || (!is_gone && running_.now() < *confirm_by_) || !running_.late_worker().empty())
+        return;
+    const Acting acting(*this, {});
+    const char* why = is_gone ? "its client is gone" : "not confirmed";
     try {
-        go_back(waiting_);
-        running_.note("configuration", "not confirmed in time: " + print_count(waiting_, "change"));
+        go_back(waiting_, why);
+        running_.note("configuration", is_gone ? "the client of a trial is gone"
+                                               : "not confirmed in time: " + print_count(waiting_, "change"));
     } catch (const RpcError& error) {
         running_.note("configuration", "cannot be rolled back: " + error.message);
     }
+    end_trial(is_gone ? "its client was gone" : "its time was over");
     confirm_by_.reset();
     waiting_ = 0;
 }
@@ -159,16 +216,30 @@ ConfigFile::Saved Api::save(const std::string& name) {
     return std::move(*saved);
 }
 
-bool Api::reload() {
+tl::expected<Config, std::vector<ConfigError>> Api::read_file() const {
     auto config = load_config(options_.config_file);
+    if (config) options_.overrides.apply(*config);
+    return config;
+}
+
+std::vector<ConfigChange> Api::unsaved() const {
+    const auto file = read_file();
+    if (file) return config_changes(*file, running_.config());
+    RpcError error{RpcCode::refused, file.error().front().text(), {{"errors", Json::array()}}};
+    for (const ConfigError& one : file.error()) error.data["errors"].push_back(one.text());
+    throw error;
+}
+
+bool Api::reload() {
+    auto config = read_file();
     if (!config) {
         for (const ConfigError& error : config.error()) running_.note("reload_refused", error.text());
         return false;
     }
-    options_.overrides.apply(*config);
     read_ = *config;
+    const Acting acting(*this, {"SIGHUP"});
     try {
-        const Applied done = apply(std::move(*config), {std::nullopt, options_.force});
+        const Applied done = apply(std::move(*config), {.force = options_.force, .what = "reload"});
         running_.note("reloaded", fmt::format("{}: {} changed", options_.config_file,
                                               print_count(done.changes.size(), "value")));
         return true;

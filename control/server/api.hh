@@ -5,12 +5,15 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "control/config/config_paths.hh"
 #include "control/config/force.hh"
 #include "control/config/overrides.hh"
 #include "control/lint/lint.hh"
+#include "control/server/change_log.hh"
 #include "control/server/config_file.hh"
 #include "control/server/rpc.hh"
 #include "control/switch/running_switch.hh"
@@ -19,7 +22,8 @@ namespace sluice {
 
 // A connection as the methods see it.
 struct RpcClient {
-    std::string name;                        // "pid 4711", for messages
+    std::uint64_t id = 0;                    // its own among the connections of a server
+    Author author{};                         // who is behind it
     bool wants_events = false;               // events.subscribe
     std::uint64_t next_event = 0;            // number of the first event that it has not been sent
     std::optional<Duration> watch_interval;  // stats.watch, on the switch's clock
@@ -51,10 +55,25 @@ class Api {
     // Throws RpcError where the switch may only be looked at: a virtual clock that runs by itself.
     void require_changes() const;
 
+    // While it lives what is done is by this author. Before and after: by the one before.
+    class Acting {
+      public:
+        Acting(Api& api, Author author) : api_(api), before_(std::exchange(api.author_, std::move(author))) {}
+        ~Acting() { api_.author_ = std::move(before_); }
+        Acting(const Acting&) = delete;
+        Acting& operator=(const Acting&) = delete;
+
+      private:
+        Api& api_;
+        Author before_;
+    };
+
     // How a change is wanted.
     struct ApplyOptions {
         std::optional<Duration> confirm{};
-        bool force = false;  // although it is not lossless: force.hh
+        bool force = false;                    // although it is not lossless: force.hh
+        std::optional<std::uint64_t> trial{};  // of this client
+        std::string_view what = "set";         // for the history
     };
     // The result of a change of the configuration.
     struct Applied {
@@ -70,14 +89,27 @@ class Api {
     // (RFC 6241, 8.4): a change without `confirm` keeps those that wait for it, one more with `confirm` gives
     // them all its new time, and unconfirmed changes are taken back as a whole. A problem that was forced
     // once need not be forced again.
+    //
+    // A trial is a change that waits for confirmation, alone, and belongs to a client: it goes back also when
+    // the client hangs up, and when another change comes, which is made as if the trial had not been. Only
+    // one at a time: two would measure each other.
     Applied apply(Config config, const ApplyOptions& wanted);
+    // The configuration that a change is to be made of: the running one, without a trial.
+    Config base() const;
     // Returns the number of changes that waited for it.
     std::size_t confirm();
     // Routes and neighbors alone; the names in them are checked, no history is kept.
     void change_routes(const RouteChanges& changes);
     // Of the last change; those before it that wait for confirmation go on waiting.
     Applied rollback();
+    // Of this client's trial; RpcError with its end when it is over.
+    Applied end_trial(std::uint64_t client);
+    // The client has hung up.
+    void client_gone(std::uint64_t client);
     ConfigFile::Saved save(const std::string& name);
+    // The changes of the running configuration against its file, as it is now. RpcError: it cannot be read.
+    std::vector<ConfigChange> unsaved() const;
+    const ChangeLog& change_log() const { return log_; }
     // Once a round: rolls back changes that were not confirmed in time.
     void tick();
     // When that is; nothing: nothing waits for it.
@@ -97,9 +129,17 @@ class Api {
         std::vector<std::string> forced;
         bool with_lists;  // else routes and neighbors are not part of it: they have a life of their own
     };
+    struct Trial {
+        std::uint64_t client;
+        Author author;
+        bool is_gone = false;
+    };
     Applied change(Config config, const std::vector<std::string>& forced, bool force);
-    Applied go_back(std::size_t changes);
+    Applied go_back(std::size_t changes, std::string what);
     void await(std::optional<Duration> confirm, Applied& done);
+    void refuse_trial() const;
+    void end_trial(std::string how);
+    tl::expected<Config, std::vector<ConfigError>> read_file() const;
 
     RunningSwitch& running_;
     Options options_;
@@ -108,6 +148,10 @@ class Api {
     std::vector<Past> history_;         // before each change, the latest last; at most max_history
     std::optional<Time> confirm_by_{};  // of the last `waiting_` changes
     std::size_t waiting_ = 0;
+    std::optional<Trial> trial_{};  // the one change that waits
+    std::string trial_end_;         // of the last one
+    Author author_{};
+    ChangeLog log_;
 };
 
 }  // namespace sluice

@@ -22,9 +22,9 @@ std::string run(Api& api, const DecisionsCommand& command) {
 
 std::string run(Api& api, const SetCommand& command) {
     try {
-        auto changed = with_value(api.running().config(), command.path, command.value);
+        auto changed = with_value(api.base(), command.path, command.value);
         if (!changed) return changed.error().wrong;  // check has found it good
-        api.apply(std::move(*changed), {std::nullopt, api.options().force});
+        api.apply(std::move(*changed), {.force = api.options().force});
     } catch (const RpcError& error) {
         return error.message +
                (error.data.contains("do") ? "; do: " + error.data["do"].get<std::string>() : "");

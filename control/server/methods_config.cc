@@ -1,7 +1,10 @@
 // Methods of the configuration: look, judge, change as a whole or by one value, go back.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
+#include <optional>
 #include <thread>
 
 #include "control/config/config_paths.hh"
@@ -100,23 +103,28 @@ Json applied(const Api::Applied& done) {
     return json;
 }
 
-Api::ApplyOptions options_of(RpcParameters& parameters) {
+Api::ApplyOptions options_of(RpcParameters& parameters, std::string_view what = "set") {
     const std::string text = parameters.text_or("confirm", "");
     const bool force = parameters.boolean_or("force", false);
-    if (text.empty()) return {std::nullopt, force};
+    if (text.empty()) return {.force = force, .what = what};
     const auto time = parse_time(text);
     if (!time || time->ps <= 0)
         throw RpcError{RpcCode::bad_parameters,
                        sluice::in_quotes(text) + " is no time",
                        {{"path", "confirm"}, {"do", "write 30s"}}};
-    return {*time, force};
+    return {.confirm = *time, .force = force, .what = what};
 }
 
 Json apply(Api& api, RpcClient&, RpcParameters& parameters) {
     Config config = parsed(parameters.text("toml"));
-    const Api::ApplyOptions wanted = options_of(parameters);
+    const Api::ApplyOptions wanted = options_of(parameters, "apply");
     parameters.finish();
     return applied(api.apply(std::move(config), wanted));
+}
+
+// As the configuration takes it: a string is its text, anything else its JSON.
+std::string value_text(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 Json set(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -124,8 +132,43 @@ Json set(Api& api, RpcClient&, RpcParameters& parameters) {
     const Json& value = parameters.any("value");
     const Api::ApplyOptions wanted = options_of(parameters);
     parameters.finish();
-    auto changed = with_value(api.running().config(), path,
-                              value.is_string() ? value.get<std::string>() : json_text(value));
+    auto changed = with_value(api.base(), path, value_text(value));
+    if (!changed) throw refusal(changed.error());
+    return applied(api.apply(std::move(*changed), wanted));
+}
+
+std::vector<ValueChange> value_changes(const Json& list) {
+    constexpr std::size_t most = 256;
+    const auto wrong = [](const std::string& why) {
+        return RpcError{RpcCode::bad_parameters,
+                        "parameter \"changes\" " + why,
+                        {{"path", "changes"}, {"do", R"(write [{"path": "seed", "value": 2}])"}}};
+    };
+    if (!list.is_array() || list.empty()) throw wrong("must be a list, and not empty");
+    if (list.size() > most) throw wrong(fmt::format("has more than {} entries", most));
+    std::vector<ValueChange> changes;
+    for (const Json& entry : list) {
+        const auto path = entry.is_object() ? entry.find("path") : entry.end();
+        if (path == entry.end() || !path->is_string()) throw wrong("has an entry without a path");
+        const auto value = entry.find("value");
+        if (entry.size() > (value == entry.end() ? 1U : 2U))
+            throw wrong("has an entry with more than path and value");
+        changes.push_back({path->get<std::string>(),
+                           value == entry.end() ? std::nullopt : std::optional(value_text(*value))});
+    }
+    return changes;
+}
+
+Json change(Api& api, RpcClient& client, RpcParameters& parameters) {
+    const std::vector<ValueChange> changes = value_changes(parameters.any("changes"));
+    Api::ApplyOptions wanted = options_of(parameters);
+    if (parameters.boolean_or("trial", false)) wanted.trial = client.id;
+    parameters.finish();
+    if (wanted.trial && !wanted.confirm)
+        throw RpcError{RpcCode::bad_parameters,
+                       "a trial has an end: parameter \"confirm\" is missing",
+                       {{"path", "confirm"}, {"do", "write 30s"}}};
+    auto changed = with_values(api.base(), changes);
     if (!changed) throw refusal(changed.error());
     return applied(api.apply(std::move(*changed), wanted));
 }
@@ -135,9 +178,39 @@ Json confirm(Api& api, RpcClient&, RpcParameters& parameters) {
     return {{"kept", api.confirm()}};
 }
 
-Json rollback(Api& api, RpcClient&, RpcParameters& parameters) {
+Json rollback(Api& api, RpcClient& client, RpcParameters& parameters) {
+    const bool trial = parameters.boolean_or("trial", false);
     parameters.finish();
-    return applied(api.rollback());
+    return applied(trial ? api.end_trial(client.id) : api.rollback());
+}
+
+Json unsaved(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    return {{"file", api.options().config_file}, {"changes", changes_json(api.unsaved())}};
+}
+
+Json entry_json(const ChangeLog::Entry& entry, std::uint64_t number) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(entry.wall);
+    Json json = {{"number", number},
+                 {"at_ns", entry.at.ps / 1000},
+                 {"wall", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", seconds)},
+                 {"what", entry.what},
+                 {"who", entry.who.name}};
+    if (entry.who.pid) json["pid"] = *entry.who.pid;
+    if (entry.who.uid) json["uid"] = *entry.who.uid;
+    if (!entry.user.empty()) json["user"] = entry.user;
+    json["changes"] = changes_json(entry.changes);
+    if (entry.left_out != 0) json["left_out"] = entry.left_out;
+    return json;
+}
+
+Json history(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    const ChangeLog& log = api.change_log();
+    Json list = Json::array();
+    std::uint64_t number = log.lost();
+    for (const ChangeLog::Entry& entry : log.entries()) list.push_back(entry_json(entry, number++));
+    return {{"entries", std::move(list)}, {"lost", log.lost()}};
 }
 
 Json save(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -171,6 +244,13 @@ std::span<const RpcMethod> config_methods() {
                   "unless config.confirm comes in time, and without it keeps changes that wait; "
                   "with `force` although it is not lossless.",
                   changes, true, apply},
+        RpcMethod{"config.change",
+                  "changes: [{path: PATH, value?: VALUE}], confirm?: TIME, force?: BOOL, trial?: BOOL",
+                  "APPLIED",
+                  "Changes values together, all or none, judged together; without `value` a key or section "
+                  "goes back to its default. A `trial` has `confirm` and belongs to this connection: it goes "
+                  "back when the connection ends, or when another change comes.",
+                  changes, false, change},
         RpcMethod{"config.check", "toml: TEXT", "{usable: BOOL, findings: [FINDING]}",
                   "Judges a configuration without using it.", reads, true, check},
         RpcMethod{"config.confirm", "", "{kept: NUMBER}", "Keeps the changes that wait for it.", changes,
@@ -179,10 +259,18 @@ std::span<const RpcMethod> config_methods() {
                   diff},
         RpcMethod{"config.get", "path?: PATH", "{toml?: TEXT, path?: PATH, value?: TEXT}",
                   "The running configuration as TOML, or one value.", reads, false, get},
+        RpcMethod{"config.history", "",
+                  "{entries: [{number: NUMBER, at_ns: NUMBER, wall: TEXT, what: TEXT, who: TEXT, "
+                  "pid?: NUMBER, uid?: NUMBER, user?: TEXT, changes: [CHANGE], left_out?: NUMBER}], "
+                  "lost: NUMBER}",
+                  "The last 64 changes of the configuration: when, by whom, from what to what.", reads, false,
+                  history},
         RpcMethod{"config.keys", "",
                   "[{path: PATH, type: TEXT, allowed: TEXT, default: TEXT, restart: BOOL, sentence: TEXT}]",
                   "All keys with type, range, default and meaning.", reads, false, keys},
-        RpcMethod{"config.rollback", "", "APPLIED", "Goes back to the configuration before the last change.",
+        RpcMethod{"config.rollback", "trial?: BOOL", "APPLIED",
+                  "Goes back to the configuration before the last change; with `trial` only if that is this "
+                  "connection's trial.",
                   changes, false, rollback},
         RpcMethod{"config.save", "file?: TEXT", "{file: TEXT, original?: TEXT}",
                   "Writes the running configuration to the file it came from, whose text changes only where "
@@ -191,6 +279,9 @@ std::span<const RpcMethod> config_methods() {
                   changes, false, save},
         RpcMethod{"config.set", "path: PATH, value: VALUE, confirm?: TIME, force?: BOOL", "APPLIED",
                   "Changes one value.", changes, false, set},
+        RpcMethod{"config.unsaved", "", "{file: TEXT, changes: [CHANGE]}",
+                  "The changes of the running configuration against the file that it came from.", reads,
+                  false, unsaved},
     };
     return methods;
 }

@@ -18,11 +18,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-bool is_permitted(int fd, std::string& name) {
+bool is_permitted(int fd, Author& author) {
     ucred peer{};
     socklen_t size = sizeof peer;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-    name = fmt::format("pid {}", peer.pid);
+    author = {fmt::format("pid {}", peer.pid), peer.pid, peer.uid};
     if (peer.uid == 0 || peer.uid == geteuid() || peer.gid == getegid()) return true;
     std::array<gid_t, 256> groups{};
     size = sizeof groups;
@@ -97,9 +97,10 @@ std::string ControlServer::listen() {
 }
 
 void ControlServer::admit(Protocol::socket socket) {
-    std::string name = "unknown";
-    const bool permitted = is_permitted(socket.native_handle(), name);
-    const auto session = std::make_shared<Session>(std::move(socket), *this, std::move(name));
+    Author author{"unknown"};
+    const bool permitted = is_permitted(socket.native_handle(), author);
+    const auto session =
+        std::make_shared<Session>(std::move(socket), *this, ++last_client_, std::move(author));
     sessions_.push_back(session);
     const auto begin = [&] {
         if (!permitted)

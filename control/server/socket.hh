@@ -73,6 +73,7 @@ class ControlServer {
     Limits limits_;
     std::uint64_t inode_ = 0;  // of our file
     std::size_t most_unread_bytes_ = 0;
+    std::uint64_t last_client_ = 0;
     std::vector<char> read_buffer_;  // of the session that reads at the moment
     std::list<std::shared_ptr<Session>> sessions_;
     Accepting<Protocol> clients_;

@@ -19,9 +19,11 @@ constexpr std::size_t read_bytes = 65'536;
 
 }  // namespace
 
-ControlServer::Session::Session(Protocol::socket socket, ControlServer& server, std::string name)
+ControlServer::Session::Session(Protocol::socket socket, ControlServer& server, std::uint64_t id,
+                                Author author)
     : socket_(std::move(socket)), server_(server), limits_(server.limits_) {
-    client_.name = std::move(name);
+    client_.id = id;
+    client_.author = std::move(author);
     boost::system::error_code ignored;  // of a socket that is closed, which reading tells
     socket_.non_blocking(true, ignored);
 }
@@ -45,6 +47,7 @@ bool ControlServer::Session::takes_place() {
 void ControlServer::Session::cut() {
     boost::system::error_code ignored;
     socket_.close(ignored);
+    server_.api_.client_gone(client_.id);
     answer_.reset();
     out_.clear();
     std::string().swap(in_);

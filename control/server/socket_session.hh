@@ -13,7 +13,7 @@ namespace sluice {
 
 class ControlServer::Session : public std::enable_shared_from_this<Session> {
   public:
-    Session(Protocol::socket socket, ControlServer& server, std::string name);
+    Session(Protocol::socket socket, ControlServer& server, std::uint64_t id, Author author);
 
     void start() { read(); }
     bool is_open() const { return socket_.is_open(); }

@@ -18,6 +18,8 @@ def calls(toml):
     return [
         ("hello", {}), ("methods", {}), ("rpc.discover", {}), ("config.keys", {}), ("config.get", {}), ("config.check", {"toml": toml}),
         ("config.diff", {"toml": toml}), ("config.set", {"path": "default.queue.3.wred", "value": CHANGED_WRED, "confirm": "5s"}),
+        ("config.change", {"changes": [{"path": "default.queue.3.wred"}, {"path": "seed", "value": 1}]}), ("config.unsaved", {}),
+        ("config.history", {}), ("config.set", {"path": "default.queue.3.wred", "value": CHANGED_WRED, "confirm": "5s"}),
         ("config.confirm", {}), ("config.get", {"path": "default.queue.3.wred"}), ("config.rollback", {}),
         ("config.apply", {"toml": toml}), ("config.save", {"file": "saved.toml"}), ("route.add", {"routes": [route]}),
         ("route.replace", {"routes": [other]}), ("route.list", {}),

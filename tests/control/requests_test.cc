@@ -217,6 +217,18 @@ Json entries(Random& random, bool neighbors) {
     return list;
 }
 
+Json value_changes(Random& random) {
+    Json list = Json::array();
+    for (std::uint64_t count = random.below(3); count != 0; --count) {
+        Json change = {{"path", key_path(random)}};
+        if (!random.one_in(3))
+            change["value"] = random.one_in(5) ? any_value(random) : Json(random.one_of(values));
+        if (random.one_in(30)) change["more"] = any_value(random);
+        list.push_back(random.one_in(30) ? any_value(random) : std::move(change));
+    }
+    return list;
+}
+
 // A value for a parameter of this name, mostly of its kind.
 Json parameter(Random& random, std::string_view method, std::string_view name, const Config& config) {
     if (random.one_in(20)) return any_value(random);
@@ -230,12 +242,14 @@ Json parameter(Random& random, std::string_view method, std::string_view name, c
     if (name == "queue" || name == "from" || name == "protocol" || name == "last") return random.below(10);
     if (name == "sport" || name == "dport" || name == "qp") return random.below(70'000);
     if (name == "destination" || name == "source") return random.one_of(addresses);
+    if (name == "trial") return random.one_in(5);
+    if (name == "changes") return value_changes(random);
     if (name == "routes" || name == "neighbors") return entries(random, name == "neighbors");
     if (name == "file") return random.one_of(std::array{"saved.toml", "../x", "", ".hidden", "a/b"});
     return random.one_in(2);
 }
 
-// The names in "path: PATH, value: VALUE" and "destination, source".
+// The names in "path: PATH, value?: VALUE" and "destination, source".
 std::vector<std::string> names_in(std::string_view parameters) {
     std::vector<std::string> names;
     unsigned depth = 0;
@@ -249,7 +263,7 @@ std::vector<std::string> names_in(std::string_view parameters) {
             in_name = true;
         } else if (c == ':' && depth == 0) {
             in_name = false;
-        } else if (in_name && c != ' ' && depth == 0) {
+        } else if (in_name && c != ' ' && c != '?' && depth == 0) {
             name += c;
         }
     }
@@ -307,7 +321,8 @@ class Requests {
     void ask() {
         const auto methods = rpc_methods();
         const bool configures = random_.one_in(2);  // where the most may go wrong
-        std::string_view wanted = random_.one_of(std::array{"config.set", "config.set", "config.apply"});
+        std::string_view wanted = random_.one_of(std::array{"config.set", "config.set", "config.set",
+                                                            "config.change", "config.apply", "config.apply"});
         const RpcMethod* method = &methods[random_.below(methods.size())];
         for (const RpcMethod& one : methods)
             if (configures && one.name == wanted) method = &one;

@@ -10,8 +10,8 @@ std::span<const Command> commands() {
     static const std::vector<Command> all = [] {
         std::vector<Command> list;
         for (const auto part :
-             {look_commands(), config_commands(), route_commands(), port_commands(), host_commands(),
-              record_commands(), worker_commands(), script_commands(), help_commands()})
+             {look_commands(), config_commands(), set_commands(), route_commands(), port_commands(),
+              host_commands(), record_commands(), worker_commands(), script_commands(), help_commands()})
             list.insert(list.end(), part.begin(), part.end());
         return list;
     }();

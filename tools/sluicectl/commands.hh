@@ -63,6 +63,7 @@ const Grammar& grammar();
 // The parts of the table, by subject.
 std::span<const Command> look_commands();
 std::span<const Command> config_commands();
+std::span<const Command> set_commands();
 std::span<const Command> route_commands();
 std::span<const Command> port_commands();
 std::span<const Command> host_commands();

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/config_text.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
@@ -23,54 +24,6 @@ std::string file_text(const std::string& path) {
     text << file.rdbuf();
     if (!file) throw Failure{exit_usage, path + ": cannot be read"};
     return text.str();
-}
-
-std::string changes_text(const Json& changes) {
-    std::string text;
-    for (const Json& change : changes)
-        text += fmt::format("{}: {} -> {}{}\n", word_text(change["path"]),
-                            change["from"].is_null() ? "default" : word_text(change["from"]),
-                            change["to"].is_null() ? "default" : word_text(change["to"]),
-                            change.contains("restart") ? "  (at the next start)" : "");
-    return text;
-}
-
-std::string findings_text(const Json& findings, bool with_notes) {
-    std::string text;
-    for (const Json& finding : findings)
-        if (with_notes || finding["severity"] != "note")
-            text += fmt::format(
-                "{}{}: {}: {}{}; do: {}\n",
-                finding.contains("line") ? "line " + json_text(finding["line"]) + ": " : "",
-                word_text(finding["severity"]), word_text(finding["path"]), word_text(finding["message"]),
-                finding.contains("forced") ? ": forced, not lossless" : "", word_text(finding["do"]));
-    return text;
-}
-
-std::string changes_count(const Json& count) {
-    return json_text(count) + (count == 1 ? " change" : " changes");
-}
-
-Answer applied(Json json) {
-    std::string text = changes_text(json["changes"]);
-    if (text.empty()) text = "nothing changes\n";
-    text += findings_text(json["findings"], false);  // as at the start, without notes
-    if (json["pending_cells"] != 0)
-        text += fmt::format("limits that were cut follow when {} cells have left\n",
-                            json_text(json["pending_cells"]));
-    if (json.contains("kept"))
-        text += fmt::format("kept as well: {} that waited to be confirmed\n", changes_count(json["kept"]));
-    if (json.contains("confirm_by_ns"))
-        text += fmt::format("{} at {} of the switch's clock unless: sluicectl config confirm\n",
-                            json["waiting"] == 1 ? "goes back" : changes_count(json["waiting"]) + " go back",
-                            ns_text(json["confirm_by_ns"]));
-    return {std::move(json), std::move(text)};
-}
-
-Json with_options(Json parameters, const Arguments& arguments) {
-    if (arguments.has("confirm")) parameters["confirm"] = arguments.value("confirm");
-    if (arguments.has("force")) parameters["force"] = true;
-    return parameters;
 }
 
 Answer get(Context& context, const Arguments& arguments) {
@@ -91,8 +44,31 @@ Answer check(Context& context, const Arguments& arguments) {
 }
 
 Answer diff(Context& context, const Arguments& arguments) {
-    Json json = context.call("config.diff", {{"toml", file_text(arguments.value("FILE"))}});
-    return {json, json.empty() ? "no difference\n" : changes_text(json)};
+    if (arguments.has("FILE")) {
+        Json json = context.call("config.diff", {{"toml", file_text(arguments.value("FILE"))}});
+        return {json, json.empty() ? "no difference\n" : changes_text(json)};
+    }
+    Json json = context.call("config.unsaved");
+    return {json, json["changes"].empty() ? "no difference: all of it is in " + word_text(json["file"]) + "\n"
+                                          : changes_text(json["changes"])};
+}
+
+Answer history(Context& context, const Arguments&) {
+    Json json = context.call("config.history");
+    std::string text;
+    for (const Json& entry : json["entries"]) {
+        const std::string who = word_text(entry["who"]);
+        text +=
+            fmt::format("{:>3}  {}  {:>10}  {}: {}\n", json_text(entry["number"]), word_text(entry["wall"]),
+                        ns_text(entry["at_ns"]),
+                        entry.contains("user") ? fmt::format("{} ({})", word_text(entry["user"]), who) : who,
+                        word_text(entry["what"]));
+        for (const Json& change : entry["changes"]) text += "       " + changes_text(Json::array({change}));
+        if (entry.contains("left_out"))
+            text += fmt::format("       and {} more\n", json_text(entry["left_out"]));
+    }
+    if (json["lost"] != 0) text += fmt::format("{} older changes are forgotten\n", json_text(json["lost"]));
+    return {std::move(json), text.empty() ? "nothing has been changed since the start\n" : std::move(text)};
 }
 
 Answer apply(Context& context, const Arguments& arguments) {
@@ -134,23 +110,16 @@ Answer keys(Context& context, const Arguments& arguments) {
     return {std::move(json), std::move(text)};
 }
 
-Answer set(Context& context, const Arguments& arguments) {
-    return applied(context.call(
-        "config.set",
-        with_options({{"path", arguments.value("KEY")}, {"value", arguments.value("VALUE")}}, arguments)));
-}
-
-Answer roce_lossless(Context& context, const Arguments&) {
-    return applied(context.call("config.set", {{"path", "default.qos"}, {"value", "lossless"}}));
-}
-
 }  // namespace
 
 std::span<const Command> config_commands() {
     static constexpr std::array table{
-        Command{"config get [KEY]", "the running configuration, or one value", get},
+        Command{"config get [KEY]", "the running configuration, one value, or all of a section: port.h1",
+                get},
         Command{"config check FILE", "judges a file (- is the input) without using it", check},
-        Command{"config diff FILE", "what the file would change", diff},
+        Command{"config diff [FILE]",
+                "what the file would change; without one: what is changed against the switch's own file",
+                diff},
         Command{
             "config apply FILE [confirm TIME] [force]",
             "makes the file the configuration, whole or not at all; with confirm for a time only, with force "
@@ -158,13 +127,10 @@ std::span<const Command> config_commands() {
             apply},
         Command{"config confirm", "keeps the changes that wait for it; so does a change without confirm",
                 confirm},
+        Command{"config history", "the last changes: when, by whom, from what to what", history},
         Command{"config rollback", "back to before the last change", rollback},
         Command{"config save [NAME]", "writes the running configuration to its file, or one beside it", save},
         Command{"config keys [WORD]", "every key whose path holds the word: default, range, meaning", keys},
-        Command{"set KEY VALUE [confirm TIME] [force]", "changes one value: set default.queue.3.wred steep",
-                set},
-        Command{"qos roce lossless", "RoCE lossless on every port that does not say otherwise",
-                roce_lossless},
     };
     return table;
 }

@@ -210,10 +210,14 @@ std::string needed_text(const Json& of) {
                                of["headroom_size_bytes"].get<std::uint64_t>());
 }
 
-Answer buffer_show(Context& context, const Arguments&) {
-    const Json report = context.stats("");
+// Of all ports, a port, or one of its groups.
+Answer buffer_show(Context& context, const Arguments& arguments) {
+    const QueueName wanted =
+        arguments.has("GROUP") ? queue_name(arguments.value("GROUP"), true) : QueueName{};
+    const Json all_pools = context.stats("pools");
+    const Json ports = ports_of(context, wanted.port);
     Table pools({"<pool", "<", "size", "shared", "used", "peak", "headroom", "peak", "of", "needed"});
-    for (const auto& [name, pool] : report["pools"].items()) {
+    for (const auto& [name, pool] : all_pools.items()) {
         const Figures figure("pools.{pool}", pool);
         pools.row({name, figure("direction"), figure("size_bytes"), figure("shared_bytes"),
                    figure("used_bytes"), figure("watermark_bytes"), figure("headroom_used_bytes"),
@@ -222,13 +226,14 @@ Answer buffer_show(Context& context, const Arguments&) {
     Table groups({"<group", "<configured", "<state", "packets", "dropped", "reserved", "shared", "peak",
                   "headroom", "peak", "of", "needed", "XOFF"});
     std::string waits;
-    Json json = {{"pools", report["pools"]}, {"priority_groups", Json::object()}};
-    for (const auto& [name, port] : report["ports"].items())
+    Json json = {{"pools", all_pools}, {"priority_groups", Json::object()}};
+    for (const auto& [name, port] : ports.items())
         for (std::size_t n = 0; n < port["priority_groups"].size(); ++n) {
+            if (wanted.queue && *wanted.queue != n) continue;
             const Json& group = port["priority_groups"][n];
             const std::string group_name = fmt::format("{}.{}", name, n);
             json["priority_groups"][group_name] = group;
-            if (group["lossless"] != true && group["packets"] == 0) continue;
+            if (!wanted.queue && group["lossless"] != true && group["packets"] == 0) continue;
             waits += wait_text(group_name, group);
             const Figures figure("ports.{port}.priority_groups.{priority}", group);
             groups.row({group_name, configured_text(group), figure("state"), figure("packets"),
@@ -335,7 +340,8 @@ std::span<const Command> port_commands() {
         Command{"queue hold QUEUE", "admission goes on, dequeue stops", queue_hold},
         Command{"queue release QUEUE", "dequeue goes on", queue_release},
         Command{"pfc show [PORT]", "XOFF, XON and paused time of every priority", pfc_show},
-        Command{"buffer show", "pools, priority groups, watermarks", buffer_show},
+        Command{"buffer show [GROUP]", "pools, priority groups, watermarks; GROUP: PORT or PORT.N",
+                buffer_show},
         Command{"watermark clear", "users' watermarks start anew", watermark_clear},
         Command{"watchdog show", "queues that the PFC watchdog watches", watchdog_show},
         Command{"watchdog start PORT", "watches the port again", watchdog_start},

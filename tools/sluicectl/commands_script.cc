@@ -41,6 +41,7 @@ Answer check_condition(Context& context, const Arguments& arguments) {
     return look(context, or_usage(Condition::parse(arguments.rest)), arguments);
 }
 
+// A switch that only starts is waited for, too; one that was there and is gone is not.
 Answer wait(Context& context, const Arguments& arguments) {
     constexpr auto interval = std::chrono::milliseconds(50);
     const Condition condition = or_usage(Condition::parse(arguments.rest));
@@ -52,14 +53,19 @@ Answer wait(Context& context, const Arguments& arguments) {
                                           timeout.error().wrong};
         end = Clock::now() + std::chrono::nanoseconds(timeout->ps / 1000);
     }
-    for (;;) {
-        Answer answer = look(context, condition, arguments);
-        if (answer.status == exit_done) return answer;
-        if (end && Clock::now() >= *end) {
+    for (bool was_there = false;; pause_for(interval)) {
+        const bool is_over = end && Clock::now() >= *end;
+        try {
+            Answer answer = look(context, condition, arguments);
+            was_there = true;
+            if (answer.status == exit_done) return answer;
+            if (!is_over) continue;
             answer.text = "out of time: " + answer.text;
             return answer;
+        } catch (const Failure& failure) {
+            if (failure.status != exit_no_daemon || was_there) throw;
+            if (is_over) return {{{"holds", false}}, "out of time: " + failure.message + "\n", exit_false};
         }
-        pause_for(interval);
     }
 }
 
@@ -68,7 +74,9 @@ Answer wait(Context& context, const Arguments& arguments) {
 std::span<const Command> script_commands() {
     static constexpr std::array table{
         Command{"wait CONDITION... [timeout TIME]",
-                "waits until it holds; exits 4 when the time is over: wait port p0 up --timeout 5s", wait},
+                "waits until it holds, also for a switch that only starts; exits 4 when the time is over: "
+                "wait port p0 up --timeout 5s",
+                wait},
         Command{"assert CONDITION...", "exits 4 unless it holds: assert queue p1.3 dropped eq 0",
                 check_condition},
     };

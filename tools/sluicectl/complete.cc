@@ -7,6 +7,7 @@
 
 #include "control/config/values.hh"
 #include "control/text/man_page.hh"
+#include "tools/sluicectl/complete_keys.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -50,9 +51,11 @@ exit status: 0 done, 1 refused, 2 usage or configuration, 3 no switch, 4 conditi
 constexpr std::string_view bash_script =
     R"bash(# bash completion of sluicectl: source <(sluicectl completion bash)
 _sluicectl() {
-    local IFS=$'\n' word="${COMP_WORDS[COMP_CWORD]}"
-    COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" --complete "${COMP_WORDS[@]:1:COMP_CWORD-1}" "$word" 2>/dev/null)" \
+    local IFS=$'\n' word="${COMP_WORDS[COMP_CWORD]}" given=("${COMP_WORDS[@]:1:COMP_CWORD-1}")
+    if [[ $word == = ]]; then given+=("$word") word=; fi
+    COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" --complete "${given[@]}" "$word" 2>/dev/null)" \
         -- "$word"))
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *. ]]; then compopt -o nospace 2>/dev/null; fi
     if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$word"; fi
 }
 complete -o default -F _sluicectl sluicectl
@@ -99,47 +102,9 @@ Words objects() {
     return words;
 }
 
-// Keys by their paths: those of a port and of a host for each that is there.
-std::vector<std::pair<std::string, Json>> keys_of(Context& context) {
-    constexpr std::array<std::string_view, 2> sections{"port", "host"};
-    const Json report = context.stats("");
-    std::vector<std::pair<std::string, Json>> keys;
-    for (Json& key : context.call("config.keys")) {
-        const std::string path = key["path"].get<std::string>();
-        const auto* section = std::find_if(sections.begin(), sections.end(), [&](std::string_view name) {
-            return path.starts_with(fmt::format("{}.NAME.", name));
-        });
-        if (section == sections.end()) {
-            keys.emplace_back(path, std::move(key));
-            continue;
-        }
-        const std::string_view rest = std::string_view(path).substr(section->size() + 6);
-        for (const auto& [name, there] : report[fmt::format("{}s", *section)].items())
-            keys.emplace_back(fmt::format("{}.{}.{}", *section, name, rest), key);
-    }
-    return keys;
-}
-
-// The values of a key that takes words.
-Words values_of(Context& context, const std::string& path) {
-    for (const auto& [name, key] : keys_of(context)) {
-        if (name != path) continue;
-        if (key["type"] == "boolean") return {"true", "false"};
-        Words words;
-        if (key["type"] != "word") return words;
-        // Allowed: "one", "other"
-        const auto& allowed = key["allowed"].get_ref<const std::string&>();
-        for (std::size_t from = 0, end = 0; (from = allowed.find('"', end)) != allowed.npos; ++end) {
-            end = std::min(allowed.find('"', from + 1), allowed.size());
-            words.push_back(allowed.substr(from + 1, end - from - 1));
-        }
-        return words;
-    }
-    return {};
-}
-
 // The candidates for a place behind `words`.
-Words names_for(Context& context, std::span<const std::string> words, const std::string& place) {
+Words names_for(Context& context, std::span<const std::string> words, const std::string& place,
+                std::string_view partial) {
     Words names;
     const auto add = [&](const Json& list, const char* member) {
         for (const Json& one : list)
@@ -148,19 +113,14 @@ Words names_for(Context& context, std::span<const std::string> words, const std:
     const auto add_keys = [&](const Json& part) {
         for (const auto& [key, value] : part.items()) names.push_back(key);
     };
-    if (place == "PORT" || place == "QUEUE") add(context.call("hello")["ports"], nullptr);
-    if (place == "QUEUE") {
+    if (place == "PORT" || place == "QUEUE" || place == "GROUP") add(context.call("hello")["ports"], nullptr);
+    if (place == "QUEUE" || place == "GROUP") {
         const Words ports = std::exchange(names, {});
         for (const std::string& port : ports)
             for (unsigned n = 0; n < 8; ++n) names.push_back(fmt::format("{}.{}", port, n));
     }
-    if (place == "KEY")
-        for (auto& [path, key] : keys_of(context)) names.push_back(std::move(path));
-    if (place == "VALUE") {
-        Words line(words.begin(), words.end());
-        line.emplace_back("any");
-        names = values_of(context, grammar().match(line).value("KEY"));
-    }
+    if (place == "KEY") names = key_candidates(context, partial);
+    if (place == "KEY=VALUE") names = assignment_candidates(context, words.subspan(1), partial);
     if (place == "HOST") add_keys(context.stats("hosts"));
     if (place == "PLACE") {
         add_keys(context.stats("ports"));
@@ -193,7 +153,7 @@ std::string help_text(std::string_view object) {
     constexpr std::size_t column = 40;
     for (const Command& command : commands()) {
         if (!wanted.empty() && object_of(command.pattern) != wanted) continue;
-        if (command.pattern.size() < column)
+        if (command.pattern.size() + 1 < column)
             text += fmt::format("  {:<{}}{}\n", command.pattern, column, command.sentence);
         else
             text += fmt::format("  {}\n  {:<{}}{}\n", command.pattern, "", column, command.sentence);
@@ -207,7 +167,7 @@ Words complete(Context& context, std::span<const std::string> words, std::string
         Grammar::Next next = grammar().next(words);
         found = std::move(next.words);
         for (const std::string& place : next.places) {
-            Words names = names_for(context, words, place);
+            Words names = names_for(context, words, place, partial);
             found.insert(found.end(), names.begin(), names.end());
         }
     } catch (const Failure&) {  // nothing can be said of it

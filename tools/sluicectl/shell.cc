@@ -5,6 +5,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -36,6 +37,9 @@ char** candidates(const char* text, int start, int) {
         return nullptr;
     }
     shell_candidates = complete(*shell_context, words, text);
+    const bool goes_on = std::all_of(shell_candidates.begin(), shell_candidates.end(),
+                                     [](const std::string& word) { return word.ends_with('.'); });
+    rl_completion_append_character = goes_on ? 0 : ' ';
     return shell_candidates.empty() ? nullptr : rl_completion_matches(text, next_candidate);
 }
 

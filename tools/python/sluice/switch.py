@@ -84,6 +84,10 @@ class Switch(Client):
     def config_apply(self, toml: str, confirm: Optional[str] = None, force: Optional[bool] = None) -> Applied:
         return self._ask("config.apply", toml=toml, confirm=confirm, force=force)
 
+    def config_change(self, changes: list[dict[str, Any]], confirm: Optional[str] = None, force: Optional[bool] = None,
+                      trial: Optional[bool] = None) -> Applied:
+        return self._ask("config.change", changes=changes, confirm=confirm, force=force, trial=trial)
+
     def config_check(self, toml: str) -> Checked:
         return self._ask("config.check", toml=toml)
 
@@ -96,17 +100,23 @@ class Switch(Client):
     def config_get(self, path: Optional[str] = None) -> dict[str, str]:
         return self._ask("config.get", path=path)
 
+    def config_history(self) -> dict[str, Any]:
+        return self._ask("config.history")
+
     def config_keys(self) -> list[dict[str, Any]]:
         return self._ask("config.keys")
 
-    def config_rollback(self) -> Applied:
-        return self._ask("config.rollback")
+    def config_rollback(self, trial: Optional[bool] = None) -> Applied:
+        return self._ask("config.rollback", trial=trial)
 
     def config_save(self, file: Optional[str] = None) -> dict[str, str]:
         return self._ask("config.save", file=file)
 
     def config_set(self, path: str, value: Any, confirm: Optional[str] = None, force: Optional[bool] = None) -> Applied:
         return self._ask("config.set", path=path, value=value, confirm=confirm, force=force)
+
+    def config_unsaved(self) -> dict[str, Any]:
+        return self._ask("config.unsaved")
 
     def control_show(self) -> dict[str, Any]:
         return self._ask("control.show")
