@@ -35,6 +35,15 @@ class Histogram {
         }
     }
 
+    // The buckets that have counted something, in ascending order: each with the longest duration that it
+    // counts, and how often.
+    template <class Each>
+    void for_each_bucket(Each each) const {
+        for (unsigned i = 0; i < buckets; ++i)
+            if (const std::uint64_t times = bucket_[i].get(); times != 0)
+                each(Duration{static_cast<std::int64_t>(last_of(i))}, times);
+    }
+
     std::uint64_t count() const {
         std::uint64_t sum = 0;
         for (const Counter& bucket : bucket_) sum += bucket.get();

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "control/text/json_text.hh"
+
 namespace sluice {
 namespace {
 
@@ -67,6 +69,12 @@ const Node& tree() {
     return root;
 }
 
+const Node* find_node(std::string_view path) {
+    const Node* node = &tree();
+    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
+    return node;
+}
+
 class Walk {
   public:
     explicit Walk(const std::function<void(const FigureLeaf&)>& each) : each_(each) {}
@@ -108,6 +116,57 @@ class Walk {
     std::vector<FigureLabel> labels_;
 };
 
+class Difference {
+  public:
+    explicit Difference(const LeafDifference& leaf) : leaf_(leaf) {}
+
+    Json of(const Node* node, const Json* before, const Json& after) const {
+        if (node == nullptr) return Json(Json::value_t::discarded);
+        if (after.is_object()) return of_object(*node, before, after);
+        if (after.is_array()) return of_list(*node, before, after);
+        return node->figure == nullptr ? Json(Json::value_t::discarded) : leaf_(*node->figure, after, before);
+    }
+
+  private:
+    Json of_object(const Node& node, const Json* before, const Json& after) const {
+        Json made;
+        make_room(made, after.size());
+        for (const auto& [key, value] : after.items()) {
+            const bool known = before != nullptr && before->is_object() && before->contains(key);
+            Json member = of(node.find(key), known ? &(*before)[key] : nullptr, value);
+            if (!member.is_discarded()) made[key] = std::move(member);
+        }
+        return made;
+    }
+    Json of_list(const Node& node, const Json* before, const Json& after) const {
+        Json made = Json::array();
+        for (std::size_t n = 0; n < after.size(); ++n) {
+            const Node* child = node.find(std::to_string(n));
+            Json member =
+                of(child, child == nullptr ? nullptr : same_entry(*child, before, after[n], n), after[n]);
+            if (!member.is_discarded()) made.push_back(std::move(member));
+        }
+        return made;
+    }
+    // {port,queue}: the one of that port and queue.
+    static const Json* same_entry(const Node& node, const Json* list, const Json& entry, std::size_t n) {
+        if (list == nullptr || !list->is_array()) return nullptr;
+        if (node.segment.find(',') == std::string_view::npos) return n < list->size() ? &(*list)[n] : nullptr;
+        for (const Json& other : *list) {
+            bool same = true;
+            std::string_view names = node.segment.substr(1, node.segment.size() - 2);
+            while (same && !names.empty()) {
+                const std::string name(take_first(names, ','));
+                same = other.contains(name) && entry.contains(name) && other[name] == entry[name];
+            }
+            if (same) return &other;
+        }
+        return nullptr;
+    }
+
+    const LeafDifference& leaf_;
+};
+
 // `name` with the base unit in place of the report's.
 void to_base_unit(std::string& name, std::string_view unit, std::string_view base) {
     name.replace(name.rfind(unit), unit.size(), base);
@@ -118,9 +177,12 @@ void to_base_unit(std::string& name, std::string_view unit, std::string_view bas
 std::span<const Figure> figures() { return catalogue; }
 
 const Figure* find_figure(std::string_view path) {
-    const Node* node = &tree();
-    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
+    const Node* node = find_node(path);
     return node == nullptr ? nullptr : node->figure;
+}
+
+Json difference(const Json* before, const Json& after, std::string_view path, const LeafDifference& leaf) {
+    return Difference(leaf).of(find_node(path), before, after);
 }
 
 void for_each_leaf(const Json& report, const std::function<void(const FigureLeaf&)>& each) {

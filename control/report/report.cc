@@ -58,9 +58,11 @@ Json pools_json(RunningSwitch& running) {
                            {"shared_bytes", bytes(pool.shared_cells)},
                            {"used_bytes", bytes(use.shared.get())},
                            {"watermark_bytes", bytes(use.shared_watermark.persistent())},
+                           {"user_watermark_bytes", bytes(use.shared_watermark.user())},
                            {"headroom_size_bytes", bytes(pool.headroom_cells)},
                            {"headroom_used_bytes", bytes(use.headroom.get())},
-                           {"headroom_watermark_bytes", bytes(use.headroom_watermark.persistent())}};
+                           {"headroom_watermark_bytes", bytes(use.headroom_watermark.persistent())},
+                           {"user_headroom_watermark_bytes", bytes(use.headroom_watermark.user())}};
     }
     return json;
 }

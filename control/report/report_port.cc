@@ -120,7 +120,9 @@ Json group_json(const RunningSwitch& running, const PortContext& port, unsigned 
         {"headroom_bytes", bytes(group.headroom_cells())},
         {"headroom_size_bytes", bytes(limits.headroom_cells)},
         {"shared_watermark_bytes", bytes(group.shared_watermark.persistent.get())},
-        {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())}};
+        {"user_shared_watermark_bytes", bytes(group.shared_watermark.user.get())},
+        {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())},
+        {"user_headroom_watermark_bytes", bytes(group.headroom_watermark.user.get())}};
     add_class_wait(json, running, port.id, static_cast<ClassId>(n));
     return json;
 }

@@ -10,6 +10,8 @@
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/lint/judge.hh"
+#include "control/report/report.hh"
+#include "control/report/since.hh"
 
 namespace sluice {
 namespace {
@@ -157,12 +159,11 @@ Api::Applied Api::rollback() {
     return done;
 }
 
-Api::Applied Api::end_trial(std::uint64_t client) {
+void Api::require_trial(std::uint64_t client) const {
     if (!trial_ || trial_->client != client)
         throw RpcError{RpcCode::refused,
                        trial_end_.empty() ? "nothing is tried" : "the trial is over: " + trial_end_,
                        {{"do", "see config history"}}};
-    return rollback();
 }
 
 void Api::client_gone(std::uint64_t client) {
@@ -214,6 +215,14 @@ ConfigFile::Saved Api::save(const std::string& name) {
     std::error_code error;
     if (std::filesystem::equivalent(saved->path, options_.config_file, error)) read_ = running_.config();
     return std::move(*saved);
+}
+
+void Api::clear_stats() {
+    refuse_if(running_.clear_user_watermarks());
+    Cleared now{running_.now(), author_.name, make_report(running_)};
+    for (const char* list : {"events", "microbursts", "decisions", "captures"}) now.report.erase(list);
+    add_buckets(now.report, running_);
+    cleared_ = std::move(now);
 }
 
 tl::expected<Config, std::vector<ConfigError>> Api::read_file() const {

@@ -102,8 +102,8 @@ class Api {
     void change_routes(const RouteChanges& changes);
     // Of the last change; those before it that wait for confirmation go on waiting.
     Applied rollback();
-    // Of this client's trial; RpcError with its end when it is over.
-    Applied end_trial(std::uint64_t client);
+    // RpcError with its end when no trial of this client's waits.
+    void require_trial(std::uint64_t client) const;
     // The client has hung up.
     void client_gone(std::uint64_t client);
     ConfigFile::Saved save(const std::string& name);
@@ -114,6 +114,15 @@ class Api {
     void tick();
     // When that is; nothing: nothing waits for it.
     std::optional<Time> confirm_by() const { return confirm_by_; }
+    // From now on tables show what happens after this moment: users' watermarks start anew, and the figures
+    // of now are kept for stats.since. The report and the metrics go on from the start.
+    void clear_stats();
+    struct Cleared {
+        Time at;
+        std::string by;
+        Json report;  // with buckets, without lists
+    };
+    const std::optional<Cleared>& cleared() const { return cleared_; }
     // For a signal: reads the file anew and applies it, or says as an event why not.
     // False: refused.
     bool reload();
@@ -152,6 +161,7 @@ class Api {
     std::string trial_end_;         // of the last one
     Author author_{};
     ChangeLog log_;
+    std::optional<Cleared> cleared_{};
 };
 
 }  // namespace sluice

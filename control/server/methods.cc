@@ -9,6 +9,7 @@
 #include "control/config/values.hh"
 #include "control/report/report.hh"
 #include "control/report/report_path.hh"
+#include "control/report/since.hh"
 #include "control/server/api.hh"
 #include "control/server/commands.hh"
 #include "control/server/methods.hh"
@@ -73,12 +74,13 @@ Json queue_hold(Api& api, RpcClient&, RpcParameters& parameters) {
     return Json::object();
 }
 
-Json part_of_report(Api& api, const std::string& path) {
-    const Json report = make_report(api.running());
+const Json& part_of(const Json& report, const std::string& path) {
     const ReportPart part = find_part(report, path);
     if (part.value != nullptr) return *part.value;
     throw RpcError{RpcCode::bad_parameters, part.error(), {{"path", "path"}}};
 }
+
+Json part_of_report(Api& api, const std::string& path) { return part_of(make_report(api.running()), path); }
 
 Json stats_show(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string path = parameters.text_or("path", "");
@@ -110,8 +112,33 @@ Json stats_watch(Api& api, RpcClient& client, RpcParameters& parameters) {
 
 Json stats_clear(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
-    refuse_if(api.running().clear_user_watermarks());
+    api.clear_stats();
     return Json::object();
+}
+
+Json stats_since(Api& api, RpcClient&, RpcParameters& parameters) {
+    const std::string path = parameters.text_or("path", "");
+    const std::string from = parameters.text_or("from", "clear");
+    const bool buckets = parameters.boolean_or("buckets", false);
+    parameters.finish();
+    if (from != "clear" && from != "start")
+        throw RpcError{RpcCode::bad_parameters,
+                       sluice::in_quotes(from) + " is no moment",
+                       {{"path", "from"}, {"allowed", "clear, start"}}};
+    const std::uint64_t now_ns = api.running().now().ps / 1000;
+    Json report = make_report(api.running());
+    const Api::Cleared* cleared = api.cleared() && from == "clear" ? &*api.cleared() : nullptr;
+    if (cleared != nullptr || buckets) add_buckets(report, api.running());
+    const Json& part = part_of(report, path);
+    if (cleared == nullptr) return {{"now_ns", now_ns}, {"since_ns", 0}, {"value", part}};
+    const std::uint64_t since_ns = cleared->at.ps / 1000;
+    static const Json nothing;
+    const Json* before = find_part(cleared->report, path).value;
+    return {{"now_ns", now_ns},
+            {"since_ns", since_ns},
+            {"by", cleared->by},
+            {"value",
+             figures_since({part, before == nullptr ? nothing : *before, path, now_ns - since_ns, true})}};
 }
 
 Json events_list(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -204,9 +231,17 @@ const std::vector<RpcMethod>& all_methods() {
              "Holds a queue (admission goes on, dequeue stops) or releases it.", changes, false, queue_hold},
             {"rpc.discover", "", "OBJECT", "This API as an OpenRPC document, as sluiced --openrpc prints it.",
              reads, false, discover},
-            {"stats.clear", "", "{}", "Users' watermarks start anew.", changes, false, stats_clear},
+            {"stats.clear", "", "{}",
+             "From now on stats.since and tables begin here, and users' watermarks anew; the report and the "
+             "metrics keep their totals.",
+             changes, false, stats_clear},
             {"stats.show", "path?: PATH", "VALUE", "The report, or the part at a path such as ports.p0.pfc.",
              reads, false, stats_show},
+            {"stats.since", "path?: PATH, from?: TEXT, buckets?: BOOL",
+             "{now_ns: NUMBER, since_ns: NUMBER, by?: TEXT, value: VALUE}",
+             "As stats.show, but counters and times since the last stats.clear, or with from = start since "
+             "the start; `buckets` has the histograms behind the latter's quantiles, too.",
+             reads, false, stats_since},
             {"stats.watch", "path?: PATH, every?: TIME", "{}",
              "Sends that part again and again as a notification `stats`; every = off ends it.", reads, false,
              stats_watch},

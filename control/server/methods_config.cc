@@ -173,15 +173,21 @@ Json change(Api& api, RpcClient& client, RpcParameters& parameters) {
     return applied(api.apply(std::move(*changed), wanted));
 }
 
-Json confirm(Api& api, RpcClient&, RpcParameters& parameters) {
+// `trial`: of the client's own trial only.
+void take_trial(Api& api, const RpcClient& client, RpcParameters& parameters) {
+    const bool trial = parameters.boolean_or("trial", false);
     parameters.finish();
+    if (trial) api.require_trial(client.id);
+}
+
+Json confirm(Api& api, RpcClient& client, RpcParameters& parameters) {
+    take_trial(api, client, parameters);
     return {{"kept", api.confirm()}};
 }
 
 Json rollback(Api& api, RpcClient& client, RpcParameters& parameters) {
-    const bool trial = parameters.boolean_or("trial", false);
-    parameters.finish();
-    return applied(trial ? api.end_trial(client.id) : api.rollback());
+    take_trial(api, client, parameters);
+    return applied(api.rollback());
 }
 
 Json unsaved(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -253,7 +259,8 @@ std::span<const RpcMethod> config_methods() {
                   changes, false, change},
         RpcMethod{"config.check", "toml: TEXT", "{usable: BOOL, findings: [FINDING]}",
                   "Judges a configuration without using it.", reads, true, check},
-        RpcMethod{"config.confirm", "", "{kept: NUMBER}", "Keeps the changes that wait for it.", changes,
+        RpcMethod{"config.confirm", "trial?: BOOL", "{kept: NUMBER}",
+                  "Keeps the changes that wait for it; with `trial` only this connection's trial.", changes,
                   false, confirm},
         RpcMethod{"config.diff", "toml: TEXT", "[CHANGE]", "The changes that TEXT would make.", reads, true,
                   diff},

@@ -29,7 +29,8 @@ def calls(toml):
         ("port.set", {"port": "h2", "up": True}), ("queue.hold", {"port": "h1", "queue": 3}),
         ("queue.hold", {"port": "h1", "queue": 3, "hold": False}), ("command", {"command": "watchdog stop h1"}),
         ("events.subscribe", {"from": 0}), ("events.list", {"from": 1}), ("stats.watch", {"path": "ledger", "every": "10ms"}),
-        ("stats.watch", {"every": "off"}), ("stats.show", {"path": "ports.h1.queues.3"}), ("stats.clear", {}), ("qos.show", {}),
+        ("stats.watch", {"every": "off"}), ("stats.show", {"path": "ports.h1.queues.3"}), ("stats.clear", {}), ("stats.since", {"path": "ports.h1"}),
+        ("stats.since", {"path": "ports.h1", "from": "start", "buckets": True}), ("qos.show", {}),
         ("worker.show", {}), ("worker.meter", {"on": False}), ("control.show", {}),
         ("clock.show", {}), ("clock.run", {}), ("command", {"command": "decisions off"}), ("decisions.list", {"last": 3}),
     ]

@@ -54,7 +54,8 @@ class PacketPath(Case):
                      "queue hold n2.3", "queue release n2.3", "port n1 down", "port n1 up", "route replace 10.7.0.0/16 via 10.9.2.2",
                      "route replace 10.7.0.0/16 via 10.9.2.2 weight 3 via 10.9.1.2", "watchdog stop n1", "watchdog start n1",
                      "watchdog big-red-switch on", "watchdog big-red-switch off", "watermark clear", "port h0 down", "port h0 up",
-                     "set port.n1.queue.0.weight 9"):
+                     "set port.n1.queue.0.weight 9", "set --watch 5ms default.queue.3.wred=sonic port.n1.queue.0.weight=3",
+                     "unset default.queue.3 port.n1.queue.0", "queue show over 1ms"):
             running.ctl(line)
             goes_on()
         report = running.call("stats.show")

@@ -239,6 +239,8 @@ Json parameter(Random& random, std::string_view method, std::string_view name, c
     if (name == "confirm" || name == "for" || name == "every") return random.one_of(times);
     if (name == "command") return random.one_of(words);
     if (name == "port") return random.one_of(ports);
+    if (name == "from" && method == "stats.since")
+        return random.one_of(std::array{"clear", "start", "clear", "soon"});
     if (name == "queue" || name == "from" || name == "protocol" || name == "last") return random.below(10);
     if (name == "sport" || name == "dport" || name == "qp") return random.below(70'000);
     if (name == "destination" || name == "source") return random.one_of(addresses);

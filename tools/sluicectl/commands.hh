@@ -2,6 +2,8 @@
 // table.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,10 +22,29 @@ struct Options {
     bool json = false;
 };
 
+// A moment of the switch: a part of its report, with the buckets of histograms (stats.since).
+struct Sample {
+    Json part;
+    std::uint64_t now_ns = 0;
+};
+
 // The switch as commands see it: asked when first needed.
 class Context {
   public:
     explicit Context(Options options) : options_(std::move(options)) {}
+
+    // Of a shell that has cleared for itself: what its tables begin with.
+    std::optional<Sample> beginning{};
+    bool is_shell = false;
+    // A command that is repeated keeps the looks before, by their path.
+    bool is_watching() const { return watching_; }
+    void set_watching(bool watching) {
+        watching_ = watching;
+        before_.clear();
+    }
+    std::optional<Sample>& before(const std::string& path) { return before_[path]; }
+    // What the switch kept for this connection ends.
+    void hang_up() { client_.reset(); }
 
     const Options& options() const { return options_; }
     // Of one line of a shell, over those that the shell was called with.
@@ -41,6 +62,8 @@ class Context {
   private:
     Options options_;
     std::unique_ptr<Client> client_;
+    bool watching_ = false;
+    std::map<std::string, std::optional<Sample>> before_;
 };
 
 struct Answer {
@@ -66,6 +89,7 @@ std::span<const Command> config_commands();
 std::span<const Command> set_commands();
 std::span<const Command> route_commands();
 std::span<const Command> port_commands();
+std::span<const Command> queue_commands();
 std::span<const Command> host_commands();
 std::span<const Command> record_commands();
 std::span<const Command> worker_commands();

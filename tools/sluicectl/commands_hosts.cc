@@ -5,6 +5,7 @@
 
 #include "control/config/values.hh"
 #include "tools/sluicectl/commands.hh"
+#include "tools/sluicectl/look.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
@@ -25,23 +26,23 @@ constexpr Part flows{"flows", "flow",
                      "no host sends anything; do: write [[flow]] with from and to, hosts of the file"};
 
 // The member that `said` names or begins, all when it names none.
-Json chosen(Context& context, const Part& part, const std::string& arguments) {
-    Json all = context.stats(part.name);
-    if (arguments.empty()) return all;
-    if (all.empty()) throw Failure{exit_refused, part.none};
+Look chosen(Context& context, const Part& part, const Arguments& arguments, const std::string& said) {
+    Look look = look_at(context, arguments, part.name);
+    if (said.empty()) return look;
+    if (look.part.empty()) throw Failure{exit_refused, part.none};
     Words known;
-    for (const auto& [name, value] : all.items()) known.push_back(name);
-    const std::string name = resolve_word(arguments, known, part.one);
+    for (const auto& [name, value] : look.part.items()) known.push_back(name);
+    const std::string name = resolve_word(said, known, part.one);
     Json one = Json::object();
-    one[name] = std::move(all[name]);
-    return one;
+    one[name] = std::move(look.part[name]);
+    look.part = std::move(one);
+    return look;
 }
 
 // One of them alone when it was named.
-Answer answer(Json json, const Part& part, bool named, std::string text) {
-    if (json.empty()) text = fmt::format("{}\n", part.none);
-    if (named) return {Json(*json.begin()), std::move(text)};
-    return {std::move(json), std::move(text)};
+Answer answer(const Look& look, const Part& part, bool named, std::string text) {
+    if (look.part.empty()) text = fmt::format("{}\n", part.none);
+    return looked(look, named ? Json(*look.part.begin()) : look.part, std::move(text));
 }
 
 // "h1: timeouts 3, rnr_naks 1": counters that stay 0 while all is well.
@@ -66,12 +67,12 @@ std::string paused_text(const Figures& figure, const Json& paused) {
 }
 
 Answer host_show(Context& context, const Arguments& arguments) {
-    Json json = chosen(context, hosts, arguments.value("HOST"));
+    const Look look = chosen(context, hosts, arguments, arguments.value("HOST"));
     Table table({"<host", "<port", "<cc", "rate", "target", "alpha", "CNPs in", "CNPs out", "CE in", "sent",
                  "retransmitted", "<paused"});
     std::string below;
-    for (const auto& [name, host] : json.items()) {
-        const Figures figure("hosts.{host}", host);
+    for (const auto& [name, host] : look.part.items()) {
+        const Figures figure("hosts.{host}", host, look.seconds);
         table.row({name, figure("port"), figure("cc"), figure("rate_bps"), figure("target_rate_bps"),
                    figure("alpha_ppm"), figure("cnp_received_packets"), figure("cnp_sent_packets"),
                    figure("ce_packets"), figure("data_packets"), figure("retransmitted_packets"),
@@ -80,18 +81,18 @@ Answer host_show(Context& context, const Arguments& arguments) {
         for (const Json& symptom : host["symptoms"])
             below += fmt::format("\nSYMPTOM: host {}: {}\n", name, word_text(symptom));
     }
-    return answer(std::move(json), hosts, arguments.has("HOST"), table.text() + below);
+    return answer(look, hosts, arguments.has("HOST"), table.text() + below);
 }
 
 Answer flow_show(Context& context, const Arguments& arguments) {
-    Json json = chosen(context, flows, arguments.value("FLOW"));
+    const Look look = chosen(context, flows, arguments, arguments.value("FLOW"));
     Table rates({"<flow", "queue pairs", "throughput", "rate", "target", "alpha", "CNPs", "sent",
                  "retransmitted", "paused"});
     Table messages({"<messages of", "completed", "retried", "failed", "bytes", "median", "99 %", "99.9 %",
                     "longest", "slowdown: median", "99 %"});
     std::string below;
-    for (const auto& [name, flow] : json.items()) {
-        const Figures figure("flows.{flow}", flow);
+    for (const auto& [name, flow] : look.part.items()) {
+        const Figures figure("flows.{flow}", flow, look.seconds);
         rates.row({name, figure("queue_pairs"), figure("throughput_bps"), figure("rate_bps"),
                    figure("target_rate_bps"), figure("alpha_ppm"), figure("cnp_received_packets"),
                    figure("data_packets"), figure("retransmitted_packets"), figure("paused_ns")});
@@ -101,18 +102,17 @@ Answer flow_show(Context& context, const Arguments& arguments) {
                       figure("slowdown_permille.p50"), figure("slowdown_permille.p99")});
         below += troubles_text(name, figure, flow);
     }
-    return answer(std::move(json), flows, arguments.has("FLOW"),
-                  rates.text() + "\n" + messages.text() + below);
+    return answer(look, flows, arguments.has("FLOW"), rates.text() + "\n" + messages.text() + below);
 }
 
 }  // namespace
 
 std::span<const Command> host_commands() {
     static constexpr std::array table{
-        Command{"host show [HOST]", "simulated hosts: rates, CNPs, pauses, and misconfigurations they show",
-                host_show},
-        Command{"flow show [FLOW]", "what their flows reach: throughput, completion times, slowdown",
-                flow_show},
+        Command{"host show [HOST] [total] [rates] [over TIME]",
+                "simulated hosts: rates, CNPs, pauses, and misconfigurations they show", host_show},
+        Command{"flow show [FLOW] [total] [rates] [over TIME]",
+                "what their flows reach: throughput, completion times, slowdown", flow_show},
     };
     return table;
 }

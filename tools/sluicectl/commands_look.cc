@@ -56,10 +56,6 @@ Answer stats_show(Context& context, const Arguments& arguments) {
     return {json, json_text(json, 2) + "\n"};
 }
 
-Answer stats_clear(Context& context, const Arguments&) {
-    return {context.call("stats.clear"), "users' watermarks start anew\n"};
-}
-
 std::string event_line(const Json& event) {
     return fmt::format("{:>12}  {:<20} {}\n", ns_text(event["at_ns"]), word_text(event["kind"]),
                        word_text(event["text"]));
@@ -125,7 +121,6 @@ std::span<const Command> look_commands() {
         Command{"clock run [TIME]", "lets the clock of an interactive switch run, at most so long",
                 clock_run},
         Command{"stats show [PATH]", "the report, or a part such as ports.p0.pfc", stats_show},
-        Command{"stats clear", "users' watermarks start anew", stats_clear},
         Command{"events show [from N]", "what happened", events_show},
         Command{"events follow [from N] [count N]", "what happens, until so many came", events_follow},
         Command{"fault PORT WORDS...", "injects a fault (KEY VALUE), or: clear; virtual clock only", fault},

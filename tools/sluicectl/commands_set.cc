@@ -9,6 +9,7 @@
 #include "tools/sluicectl/config_text.hh"
 #include "tools/sluicectl/set_words.hh"
 #include "tools/sluicectl/table.hh"
+#include "tools/sluicectl/trial.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -17,6 +18,9 @@ Answer set(Context& context, const Arguments& said) {
     Arguments arguments = said;
     Json changes = values_said(arguments);
     if (changes.empty()) throw Failure{exit_usage, "KEY=VALUE is missing; wanted: set KEY=VALUE..."};
+    if (arguments.has("watch")) return try_changes(context, changes, arguments);
+    if (arguments.has("keep"))
+        throw Failure{exit_usage, "keep belongs to watch; do: set --watch 10s ... --keep"};
     return applied(context.call("config.change", with_options({{"changes", std::move(changes)}}, arguments)));
 }
 
@@ -45,9 +49,11 @@ Answer roce(Context& context, const Arguments& arguments) {
 
 std::span<const Command> set_commands() {
     static constexpr std::array table{
-        Command{"set KEY=VALUE... [confirm TIME] [force]",
+        Command{"set KEY=VALUE... [confirm TIME] [force] [watch TIME] [keep]",
                 "changes values, all of them or none: set wred.mine.green_min=20KB "
-                "wred.mine.green_max=40KB; KEY VALUE says the same",
+                "wred.mine.green_max=40KB; KEY VALUE says the same; with watch rates of as long a window "
+                "before and "
+                "behind it, and back again unless keep",
                 set},
         Command{"unset KEY... [confirm TIME] [force]",
                 "back to the default: a key, or a section with all of its keys: unset port.h1.queue.3",

@@ -35,6 +35,7 @@ int run_repeatedly(Context& context, const Command& command, const Arguments& ar
                    const Repeat& repeat) {
     catch_interrupts();
     const bool as_json = context.options().json;
+    context.set_watching(true);
     try {
         for (std::uint64_t n = 1;; ++n) {
             const Answer answer = command.run(context, arguments);
@@ -48,11 +49,18 @@ int run_repeatedly(Context& context, const Command& command, const Arguments& ar
     }
 }
 
+// A command that has a window of its own takes --watch for it.
+bool takes_watch(const Command& command) { return command.pattern.find("[watch ") != std::string_view::npos; }
+
 int run_command(Context& context, const Words& words, const Repeat& repeat) {
     try {
-        const Arguments arguments = grammar().match(words);
+        Arguments arguments = grammar().match(words);
         const Command& command = commands()[arguments.command];
-        if (repeat.every) return run_repeatedly(context, command, arguments, repeat);
+        context.set_watching(false);
+        if (repeat.every && takes_watch(command))
+            arguments.values["watch"] = print_time(*repeat.every);
+        else if (repeat.every)
+            return run_repeatedly(context, command, arguments, repeat);
         const Answer answer = command.run(context, arguments);
         print_answer(answer, context.options().json, false);
         return answer.status;
@@ -139,6 +147,7 @@ int run_main(const Words& arguments) {
         Repeat repeat;
         const Words words = take_options(arguments, options, repeat);
         Context context(options);
+        context.is_shell = words.empty();
         if (words.empty()) return run_shell(context, run_line);
         return run_command(context, words, repeat);
     } catch (const Failure& failure) {

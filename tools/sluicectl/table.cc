@@ -14,6 +14,18 @@ namespace {
 
 double figure(const Json& number) { return number.is_number() ? number.get<double>() : 0; }
 
+std::string rate_text(const Figure& figure, double a_second) {
+    constexpr double ns_a_second = 1e9;
+    switch (figure.unit) {
+        case FigureUnit::ns:
+            return share_text(a_second / ns_a_second);
+        case FigureUnit::bytes:
+            return bits_text(8 * a_second);
+        default:
+            return times_text(a_second);
+    }
+}
+
 std::string figure_text(const Figure& figure, const Json& value) {
     if (value.is_null()) return word_text(value);
     switch (figure.unit) {
@@ -82,6 +94,27 @@ std::string ns_text(const Json& number) {
     return fmt::format("{:.1f} s", ns / 1e9);
 }
 
+std::string bits_text(double bits_a_second) {
+    if (bits_a_second < 1e4) return fmt::format("{:.0f} b/s", bits_a_second);
+    if (bits_a_second < 1e7) return fmt::format("{:.1f} kb/s", bits_a_second / 1e3);
+    if (bits_a_second < 1e10) return fmt::format("{:.1f} Mb/s", bits_a_second / 1e6);
+    return fmt::format("{:.1f} Gb/s", bits_a_second / 1e9);
+}
+
+std::string times_text(double a_second) {
+    if (a_second == 0) return "0 /s";
+    if (a_second < 1e2) return fmt::format("{:.2g} /s", a_second);
+    if (a_second < 1e4) return fmt::format("{:.0f} /s", a_second);
+    if (a_second < 1e7) return fmt::format("{:.1f} k/s", a_second / 1e3);
+    return fmt::format("{:.1f} M/s", a_second / 1e6);
+}
+
+std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string packets_text(std::uint64_t packets, double seconds) {
+    return seconds == 0 ? count_text(packets) : times_text(static_cast<double>(packets) / seconds);
+}
+
 std::string word_text(const Json& value) {
     if (value.is_null()) return "-";
     return value.is_string() ? value.get<std::string>() : json_text(value);
@@ -92,7 +125,10 @@ std::string Figures::operator()(std::string_view name) const {
     const Figure* figure = find_figure(path);
     if (figure == nullptr) throw std::logic_error("no figure " + path);
     const Json* value = find_part(*part_, name).value;
-    return value == nullptr ? "-" : figure_text(*figure, *value);
+    if (value == nullptr) return "-";
+    if (seconds_ != 0 && figure->kind == FigureKind::counter && value->is_number())
+        return rate_text(*figure, value->get<double>() / seconds_);
+    return figure_text(*figure, *value);
 }
 
 }  // namespace sluice::ctl

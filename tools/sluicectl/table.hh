@@ -23,22 +23,30 @@ class Table {
     std::vector<std::vector<std::string>> rows_;
 };
 
-std::string count_text(const Json& number);  // "1 234 567"
-std::string bytes_text(const Json& number);  // "322.0 KB"
-std::string ns_text(const Json& number);     // "207.0 us"
-std::string word_text(const Json& value);    // text as it is, anything else as JSON
+std::string count_text(const Json& number);   // "1 234 567"
+std::string bytes_text(const Json& number);   // "322.0 KB"
+std::string ns_text(const Json& number);      // "207.0 us"
+std::string word_text(const Json& value);     // text as it is, anything else as JSON
+std::string bits_text(double bits_a_second);  // "92.5 Gb/s"
+std::string times_text(double a_second);      // "1.2 M/s"
+std::string share_text(double share);         // "12.3 %"
+// A number of packets, or with `seconds` their rate.
+std::string packets_text(std::uint64_t packets, double seconds);
 
 // The figures of a part of the report, each written as the catalogue (control/report/figures.def) has it.
 class Figures {
   public:
     // `path`: the part's in the catalogue, such as "ports.{port}.queues.{queue}"; `part` outlives this.
-    Figures(std::string path, const Json& part) : path_(std::move(path)), part_(&part) {}
+    // `seconds`: not 0: counters are shown a second: bytes as bits, times as a share.
+    Figures(std::string path, const Json& part, double seconds = 0)
+        : path_(std::move(path)), part_(&part), seconds_(seconds) {}
     // "-" where the part lacks `name`, such as "latency_ns.p50". Throws std::logic_error: no such figure.
     std::string operator()(std::string_view name) const;
 
   private:
     std::string path_;
     const Json* part_;
+    double seconds_;
 };
 
 }  // namespace sluice::ctl

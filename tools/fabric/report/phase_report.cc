@@ -16,49 +16,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum class Kind : std::uint8_t { counter, as_it_is, left_out };
-
-// Of a figure of sluiced's report.
-Kind kind_of(const std::string& path) {
-    const std::string_view name = std::string_view(path).substr(path.rfind('.') + 1);
-    if (name.ends_with("watermark_bytes") && !name.starts_with("user_")) return Kind::left_out;
-    const Figure* figure = find_figure(path);
-    if (figure == nullptr || figure->unit == FigureUnit::per_s) return Kind::left_out;
-    return figure->kind == FigureKind::counter ? Kind::counter : Kind::as_it_is;
+// Counters are differences; watermarks since the start and averages over the run are left out.
+Json leaf_between(const Figure& figure, const Json& after, const Json* before) {
+    const std::string_view name = figure.path.substr(figure.path.rfind('.') + 1);
+    if (name.ends_with("watermark_bytes") && !name.starts_with("user_"))
+        return Json(Json::value_t::discarded);
+    if (figure.unit == FigureUnit::per_s) return Json(Json::value_t::discarded);
+    if (figure.kind == FigureKind::counter && before != nullptr && before->is_number() && after.is_number())
+        return after.get<std::int64_t>() - before->get<std::int64_t>();
+    return after;
 }
 
-// `after` with the counters less those of `before`.
-Json difference(const Json* before, const Json& after, const std::string& path) {
-    const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
-    if (after.is_object()) {
-        Json made;
-        make_room(made, after.size());
-        for (const auto& [key, value] : after.items()) {
-            const bool known = before != nullptr && before->is_object() && before->contains(key);
-            Json member = difference(known ? &(*before)[key] : nullptr, value, below(key));
-            if (!member.is_discarded()) made[key] = std::move(member);
-        }
-        return made;
-    }
-    if (after.is_array()) {
-        Json made = Json::array();
-        for (std::size_t n = 0; n < after.size(); ++n) {
-            const bool known = before != nullptr && before->is_array() && n < before->size();
-            Json member = difference(known ? &(*before)[n] : nullptr, after[n], below(std::to_string(n)));
-            if (!member.is_discarded()) made.push_back(std::move(member));
-        }
-        return made;
-    }
-    switch (kind_of(path)) {
-        case Kind::left_out:
-            return Json(Json::value_t::discarded);
-        case Kind::counter:
-            if (before != nullptr && before->is_number() && after.is_number())
-                return after.get<std::int64_t>() - before->get<std::int64_t>();
-            return after;
-        default:
-            return after;
-    }
+Json between(const Json& before, const Json& after, std::string_view path) {
+    return difference(&before, after, path, leaf_between);
 }
 
 std::uint64_t per_second(std::uint64_t bytes, Duration in) {
@@ -73,7 +43,7 @@ Json flow_between(const Json& before, const Json& after, const roce::FlowStatist
     Json flow = {{"name", after["name"]}};
     Json figures = after;
     figures.erase("name");
-    flow.update(difference(&before, figures, "flows.flow"));
+    flow.update(between(before, figures, "flows.flow"));
     flow["throughput_bps"] = per_second(flow["delivered_bytes"].get<std::uint64_t>(), length);
     flow.update(durations_json(statistics));
     return flow;
@@ -131,7 +101,7 @@ Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& 
     for (const auto& [name, value] : after["ledger"].items())
         if (value.is_number() && name != "queued" && name != "on_wire")
             ledger[name] = value.get<std::uint64_t>() - before["ledger"][name].get<std::uint64_t>();
-    phase["hosts"] = difference(&before["hosts"], after["hosts"], "hosts");
+    phase["hosts"] = between(before["hosts"], after["hosts"], "hosts");
     phase["flows"] = Json::array();
     for (std::size_t n = 0; n < after["flows"].size(); ++n) {
         roce::FlowStatistics within;
@@ -147,7 +117,7 @@ Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& 
     for (const auto& [name, device] : after["switches"].items()) {
         Json one = Json::object();
         for (const char* part : {"ledger", "ports"})
-            one[part] = difference(&before["switches"][name][part], device[part], part);
+            one[part] = between(before["switches"][name][part], device[part], part);
         phase["switches"][name] = std::move(one);
     }
     phase["pauses"] = pauses_between(fabric.pauses(), from_ns, to_ns);

@@ -91,8 +91,8 @@ class Switch(Client):
     def config_check(self, toml: str) -> Checked:
         return self._ask("config.check", toml=toml)
 
-    def config_confirm(self) -> dict[str, int]:
-        return self._ask("config.confirm")
+    def config_confirm(self, trial: Optional[bool] = None) -> dict[str, int]:
+        return self._ask("config.confirm", trial=trial)
 
     def config_diff(self, toml: str) -> list[Change]:
         return self._ask("config.diff", toml=toml)
@@ -181,6 +181,9 @@ class Switch(Client):
 
     def stats_show(self, path: Optional[str] = None) -> Any:
         return self._ask("stats.show", path=path)
+
+    def stats_since(self, path: Optional[str] = None, from_: Optional[str] = None, buckets: Optional[bool] = None) -> dict[str, Any]:
+        return self._ask("stats.since", path=path, buckets=buckets, **{"from": from_})
 
     def stats_watch(self, path: Optional[str] = None, every: Optional[str] = None) -> dict[str, Any]:
         return self._ask("stats.watch", path=path, every=every)
