@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 
@@ -118,6 +119,36 @@ class Ctl(Case):
         patterns = [re.split(r"  +", line.strip())[0] for line in lines if re.match(r"  [a-z]", line)]
         self.assertEqual(sorted(patterns), sorted({pattern for pattern, _, _ in COMMANDS}))
         self.assertEqual(self.everything(), self.everything())
+
+    def test_every_example_of_the_help(self):
+        """Each task of the help has one, and it does what it says on a switch that has run."""
+        running = self.running()
+        running.ctl("clock run 5us")
+        running.ctl("decisions on")
+        examples = re.findall(r"^    \$ sluicectl (.*)$", ctl(self, "help"), re.MULTILINE)
+        self.assertGreater(len(examples), 8)
+        for line in examples:
+            with self.subTest(line=line):
+                running.ctl(line)
+        running.stop()
+
+    def test_words_of_other_switches(self):
+        """Each leads to a command of ours in one line; what is ours is never taken for theirs."""
+        source = pathlib.Path(__file__).resolve().parents[2] / "tools" / "sluicectl" / "other_words.cc"
+        table = re.findall(r'OtherWords\{"([^"]+)",\s+"([^"]+)"\}', source.read_text())
+        self.assertGreater(len(table), 50)
+        for theirs, ours in table:
+            with self.subTest(theirs=theirs):
+                self.assertEqual(ctl(self, *theirs.split(), status=USAGE), f'sluicectl: "{theirs}" is no command; here: {ours}\n')
+                ctl(self, *ours.split(";")[0].split(), "?")
+        self.assertIn("here: buffer show", ctl(self, "show", "priority-group", "watermark", "shared", status=USAGE))
+        self.assertIn("HOPS is missing", ctl(self, "route", "add", "10.7.0.0/16", status=USAGE))
+
+    def test_what_may_follow(self):
+        self.assertIn("usage:", ctl(self, "?"))
+        self.assertTrue(ctl(self, "port", "?").startswith("port: show, set, PORT\n  port show"))
+        self.assertTrue(ctl(self, "neigh", "add", "10.0.0.1", "?").startswith("neigh add 10.0.0.1: lladdr, dev, vlan\n"))
+        self.assertIn("no object", ctl(self, "prt", "?", status=USAGE))
 
     def test_words_that_mean_nothing_or_too_much(self):
         running = self.running()

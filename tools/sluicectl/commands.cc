@@ -1,18 +1,35 @@
 #include "tools/sluicectl/commands.hh"
 
+#include <array>
 #include <vector>
 
 #include "tools/sluicectl/complete.hh"
 
 namespace sluice::ctl {
 
+std::span<const Task> tasks() {
+    static const std::array all{
+        Task{"The switch: its clock, its report, its events", "events show", look_commands()},
+        Task{"What happens in it, since when, and how much a second", "queue show h1 rates",
+             queue_commands()},
+        Task{"Ports, by hand, and what is promised", "port show h1", port_commands()},
+        Task{"Why packets were dropped, marked or paused", "why", record_commands()},
+        Task{"Change values: together, for a time, to see what it does",
+             "set --watch 10ms wred.mine.green_min=20KB default.queue.3.wred=mine", set_commands()},
+        Task{"The configuration: judge, compare, keep, go back", "config diff", config_commands()},
+        Task{"Routes and neighbors", "route replace 10.7.0.0/16 via 10.0.1.2 weight 2", route_commands()},
+        Task{"Simulated hosts", "host show", host_commands()},
+        Task{"Workers", "worker show", worker_commands()},
+        Task{"In scripts", "wait port h1 up --timeout 5s", script_commands()},
+        Task{"This program", "help port", help_commands()},
+    };
+    return all;
+}
+
 std::span<const Command> commands() {
     static const std::vector<Command> all = [] {
         std::vector<Command> list;
-        for (const auto part : {look_commands(), config_commands(), set_commands(), route_commands(),
-                                port_commands(), queue_commands(), host_commands(), record_commands(),
-                                worker_commands(), script_commands(), help_commands()})
-            list.insert(list.end(), part.begin(), part.end());
+        for (const Task& task : tasks()) list.insert(list.end(), task.commands.begin(), task.commands.end());
         return list;
     }();
     return all;

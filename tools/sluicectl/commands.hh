@@ -79,7 +79,14 @@ struct Command {
     Answer (*run)(Context&, const Arguments&);
 };
 
-// In the order of the help.
+// Commands for one task, in the order of the help, with one that shows it.
+struct Task {
+    std::string_view title;
+    std::string_view example;
+    std::span<const Command> commands;
+};
+std::span<const Task> tasks();
+// Of all tasks.
 std::span<const Command> commands();
 const Grammar& grammar();
 

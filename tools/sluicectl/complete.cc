@@ -7,6 +7,7 @@
 
 #include "control/config/values.hh"
 #include "control/text/man_page.hh"
+#include "control/text/wrapped.hh"
 #include "tools/sluicectl/complete_keys.hh"
 
 namespace sluice::ctl {
@@ -76,7 +77,10 @@ std::string man_page() {
     page.heading("OPTIONS");
     for (const OptionHelp& each : option_help) page.entry(each.option, each.argument, each.sentence);
     page.heading("COMMANDS");
-    for (const Command& command : commands()) page.entry(command.pattern, "", command.sentence);
+    for (const Task& task : tasks()) {
+        page.paragraph(fmt::format("{}: sluicectl {}", task.title, task.example));
+        for (const Command& command : task.commands) page.entry(command.pattern, "", command.sentence);
+    }
     page.heading("EXIT STATUS").paragraph(exit_codes.substr(exit_codes.find(':') + 2));
     page.heading("ENVIRONMENT").entry("SLUICE_SOCKET", "", "the control socket, where --socket names none");
     page.heading("EXAMPLE").lines(
@@ -150,15 +154,30 @@ std::span<const Command> help_commands() {
 std::string help_text(std::string_view object) {
     const std::string wanted = object.empty() ? "" : resolve_word(object, objects(), "object");
     std::string text = wanted.empty() ? usage() : "";
-    constexpr std::size_t column = 40;
-    for (const Command& command : commands()) {
-        if (!wanted.empty() && object_of(command.pattern) != wanted) continue;
-        if (command.pattern.size() + 1 < column)
-            text += fmt::format("  {:<{}}{}\n", command.pattern, column, command.sentence);
-        else
-            text += fmt::format("  {}\n  {:<{}}{}\n", command.pattern, "", column, command.sentence);
+    constexpr std::size_t column = 40, width = 110;
+    for (const Task& task : tasks()) {
+        if (wanted.empty()) text += fmt::format("{}\n    $ sluicectl {}\n", task.title, task.example);
+        for (const Command& command : task.commands) {
+            if (!wanted.empty() && object_of(command.pattern) != wanted) continue;
+            const std::string sentence = wrapped(command.sentence, 2 + column, width);
+            if (command.pattern.size() + 1 < column)
+                text += fmt::format("  {:<{}}{}\n", command.pattern, column, sentence);
+            else
+                text += fmt::format("  {}\n  {:<{}}{}\n", command.pattern, "", column, sentence);
+        }
+        if (wanted.empty()) text += "\n";
     }
-    return wanted.empty() ? text + std::string(exit_codes) : text;
+    return wanted.empty() ? text + std::string(exit_codes.substr(1)) : text;
+}
+
+std::string what_may_follow(std::span<const std::string> words) {
+    if (words.empty()) return help_text("");
+    const Grammar::Next next = grammar().next(words);
+    std::string text;
+    for (const Words& list : {next.words, next.places})
+        for (const std::string& word : list) append_item(text, ", ", word);
+    return fmt::format("{}: {}\n{}", joined(Words(words.begin(), words.end()), " "),
+                       text.empty() ? "nothing more" : text, help_text(words[0]));
 }
 
 Words complete(Context& context, std::span<const std::string> words, std::string_view partial) {

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 #include "control/config/values.hh"
 #include "control/server/boundary.hh"
@@ -11,6 +12,7 @@
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/complete.hh"
 #include "tools/sluicectl/interrupt.hh"
+#include "tools/sluicectl/other_words.hh"
 #include "tools/sluicectl/shell.hh"
 
 namespace sluice::ctl {
@@ -52,9 +54,24 @@ int run_repeatedly(Context& context, const Command& command, const Arguments& ar
 // A command that has a window of its own takes --watch for it.
 bool takes_watch(const Command& command) { return command.pattern.find("[watch ") != std::string_view::npos; }
 
+// What another switch would understand is told in our words.
+Arguments matched(const Words& words) {
+    try {
+        return grammar().match(words);
+    } catch (const Failure&) {
+        const std::string here = said_here(words);
+        if (here.empty()) throw;
+        throw Failure{exit_usage, sluice::in_quotes(joined(words, " ")) + " is no command; " + here};
+    }
+}
+
 int run_command(Context& context, const Words& words, const Repeat& repeat) {
     try {
-        Arguments arguments = grammar().match(words);
+        if (!words.empty() && words.back() == "?") {
+            say("{}", what_may_follow(std::span(words).first(words.size() - 1)));
+            return exit_done;
+        }
+        Arguments arguments = matched(words);
         const Command& command = commands()[arguments.command];
         context.set_watching(false);
         if (repeat.every && takes_watch(command))
