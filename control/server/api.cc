@@ -97,21 +97,25 @@ Api::Applied Api::apply(Config config, const ApplyOptions& wanted) {
         if (waiting_ != 0) await(confirm, done);
         return done;
     }
+    bool is_new = true;
     if (trial_) {  // the state before it is that before this change
         history_.pop_back();
         waiting_ = 0;
         confirm_by_.reset();
         end_trial("another change came, by " + author_.name);
+        is_new = !config_changes(before, running_.config()).empty();
     }
-    const bool with_lists =
-        std::any_of(done.changes.begin(), done.changes.end(), [](const ConfigChange& change) {
-            return change.path.starts_with("route.") || change.path.starts_with("neighbor.");
-        });
-    if (!with_lists) before.routes = {}, before.neighbors = {};
-    history_.push_back({std::move(before), std::move(forced), with_lists});
-    if (history_.size() > max_history) history_.erase(history_.begin());
-    if (confirm) ++waiting_;
-    await(confirm, done);
+    if (is_new) {
+        const bool with_lists =
+            std::any_of(done.changes.begin(), done.changes.end(), [](const ConfigChange& change) {
+                return change.path.starts_with("route.") || change.path.starts_with("neighbor.");
+            });
+        if (!with_lists) before.routes = {}, before.neighbors = {};
+        history_.push_back({std::move(before), std::move(forced), with_lists});
+        if (history_.size() > max_history) history_.erase(history_.begin());
+        if (confirm) ++waiting_;
+        await(confirm, done);
+    }
     if (wanted.trial) trial_ = Trial{*wanted.trial, author_};
     log_.add(running_.now(), wanted.trial ? "trial" : std::string(wanted.what), author_, done.changes);
     running_.note("configuration",

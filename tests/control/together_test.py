@@ -131,6 +131,20 @@ class Together(Case):
         running.ctl("hello")
         running.stop()
 
+    def test_another_change_that_only_ends_the_trial(self):
+        """It says what was: nothing is left to confirm or to go back to."""
+        running = self.running()
+        before = running.call("config.get")
+        client = running.client()
+        for confirm in ({}, {"confirm": "1us"}):
+            client.call("config.change", changes=MINE, confirm="1000s", trial=True)
+            self.assertEqual(len(running.call("config.change", changes=[{"path": WRED}], **confirm)["changes"]), 3)
+            self.assertEqual(running.call("config.get"), before)
+            running.call("clock.run", **{"for": "5us"})
+            running.refused("config.confirm")
+            running.refused("config.rollback")
+        running.stop()
+
     def test_a_trial_that_is_kept(self):
         running = self.running()
         client = running.client()

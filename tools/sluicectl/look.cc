@@ -107,6 +107,10 @@ Look look_at(Context& context, const Arguments& arguments, const std::string& pa
     }
     if (!context.beginning) return since_clear(context, path, rates);
     const Sample now = sample(context, path);
+    if (now.now_ns < context.beginning->now_ns) {  // another switch, or the same started anew
+        context.beginning.reset();
+        return since_clear(context, path, rates);
+    }
     Look look = since_beginning(*context.beginning, now, path);
     if (rates) look.seconds = seconds_between(context.beginning->now_ns, now.now_ns);
     return look;
