@@ -163,6 +163,42 @@ class Shell(Case):
         shell.end()
         running.stop()
 
+    def test_tab_completes_keys_part_by_part_and_values(self):
+        """A part that goes on has no blank behind it; a value may come behind an equals sign."""
+        running = self.running()
+        shell = self.shell(running)
+        shell.see(PROMPT)
+        shell.type("set port.h1.queue.3.wre" + TAB + "steep\r")
+        shell.see('port.h1.queue.3.wred: default -> "steep"', PROMPT)
+        shell.type("set port.h2.pri" + TAB + "3.dyn" + TAB + "-2\r")
+        shell.see("port.h2.priority_group.3.dynamic_th: default -> -2", PROMPT)
+        shell.type("set default.queue.3.wred=son" + TAB + "\r")
+        shell.see('default.queue.3.wred: default -> "sonic"', PROMPT)
+        shell.type(CTRL_D)
+        shell.end()
+        running.stop()
+
+    def test_ctrl_c_takes_a_watched_change_back(self):
+        """In the middle of its second window: the shell goes on, and the switch is as it was."""
+        switch = Switch(self, hosts=1, clock="real", device="net_null{n},no-rx=1")
+        running = Running(switch, interactive=False)
+        before = running.call("config.get")
+        shell = self.shell(running)
+        shell.see(PROMPT)
+        shell.type("set --watch 30s default.queue.3.wred=steep\r")
+        shell.see("before the change")
+        shell.interrupt()
+        self.assertEqual(running.call("config.get"), before)
+        shell.type("set --watch 100ms default.queue.3.wred=steep\r")
+        shell.see("behind it")
+        shell.interrupt()
+        running.wait_for(lambda: running.call("config.get"), lambda now: now == before)
+        shell.type("version\r")
+        shell.see("API 1", PROMPT)
+        shell.type(CTRL_D)
+        shell.end()
+        running.stop()
+
     def test_history_from_one_session_to_the_next(self):
         running = self.running()
         first = self.shell(running)

@@ -1,16 +1,26 @@
 #include "tools/sluicectl/set_words.hh"
 
-#include <algorithm>
 #include <array>
+#include <string_view>
 
 namespace sluice::ctl {
 namespace {
 
-constexpr std::array options{"confirm", "watch"};
-constexpr std::array flags{"force", "keep"};
+// Those that may stand without dashes, and whether they have a value. No key begins one of them.
+struct OptionWord {
+    std::string_view name;
+    bool has_value;
+};
+constexpr std::array option_words{OptionWord{"confirm", true}, OptionWord{"watch", true},
+                                  OptionWord{"force", false}, OptionWord{"keep", false}};
 
-bool is_one_of(const std::string& word, const auto& words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
+// The one that a word is or begins; null: none.
+const OptionWord* option_said(std::string_view word) {
+    constexpr std::size_t shortest = 3;
+    if (word.size() < shortest) return nullptr;
+    for (const OptionWord& option : option_words)
+        if (option.name.starts_with(word)) return &option;
+    return nullptr;
 }
 
 }  // namespace
@@ -25,10 +35,8 @@ Json values_said(Arguments& arguments) {
                 throw Failure{exit_usage, of + ": " + what + " is missing; wanted: set KEY=VALUE..."};
             return words[++i];
         };
-        if (is_one_of(word, flags)) {
-            arguments.values[word] = word;
-        } else if (is_one_of(word, options)) {
-            arguments.values[word] = next(word, "TIME");
+        if (const OptionWord* option = option_said(word)) {
+            arguments.values[std::string(option->name)] = option->has_value ? next(word, "TIME") : word;
         } else if (const auto equals = word.find('='); equals != std::string::npos && equals != 0) {
             changes.push_back({{"path", word.substr(0, equals)}, {"value", word.substr(equals + 1)}});
         } else {
@@ -42,9 +50,9 @@ Json values_said(Arguments& arguments) {
 std::optional<std::string> key_before(std::span<const std::string> words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
-        if (word.starts_with("--") || is_one_of(word, flags)) continue;
-        if (is_one_of(word, options)) {
-            ++i;
+        const bool dashes = word.starts_with("--");
+        if (const OptionWord* option = option_said(dashes ? word.substr(2) : word); option || dashes) {
+            i += option != nullptr && option->has_value;
             continue;
         }
         const auto equals = word.find('=');

@@ -4,6 +4,7 @@
 #include "control/config/config.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/hops.hh"
+#include "tools/sluicectl/set_words.hh"
 #include "tools/sluicectl/shell.hh"
 #include "tools/sluicectl/table.hh"
 
@@ -54,10 +55,10 @@ TEST(Sluicectl, RefusesWhatMeansNothing) {
 TEST(Sluicectl, APrefixMustMeanOneThing) {
     STRCMP_EQUAL("route show [PREFIX]", matched("ro sh").c_str());
     STRCMP_EQUAL("route delete PREFIX", matched("route del 10.0.0.0/8").c_str());
-    STRCMP_EQUAL("port show [PORT]", matched("port").c_str());
+    STRCMP_EQUAL("port show [PORT] [total] [rates] [over TIME]", matched("port").c_str());
     STRCMP_EQUAL("port PORT up|down", matched("port p0 up").c_str());
     STRCMP_EQUAL("port PORT up|down", matched("po p0 d").c_str());
-    STRCMP_EQUAL("set KEY VALUE [confirm TIME] [force]", matched("set a b").c_str());
+    STRCMP_EQUAL("unset KEY... [confirm TIME] [force]", matched("uns a").c_str());
     says(refusal([] { matched("po s"); }), "show or set");
     says(refusal([] { matched("rute sh"); }), "perhaps route");
     says(refusal([] { matched("route shwo"); }), "perhaps show");
@@ -73,24 +74,36 @@ TEST(Sluicectl, NamedValuesStandAnywhere) {
         STRCMP_EQUAL("m", said.value("lladdr").c_str());
         STRCMP_EQUAL("7", said.value("vlan").c_str());
     }
-    const Arguments set = grammar().match(words("set --confirm 30s default.queue.3.wred steep"));
-    STRCMP_EQUAL("30s", set.value("confirm").c_str());
-    STRCMP_EQUAL("steep", set.value("VALUE").c_str());
 }
 
-TEST(Sluicectl, AFlagStandsAlone) {
+TEST(Sluicectl, ValuesAreSaidAsKeysAndValues) {
+    const auto said = [](std::string_view line) {
+        Arguments arguments = grammar().match(words(line));
+        std::string text;
+        for (const Json& change : values_said(arguments))
+            text += change["path"].get<std::string>() + "=" + change["value"].get<std::string>() + ";";
+        for (const auto& [name, value] : arguments.values) text += " " + name + " " + value;
+        return text;
+    };
+    constexpr const char* one = "a.b=c; confirm 30s force force";
+    for (const char* line : {"set --force a.b c --confirm 30s", "set a.b --confirm 30s --force c",
+                             "set force a.b=c confirm 30s", "set a.b = c --conf 30s force"})
+        STRCMP_EQUAL(one, said(line).c_str());
+    STRCMP_EQUAL("a.b=c; confirm 30s force forc", said("set a.b c conf 30s forc").c_str());
+    STRCMP_EQUAL("a=1;b=2;c=x=y;d=z=;", said("set a=1 b 2 c=x=y d = z=").c_str());
+    STRCMP_EQUAL("a=;b=keep;", said("set a= b keep").c_str());
+    for (const char* line : {"set a", "set a=1 b", "set a =", "set a=1 confirm", "set a --force"})
+        says(refusal([&] { said(line); }), "is missing; wanted: set KEY=VALUE...");
+    says(refusal([&] { said("set a b --force --force"); }), "force comes twice");
+}
+
+TEST(Sluicectl, AKeyAwaitsItsValue) {
+    const auto awaiting = [](std::string_view line) { return key_before(words(line)).value_or("-"); };
     for (const char* line :
-         {"set --force a b --confirm 30s", "set a --confirm 30s --force b", "set a b conf 30s forc"}) {
-        const Arguments said = grammar().match(words(line));
-        CHECK_TRUE_TEXT(said.has("force"), line);
-        STRCMP_EQUAL("30s", said.value("confirm").c_str());
-        STRCMP_EQUAL("b", said.value("VALUE").c_str());
-    }
-    CHECK_FALSE(grammar().match(words("set a b")).has("force"));
-    says(refusal([] { matched("set a b --force --force"); }), "force comes twice");
-    says(refusal([] { matched("set a --force"); }), "VALUE is missing");
-    const std::array<std::string, 5> begun{"set", "a", "--force", "b", "--confirm"};
-    CHECK_TRUE(grammar().next(begun).places == Words{"TIME"});
+         {"a.b", "a.b=", "a.b =", "x=1 a.b", "x 1 a.b =", "force a.b", "--confirm 1s a.b="})
+        STRCMP_EQUAL("a.b", awaiting(line).c_str());
+    for (const char* line : {"", "a.b c", "a.b=c", "a.b = c", "a.b= c", "force", "watch 1s", "--keep"})
+        STRCMP_EQUAL("-", awaiting(line).c_str());
 }
 
 TEST(Sluicectl, EveryPatternMatchesItsOwnPlaces) {
