@@ -66,19 +66,24 @@ bool FlowFilter::matches(const FlowKey& flow) const {
 }
 
 void GroupPaused::add_filler(const Filler& filler) {
-    const auto end = fillers.begin() + filler_count;
-    const auto place =
-        std::find_if(fillers.begin(), end, [&](const Filler& other) { return other.cells < filler.cells; });
-    if (filler_count == most_fillers) {
+    add_most_first(fillers, filler_count, filler, other_queues);
+}
+
+void add_most_first(std::span<GroupPaused::Filler> list, std::uint32_t& count,
+                    const GroupPaused::Filler& filler, std::uint32_t& others) {
+    const auto end = list.begin() + count;
+    const auto place = std::find_if(
+        list.begin(), end, [&](const GroupPaused::Filler& other) { return other.cells < filler.cells; });
+    if (count == list.size()) {
         if (place == end) {
-            other_queues += filler.cells;
+            others += filler.cells;
             return;
         }
-        other_queues += fillers.back().cells;
+        others += list.back().cells;
         std::copy_backward(place, end - 1, end);
     } else {
         std::copy_backward(place, end, end + 1);
-        ++filler_count;
+        ++count;
     }
     *place = filler;
 }

@@ -190,7 +190,7 @@ struct GroupPaused {
 
     bool xoff = false;
     bool behind = false;  // not for lack of buffer: the worker fell behind
-    std::uint8_t filler_count = 0;
+    std::uint32_t filler_count = 0;
     std::uint32_t reserved = 0;
     std::uint32_t shared = 0;
     std::uint32_t headroom = 0;
@@ -205,6 +205,10 @@ struct GroupPaused {
     // Queues are offered in any order of size, equal ones in order of port and queue.
     void add_filler(const Filler& filler);
 };
+
+// Puts it into a list of `count`, most cells first; where the list is full, the fewest become `others`.
+void add_most_first(std::span<GroupPaused::Filler> list, std::uint32_t& count,
+                    const GroupPaused::Filler& filler, std::uint32_t& others);
 
 struct DecisionEvent {
     DecisionKey key;

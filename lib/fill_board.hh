@@ -4,20 +4,20 @@
 // the start, each with one writer: the owner of the ingress port counts admitted cells, the owner of the
 // egress port dequeued and dropped ones. `left` is counted before the release is posted on the ReleaseBoard,
 // so an owner that has collected a release has seen it here too: the sum over queues never exceeds the
-// group's use. The difference is on its way back, or was there before counting began. ports^2 x 1 KiB (64 MiB
-// at 256 ports): made only where packets may be recorded.
+// group's use. The difference is on its way back, or was not counted: while decisions are recorded all
+// packets are, else those that the recorder samples. ports^2 x 1 KiB (64 MiB at 256 ports), page by page as
+// places are used.
 #pragma once
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "lib/cells.hh"
 #include "lib/counters.hh"
 #include "lib/ids.hh"
 #include "lib/invariant.hh"
+#include "lib/lazy_array.hh"
 
 namespace sluice {
 
@@ -51,6 +51,25 @@ class FillBoard {
         left_[row(place)].queue[place.queue].add(cells);
     }
 
+    void touch() {
+        entered_.touch();
+        left_.touch();
+    }
+
+    // Any worker: calls visit(ingress port, group, cells) for the ports whose cells of a group of this number
+    // the queue holds, as of now.
+    template <class Visit>
+    void for_each_feeder(ClassId group, PortId egress_port, ClassId queue, Visit visit) const {
+        for (unsigned port = 0; port < ports_; ++port) {
+            const auto ingress_port = static_cast<PortId>(port);
+            const std::size_t at = row({ingress_port, group, egress_port, queue});
+            // Cells may leave between the two looks.
+            const std::uint64_t left = left_[at].queue[queue].get();
+            const std::uint64_t entered = entered_[at].queue[queue].get();
+            if (entered > left) visit(ingress_port, group, static_cast<std::uint32_t>(entered - left));
+        }
+    }
+
     // Owner of the ingress port: calls visit(egress port, queue, cells) for each count above 0.
     template <class Visit>
     void for_each(PortId ingress_port, ClassId group, Visit visit) const {
@@ -74,13 +93,13 @@ class FillBoard {
 
     static std::size_t rows(unsigned ports) { return entries(ports) / classes; }
     std::size_t row(const FillPlace& place) const {
-        assert(place.ingress_port < ports_ && place.egress_port < ports_);
+        SLUICE_INVARIANT(place.ingress_port < ports_ && place.egress_port < ports_);
         return (std::size_t{place.ingress_port} * classes + place.group) * ports_ + place.egress_port;
     }
 
     unsigned ports_;
-    std::vector<Row> entered_;
-    std::vector<Row> left_;
+    LazyArray<Row> entered_;
+    LazyArray<Row> left_;
 };
 
 }  // namespace sluice

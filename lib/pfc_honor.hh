@@ -48,8 +48,10 @@ class PfcHonor {
             return paused_;
         return still_paused(now);
     }
+    // Whether `expire` has a pause to forget.
+    bool expires(Time now) const { return paused_ != 0 && earliest_ <= now; }
     void expire(Time now) {
-        if (paused_ != 0 && earliest_ <= now) expire_passed(now);
+        if (expires(now)) expire_passed(now);
     }
     std::optional<Time> next_expiry() const { return paused_ != 0 ? std::optional(earliest_) : std::nullopt; }
 

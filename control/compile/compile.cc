@@ -201,7 +201,8 @@ SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::s
             decision_ring(config),
             microburst_ring,
             config.kernel.routes ? unresolved_ring : 0,
-            control_slots};
+            control_slots,
+            config.decisions.recorder};
 }
 
 EalOptions eal_options(const Config& config) {

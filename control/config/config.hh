@@ -226,6 +226,7 @@ struct DecisionsConfig {
     std::optional<RecordMode> record;   // absent: on with a file, ready when an event may switch it on
     std::string file;                   // JSON lines; empty: only the report says why
     std::optional<std::uint32_t> ring;  // events of a worker on their way to control; absent: chosen
+    std::uint32_t recorder = 256;       // entries of each port's recorder; 0: off
     std::vector<std::string> ports;     // ingress
     std::vector<std::string> egress;
     std::vector<ClassId> classes;  // traffic classes

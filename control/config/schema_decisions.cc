@@ -51,6 +51,10 @@ Rows<DecisionsConfig> decision_rows() {
              "Events of a worker on their way to control; what does not fit is lost and counted; \"auto\": "
              "two for every packet the buffer holds, 65536 at least.")
         .at_start();
+    rows.key("recorder", &D::recorder, integer<std::uint32_t>(0, 65536),
+             "Entries that the recorder keeps of each port at any time, for sluicectl why: its last pauses, "
+             "drops, microbursts, storms and link changes; 0: none.")
+        .at_start();
     rows.key("port", &D::ports, some_ports, "Record what comes in by these ports; empty: all.");
     rows.key("egress", &D::egress, some_ports, "Record what is routed to these ports; empty: all.");
     rows.key("class", &D::classes, list_of(class_id(), classes), "Traffic classes to record; empty: all.");

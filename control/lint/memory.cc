@@ -50,8 +50,12 @@ std::vector<MemoryPart> memory_parts(const Config& config) {
     if (of_switch.decisions != 0)
         parts.push_back({"decision records",
                          of_switch.decisions + DecisionLog::bytes(packet_demand(config).total()),
-                         fmt::format("rings of {} events, cells by pair of ports, records under way",
-                                     decision_ring(config))});
+                         fmt::format("rings of {} events, records under way", decision_ring(config))});
+    if (of_switch.recorder != 0)
+        parts.push_back({"recorder", of_switch.recorder,
+                         fmt::format("the last {} events of each port", config.decisions.recorder)});
+    if (of_switch.fill != 0)
+        parts.push_back({"cells by queue", of_switch.fill, fmt::format("{0} x {0} ports x 1 KiB", ports)});
     parts.push_back({"program", program_bytes, "its libraries, DPDK"});
     return parts;
 }

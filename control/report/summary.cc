@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/config/values.hh"
+#include "control/text/quantity_text.hh"
 
 namespace sluice {
 namespace {
@@ -24,13 +25,6 @@ std::string grouped(std::uint64_t n) {
 }
 
 std::uint64_t number(const Json& json) { return json.get<std::uint64_t>(); }
-
-std::string time_text(std::uint64_t ns) {
-    if (ns < 10'000) return fmt::format("{} ns", ns);
-    if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
-    if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-    return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
-}
 
 std::string lossless_text(const Json& verdict) {
     if (verdict["lossless"].is_null())
@@ -99,12 +93,6 @@ std::string slow_path_table(const Json& ports) {
                             grouped(number(port["replied_packets"])));
     }
     return text;
-}
-
-std::string size_text(std::uint64_t bytes) {
-    if (bytes < 10'000) return fmt::format("{} B", bytes);
-    if (bytes < 10'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
-    return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 // How much of a headroom was needed.

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "control/server/rpc.hh"
+#include "control/switch/route_lookup.hh"
 
 namespace sluice {
 
@@ -15,5 +16,8 @@ std::span<const RpcMethod> qos_methods();     // methods_qos.cc
 std::span<const RpcMethod> record_methods();  // methods_record.cc
 std::span<const RpcMethod> route_methods();   // methods_routes.cc
 std::span<const RpcMethod> worker_methods();  // methods_workers.cc
+
+// The parameters of a question about a flow, as route.lookup has them; `finish` is the caller's.
+FlowQuestion flow_question(RpcParameters& parameters);
 
 }  // namespace sluice

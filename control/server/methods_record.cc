@@ -1,9 +1,15 @@
-// Decision records: those that were made last. Which are made the command `decisions` says.
+// Why: from the recorders, and from decision records: those that were made last. Which of these are made the
+// command `decisions` says.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "control/config/values.hh"
+#include "control/report/recorded_report.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
+#include "dataplane/run/switch.hh"
 
 namespace sluice {
 namespace {
@@ -33,6 +39,117 @@ Json list(Api& api, RpcClient&, RpcParameters& parameters) {
     return {{"recorded", log->recorded()}, {"records", std::move(records)}};
 }
 
+std::optional<PortId> find_port(const RunningSwitch& running, std::string_view name) {
+    const auto& names = running.port_names();
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<PortId>(found - names.begin());
+}
+
+// "h1" or "h1.3"; a port's name may have dots of its own.
+WhyPlace place_of(const RunningSwitch& running, const std::string& text) {
+    WhyPlace place{find_port(running, text), {}, {}};
+    if (place.port) return place;
+    const std::size_t dot = text.rfind('.');
+    if (dot != std::string::npos && dot + 2 == text.size() && text.back() >= '0' && text.back() <= '7') {
+        place.port = find_port(running, std::string_view(text).substr(0, dot));
+        place.number = static_cast<ClassId>(text.back() - '0');
+    }
+    if (!place.port)
+        throw RpcError{RpcCode::bad_parameters,
+                       fmt::format("there is no port {}", sluice::in_quotes(text)),
+                       {{"path", "at"}, {"allowed", "a port, or a port and a class from 0 to 7: h1.3"}}};
+    return place;
+}
+
+Json why_at(RunningSwitch& running, const WhyPlace& place, std::uint64_t last) {
+    const Recorded recorded = take_recorded(running);
+    const std::uint32_t entries = running.config().decisions.recorder;
+    Json answer = {{"recorder", entries}, {"now_ns", recorded.now.ps / 1000}};
+    const auto whys = explain_recorded(recorded, place);
+    answer["left_out"] = whys.size() - std::min<std::size_t>(whys.size(), last);
+    answer["entries"] = recorded_json(recorded, whys, last);
+    return answer;
+}
+
+constexpr std::uint64_t most_whys = 10'000;
+
+std::uint64_t last_of(RpcParameters& parameters) {
+    constexpr std::uint64_t usual = 20;
+    return parameters.has("last") ? parameters.integer("last", 1, most_whys) : usual;
+}
+
+Json why_show(Api& api, RpcClient&, RpcParameters& parameters) {
+    const WhyPlace place = parameters.has("at") ? place_of(api.running(), parameters.text("at")) : WhyPlace{};
+    const std::uint64_t last = last_of(parameters);
+    parameters.finish();
+    return why_at(api.running(), place, last);
+}
+
+FlowFilter filter_of(const FlowQuestion& question, bool with_source) {
+    FlowFilter filter;
+    const auto host = [](const IpAddress& address) {
+        return FlowFilter::Prefix{address.bytes, static_cast<std::uint8_t>(address.is_v6 ? 128 : 32),
+                                  address.is_v6};
+    };
+    filter.destination = host(question.destination);
+    if (with_source) filter.source = host(question.source);
+    if (question.source_port != 0) filter.source_port = question.source_port;
+    if (question.destination_port != 0) filter.destination_port = question.destination_port;
+    filter.destination_qp = question.queue_pair;
+    return filter;
+}
+
+// The last records of a flow's packets that were dropped or marked.
+Json recorded_packets(const RunningSwitch& running, const FlowFilter& filter, std::uint64_t last) {
+    Json list = Json::array();
+    const DecisionLog* log = running.observation().log();
+    if (log == nullptr) return list;
+    for (auto at = log->latest().rbegin(); at != log->latest().rend() && list.size() < last; ++at) {
+        const Verdict verdict = at->verdict();
+        if (!at->arrived || !filter.matches(at->arrived->flow)) continue;
+        if (verdict != Verdict::dropped && verdict != Verdict::marked) continue;
+        Json record = {{"source", "decisions"},
+                       {"verdict", to_string(verdict)},
+                       {"reason", reason_of(*at)},
+                       {"port", running.port_names()[at->key.port]},
+                       {"sequence", at->key.sequence},
+                       {"at_ns", at->end.ps / 1000},
+                       {"sentence", explain(*at, running.port_names(), nullptr)}};
+        list.push_back(std::move(record));
+    }
+    std::reverse(list.begin(), list.end());
+    return list;
+}
+
+Json why_flow(Api& api, RpcClient&, RpcParameters& parameters) {
+    const bool with_source = parameters.has("source");
+    const FlowQuestion question = flow_question(parameters);
+    const std::uint64_t last = last_of(parameters);
+    parameters.finish();
+    RunningSwitch& running = api.running();
+    const FlowAnswer way = look_up(running, question);
+    WhyPlace place;
+    place.to = find_port(running, way.taken);
+    if (with_source) {  // it comes in where the answer goes out
+        FlowQuestion back = question;
+        std::swap(back.source, back.destination);
+        std::swap(back.source_port, back.destination_port);
+        place.port = find_port(running, look_up(running, back).taken);
+    }
+    Json answer = why_at(running, place, last);
+    if (!place.to) {  // it waits nowhere
+        auto& entries = answer["entries"].get_ref<Json::array_t&>();
+        std::erase_if(entries, [](const Json& entry) { return entry["verdict"] != "dropped"; });
+    }
+    answer["way"] = {{"from", place.port ? Json(running.port_names()[*place.port]) : Json(nullptr)},
+                     {"to", place.to ? Json(way.taken) : Json(nullptr)},
+                     {"sentence", way.why}};
+    for (Json& packet : recorded_packets(running, filter_of(question, with_source), last))
+        answer["entries"].push_back(std::move(packet));
+    return answer;
+}
+
 }  // namespace
 
 std::span<const RpcMethod> record_methods() {
@@ -40,6 +157,17 @@ std::span<const RpcMethod> record_methods() {
         RpcMethod{"decisions.list", "last?: NUMBER", "{recorded: NUMBER, records: [OBJECT]}",
                   "The last decision records, 20 or as many as wanted of 1000, as in their file.", reads,
                   false, list},
+        RpcMethod{
+            "why.flow",
+            "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: NUMBER, "
+            "qp?: NUMBER, last?: NUMBER",
+            "{recorder: NUMBER, now_ns: NUMBER, left_out: NUMBER, entries: [OBJECT], way: OBJECT}",
+            "The same on the way that such a packet takes now.", reads, false, why_flow},
+        RpcMethod{"why.show", "at?: PLACE, last?: NUMBER",
+                  "{recorder: NUMBER, now_ns: NUMBER, left_out: NUMBER, entries: [OBJECT]}",
+                  "Why senders were paused, packets dropped and queues held up, at a port or a class of it "
+                  "(h1.3), as the recorder has it: the last 20 entries, or as many as wanted.",
+                  reads, false, why_show},
     };
     return methods;
 }

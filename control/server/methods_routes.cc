@@ -219,6 +219,24 @@ Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
 }
 
 Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
+    const FlowQuestion question = flow_question(parameters);
+    parameters.finish();
+    const FlowAnswer answer = look_up(api.running(), question);
+    Json json = {{"prefix", answer.match ? Json(print_prefix(answer.match->prefix)) : Json(nullptr)},
+                 {"source", answer.match ? Json(source_text(answer.match->source)) : Json(nullptr)},
+                 {"group", answer.next_hop_group},
+                 {"hash", answer.hash},
+                 {"bucket", answer.bucket},
+                 {"buckets", answer.buckets},
+                 {"port", answer.taken.empty() ? Json(nullptr) : Json(answer.taken)},
+                 {"why", answer.why}};
+    if (answer.drop != DropReason::none) json["drop"] = to_string(answer.drop);
+    return json;
+}
+
+}  // namespace
+
+FlowQuestion flow_question(RpcParameters& parameters) {
     constexpr std::uint64_t max_port = 65'535;
     constexpr std::uint64_t max_qp = (1U << 24) - 1;
     FlowQuestion question;
@@ -238,21 +256,8 @@ Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
     question.source_port = static_cast<std::uint16_t>(number("sport", 0, max_port));
     question.destination_port =
         static_cast<std::uint16_t>(number("dport", question.queue_pair ? roce_udp_port : 0, max_port));
-    parameters.finish();
-    const FlowAnswer answer = look_up(api.running(), question);
-    Json json = {{"prefix", answer.match ? Json(print_prefix(answer.match->prefix)) : Json(nullptr)},
-                 {"source", answer.match ? Json(source_text(answer.match->source)) : Json(nullptr)},
-                 {"group", answer.next_hop_group},
-                 {"hash", answer.hash},
-                 {"bucket", answer.bucket},
-                 {"buckets", answer.buckets},
-                 {"port", answer.taken.empty() ? Json(nullptr) : Json(answer.taken)},
-                 {"why", answer.why}};
-    if (answer.drop != DropReason::none) json["drop"] = to_string(answer.drop);
-    return json;
+    return question;
 }
-
-}  // namespace
 
 std::span<const RpcMethod> route_methods() {
     static constexpr std::array methods{

@@ -24,6 +24,7 @@ constexpr std::array simple_types{
     Word{"TIME", "string", "with its unit: 200ms"},
     Word{"WORDS", "string", "a command, as timed events give it: port p0 down"},
     Word{"ADDRESS", "string", "IPv4 or IPv6"},
+    Word{"PLACE", "string", "a port, or a class of it: h1.3"},
     Word{"PREFIX", "string", "10.0.0.0/8"},
     Word{"MAC", "string", "02:00:00:00:00:01"},
     Word{"BOOL", "boolean", {}},

@@ -134,12 +134,6 @@ void record_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& dra
     if (is_recorded(info)) post(worker, key_of(info), worker.now, drawn);
 }
 
-void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId queue, const QueueEntry& entry) {
-    if ((entry.flags() & observed_fill) != 0)
-        worker.shared.fill->left({entry.ingress_port(), entry.priority_group(), port.id, queue},
-                                 entry.cells());
-}
-
 void observe_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason) {
     if (is_counted(info)) {
         // Each side has its own counter; a worker that owns both may use either.
@@ -155,11 +149,10 @@ void observe_punt(WorkerContext& worker, const PacketMeta& info, PuntClass punt)
     if (is_recorded(info)) post(worker, key_of(info), worker.now, Punted{punt});
 }
 
-void record_pause(WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
-                  XoffSignal signal) {
+GroupPaused pause_of(const WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
+                     XoffSignal signal) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
-    if (!wants_group(policy.decisions, own, port.id, number)) return;
     const PriorityGroup& group = port.group[number];
     const GroupLimits& limits = own.group[number];
     GroupPaused paused;
@@ -179,7 +172,14 @@ void record_pause(WorkerContext& worker, const PortContext& port, ClassId number
     });
     SLUICE_INVARIANT(known <= group.used_cells() && "queues hold no more of a group's cells than it has");
     paused.unknown = group.used_cells() - known;
-    post(worker, {port.id, number}, worker.now, paused);
+    return paused;
+}
+
+void record_pause(WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
+                  XoffSignal signal) {
+    const Policy& policy = *worker.policy;
+    if (!wants_group(policy.decisions, policy.ports[port.id], port.id, number)) return;
+    post(worker, {port.id, number}, worker.now, pause_of(worker, port, number, pool, signal));
 }
 
 void DepartureRecord::look(const OutBatch& out) {

@@ -39,12 +39,13 @@ void record_enqueue(WorkerContext& worker, const PortContext& port, const Packet
                     PoolBursts& pools);
 // WRED or ECN has drawn for the packet, with any outcome: a mark, a drop or nothing.
 void record_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn);
-// A packet has left its queue for the wire; before its cells are posted as released.
-void observe_dequeue(WorkerContext& worker, const PortContext& port, ClassId queue, const QueueEntry& entry);
 // By drop(): before the packet's cells are posted as released.
 void observe_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason);
 // Control has been given the packet.
 void observe_punt(WorkerContext& worker, const PacketMeta& info, PuntClass punt);
+// A group in XOFF or out of it: its use, and the queues that its counted cells are in.
+GroupPaused pause_of(const WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
+                     XoffSignal signal);
 // A group went into XOFF or out of it.
 void record_pause(WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
                   XoffSignal signal);

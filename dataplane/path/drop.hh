@@ -1,14 +1,17 @@
 // The only way a packet is discarded, anywhere in the switch. The cells that ingress charged for it are
-// released.
+// released. `sent`: its queue has given them back already, and the driver has not taken it.
 #pragma once
 
 #include "dataplane/path/decisions.hh"
+#include "dataplane/path/recorder.hh"
 #include "dataplane/path/worker_context.hh"
 
 namespace sluice {
 
-inline void drop(WorkerContext& worker, Packet* packet, DropReason reason) {
-    const PacketMeta& info = meta(packet);
+inline void drop(WorkerContext& worker, Packet* packet, DropReason reason, bool sent = false) {
+    PacketMeta& info = meta(packet);
+    if (sent) info.cells = 0;
+    note_drop(worker, packet, reason, sent);
     auto& counters = worker.drops[info.ingress_port];
     counters.all[static_cast<std::size_t>(reason)].add(1);
     if (info.lossless) {

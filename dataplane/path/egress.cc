@@ -242,8 +242,9 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     Packet** place = port.out.extend(static_cast<unsigned>(picked.size())).data();
     for (const Picked& frame : picked) {
         const QueueEntry& entry = frame.entry;
-        if (entry.flags() != 0) [[unlikely]]
-            observe_dequeue(worker, port, frame.queue, entry);
+        if ((entry.flags() & observed_fill) != 0) [[unlikely]]
+            worker.shared.fill->left({entry.ingress_port(), entry.priority_group(), port.id, frame.queue},
+                                     entry.cells());
         SLUICE_INVARIANT(meta(static_cast<Packet*>(entry.packet())).cells == entry.cells());
         releases.post(entry.ingress_port(), entry.priority_group(), entry.cells());
         if constexpr (checks_invariants) meta(static_cast<Packet*>(entry.packet())).cells = 0;
@@ -272,7 +273,8 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
         if (tally.add(frame.queue, info.treatment.ecn, sojourn))
             unmarked_below = unmarked_below_bytes(policy, own.wred[frame.queue], info.treatment.ecn);
         depth_fell(worker, port, frame.queue, frame.behind_cells, now);
-        if (frame.entry.flags() == 0 && frame.behind_cells * cell_bytes < unmarked_below) [[likely]]
+        if ((frame.entry.flags() & observed_record) == 0 && frame.behind_cells * cell_bytes < unmarked_below)
+            [[likely]]
             continue;
         congestion_at_dequeue(worker, port, own.wred[frame.queue], packet, frame.behind_cells, sojourn);
     }
@@ -291,10 +293,7 @@ void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
 
 // Charges of the out-batch went back when its frames left their queues.
 void discard_out(WorkerContext& worker, PortContext& port) {
-    port.out.discard([&](Packet* packet) {
-        meta(packet).cells = 0;
-        drop(worker, packet, DropReason::link_down);
-    });
+    port.out.discard([&](Packet* packet) { drop(worker, packet, DropReason::link_down, true); });
 }
 
 constexpr bool usual_packets = true, all_packets = false;
@@ -328,12 +327,12 @@ template <bool usual>
         const auto no_wred = own->no_wred_at_enqueue[info.treatment.ecn.bits];
         const bool open = ((open_queues & no_wred) >> number & 1U) != 0;
         if constexpr (usual) {
-            if (!open || info.observed != 0 || !queue.packets.has_room() ||
+            if (!open || (info.observed & observed_record) != 0 || !queue.packets.has_room() ||
                 queue.microburst.is_above(queue.use.used_cells() + info.cells) ||
                 !queue.use.admit_reserved(own->queue[number], info.cells)) [[unlikely]]
                 return i;
         } else {
-            if (info.observed != 0) [[unlikely]]
+            if ((info.observed & observed_record) != 0) [[unlikely]]
                 record_enqueue(worker, *port, info, *pools);
             const DropReason reason = open ? admit(queue, own->queue[number], *pools, info.cells)
                                            : admit_through(worker, *port, *own, *pools, packet, now);

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "dataplane/path/recorder.hh"
 #include "dataplane/path/worker_context.hh"
 
 namespace sluice {
@@ -25,7 +26,8 @@ template <class Meter>
 inline unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     if (!port.link_up) return 0;
     port.link.settle(now);
-    port.honor.expire(now);
+    if (port.honor.expires(now)) [[unlikely]]
+        end_pauses(port, now);
     if (port.trace) port.trace->obeyed_changed(now, port.honor.unexpired());
     return is_silent(port) ? 0 : send_queued(worker, port, now, meter);
 }

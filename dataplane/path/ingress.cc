@@ -6,6 +6,7 @@
 
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/punt.hh"
+#include "dataplane/path/recorder.hh"
 #include "lib/pfc_frame.hh"
 
 namespace sluice {
@@ -41,8 +42,12 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
         // One that was passed on before the link went down is forgotten, as the others are.
         // A link hands it over when the reaction time has passed.
         const Time obeyed = max(end, worker.now);
-        if (port.link_up)
+        if (port.link_up) {
+            port.honor.expire(start);
+            note_obeyed(port, start);
             port.honor.receive(control.map, start, end, obeyed, policy.speed, policy.pfc_honors);
+            note_obeyed(port, obeyed);
+        }
         if (worker.reactions && (port.honor.unexpired() & ~paused) != 0) begin_to_obey(worker, port);
     } else {
         counters.pfc.rx_unknown.add(1);

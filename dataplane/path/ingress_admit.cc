@@ -6,6 +6,7 @@
 #include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress.hh"
 #include "dataplane/path/ingress_stages.hh"
+#include "dataplane/path/recorder.hh"
 #include "lib/class_mask.hh"
 #include "lib/invariant.hh"
 
@@ -26,6 +27,12 @@ namespace {
 [[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
     port.trace->group[n].record(now, port.group[n].used_cells());
     port.trace->limit[n].record(now, limit_cells);
+}
+
+[[gnu::noinline]] void record_signal(WorkerContext& worker, PortContext& port, ClassId group, PoolView pool,
+                                     XoffSignal signal) {
+    if (is_recording(worker)) record_pause(worker, port, group, pool, signal);
+    if (port.recorder) note_pause(worker, port, group, pool, signal);
 }
 
 // A group that is not in use has no cells: it is neither judged nor asked for released cells.
@@ -84,6 +91,7 @@ void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
         admit_all<true>(worker, port, batch);
     else
         admit_all<false>(worker, port, batch);
+    sample(worker, port, std::span(batch.packet).first(batch.count));
 }
 
 void pause_peer(WorkerContext& worker, PortContext& port, bool behind) {
@@ -118,8 +126,10 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
         const PoolView pool(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
         const auto bit = static_cast<std::uint8_t>(1U << n);
         const XoffSignal signal = group.update_xoff(limits, pool, port.pause_peer);
-        if (signal != XoffSignal::none && is_recording(worker)) [[unlikely]]
-            record_pause(worker, port, n, pool, signal);
+        if (signal != XoffSignal::none) [[unlikely]]
+            record_signal(worker, port, n, pool, signal);
+        if (group.headroom_cells() != 0 && port.recorder) [[unlikely]]
+            port.recorder->headroom_used(n, group.headroom_cells());
         switch (signal) {
             case XoffSignal::send_xoff:
                 port.counters.group[n].xoff.add(1);

@@ -11,11 +11,12 @@ namespace sluice {
 inline void depth_fell(WorkerContext& worker, PortContext& port, ClassId queue, std::uint32_t cells,
                        Time now) {
     auto burst = port.queue[queue].microburst.fell(now, cells);
-    if (!burst || !worker.microbursts) [[likely]]
+    if (!burst) [[likely]]
         return;
     burst->port = port.id;
     burst->queue = queue;
-    worker.microbursts->post(*burst);
+    if (port.recorder) port.recorder->microburst(*burst);
+    if (worker.microbursts) worker.microbursts->post(*burst);
 }
 
 }  // namespace sluice

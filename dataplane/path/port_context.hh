@@ -21,6 +21,7 @@
 #include "lib/packet_queue.hh"
 #include "lib/pfc_generator.hh"
 #include "lib/pfc_honor.hh"
+#include "lib/port_recorder.hh"
 #include "lib/priority_group.hh"
 #include "lib/scheduler.hh"
 #include "lib/wred.hh"
@@ -67,9 +68,10 @@ struct alignas(64) PortContext {
     std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to send XOFF or XON
     std::uint8_t want_xoff = 0;         // decided by the groups since the last PFC frame
     std::uint8_t want_xon = 0;
-    bool pause_peer = false;  // falling behind: all lossless classes are to be paused
-    ReceiveState receive;     // of its first queue
-    PortWatchdog watchdog;    // the fields that each packet reads come first
+    bool pause_peer = false;        // falling behind: all lossless classes are to be paused
+    std::int32_t until_sample = 0;  // packets that come in before the next one that the recorder counts
+    ReceiveState receive;           // of its first queue
+    PortWatchdog watchdog;          // the fields that each packet reads come first
     LinkTransmitter link;
     OutBatch out;
     std::array<EgressQueue, classes> queue;
@@ -79,8 +81,10 @@ struct alignas(64) PortContext {
     PfcGenerator generator;
     PortCounters counters;
     PendingReactions reactions;
-    std::unique_ptr<PortTrace> trace;      // null: not traced
-    std::unique_ptr<ControlPath> control;  // null: control takes and sends no frames
+    std::unique_ptr<PortTrace> trace;        // null: not traced
+    std::unique_ptr<PortRecorder> recorder;  // null: off
+    std::uint32_t sample_draw = 0;           // of the recorder's intervals
+    std::unique_ptr<ControlPath> control;    // null: control takes and sends no frames
     // Set at start. Their pollers write them; the owner takes the frames that they hand off.
     std::vector<std::unique_ptr<ReceiveQueue>> more_receive_queues;
 

@@ -4,6 +4,7 @@
 
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress.hh"
+#include "dataplane/path/recorder.hh"
 
 namespace sluice {
 namespace {
@@ -39,6 +40,7 @@ void end(PortContext& port, ClassId queue, Time now) {
     watchdog.discards = static_cast<std::uint8_t>(watchdog.discards & ~(1U << queue));
     watchdog.mutes = static_cast<std::uint8_t>(watchdog.mutes & ~priorities);
     port.honor.obey(now, priorities);
+    note_obeyed(port, now);
     // Send the XOFFs that were muted meanwhile.
     for_each_class(muted, [&](ClassId n) {
         if (port.group[n].in_xoff()) port.want_xoff = static_cast<std::uint8_t>(port.want_xoff | 1U << n);
@@ -48,9 +50,8 @@ void end(PortContext& port, ClassId queue, Time now) {
 // Frames that the driver has refused so far; their charges went back when they left their queue.
 unsigned discard_from_out(WorkerContext& worker, PortContext& port, ClassId queue) {
     return port.out.discard(queue, [&](Packet* packet) {
-        meta(packet).cells = 0;
         port.counters.queue[queue].dropped.add(1);
-        drop(worker, packet, DropReason::watchdog_drop);
+        drop(worker, packet, DropReason::watchdog_drop, true);
     });
 }
 
@@ -65,6 +66,7 @@ void begin(WorkerContext& worker, PortContext& port, ClassId queue, Time now) {
     const std::uint8_t priorities = worker.policy->ports[port.id].watchdog.priorities[queue];
     watchdog.taken[queue] = priorities;
     port.honor.suspend(now, priorities);
+    note_obeyed(port, now);
     if (action == WatchdogAction::forward) return;
     watchdog.discards = static_cast<std::uint8_t>(watchdog.discards | 1U << queue);
     watchdog.mutes = static_cast<std::uint8_t>(watchdog.mutes | priorities);
@@ -109,6 +111,8 @@ unsigned take(WorkerContext& worker, PortContext& port, ClassId queue, Time now,
         if (before != WatchdogState::stormed) counters.begin();
         begin(worker, port, queue, now);
     }
+    if (before == WatchdogState::stormed || after == WatchdogState::stormed)
+        note_storm(port, queue, after == WatchdogState::stormed, now);
     worker.watchdog_changes.add(1);
     return 1;
 }

@@ -54,7 +54,7 @@ struct Shared {
     // The only thing that workers read-modify-write together, once a burst; see pool_use.hh.
     std::array<PoolUse, max_pools> ingress_use, egress_use;
     ReleaseBoard releases;
-    std::unique_ptr<FillBoard> fill;  // null: decisions are never recorded
+    std::unique_ptr<FillBoard> fill;  // null: neither recorder nor decisions
     // Set by control when the switch stops: nothing more is received, queued packets leave. relaxed: a turn
     // later is soon enough.
     std::atomic<bool> draining{false};

@@ -35,6 +35,11 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
             context->control = std::make_unique<ControlPath>(resources.control_slots);
         if (spec.trace_slots != 0)
             context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);
+        if (resources.recorder_entries != 0) {
+            context->recorder = std::make_unique<PortRecorder>(resources.recorder_entries);
+            if (!resources.one_thread) context->recorder->touch();
+            context->sample_draw = context->id;
+        }
         shared_->link_up[context->id].store(true, std::memory_order_relaxed);
         spec.io->wake_in(awake_, context->id);
         io_.push_back(std::move(spec.io));
@@ -47,8 +52,10 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
     for (unsigned w = 0; w < workers; ++w)
         workers_.push_back(std::make_unique<WorkerContext>(*shared_, static_cast<WorkerId>(w),
                                                            resources.packets, resources.pool));
-    if (resources.decision_ring != 0)
+    if (resources.decision_ring != 0 || resources.recorder_entries != 0) {
         shared_->fill = std::make_unique<FillBoard>(static_cast<unsigned>(shared_->ports.size()));
+        if (!resources.one_thread) shared_->fill->touch();
+    }
     for (auto& worker : workers_) {
         if (!resources.one_thread) {  // real time does not wait for pages
             worker->chunks.touch();
@@ -84,9 +91,11 @@ SwitchMemory switch_memory(unsigned workers, unsigned ports, const SwitchResourc
     memory.mailboxes = all_workers * (all_workers - 1) * resources.packets * sizeof(Packet*);
     memory.ports = std::uint64_t{ports} * (sizeof(PortContext) + sizeof(PortPolicy) + sizeof(ControlPath) +
                                            2 * resources.control_slots * slot);
-    if (resources.decision_ring != 0)
-        memory.decisions = all_workers * resources.decision_ring * sizeof(DecisionEvent) +
-                           FillBoard::entries(ports) * 2 * sizeof(Counter);
+    memory.decisions = all_workers * resources.decision_ring * sizeof(DecisionEvent);
+    if (resources.decision_ring != 0 || resources.recorder_entries != 0)
+        memory.fill = FillBoard::entries(ports) * 2 * sizeof(Counter);
+    if (resources.recorder_entries != 0)
+        memory.recorder = ports * PortRecorder::bytes(resources.recorder_entries);
     return memory;
 }
 

@@ -20,11 +20,12 @@ struct SwitchResources {
     std::size_t unresolved_ring = 0;
     // Frames of each port that can be under way to control, and from it.
     std::uint16_t control_slots = 0;
+    std::size_t recorder_entries = 0;  // of each port; 0: none
 };
 
 // Bytes that a switch takes beside its pool and its ports' devices, in parts.
 struct SwitchMemory {
-    std::uint64_t workers = 0, mailboxes = 0, ports = 0, decisions = 0;
+    std::uint64_t workers = 0, mailboxes = 0, ports = 0, decisions = 0, fill = 0, recorder = 0;
 };
 SwitchMemory switch_memory(unsigned workers, unsigned ports, const SwitchResources& resources);
 

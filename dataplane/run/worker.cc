@@ -5,6 +5,7 @@
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/ingress.hh"
 #include "dataplane/path/punt.hh"
+#include "dataplane/path/recorder.hh"
 #include "dataplane/path/watchdog.hh"
 
 namespace sluice {
@@ -140,6 +141,7 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
     // Of a link that is down its owner asks nothing of the device any more, and control may let go of it as
     // soon as nobody else does. seq_cst: see Switch::link_up.
     worker.shared.link_up[port.id].store(up, std::memory_order_seq_cst);
+    if (port.recorder) port.recorder->link_changed(up, now);
     if (up) {
         keep_changing_in_xoff(port, worker.policy->ports[port.id]);
         return;
@@ -149,6 +151,7 @@ void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
     if (port.io->link_up()) resume_peer(worker, port, now);
     // No pause of either side is left; groups over their limit send XOFF again when the link is back.
     port.honor.forget(now);
+    note_obeyed(port, now);
     port.generator.reset(now);
     port.want_xoff = port.want_xon = 0;
     port.pause_peer = false;

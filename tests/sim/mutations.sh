@@ -104,7 +104,7 @@ mutate watchdog-storm-outlives-the-link dataplane/run/worker.cc 's/watch_link_do
 mutate watchdog-obeys-in-a-storm dataplane/path/watchdog.cc 's/port.honor.suspend(now, priorities);//'
 mutate watchdog-forgets-the-pause-of-a-cut lib/pfc_honor.cc 's/for_each_class(running, \[\&\](ClassId n) { step(n, PauseEvent::xoff, now, deadline_\[n\]); });/static_cast<void>(running);/'
 mutate watchdog-overrun-is-the-headrooms dataplane/path/port_watchdog.hh 's/if ((mutes >> group \& 1U) == 0) return false;/if ((mutes >> group \& 1U) != 2) return false;/'
-mutate pause-blames-what-left dataplane/path/decisions.cc 's/if ((entry.flags() \& observed_fill) != 0)/if (entry.flags() == 77)/'
+mutate pause-blames-what-left dataplane/path/egress.cc 's/if ((entry.flags() \& observed_fill) != 0)/if (entry.flags() == 77)/'
 mutate pause-blames-what-was-dropped dataplane/path/decisions.cc 's/    if (is_counted(info)) {/    if (is_counted(info) \&\& info.cells == 9999) {/'
 mutate record-of-limit-before-packet dataplane/path/decisions.cc 's/limit_with(pool.free_cells, numbers_.shared, cells)/limit_cells(pool.free_cells, numbers_.shared)/'
 mutate record-of-every-headroom-packet-as-first dataplane/path/decisions.cc 's/group.in_xoff() \&\& !numbers_.in_xoff/group.in_xoff()/'

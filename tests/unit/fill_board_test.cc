@@ -58,3 +58,19 @@ TEST(FillBoard, whatLeavesOrIsWithdrawnIsNotHeld) {
     CHECK_TRUE(held(board, 0, 3).empty());
     CHECK_TRUE(held(board, 1, 3).empty());
 }
+
+TEST(FillBoard, tellsWhoFillsAQueue) {
+    FillBoard board(3);
+    board.entered({0, 3, 2, 4}, 10);
+    board.entered({1, 3, 2, 4}, 20);
+    board.left({1, 3, 2, 4}, 5);
+    board.entered({1, 2, 2, 4}, 7);  // another group
+    board.entered({0, 3, 2, 5}, 8);  // another queue
+    board.entered({2, 3, 2, 4}, 9);
+    board.left({2, 3, 2, 4}, 9);
+    Held found;
+    board.for_each_feeder(3, 2, 4, [&](PortId from, ClassId group, std::uint32_t cells) {
+        found.emplace_back(from, group, cells);
+    });
+    CHECK_TRUE(found == (Held{{PortId{0}, ClassId{3}, 10U}, {PortId{1}, ClassId{3}, 15U}}));
+}

@@ -90,6 +90,9 @@ std::span<const Task> tasks();
 std::span<const Command> commands();
 const Grammar& grammar();
 
+// The question about a flow: DESTINATION and the pairs from, sport, dport, qp, proto.
+Json flow_question(const Arguments& arguments);
+
 // The parts of the table, by subject.
 std::span<const Command> look_commands();
 std::span<const Command> config_commands();

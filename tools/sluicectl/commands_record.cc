@@ -1,7 +1,9 @@
 // Decision records: why packets went, were marked or dropped, and why senders were paused.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "control/config/values.hh"
 #include "tools/sluicectl/commands.hh"
@@ -45,15 +47,18 @@ std::string record_line(const Json& record) {
                        sentence);
 }
 
+void add_last(const Arguments& arguments, Json& question) {
+    if (!arguments.has("last")) return;
+    const auto last = parse_integer(arguments.value("last"));
+    if (!last)
+        throw Failure{exit_usage,
+                      "last " + sluice::in_quotes(arguments.value("last")) + " " + last.error().wrong};
+    question["last"] = *last;
+}
+
 Answer list(Context& context, const Arguments& arguments) {
     Json parameters = Json::object();
-    if (arguments.has("last")) {
-        const auto last = parse_integer(arguments.value("last"));
-        if (!last)
-            throw Failure{exit_usage,
-                          "last " + sluice::in_quotes(arguments.value("last")) + " " + last.error().wrong};
-        parameters["last"] = *last;
-    }
+    add_last(arguments, parameters);
     Json json = context.call("decisions.list", parameters);
     std::string text;
     for (const Json& record : json["records"]) text += record_line(record);
@@ -97,19 +102,78 @@ Json host_symptoms(const Json& hosts) {
     return symptoms;
 }
 
-// Those at a place: a port, or a host behind one. Throws where there is neither.
-void keep_those_at(const std::string& place, const Json& report, Json& entries) {
-    const bool is_host = report["hosts"].contains(place);
-    Words places;
+// A port, or a host behind one, and a class of it: "h1", "h1.3".
+struct Place {
+    std::string port;
+    std::optional<unsigned> number;
+
+    std::string text() const { return number ? fmt::format("{}.{}", port, *number) : port; }
+    bool has(const Json& entry) const {
+        if (entry["port"] != port) return false;
+        for (const char* part : {"queue", "group"})
+            if (entry.contains(part)) return !number || entry[part] == *number;
+        return true;
+    }
+};
+
+// Throws where there is none.
+Place place_of(const std::string& said, const Json& report) {
+    Words known;
     for (const char* part : {"ports", "hosts"})
-        for (const auto& [name, value] : report[part].items()) places.push_back(name);
-    const std::string name = is_host ? place : resolve_word(place, places, "port or host");
-    const std::string port =
-        report["hosts"].contains(name) ? report["hosts"][name]["port"].get<std::string>() : name;
-    Json kept = Json::array();
+        for (const auto& [name, value] : report[part].items()) known.push_back(name);
+    Place place;
+    std::string name = said;
+    const bool is_known = std::find(known.begin(), known.end(), said) != known.end();
+    const std::size_t dot = said.size() > 2 ? said.size() - 2 : 0;
+    if (!is_known && dot != 0 && said[dot] == '.' && said.back() >= '0' && said.back() <= '7') {
+        place.number = static_cast<unsigned>(said.back() - '0');
+        name.resize(dot);
+    }
+    name = resolve_word(name, known, "port or host");
+    place.port = report["hosts"].contains(name) ? report["hosts"][name]["port"].get<std::string>() : name;
+    return place;
+}
+
+std::string recorder_text(const Json& entry) {
+    std::string text = word_text(entry["sentence"]) + "\n";
+    for (const Json& detail : entry["details"]) text += "    " + word_text(detail) + "\n";
+    if (entry.contains("do")) text += "    to avoid it: " + word_text(entry["do"]) + "\n";
+    return text;
+}
+
+// What figures, decision records and the recorder say; `answer`: of why.show.
+Answer tell(const Json& answer, Json entries, bool has_decisions) {
+    std::string text;
     for (const Json& entry : entries)
-        if (entry["port"] == port) kept.push_back(entry);
-    entries = std::move(kept);
+        if (!entry.contains("source")) text += why_text(entry);
+    const Json& recorded = answer["entries"];
+    for (const Json& entry : recorded)
+        if (entry["source"] == "recorder") text += recorder_text(entry);
+    if (!recorded.empty() && recorded[0]["source"] == "recorder")
+        text += fmt::format("so far the recorder, which keeps the last {} events of each port{}\n",
+                            json_text(answer["recorder"]),
+                            answer["left_out"] == 0 ? std::string()
+                                                    : fmt::format("; {} older ones are left out: say last N",
+                                                                  json_text(answer["left_out"])));
+    std::string decided;
+    for (const Json& entry : entries)
+        if (entry.contains("source")) decided += why_text(entry);
+    for (const Json& entry : recorded)
+        if (entry["source"] == "decisions")
+            decided += fmt::format("{} {}#{} at {}: {}\n", word_text(entry["verdict"]),
+                                   word_text(entry["port"]), json_text(entry["sequence"]),
+                                   ns_text(entry["at_ns"]), word_text(entry["sentence"]));
+    if (!decided.empty()) text += "from decision records:\n" + decided;
+    for (const Json& entry : recorded) entries.push_back(entry);
+    if (text.empty()) text = "nothing has been decided against a packet\n";
+    Words notes;
+    if (answer["recorder"] == 0 && !has_decisions)
+        notes.emplace_back(
+            "nothing is recorded; do: write recorder = 256 under [decisions], or record = \"ready\", start "
+            "the "
+            "switch, and say: decisions on");
+    if (!notes.empty() && entries.empty()) throw Failure{exit_refused, notes[0]};
+    return {std::move(entries), std::move(text), exit_done, std::move(notes)};
 }
 
 Answer why(Context& context, const Arguments& arguments) {
@@ -117,21 +181,39 @@ Answer why(Context& context, const Arguments& arguments) {
     const Json& decisions = report["decisions"];
     Json entries = missed_frames(report["ports"]);
     for (const Json& symptom : host_symptoms(report["hosts"])) entries.push_back(symptom);
-    constexpr const char* unrecorded =
-        "nothing is recorded; do: write record = \"ready\" under [decisions], start the switch, and say: "
-        "decisions on";
-    const bool recorded = decisions.contains("why");
-    if (recorded)
-        entries.insert(entries.end(), decisions["why"].begin(), decisions["why"].end());
-    else if (entries.empty())
-        throw Failure{exit_refused, unrecorded};
-    if (arguments.has("PLACE")) keep_those_at(arguments.value("PLACE"), report, entries);
-    std::string text;
-    for (const Json& entry : entries) text += why_text(entry);
-    if (text.empty()) text = "nothing has been decided against a packet\n";
-    Words notes;
-    if (!recorded) notes.emplace_back(unrecorded);
-    return {std::move(entries), std::move(text), exit_done, std::move(notes)};
+    const bool has_decisions = decisions.contains("why");
+    if (has_decisions)
+        for (Json entry : decisions["why"]) {
+            entry["source"] = "decisions";
+            entries.push_back(std::move(entry));
+        }
+    Json question = Json::object();
+    if (arguments.has("PLACE")) {
+        const Place place = place_of(arguments.value("PLACE"), report);
+        question["at"] = place.text();
+        Json kept = Json::array();
+        for (const Json& entry : entries)
+            if (place.has(entry)) kept.push_back(entry);
+        entries = std::move(kept);
+    }
+    add_last(arguments, question);
+    return tell(context.call("why.show", question), std::move(entries), has_decisions);
+}
+
+Answer why_flow(Context& context, const Arguments& arguments) {
+    Json question = flow_question(arguments);
+    add_last(arguments, question);
+    const Json json = context.call("why.flow", question);
+    const Json& way = json["way"];
+    Answer answer = tell(json, Json::array(), false);
+    const std::string from = way["from"].is_null() ? "an unknown port" : word_text(way["from"]);
+    answer.text = way["to"].is_null()
+                      ? "such a packet is dropped: " + word_text(way["sentence"]) + "\n" + answer.text
+                      : fmt::format("such a packet comes in by {} and leaves by {}: {}\n", from,
+                                    word_text(way["to"]), word_text(way["sentence"])) +
+                            answer.text;
+    answer.json = json;
+    return answer;
 }
 
 }  // namespace
@@ -143,8 +225,10 @@ std::span<const Command> record_commands() {
         Command{"decisions on [WORDS...]",
                 "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
         Command{"decisions off", "records no more", off},
-        Command{"why [PLACE]",
-                "why packets were dropped or marked, and senders paused; at a port, or a host of it", why},
+        Command{"why flow DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N] [last N]",
+                "the same on the way that such a packet takes", why_flow},
+        Command{"why [PLACE] [last N]",
+                "why senders were paused, and packets dropped or marked: everywhere, or at h1, or h1.3", why},
     };
     return table;
 }

@@ -100,7 +100,9 @@ Answer route_show(Context& context, const Arguments& arguments) {
     return {std::move(json), text.empty() ? "no routes but those of the ports\n" : std::move(text)};
 }
 
-Answer route_get(Context& context, const Arguments& arguments) {
+}  // namespace
+
+Json flow_question(const Arguments& arguments) {
     Json question = {{"destination", arguments.value("DESTINATION")}};
     if (arguments.has("from")) question["source"] = arguments.value("from");
     for (const auto& [word, parameter] :
@@ -112,7 +114,13 @@ Answer route_get(Context& context, const Arguments& arguments) {
                                                   number.error().wrong)};
         question[parameter] = *number;
     }
-    Json json = context.call("route.lookup", question);
+    return question;
+}
+
+namespace {
+
+Answer route_get(Context& context, const Arguments& arguments) {
+    Json json = context.call("route.lookup", flow_question(arguments));
     std::string text = arguments.value("DESTINATION");
     if (json.contains("drop"))
         text += ": dropped, " + word_text(json["drop"]) + "\n";

@@ -153,6 +153,16 @@ Grammar::Narrowed Grammar::narrow(std::span<const std::string> words, bool whole
                 ++now.at;
                 break;
             }
+            const auto wants_nothing = [&](const std::vector<Element>& elements) {
+                return no_word(elements) &&
+                       std::all_of(elements.begin() + static_cast<std::ptrdiff_t>(now.at), elements.end(),
+                                   [](const Element& element) { return element.optional; });
+            };
+            if (std::any_of(now.commands.begin(), now.commands.end(),
+                            [&](std::size_t command) { return wants_nothing(patterns_[command]); })) {
+                keep(wants_nothing);
+                break;
+            }
             throw Failure{exit_usage, now.at == 0
                                           ? "say what; see: sluicectl help"
                                           : fmt::format("{}: say one of: {}", object, joined(known, ", "))};

@@ -188,6 +188,14 @@ class Switch(Client):
     def stats_watch(self, path: Optional[str] = None, every: Optional[str] = None) -> dict[str, Any]:
         return self._ask("stats.watch", path=path, every=every)
 
+    def why_flow(self, destination: str, source: Optional[str] = None, protocol: Optional[int] = None, sport: Optional[int] = None,
+                 dport: Optional[int] = None, qp: Optional[int] = None, last: Optional[int] = None) -> dict[str, Any]:
+        return self._ask("why.flow", destination=destination, source=source, protocol=protocol, sport=sport, dport=dport, qp=qp,
+                         last=last)
+
+    def why_show(self, at: Optional[str] = None, last: Optional[int] = None) -> dict[str, Any]:
+        return self._ask("why.show", at=at, last=last)
+
     def worker_meter(self, on: bool) -> dict[str, Any]:
         return self._ask("worker.meter", on=on)
 

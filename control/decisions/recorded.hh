@@ -1,0 +1,45 @@
+// What the recorders of a switch hold at a moment, with the facts that explain it. Values only: made from a
+// running switch by report/recorded_report, so that the explanations need no DPDK.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/class_mask.hh"
+#include "lib/port_records.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+struct RecordedPort {
+    struct Queue {
+        std::optional<std::uint64_t> marks_from_bytes;  // ECN; nothing: it does not mark
+        bool held = false;                              // by the operator
+    };
+
+    std::string name;
+    Rate speed = gigabits(100);
+    ClassToClass priority_to_queue{};
+    std::array<std::optional<int>, classes> dynamic{};  // n of alpha = 2^n of each group
+    std::array<std::uint32_t, classes> headroom_now{};  // cells of each group
+    std::array<Queue, classes> queue{};
+    // The oldest first.
+    std::vector<PauseSent> sent;
+    std::vector<PauseSpell> received;
+    std::vector<DropSpell> drops;
+    std::vector<BurstSpell> bursts;
+    std::vector<PortNote> notes;
+};
+
+struct Recorded {
+    std::vector<RecordedPort> ports;
+    std::uint64_t cell_bytes = 256;
+    Time now;
+    // Real clock: nanoseconds of Unix time at the switch's origin.
+    std::optional<std::int64_t> origin_ns;
+};
+
+}  // namespace sluice

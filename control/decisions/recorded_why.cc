@@ -1,0 +1,440 @@
+#include "control/decisions/recorded_why.hh"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <span>
+
+#include "control/config/values.hh"
+#include "control/text/quantity_text.hh"
+
+namespace sluice {
+namespace {
+
+using Filler = GroupPaused::Filler;
+
+std::string text_of(Duration time) { return time_text(static_cast<std::uint64_t>(time.ps) / 1000); }
+
+std::string times_text(std::uint64_t count) {
+    return count == 1 ? "once" : count == 2 ? "twice" : fmt::format("{} times", count);
+}
+
+std::string packets_text(std::uint64_t count) { return print_count(count, "packet"); }
+
+// "h1", "h1 and h2", "h1, h2 and h3".
+std::string list_text(std::span<const std::string> items) {
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        append_item(text, i + 1 == items.size() ? " and " : ", ", items[i]);
+    return text;
+}
+
+// Explains the records of one port.
+class Explainer {
+  public:
+    Explainer(const Recorded& all, PortId id) : all_(all), id_(id), own_(all.ports[id]) {}
+
+    RecordedWhy sent(const PauseSent& pause) const;
+    RecordedWhy received(const PauseSpell& pause) const;
+    RecordedWhy dropped(const DropSpell& drop) const;
+    RecordedWhy burst(const BurstSpell& burst) const;
+    RecordedWhy noted(const PortNote& note) const;
+
+  private:
+    RecordedWhy about(std::string_view verdict, std::string_view reason) const {
+        RecordedWhy why;
+        why.verdict = verdict;
+        why.reason = reason;
+        why.port = id_;
+        return why;
+    }
+    std::string bytes(std::uint64_t cells) const { return size_text(cells * all_.cell_bytes); }
+    std::string place(PortId port, ClassId number) const {
+        return fmt::format("{}.{}", all_.ports[port].name, number);
+    }
+    std::string ports(const PortMask& mask) const;
+    std::string span_text(Time first, Time last) const;
+    std::string pauses_text(const PauseSpell& pause) const;
+    std::string shares_text(std::span<const Filler> list, std::uint32_t others, bool with_queue,
+                            bool exact) const;
+    Time end_of(const PauseSpell& pause) const { return pause.running ? all_.now : pause.end(); }
+    Duration paused(const PauseSpell& pause) const {
+        return pause.running ? pause.paused + (all_.now - pause.last) : pause.paused;
+    }
+    bool meet(const PauseSpell& a, const PauseSpell& b) const {
+        return a.first <= end_of(b) && b.first <= end_of(a);
+    }
+    void explain_start(const PauseSent& pause, RecordedWhy& why) const;
+    void find_cause(const PauseSent& pause, RecordedWhy& why) const;
+    bool is_held_up(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
+    std::string more_room(const PauseSent& pause) const;
+
+    const Recorded& all_;
+    PortId id_;
+    const RecordedPort& own_;
+};
+
+std::string Explainer::ports(const PortMask& mask) const {
+    std::vector<std::string> names;
+    mask.for_each([&](PortId port) { names.push_back(all_.ports[port].name); });
+    return list_text(names);
+}
+
+std::string Explainer::span_text(Time first, Time last) const {
+    if (first == last) return "at " + moment_text(all_, first);
+    return fmt::format("from {} to {}", moment_text(all_, first), moment_text(all_, last));
+}
+
+std::string Explainer::pauses_text(const PauseSpell& pause) const {
+    std::string text =
+        pause.count == 1
+            ? fmt::format("once, at {}, for {}", moment_text(all_, pause.first), text_of(paused(pause)))
+            : fmt::format(
+                  "{} {}, for {} in all, {} at most", times_text(pause.count),
+                  span_text(pause.first, pause.last), text_of(paused(pause)),
+                  text_of(std::max(pause.longest, pause.running ? all_.now - pause.last : Duration{})));
+    if (pause.running) text += ", and still does";
+    return text;
+}
+
+// Of a sample there are some tens of packets: no more than tens of per cent are known.
+std::string share_text(std::uint64_t cells, std::uint64_t sum, bool exact) {
+    const double percent = 100 * static_cast<double>(cells) / static_cast<double>(sum);
+    if (exact || cells == sum) return fmt::format("{:.0f} %", percent);
+    return percent < 5 ? "a few %" : fmt::format("about {:.0f} %", 10 * std::round(percent / 10));
+}
+
+std::string Explainer::shares_text(std::span<const Filler> list, std::uint32_t others, bool with_queue,
+                                   bool exact) const {
+    std::uint64_t sum = others;
+    for (const Filler& filler : list) sum += filler.cells;
+    std::string text;
+    for (const Filler& filler : list) {
+        const std::string name = with_queue ? place(filler.port, filler.queue) : all_.ports[filler.port].name;
+        append_item(text, ", ", fmt::format("{} ({})", name, share_text(filler.cells, sum, exact)));
+    }
+    if (others != 0) append_item(text, ", ", fmt::format("others ({})", share_text(others, sum, exact)));
+    return text;
+}
+
+void Explainer::explain_start(const PauseSent& pause, RecordedWhy& why) const {
+    const GroupPaused& start = pause.start;
+    if (!start.behind)
+        why.details.push_back(fmt::format(
+            "at its first pause it held {} of its limit {}, and its pool {} of {}", bytes(start.shared),
+            bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(start.limit, 0))),
+            bytes(static_cast<std::uint64_t>(start.pool_used)),
+            bytes(static_cast<std::uint64_t>(start.pool_size))));
+    const auto fillers = std::span(start.fillers).first(start.filler_count);
+    if (!fillers.empty())
+        why.details.push_back("its packets waited in " +
+                              shares_text(fillers, start.other_queues, true, pause.all_counted) +
+                              (pause.all_counted ? "" : ", by a sample of them"));
+    if (pause.feeders.count != 0)
+        why.details.push_back(
+            fmt::format("queue {} was filled from {}", place(fillers[0].port, fillers[0].queue),
+                        shares_text(std::span(pause.feeders.from).first(pause.feeders.count),
+                                    pause.feeders.others, false, pause.all_counted)));
+    const std::uint32_t peak = std::max(
+        pause.peak_headroom, pause.spell.running ? own_.headroom_now[pause.spell.number] : std::uint32_t{0});
+    why.details.push_back(fmt::format("headroom: {} of {} at most, {}", bytes(peak),
+                                      bytes(start.headroom_size), print_share(peak, start.headroom_size)));
+}
+
+// A threshold that is twice as high, at the occupancy of the first pause.
+std::string Explainer::more_room(const PauseSent& pause) const {
+    const auto n = own_.dynamic[pause.spell.number];
+    constexpr int most = 7;
+    if (!n || *n == most) return {};
+    const double alpha = std::pow(2.0, *n + 1);
+    const auto free = static_cast<double>(pause.start.pool_size - pause.start.pool_used);
+    const double more = (alpha * free - pause.start.shared) / (1 + alpha);
+    if (more < 1) return {};
+    return fmt::format("; dynamic_th {} instead of {} would let {} hold {} more before it pauses", *n + 1, *n,
+                       place(id_, pause.spell.number), bytes(static_cast<std::uint64_t>(more)));
+}
+
+// The queue could not send: by the operator, or by its own peer.
+bool Explainer::is_held_up(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const {
+    const RecordedPort& egress = all_.ports[queue.port];
+    const std::string name = place(queue.port, queue.queue);
+    if (egress.queue[queue.queue].held) {
+        why.reason = "held";
+        why.advice = fmt::format("queue {0} is held by command; do: sluicectl queue release {0}", name);
+        return true;
+    }
+    Duration waited{};
+    std::uint64_t pauses = 0;
+    for (const PauseSpell& other : egress.received) {
+        if (egress.priority_to_queue[other.number] != queue.queue || !meet(other, pause.spell)) continue;
+        waited = waited + paused(other);
+        pauses += other.count;
+    }
+    constexpr int least_share = 20;  // of the time: below it the queue was slow for another reason
+    const Duration whole = end_of(pause.spell) - pause.spell.first;
+    if (waited * least_share < whole || pauses == 0) return false;
+    why.reason = "slow_peer";
+    why.details.push_back(fmt::format("the peer of {} paused queue {} itself, {}, for {} in all", egress.name,
+                                      name, times_text(pauses), text_of(waited)));
+    why.advice = fmt::format(
+        "find out why the peer of {} takes less than {} sends; a threshold of this switch only delays it",
+        egress.name, egress.name);
+    return true;
+}
+
+void Explainer::find_cause(const PauseSent& pause, RecordedWhy& why) const {
+    if (pause.behind * 2 > pause.spell.count) {
+        why.reason = "behind";
+        why.details.push_back(
+            fmt::format("{} of the pauses were sent because the worker fell behind", pause.behind));
+        why.advice = "give the worker a core of its own, more workers to its ports, or turn_max more time";
+        return;
+    }
+    why.reason = "congestion";
+    if (pause.start.filler_count == 0) return;
+    const Filler& queue = pause.start.fillers[0];
+    if (is_held_up(pause, queue, why)) return;
+    const RecordedPort& egress = all_.ports[queue.port];
+    std::uint64_t may_bring = 0;
+    for (std::uint32_t i = 0; i < pause.feeders.count; ++i)
+        may_bring += all_.ports[pause.feeders.from[i].port].speed.bits_per_second;
+    if (may_bring > egress.speed.bits_per_second)
+        why.details.push_back(fmt::format("{} sends {}, and these ports may bring {}", egress.name,
+                                          print_rate(egress.speed), print_rate({may_bring})));
+    const auto& marks = egress.queue[queue.queue].marks_from_bytes;
+    const std::string name = place(queue.port, queue.queue);
+    why.advice = marks ? fmt::format(
+                             "senders that heed ECN would slow down earlier if queue {} marked from less "
+                             "than {} on",
+                             name, size_text(*marks))
+                       : fmt::format(
+                             "queue {} marks nothing: with WRED and ECN senders would slow down before "
+                             "they are paused",
+                             name);
+    why.advice += more_room(pause);
+}
+
+RecordedWhy Explainer::sent(const PauseSent& pause) const {
+    RecordedWhy why = about("paused", "");
+    why.group = pause.spell.number;
+    why.count = pause.spell.count;
+    why.first = pause.spell.first;
+    why.last = pause.spell.last;
+    why.lasted = paused(pause.spell);
+    why.going_on = pause.spell.running;
+    why.sentence =
+        fmt::format("{} paused its sender {}", place(id_, pause.spell.number), pauses_text(pause.spell));
+    explain_start(pause, why);
+    find_cause(pause, why);
+    return why;
+}
+
+RecordedWhy Explainer::received(const PauseSpell& pause) const {
+    RecordedWhy why = about("was_paused", "peer");
+    why.priority = pause.number;
+    why.count = pause.count;
+    why.first = pause.first;
+    why.last = pause.last;
+    why.lasted = paused(pause);
+    why.going_on = pause.running;
+    const ClassId queue = own_.priority_to_queue[pause.number];
+    why.sentence = fmt::format("the peer of {} paused class {}, which queue {} sends, {}", own_.name,
+                               pause.number, place(id_, queue), pauses_text(pause));
+    std::vector<std::string> others;
+    for (PortId id = 0; id < all_.ports.size(); ++id)
+        for (const PauseSent& other : all_.ports[id].sent)
+            if (other.start.filler_count != 0 && other.start.fillers[0].port == id_ &&
+                other.start.fillers[0].queue == queue && meet(other.spell, pause))
+                others.push_back(place(id, other.spell.number));
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    if (!others.empty())
+        why.details.push_back(fmt::format("because of it {} paused, too", list_text(others)));
+    why.advice = fmt::format("find out why the peer of {} takes less than {} sends", own_.name, own_.name);
+    return why;
+}
+
+std::string advice_for(const DropSpell& drop, const std::string& to) {
+    switch (drop.reason) {
+        case DropReason::headroom_overrun:
+            return "find out whether the peer obeys pauses; sluiced --check shows how much headroom it needs";
+        case DropReason::queue_limit:
+            return fmt::format("a higher threshold of the queue of {}, or slower senders", to);
+        case DropReason::ingress_limit:
+            return "a higher threshold of the group, or slower senders";
+        case DropReason::wred_drop:
+            return "senders that speak ECN are marked instead";
+        case DropReason::no_route:
+        case DropReason::unresolved_next_hop:
+        case DropReason::unresolved_timeout:
+            return "sluicectl route get shows the way of such a packet";
+        default:
+            return {};
+    }
+}
+
+std::string flow_text(const FlowKey& flow) {
+    if (flow.kind != FrameKind::ipv4 && flow.kind != FrameKind::ipv6) return {};
+    const bool v6 = flow.kind == FrameKind::ipv6;
+    std::string text = fmt::format("{} to {}, protocol {}", print_address({flow.source, v6}),
+                                   print_address({flow.destination, v6}), flow.protocol);
+    if ((flow.source_port | flow.destination_port) != 0)
+        text += fmt::format(", ports {} to {}", flow.source_port, flow.destination_port);
+    if (flow.roce) text += fmt::format(", queue pair {}", flow.destination_qp);
+    return text;
+}
+
+RecordedWhy Explainer::dropped(const DropSpell& drop) const {
+    RecordedWhy why = about("dropped", to_string(drop.reason));
+    why.count = drop.packets;
+    why.first = drop.first;
+    why.last = drop.last;
+    const std::string to = ports(drop.to);
+    std::string of;
+    for_each_class(drop.classes, [&](ClassId n) { append_item(of, ", ", std::to_string(n)); });
+    why.sentence = fmt::format("{}: {} of class {} from {}{} dropped, {} lossless, {}: {}", why.reason,
+                               packets_text(drop.packets), of, ports(drop.from),
+                               to.empty() ? "" : " to " + to, drop.lossless, span_text(drop.first, drop.last),
+                               drop_reason_texts[static_cast<std::size_t>(drop.reason)].sentence);
+    if (const std::string flow = flow_text(drop.flow); !flow.empty())
+        why.details.push_back("the first of them: " + flow);
+    why.advice = advice_for(drop, to);
+    return why;
+}
+
+RecordedWhy Explainer::burst(const BurstSpell& burst) const {
+    RecordedWhy why = about("microburst", "burst");
+    why.queue = burst.queue;
+    why.count = burst.count;
+    why.first = burst.first;
+    why.last = burst.last;
+    why.lasted = burst.above;
+    why.sentence = fmt::format("queue {} burst {} {}, for {} in all, up to {}", place(id_, burst.queue),
+                               times_text(burst.count), span_text(burst.first, burst.last),
+                               text_of(burst.above), bytes(burst.peak_cells));
+    why.details.push_back(fmt::format("fed by {}; {} marked and {} dropped meanwhile", ports(burst.fed_by),
+                                      packets_text(burst.marked), burst.dropped));
+    return why;
+}
+
+RecordedWhy Explainer::noted(const PortNote& note) const {
+    RecordedWhy why = about("storm", "");
+    why.first = why.last = note.at;
+    const std::string at = moment_text(all_, note.at);
+    constexpr std::array<const char*, 4> actions{"drop", "forward", "alert", "off"};
+    switch (note.kind) {
+        case PortNote::Kind::link_up:
+        case PortNote::Kind::link_down:
+            why.verdict = "link";
+            why.reason = note.kind == PortNote::Kind::link_up ? "up" : "down";
+            why.sentence = fmt::format("the link of {} went {} at {}", own_.name, why.reason, at);
+            return why;
+        case PortNote::Kind::storm_begins:
+            why.reason = "begins";
+            why.sentence = fmt::format(
+                "the watchdog found at {} that the peer of {} held queue {} paused; action {}", at, own_.name,
+                place(id_, note.queue), actions[static_cast<std::size_t>(note.action)]);
+            why.advice = fmt::format("find out why the peer of {} pauses without end", own_.name);
+            break;
+        case PortNote::Kind::storm_ends:
+            why.reason = "ends";
+            why.sentence = fmt::format("the storm on queue {} ended at {}; {} passed and {} dropped",
+                                       place(id_, note.queue), at, packets_text(note.passed), note.dropped);
+            break;
+    }
+    why.queue = note.queue;
+    return why;
+}
+
+bool is_at(const std::optional<ClassId>& wanted, std::uint8_t mask) {
+    return !wanted || (mask >> *wanted & 1U) != 0;
+}
+bool is_at(const std::optional<ClassId>& wanted, std::initializer_list<ClassId> numbers) {
+    return !wanted || std::find(numbers.begin(), numbers.end(), *wanted) != numbers.end();
+}
+
+// Records of other ports count where they tell of this one.
+class Filter {
+  public:
+    Filter(const Recorded& all, const WhyPlace& place) : all_(all), place_(place) {}
+
+    bool wants(PortId port, const PauseSent& pause) const {
+        const auto fillers = std::span(pause.start.fillers).first(pause.start.filler_count);
+        if (place_.to)
+            return is_here(port) && std::any_of(fillers.begin(), fillers.end(), [&](const Filler& filler) {
+                       return filler.port == *place_.to;
+                   });
+        if (is_here(port) && is_at(place_.number, {pause.spell.number})) return true;
+        return std::any_of(fillers.begin(), fillers.end(), [&](const Filler& filler) {
+            return is_here(filler.port) && is_at(place_.number, {filler.queue});
+        });
+    }
+    bool wants(PortId port, const PauseSpell& pause) const {
+        if (place_.to) return port == *place_.to;
+        return is_here(port) &&
+               is_at(place_.number, {pause.number, all_.ports[port].priority_to_queue[pause.number]});
+    }
+    bool wants(PortId port, const DropSpell& drop) const {
+        if (place_.to)
+            return (!place_.port || drop.from.contains(*place_.port)) &&
+                   (drop.to == PortMask() || drop.to.contains(*place_.to));
+        if (!place_.port) return true;
+        const bool from = drop.from.contains(*place_.port) && is_at(place_.number, drop.groups);
+        const bool to = drop.to.contains(*place_.port) && is_at(place_.number, drop.queues);
+        return from || to || (is_here(port) && !place_.number);
+    }
+    bool wants(PortId port, const BurstSpell& burst) const {
+        if (place_.to) return port == *place_.to;
+        return is_here(port) && is_at(place_.number, {burst.queue});
+    }
+    bool wants(PortId port, const PortNote& note) const {
+        if (place_.to) return port == *place_.to || place_.port == port;
+        const bool of_link = note.kind == PortNote::Kind::link_up || note.kind == PortNote::Kind::link_down;
+        return is_here(port) && (of_link || is_at(place_.number, {note.queue}));
+    }
+
+  private:
+    bool is_here(PortId port) const { return !place_.port || *place_.port == port; }
+
+    const Recorded& all_;
+    const WhyPlace& place_;
+};
+
+}  // namespace
+
+std::string moment_text(const Recorded& recorded, Time at) {
+    const std::uint64_t ns = at.ps / 1000;
+    std::string text = time_text(ns);
+    if (!recorded.origin_ns) return text;
+    const std::int64_t wall = *recorded.origin_ns + static_cast<std::int64_t>(ns);
+    constexpr std::int64_t second = 1'000'000'000;
+    const auto date = fmt::gmtime(static_cast<std::time_t>(wall / second));
+    return text + fmt::format(" ({:%Y-%m-%d %H:%M:%S}.{:06} UTC)", date, wall % second / 1000);
+}
+
+std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place) {
+    const Filter filter(recorded, place);
+    std::vector<RecordedWhy> all;
+    for (PortId id = 0; id < recorded.ports.size(); ++id) {
+        const RecordedPort& port = recorded.ports[id];
+        const Explainer explainer(recorded, id);
+        const auto add = [&](const auto& records, auto explain) {
+            for (const auto& record : records)
+                if (filter.wants(id, record)) all.push_back((explainer.*explain)(record));
+        };
+        add(port.sent, &Explainer::sent);
+        add(port.received, &Explainer::received);
+        add(port.drops, &Explainer::dropped);
+        add(port.bursts, &Explainer::burst);
+        add(port.notes, &Explainer::noted);
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const RecordedWhy& a, const RecordedWhy& b) { return a.first < b.first; });
+    return all;
+}
+
+}  // namespace sluice

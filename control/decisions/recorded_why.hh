@@ -1,0 +1,41 @@
+// Why senders were paused, packets dropped and queues held up, in sentences, from what the recorders hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/decisions/recorded.hh"
+
+namespace sluice {
+
+// A port, or one of its classes: the group, queue and priority of that number. Empty: everywhere. With `to`:
+// of packets that come in by `port`, which may be unknown, and leave by `to`.
+struct WhyPlace {
+    std::optional<PortId> port;
+    std::optional<ClassId> number;
+    std::optional<PortId> to;
+};
+
+struct RecordedWhy {
+    std::string verdict;  // "paused", "was_paused", "dropped", "microburst", "storm", "link"
+    std::string reason;   // "congestion", "slow_peer", ...: a word
+    PortId port = 0;      // whose recorder has it
+    std::optional<ClassId> group, queue, priority;  // of it; at most one
+    std::uint64_t count = 1;
+    Time first, last;
+    Duration lasted{};  // pauses and microbursts: in all, by now
+    bool going_on = false;
+    std::string sentence;              // what happened
+    std::vector<std::string> details;  // the figures behind it
+    std::string advice;                // what would have avoided it; empty: nothing in this switch
+};
+
+// In order of their beginning.
+std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place);
+
+// "59.8 us", and under the real clock "3.2 s (2026-11-25 13:45:01.123456 UTC)".
+std::string moment_text(const Recorded& recorded, Time at);
+
+}  // namespace sluice
