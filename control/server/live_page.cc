@@ -143,7 +143,7 @@ std::string LivePage::why(const std::string& query) {
     Json request = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "why.show"}, {"params", Json::object()}};
     if (const std::string at = parameter(query, "at"); !at.empty()) request["params"]["at"] = at;
     RpcClient client;
-    client.name = "the page";
+    client.author.name = "the page";
     return answer_line(api_, client, json_text(request)) + "\n";
 }
 
