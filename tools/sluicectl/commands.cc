@@ -10,8 +10,10 @@ namespace sluice::ctl {
 std::span<const Task> tasks() {
     static const std::array all{
         Task{"The switch: its clock, its report, its events", "events show", look_commands()},
-        Task{"What happens in it, since when, and how much a second", "queue show h1 rates",
-             queue_commands()},
+        Task{
+            "What happens in it, since when, and how much a second", "queue show h1 rates", queue_commands(),
+            "total: since the start; rates: a second, since the start or stats clear, with --watch since the "
+            "look before; over TIME: a second, in such a window from now on"},
         Task{"Ports, by hand, and what is promised", "port show h1", port_commands()},
         Task{"Why packets were dropped, marked or paused", "why", record_commands()},
         Task{"Change values: together, for a time, to see what it does",

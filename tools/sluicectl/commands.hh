@@ -84,6 +84,7 @@ struct Task {
     std::string_view title;
     std::string_view example;
     std::span<const Command> commands;
+    std::string_view note{};  // on words that several of them take
 };
 std::span<const Task> tasks();
 // Of all tasks.

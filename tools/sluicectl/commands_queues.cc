@@ -70,7 +70,10 @@ std::string needed_text(const Json& of) {
 Answer buffer_show(Context& context, const Arguments& arguments) {
     const QueueName wanted =
         arguments.has("GROUP") ? queue_name(arguments.value("GROUP"), true) : QueueName{};
-    const Json all_pools = look_at(context, arguments, "pools").part;
+    Arguments plainly = arguments;  // pools have no counters
+    plainly.values.erase("over");
+    plainly.values.erase("rates");
+    const Json all_pools = look_at(context, plainly, "pools").part;
     const Look look = ports_at(context, arguments, wanted.port);
     Table pools({"<pool", "<", "size", "shared", "used", "peak", "headroom", "peak", "of", "needed"});
     for (const auto& [name, pool] : all_pools.items()) {

@@ -79,6 +79,7 @@ std::string man_page() {
     page.heading("COMMANDS");
     for (const Task& task : tasks()) {
         page.paragraph(fmt::format("{}: sluicectl {}", task.title, task.example));
+        if (!task.note.empty()) page.paragraph(task.note);
         for (const Command& command : task.commands) page.entry(command.pattern, "", command.sentence);
     }
     page.heading("EXIT STATUS").paragraph(exit_codes.substr(exit_codes.find(':') + 2));
@@ -165,6 +166,8 @@ std::string help_text(std::string_view object) {
             else
                 text += fmt::format("  {}\n  {:<{}}{}\n", command.pattern, "", column, sentence);
         }
+        if (wanted.empty() && !task.note.empty())
+            text += fmt::format("    {}\n", wrapped(task.note, 4, width));
         if (wanted.empty()) text += "\n";
     }
     return wanted.empty() ? text + std::string(exit_codes.substr(1)) : text;
