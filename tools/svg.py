@@ -49,6 +49,24 @@ class Drawing:
         self.out.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{color}">'
                         f'<title>{escape(tip)}</title></rect>')
 
+    def area(self, parts, color):
+        """parts: (x from, x to, y low, y high), side by side; those that touch are one shape."""
+        shapes, last = [], None
+        for left, right, low, high in parts:
+            if last is not None and abs(last - left) < 0.05:
+                shapes[-1].append((left, right, low, high))
+            else:
+                shapes.append([(left, right, low, high)])
+            last = right
+        text = []
+        for shape in shapes:
+            above = [(x, high) for left, right, _, high in shape for x in (left, right)]
+            below = [(x, low) for left, right, low, _ in reversed(shape) for x in (right, left)]
+            points = without_unseen(above) + without_unseen(below)
+            text.append('M' + 'L'.join(f'{x:.1f},{y:.1f}' for x, y in points) + 'z')
+        if text:
+            self.out.append(f'<path d="{"".join(text)}" fill="{color}"/>')
+
     def svg(self, heading, left, height):
         head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height}" width="{self.width}" '
                 f'height="{height}" font-family="system-ui, sans-serif">\n'

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -150,7 +151,7 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
     const auto report = make_report(running);
     if (!arguments.report.empty()) good &= write_file(arguments.report, json_text(report, 2));
     if (!arguments.trace.empty()) {
-        auto trace = make_depth_trace(running);
+        auto trace = make_depth_trace(running, std::filesystem::path(arguments.config).stem().string());
         samples.add_to(trace);
         good &= write_file(arguments.trace, json_text(trace));
     }

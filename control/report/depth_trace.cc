@@ -1,7 +1,9 @@
 #include "control/report/depth_trace.hh"
 
 #include <string>
+#include <utility>
 
+#include "control/report/verdict.hh"
 #include "dataplane/path/port_context.hh"
 #include "dataplane/run/switch.hh"
 
@@ -9,7 +11,24 @@ namespace sluice {
 
 using Json = nlohmann::ordered_json;
 
-Json make_depth_trace(const RunningSwitch& running) {
+namespace {
+
+constexpr std::size_t most_events = 200;
+
+// Pauses of one direction: [at_ps, mask from then on], and by class [slot's width, time on in each slot].
+void add_pauses(Json& json, const std::string& name, const PortTrace::Pauses& pauses, Time now) {
+    Json& changes = json[name] = Json::array();
+    for (const auto& change : pauses.changes) changes.push_back({change.at.ps, change.priorities});
+    json[name + "_cut"] = pauses.cut;
+    Json& shares = json[name + "_share"] = Json::object();
+    for (unsigned n = 0; n < classes; ++n)
+        if (const auto slots = pauses.share[n].slots(now); !slots.empty())
+            shares[std::to_string(n)] = {{"width_ps", pauses.share[n].width(now).ps}, {"on_ps", slots}};
+}
+
+}  // namespace
+
+Json make_depth_trace(const RunningSwitch& running, const std::string& name) {
     Json ports = Json::object();
     const Switch& device = running.device();
     const std::uint64_t cell = running.config().cell_bytes;
@@ -22,10 +41,7 @@ Json make_depth_trace(const RunningSwitch& running) {
     for (PortId id = 0; id < device.port_count(); ++id) {
         const PortContext& port = device.port(id);
         if (!port.trace) continue;
-        Json json = {{"queues", Json::object()},
-                     {"groups", Json::object()},
-                     {"pauses", Json::array()},
-                     {"holds", Json::array()}};
+        Json json = {{"queues", Json::object()}, {"groups", Json::object()}};
         for (unsigned n = 0; n < classes; ++n) {
             const std::string key = std::to_string(n);
             if (!port.trace->queue[n].slots().empty()) json["queues"][key] = series(port.trace->queue[n]);
@@ -33,20 +49,28 @@ Json make_depth_trace(const RunningSwitch& running) {
                 !device.policy().ports[id].group[n].lossless)
                 continue;
             json["groups"][key] = {{"used", series(port.trace->group[n])},
-                                   {"limit", series(port.trace->limit[n])}};
+                                   {"limit", series(port.trace->limit[n])},
+                                   {"headroom", series(port.trace->headroom[n])}};
         }
-        for (const auto& pause : port.trace->pauses)
-            json["pauses"].push_back({pause.at.ps, pause.priorities});
-        for (const auto& hold : port.trace->obeyed_pauses)
-            json["holds"].push_back({hold.at.ps, hold.priorities});
+        add_pauses(json, "pauses", port.trace->sent, running.now());
+        add_pauses(json, "holds", port.trace->obeyed, running.now());
         ports[running.port_names()[id]] = std::move(json);
     }
-    Json watchdog = Json::array();
-    for (const SwitchEvent& event : running.event_log())
+    Json watchdog = Json::array(), events = Json::array();
+    for (const SwitchEvent& event : running.event_log()) {
         if (event.watchdog)
             watchdog.push_back({event.at.ps, running.port_names()[event.watchdog->port],
                                 event.watchdog->queue, event.watchdog->detected});
-    return {{"end_ps", running.now().ps}, {"ports", std::move(ports)}, {"watchdog", std::move(watchdog)}};
+        else if (events.size() < most_events)
+            events.push_back({event.at.ps, event.kind, event.text});
+    }
+    const RunVerdict verdict = judge_run(running);
+    return {{"name", name},
+            {"verdict", verdict_json(running, verdict)},
+            {"end_ps", running.now().ps},
+            {"ports", std::move(ports)},
+            {"watchdog", std::move(watchdog)},
+            {"events", std::move(events)}};
 }
 
 }  // namespace sluice

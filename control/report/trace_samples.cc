@@ -31,8 +31,7 @@ TraceSamples::TraceSamples(const RunningSwitch& running)
 
 void TraceSamples::look() {
     if (generation_ != running_.generation()) look_at_thresholds();
-    if (!running_.config().hosts.empty() && samples_.wants(running_.now()))
-        samples_.add(running_.now(), sample());
+    if (samples_.wants(running_.now())) samples_.add(running_.now(), sample());
 }
 
 void TraceSamples::look_at_thresholds() {
@@ -56,7 +55,10 @@ TraceSamples::Sample TraceSamples::sample() const {
             for (const Counter& marked : counters.queue[n].marked) made.marked += marked.get();
             made.pauses += counters.group[n].xoff.get();
         }
+        for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
+            made.dropped += device.dropped(id, static_cast<DropReason>(reason));
     }
+    made.lost = device.lossless_drops();
     made.flows.resize(running_.config().flows.size());
     for (const auto& [name, host] : running_.config().hosts)
         for (const roce::QueuePair& pair : running_.host(name)->nic().queue_pairs()) {
@@ -82,12 +84,13 @@ void TraceSamples::add_to(Json& trace) const {
             port["thresholds"][queue] = std::move(changes);
         }
     }
-    if (!running_.config().hosts.empty()) trace["samples"] = samples_json();
+    trace["samples"] = samples_json();
 }
 
 // A column of each figure, under its name in the report.
 Json TraceSamples::samples_json() const {
     Json at = Json::array(), marked = Json::array(), cnps = Json::array(), pauses = Json::array();
+    Json dropped = Json::array(), lost = Json::array();
     const std::vector<std::string> names = flow_names(running_.config());
     std::vector<std::pair<Json, Json>> flows(names.size(), {Json::array(), Json::array()});
     const auto row = [&](Time time, const Sample& sample) {
@@ -95,6 +98,8 @@ Json TraceSamples::samples_json() const {
         marked.push_back(sample.marked);
         cnps.push_back(sample.cnps);
         pauses.push_back(sample.pauses);
+        dropped.push_back(sample.dropped);
+        lost.push_back(sample.lost);
         for (std::size_t n = 0; n < flows.size(); ++n) {
             flows[n].first.push_back(sample.flows[n].rate);
             flows[n].second.push_back(sample.flows[n].delivered_bytes);
@@ -110,6 +115,8 @@ Json TraceSamples::samples_json() const {
             {"ecn_marked_packets", std::move(marked)},
             {"cnp_sent_packets", std::move(cnps)},
             {"xoff_transitions", std::move(pauses)},
+            {"dropped_packets", std::move(dropped)},
+            {"lost_packets", std::move(lost)},
             {"flows", std::move(by_name)}};
 }
 

@@ -1,5 +1,5 @@
-// For pictures of a run under the virtual clock: rates of flows, marks, CNPs, pauses, and the WRED thresholds
-// of queues, all on the time axis of depth_trace.
+// For pictures of a run under the virtual clock: rates of flows, marks, CNPs, pauses, drops, and the WRED
+// thresholds of queues, all on the time axis of depth_trace.
 //
 // The clock's loop calls it after each instant. It causes no event: a sample is taken at an instant that
 // occurs anyway, the first of each microsecond, and of longer slots when there would be too many.
@@ -35,6 +35,8 @@ class TraceSamples {
         std::uint64_t marked = 0;
         std::uint64_t cnps = 0;
         std::uint64_t pauses = 0;
+        std::uint64_t dropped = 0;  // packets
+        std::uint64_t lost = 0;     // lossless ones among them
         std::vector<Flow> flows;
     };
     // Of the curve for green ECT packets, in bytes, from a moment on.

@@ -26,6 +26,7 @@ namespace {
 // Apart, so that the groups of a port that is not traced cost nothing for it.
 [[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
     port.trace->group[n].record(now, port.group[n].used_cells());
+    port.trace->headroom[n].record(now, port.group[n].headroom_cells());
     port.trace->limit[n].record(now, limit_cells);
 }
 

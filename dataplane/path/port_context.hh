@@ -24,6 +24,7 @@
 #include "lib/port_recorder.hh"
 #include "lib/priority_group.hh"
 #include "lib/scheduler.hh"
+#include "lib/share_trace.hh"
 #include "lib/wred.hh"
 
 namespace sluice {
@@ -36,15 +37,20 @@ struct PortTrace {
         std::uint8_t priorities;  // mask, from then on
     };
     PortTrace(unsigned slots, Duration width);
-    void pauses_changed(Time now, std::uint8_t asserted) { changed(pauses, now, asserted); }
-    void obeyed_changed(Time now, std::uint8_t held) { changed(obeyed_pauses, now, held); }
+    // The first changes, and of all of them the share of the time, by priority.
+    struct Pauses {
+        std::vector<Pause> changes;
+        std::vector<ShareTrace> share;
+        bool cut = false;  // there were more changes
+    };
+    void pauses_changed(Time now, std::uint8_t asserted) { changed(sent, now, asserted); }
+    void obeyed_changed(Time now, std::uint8_t held) { changed(obeyed, now, held); }
 
-    std::vector<DepthTrace> queue, group, limit;  // cells, by class
-    std::vector<Pause> pauses;                    // sent
-    std::vector<Pause> obeyed_pauses;             // obeyed
+    std::vector<DepthTrace> queue, group, limit, headroom;  // cells, by class
+    Pauses sent, obeyed;
 
   private:
-    static void changed(std::vector<Pause>& list, Time now, std::uint8_t priorities);
+    static void changed(Pauses& pauses, Time now, std::uint8_t priorities);
 };
 
 // One of a port's queues as its owner sees it; the fields that every packet reads come first.
