@@ -50,10 +50,10 @@ TEST(ShareTrace, addsUpNeighborsAndLosesNothing) {
     ShareTrace trace(6, nanoseconds(1));
     std::int64_t now = 0;
     std::int64_t on = 0;
-    for (int n = 0; n < 2000; ++n) {
-        now += static_cast<std::int64_t>(scramble(static_cast<std::uint64_t>(2 * n)) % 1000);
+    for (std::uint64_t n = 0; n < 2000; ++n) {
+        now += static_cast<std::int64_t>(scramble(2 * n) % 1000);
         trace.change(at(now), true);
-        const auto length = static_cast<std::int64_t>(scramble(static_cast<std::uint64_t>(2 * n + 1)) % 300);
+        const auto length = static_cast<std::int64_t>(scramble(2 * n + 1) % 300);
         now += length;
         on += length;
         trace.change(at(now), false);
