@@ -1,7 +1,7 @@
 // For how much of the time something was on, for pictures: bounded, told of each change, exact in the sum.
 //
-// Time is cut into slots of equal width, and a slot has the time in it that was on. When all slots are in use,
-// neighbors are added up and the width doubles, so a run of any length keeps all of its time.
+// Time is cut into slots of equal width, and a slot has the time in it that was on. When all slots are in
+// use, neighbors are added up and the width doubles, so a run of any length keeps all of its time.
 #pragma once
 
 #include <algorithm>

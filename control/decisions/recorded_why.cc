@@ -8,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 #include <span>
+#include <variant>
 
 #include "control/config/values.hh"
 #include "control/text/quantity_text.hh"
@@ -38,11 +39,11 @@ class Explainer {
   public:
     Explainer(const Recorded& all, PortId id) : all_(all), id_(id), own_(all.ports[id]) {}
 
-    RecordedWhy sent(const PauseSent& pause) const;
-    RecordedWhy received(const PauseSpell& pause) const;
-    RecordedWhy dropped(const DropSpell& drop) const;
-    RecordedWhy burst(const BurstSpell& burst) const;
-    RecordedWhy noted(const PortNote& note) const;
+    RecordedWhy explain(const PauseSent& pause) const;
+    RecordedWhy explain(const PauseSpell& pause) const;
+    RecordedWhy explain(const DropSpell& drop) const;
+    RecordedWhy explain(const BurstSpell& burst) const;
+    RecordedWhy explain(const PortNote& note) const;
 
   private:
     RecordedWhy about(std::string_view verdict, std::string_view reason) const {
@@ -218,7 +219,7 @@ void Explainer::find_cause(const PauseSent& pause, RecordedWhy& why) const {
     why.advice += more_room(pause);
 }
 
-RecordedWhy Explainer::sent(const PauseSent& pause) const {
+RecordedWhy Explainer::explain(const PauseSent& pause) const {
     RecordedWhy why = about("paused", "");
     why.group = pause.spell.number;
     why.count = pause.spell.count;
@@ -233,7 +234,7 @@ RecordedWhy Explainer::sent(const PauseSent& pause) const {
     return why;
 }
 
-RecordedWhy Explainer::received(const PauseSpell& pause) const {
+RecordedWhy Explainer::explain(const PauseSpell& pause) const {
     RecordedWhy why = about("was_paused", "peer");
     why.priority = pause.number;
     why.count = pause.count;
@@ -288,7 +289,7 @@ std::string flow_text(const FlowKey& flow) {
     return text;
 }
 
-RecordedWhy Explainer::dropped(const DropSpell& drop) const {
+RecordedWhy Explainer::explain(const DropSpell& drop) const {
     RecordedWhy why = about("dropped", to_string(drop.reason));
     why.count = drop.packets;
     why.first = drop.first;
@@ -306,7 +307,7 @@ RecordedWhy Explainer::dropped(const DropSpell& drop) const {
     return why;
 }
 
-RecordedWhy Explainer::burst(const BurstSpell& burst) const {
+RecordedWhy Explainer::explain(const BurstSpell& burst) const {
     RecordedWhy why = about("microburst", "burst");
     why.queue = burst.queue;
     why.count = burst.count;
@@ -321,7 +322,7 @@ RecordedWhy Explainer::burst(const BurstSpell& burst) const {
     return why;
 }
 
-RecordedWhy Explainer::noted(const PortNote& note) const {
+RecordedWhy Explainer::explain(const PortNote& note) const {
     RecordedWhy why = about("storm", "");
     why.first = why.last = note.at;
     const std::string at = moment_text(all_, note.at);
@@ -348,6 +349,13 @@ RecordedWhy Explainer::noted(const PortNote& note) const {
     }
     why.queue = note.queue;
     return why;
+}
+
+Time first_of(const PauseSent& pause) { return pause.spell.first; }
+Time first_of(const PortNote& note) { return note.at; }
+template <class Record>
+Time first_of(const Record& record) {
+    return record.first;
 }
 
 bool is_at(const std::optional<ClassId>& wanted, std::uint8_t mask) {
@@ -416,24 +424,39 @@ std::string moment_text(const Recorded& recorded, Time at) {
     return text + fmt::format(" ({:%Y-%m-%d %H:%M:%S}.{:06} UTC)", date, wall % second / 1000);
 }
 
-std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place) {
+std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place, std::size_t most,
+                                          std::size_t& left_out) {
+    // Only those that are wanted are explained: records are tens of thousands, and sentences are long.
+    struct Wanted {
+        Time first;
+        PortId port;
+        std::variant<const PauseSent*, const PauseSpell*, const DropSpell*, const BurstSpell*,
+                     const PortNote*>
+            record;
+    };
     const Filter filter(recorded, place);
-    std::vector<RecordedWhy> all;
+    std::vector<Wanted> wanted;
     for (PortId id = 0; id < recorded.ports.size(); ++id) {
         const RecordedPort& port = recorded.ports[id];
-        const Explainer explainer(recorded, id);
-        const auto add = [&](const auto& records, auto explain) {
+        const auto add = [&](const auto& records) {
             for (const auto& record : records)
-                if (filter.wants(id, record)) all.push_back((explainer.*explain)(record));
+                if (filter.wants(id, record)) wanted.push_back({first_of(record), id, &record});
         };
-        add(port.sent, &Explainer::sent);
-        add(port.received, &Explainer::received);
-        add(port.drops, &Explainer::dropped);
-        add(port.bursts, &Explainer::burst);
-        add(port.notes, &Explainer::noted);
+        add(port.sent);
+        add(port.received);
+        add(port.drops);
+        add(port.bursts);
+        add(port.notes);
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const RecordedWhy& a, const RecordedWhy& b) { return a.first < b.first; });
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Wanted& a, const Wanted& b) { return a.first < b.first; });
+    left_out = wanted.size() - std::min(wanted.size(), most);
+    std::vector<RecordedWhy> all;
+    for (const Wanted& each : std::span(wanted).subspan(left_out)) {
+        const Explainer explainer(recorded, each.port);
+        all.push_back(
+            std::visit([&](const auto* record) { return explainer.explain(*record); }, each.record));
+    }
     return all;
 }
 

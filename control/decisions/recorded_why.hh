@@ -1,6 +1,7 @@
 // Why senders were paused, packets dropped and queues held up, in sentences, from what the recorders hold.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,8 +33,9 @@ struct RecordedWhy {
     std::string advice;                // what would have avoided it; empty: nothing in this switch
 };
 
-// In order of their beginning.
-std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place);
+// The last `most`, in order of their beginning; `left_out`: how many there were before.
+std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place, std::size_t most,
+                                          std::size_t& left_out);
 
 // "59.8 us", and under the real clock "3.2 s (2026-11-25 13:45:01.123456 UTC)".
 std::string moment_text(const Recorded& recorded, Time at);

@@ -81,10 +81,9 @@ Recorded take_recorded(RunningSwitch& running) {
     return recorded;
 }
 
-Json recorded_json(const Recorded& recorded, const std::vector<RecordedWhy>& whys, std::size_t most) {
+Json recorded_json(const Recorded& recorded, const std::vector<RecordedWhy>& whys) {
     Json list = Json::array();
-    for (std::size_t i = whys.size() > most ? whys.size() - most : 0; i < whys.size(); ++i) {
-        const RecordedWhy& why = whys[i];
+    for (const RecordedWhy& why : whys) {
         Json entry = {{"source", "recorder"},
                       {"verdict", why.verdict},
                       {"reason", why.reason},

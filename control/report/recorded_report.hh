@@ -10,8 +10,6 @@ namespace sluice {
 class RunningSwitch;
 
 Recorded take_recorded(RunningSwitch& running);
-// The last `most` of them.
-nlohmann::ordered_json recorded_json(const Recorded& recorded, const std::vector<RecordedWhy>& whys,
-                                     std::size_t most);
+nlohmann::ordered_json recorded_json(const Recorded& recorded, const std::vector<RecordedWhy>& whys);
 
 }  // namespace sluice

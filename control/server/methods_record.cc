@@ -66,13 +66,14 @@ Json why_at(RunningSwitch& running, const WhyPlace& place, std::uint64_t last) {
     const Recorded recorded = take_recorded(running);
     const std::uint32_t entries = running.config().decisions.recorder;
     Json answer = {{"recorder", entries}, {"now_ns", recorded.now.ps / 1000}};
-    const auto whys = explain_recorded(recorded, place);
-    answer["left_out"] = whys.size() - std::min<std::size_t>(whys.size(), last);
-    answer["entries"] = recorded_json(recorded, whys, last);
+    std::size_t left_out = 0;
+    const auto whys = explain_recorded(recorded, place, last, left_out);
+    answer["left_out"] = left_out;
+    answer["entries"] = recorded_json(recorded, whys);
     return answer;
 }
 
-constexpr std::uint64_t most_whys = 10'000;
+constexpr std::uint64_t most_whys = 1000;
 
 std::uint64_t last_of(RpcParameters& parameters) {
     constexpr std::uint64_t usual = 20;

@@ -154,7 +154,9 @@ std::string_view trimmed(std::string_view text) {
 // routes. The same for all lines of usual length, so that no other block is asked for.
 std::size_t most_memory(const Config& config, std::size_t line_bytes) {
     constexpr std::size_t megabyte = std::size_t{1} << 20U;
-    return megabyte + config.ports.size() * megabyte / 4 +
+    // Of `why`: what recorders hold, copied, and the explanations.
+    const std::size_t recorded = config.ports.size() * config.decisions.recorder * 512 + 4 * megabyte;
+    return megabyte + recorded + config.ports.size() * megabyte / 4 +
            8192 * (config.routes->size() + config.neighbors->size()) +
            128 * std::max<std::size_t>(line_bytes, 16384);
 }
