@@ -23,7 +23,7 @@ ALERTS = (
     ("SluiceDown", "critical", "30s", "up{job=\"sluice\"} == 0",
      "{{ $labels.instance }} does not answer", "journalctl -u sluiced; systemctl status sluiced"),
     ("SluiceNotLossless", "critical", "0s", "sluice_verdict_lossless == 0",
-     "{{ $labels.instance }} has lost lossless packets, or broken another promise", "sluicectl report shows verdict.reasons"),
+     "{{ $labels.instance }} has lost lossless packets, or broken another promise", "sluicectl --json stats show has verdict.reasons"),
     ("SluiceLosslessDrops", "critical", "0s", "increase(sluice_ports_lossless_drops_total[5m]) > 0",
      "lossless packets that came in on {{ $labels.port }} are dropped: {{ $labels.reason }}", "sluicectl why {{ $labels.port }}"),
     ("SluiceHeadroomOverrun", "critical", "0s", "increase(sluice_ports_priority_groups_headroom_overruns_total[5m]) > 0",
@@ -54,7 +54,7 @@ ALERTS = (
      "the link of {{ $labels.port }} comes and goes", "check the cable and the module"),
     ("SluiceLinkDown", "warning", "1m", "sluice_ports_link_up == 0", "the link of {{ $labels.port }} is down", "ip link; check the cable"),
     ("SluiceLedger", "critical", "1m", "sluice_ledger_balanced == 0",
-     "{{ $labels.instance }} does not account for every frame", "this is a fault of the switch: keep sluicectl report --json"),
+     "{{ $labels.instance }} does not account for every frame", "this is a fault of the switch: keep what sluicectl --json stats show says"),
 )
 
 HERE = "{instance=~\"$instance\"}"

@@ -7,6 +7,7 @@ Grafana is in no distribution's archive: its dashboard is judged by its queries 
 
 import json
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -94,6 +95,15 @@ class Files(Case):
             done = subprocess.run(["python3", other, Programs.sluiced], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("sluice_ports_flips_total is no metric", done.stderr)
+
+    def test_remedies_are_commands(self):
+        remedies = re.findall(r'remedy: "(.*)"', (FOLDER / "alerts.yml").read_text())
+        self.assertEqual(len(remedies), len(FIRES))
+        commands = {each.removeprefix("--json ") for remedy in remedies for each in re.findall(r"sluicectl ((?:--json )?\w+)", remedy)}
+        self.assertGreater(len(commands), 4)
+        for word in commands:
+            done = subprocess.run([Programs.sluicectl, "help", word.split()[0]], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, word)
 
     def test_each_alert_has_its_case(self):
         self.assertEqual([line.split()[-1] for line in (FOLDER / "alerts.yml").read_text().splitlines() if "- alert:" in line], list(FIRES))

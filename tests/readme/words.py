@@ -28,8 +28,11 @@ class Helps:
         path = self.programs.get(program) or ROOT / program
         if program in ("tools/setup", "tools/check"):
             return path.read_text()  # its help is its first lines
-        done = subprocess.run([path, "--help"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-        return done.stdout + done.stderr
+        said = ""
+        for verb in ([], ["headroom"]) if program == "sluiced" else ([],):
+            done = subprocess.run([path, *verb, "--help"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+            said += done.stdout + done.stderr
+        return said
 
     @functools.cache
     def has_object(self, word):
