@@ -7,17 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "control/decisions/record_filter.hh"
 #include "control/decisions/recorded.hh"
 
 namespace sluice {
-
-// A port, or one of its classes: the group, queue and priority of that number. Empty: everywhere. With `to`:
-// of packets that come in by `port`, which may be unknown, and leave by `to`.
-struct WhyPlace {
-    std::optional<PortId> port;
-    std::optional<ClassId> number;
-    std::optional<PortId> to;
-};
 
 struct RecordedWhy {
     std::string verdict;  // "paused", "was_paused", "dropped", "microburst", "storm", "link"
