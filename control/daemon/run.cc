@@ -35,11 +35,13 @@ namespace {
 // The one piece of state that a signal handler can reach.
 volatile std::sig_atomic_t signaled = 0;
 volatile std::sig_atomic_t reload_wanted = 0;
-extern "C" void on_signal(int number) {
+extern "C" {
+static void on_signal(int number) {
     if (signaled != 0) _exit(1);  // the second one ends at once
     signaled = number;
 }
-extern "C" void on_hangup(int) { reload_wanted = 1; }
+static void on_hangup(int) { reload_wanted = 1; }
+}
 
 void catch_signals() {
     struct sigaction action {};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/fabric/plan/fabric_lint.hh"
+#include "tools/fabric/plan/value_range.hh"
 #include "tools/fabric/report/drawing.hh"
 #include "tools/fabric/run/commands.hh"
 #include "tools/fabric/scenario/asserts.hh"

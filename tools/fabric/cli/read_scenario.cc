@@ -11,9 +11,11 @@ namespace sluice::fabric {
 namespace {
 
 volatile std::sig_atomic_t signalled = 0;
-extern "C" void on_signal(int number) {
+extern "C" {
+static void on_signal(int number) {
     if (signalled != 0) _exit(1);  // the second one ends at once
     signalled = number;
+}
 }
 
 }  // namespace
