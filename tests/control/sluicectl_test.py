@@ -86,6 +86,9 @@ COMMANDS = [
     ("help [OBJECT]", "help neigh", "lladdr"),
 ]
 
+# They want a terminal: tests/control/top_test.py.
+SCREENS = ["top [every TIME] [count N]"]
+
 
 def ctl(test, *words, status=0, environment=None, given=""):
     done = subprocess.run([Programs.sluicectl, *words], input=given, text=True, capture_output=True,
@@ -118,7 +121,7 @@ class Ctl(Case):
     def test_every_line_of_the_help_twice_the_same(self):
         lines = ctl(self, "help").splitlines()
         patterns = [re.split(r"  +", line.strip())[0] for line in lines if re.match(r"  [a-z]", line)]
-        self.assertEqual(sorted(patterns), sorted({pattern for pattern, _, _ in COMMANDS}))
+        self.assertEqual(sorted(patterns), sorted({*SCREENS, *(pattern for pattern, _, _ in COMMANDS)}))
         self.assertEqual(self.everything(), self.everything())
 
     def test_every_example_of_the_help(self):

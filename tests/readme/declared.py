@@ -29,6 +29,7 @@ DECLARED = {
     ("dataplane/ports/README.md", "sluicectl port show h0"): Declared("a flood under the real clock, no two alike; tests/unit/nic has queues"),
     ("tools/fabric/README.md", "cd control/page/vendor && npm install && npm run build"):
         Declared("the network: npm's registry; tests/loopback/page_test.py does it with --long"),
+    ("tools/sluicectl/README.md", "sluicectl top"): Declared("a screen, until a key; tests/control/top_test.py has a terminal for it"),
     ("tools/topology/README.md", "tools/lab up one"): Declared(LAB, long=True),
     ("tools/topology/README.md", "tools/lab up pair"): Declared(LAB, long=True),
     ("tools/topology/README.md", "tools/lab dcqcn"): Declared(LAB, long=True),

@@ -9,6 +9,7 @@
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/places.hh"
 #include "tools/sluicectl/table.hh"
+#include "tools/sluicectl/top.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -146,6 +147,11 @@ std::span<const Command> queue_commands() {
                 "pools, priority groups, watermarks; GROUP: PORT or PORT.N", buffer_show},
         Command{"watchdog show [total] [rates] [over TIME]", "queues that the PFC watchdog watches",
                 watchdog_show},
+        Command{
+            "top [every TIME] [count N]",
+            "on a terminal: ports with their rates, the worst first, again every second; Enter: classes and "
+            "queues of a port, w: why, h: all keys",
+            top},
         Command{"stats clear [session]",
                 "tables begin now, and peaks anew, for everybody; session: the tables of this shell", clear},
         Command{"watermark clear", "the same as stats clear", clear},

@@ -51,8 +51,10 @@ int run_repeatedly(Context& context, const Command& command, const Arguments& ar
     }
 }
 
-// A command that has a window of its own takes --watch for it.
-bool takes_watch(const Command& command) { return command.pattern.find("[watch ") != std::string_view::npos; }
+// Whether --watch or --count of this program is a value of the command's own: of its window, its looks.
+bool takes(const Command& command, std::string_view key) {
+    return command.pattern.find(fmt::format("[{} ", key)) != std::string_view::npos;
+}
 
 // What another switch would understand is told in our words.
 Arguments matched(const Words& words) {
@@ -74,8 +76,10 @@ int run_command(Context& context, const Words& words, const Repeat& repeat) {
         Arguments arguments = matched(words);
         const Command& command = commands()[arguments.command];
         context.set_watching(false);
-        if (repeat.every && takes_watch(command))
-            arguments.values["watch"] = print_time(*repeat.every);
+        if (repeat.count && takes(command, "count"))
+            arguments.values["count"] = std::to_string(*repeat.count);
+        if (repeat.every && (takes(command, "watch") || takes(command, "every")))
+            arguments.values[takes(command, "watch") ? "watch" : "every"] = print_time(*repeat.every);
         else if (repeat.every)
             return run_repeatedly(context, command, arguments, repeat);
         const Answer answer = command.run(context, arguments);
