@@ -108,6 +108,7 @@ bool HostSource::deliver(Packet*& packet, Time departure) {
     if (load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control) return false;
     const bool was_empty = arriving_.empty();
     nic_.foretell({frame_bytes(packet), packet->data_len});
+    for (unsigned at = 0; at < packet->data_len; at += 64) __builtin_prefetch(frame_bytes(packet) + at);
     put(arriving_, {departure + byte_time_ * wire_bytes(packet->pkt_len) + cable_ * 2, packet});
     packet = nullptr;
     return was_empty;
