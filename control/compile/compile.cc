@@ -205,6 +205,14 @@ SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::s
             config.decisions.recorder};
 }
 
+std::uint16_t mirror_ring_frames(const Config& config) {
+    constexpr std::uint64_t usual = 1024, most = UINT16_MAX;
+    if (config.clock == ClockKind::real_time) return usual;
+    // A link that goes down discards all that waits for it at one instant, and the answer is the same with
+    // any number of workers.
+    return static_cast<std::uint16_t>(std::clamp(config.buffer_size_bytes / config.cell_bytes, usual, most));
+}
+
 EalOptions eal_options(const Config& config) {
     EalOptions options;
     const PacketDemand demand = packet_demand(config);

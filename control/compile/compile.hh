@@ -56,6 +56,8 @@ struct PacketDemand {
 PacketDemand packet_demand(const Config& config);
 // What a switch of the configuration is made of; `packets` of the pool.
 SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets);
+// Frames of a worker that may be on their way to mirrors.
+std::uint16_t mirror_ring_frames(const Config& config);
 // EAL arguments that the configuration needs.
 EalOptions eal_options(const Config& config);
 

@@ -16,6 +16,7 @@
 
 #include "control/config/copy_on_write.hh"
 #include "control/config/host_config.hh"
+#include "control/config/mirror_config.hh"
 #include "control/config/source_place.hh"
 #include "lib/classify.hh"
 #include "lib/decision.hh"
@@ -320,6 +321,7 @@ struct Config {
     CopyOnWrite<RouteSet> routes;
     std::vector<EventConfig> events;
     DecisionsConfig decisions;
+    std::map<std::string, MirrorConfig> mirrors;  // at most max_mirrors
     SourceMap source;
     bool operator==(const Config&) const = default;
 };

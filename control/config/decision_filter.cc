@@ -20,17 +20,6 @@ bool may_be_switched_on(const Config& config) {
     });
 }
 
-PortMask port_mask(const Config& config, const std::vector<std::string>& names) {
-    if (names.empty()) return PortMask::all();
-    PortMask mask;
-    unsigned id = 0;
-    for (const auto& [name, port] : config.ports) {
-        if (std::find(names.begin(), names.end(), name) != names.end()) mask.add(static_cast<PortId>(id));
-        ++id;
-    }
-    return mask;
-}
-
 std::optional<FlowFilter::Prefix> prefix(const std::optional<IpPrefix>& from) {
     if (!from) return std::nullopt;
     return FlowFilter::Prefix{from->address.bytes, from->length, from->address.is_v6};
@@ -94,6 +83,17 @@ std::string read_pair(DecisionsConfig& out, const std::string& key, const std::s
 }
 
 }  // namespace
+
+PortMask port_mask(const Config& config, const std::vector<std::string>& names) {
+    if (names.empty()) return PortMask::all();
+    PortMask mask;
+    unsigned id = 0;
+    for (const auto& [name, port] : config.ports) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) mask.add(static_cast<PortId>(id));
+        ++id;
+    }
+    return mask;
+}
 
 RecordMode record_mode(const Config& config) {
     if (config.decisions.record) return *config.decisions.record;

@@ -5,12 +5,16 @@
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "control/config/config.hh"
 #include "lib/decision.hh"
+#include "lib/port_mask.hh"
 
 namespace sluice {
 
+// The ports of these names, by their numbers in the configuration's order; no names: all.
+PortMask port_mask(const Config& config, const std::vector<std::string>& names);
 // The settings fixed at the start; `ready` and `on` need rings.
 RecordMode record_mode(const Config& config);
 // Events of a worker that may be under way to control; 0: nothing is ever recorded.

@@ -169,6 +169,8 @@ Rows<Config> make_config_rows() {
     rows.list("flow", &C::flows, flow_rows(), max_flows, "Messages between simulated hosts.");
     rows.list("neighbor", &C::neighbors, neighbor_rows(), max_routes, "A host or router behind a port.");
     rows.list("route", &C::routes, route_rows(), max_routes, "A route.");
+    rows.named("mirror", &C::mirrors, mirror_rows(), starts_fresh<MirrorConfig>, max_mirrors,
+               "Frames of drops, delays and pauses, written for Wireshark.");
     rows.list("event", &C::events, event_rows(), max_events, "A command at a moment.");
     return rows;
 }

@@ -28,6 +28,8 @@ Rows<PuntConfig> punt_rows();
 Rows<KernelConfig> kernel_rows();
 Rows<NeighborConfig> neighbor_rows();
 Rows<RouteConfig> route_rows();
+// mirrors
+Rows<MirrorConfig> mirror_rows();
 // decisions
 Rows<DecisionsConfig> decision_rows();
 Rows<EventConfig> event_rows();

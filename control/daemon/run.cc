@@ -169,6 +169,7 @@ class Outside {
     void tick() {
         SpareMemory::hold(most_memory(running_.config(), 0));
         duty("log", [&] { writer_.write(running_); });
+        duty("mirrors", [&] { running_.look_for_readers(); });
         if (reload_wanted != 0) {
             reload_wanted = 0;
             service.reloading();

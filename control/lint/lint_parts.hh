@@ -11,6 +11,7 @@ void check_hosts(const Config& config, Findings& findings);      // lint_hosts.c
 // "host.h1.mtu", quoted as the file would have it.
 std::string host_path(std::string_view host, std::string_view key);
 void check_flows(const Config& config, Findings& findings);           // lint_flows.cc
+void check_mirrors(const Config& config, Findings& findings);         // lint_mirror.cc
 void check_receive_queues(const Config& config, Findings& findings);  // lint_receive_queues.cc
 void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);

@@ -9,6 +9,7 @@
 #include "control/routes/routes.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/run/switch_resources.hh"
+#include "lib/mirror.hh"
 
 namespace sluice {
 namespace {
@@ -54,6 +55,11 @@ std::vector<MemoryPart> memory_parts(const Config& config) {
     if (of_switch.recorder != 0)
         parts.push_back({"recorder", of_switch.recorder,
                          fmt::format("the last {} events of each port", config.decisions.recorder)});
+    if (!config.mirrors.empty())
+        parts.push_back(
+            {"mirrors",
+             std::uint64_t{config.workers} * mirror_ring_frames(config) * sizeof(MirrorRing::Frames::Slot),
+             fmt::format("rings of {} frames", mirror_ring_frames(config))});
     if (of_switch.fill != 0)
         parts.push_back({"cells by queue", of_switch.fill, fmt::format("{0} x {0} ports x 1 KiB", ports)});
     parts.push_back({"program", program_bytes, "its libraries, DPDK"});

@@ -142,6 +142,8 @@ Json make_report(RunningSwitch& running) {
     if (!running.is_virtual()) report["workers"] = workers_json(running);
     report["watchdog"] = watchdog_json(device, running.port_names());
     report["decisions"] = decisions_json(running.observation(), device);
+    if (Json mirrors = mirrors_json(running.mirrors()); !mirrors.empty())
+        report["mirrors"] = std::move(mirrors);
     report["microbursts"] = microbursts_json(running.observation());
     report["microbursts_left_out"] = running.observation().microbursts_left_out();
     report["ecmp"] = ecmp_json(running);

@@ -47,6 +47,15 @@ Json decisions_json(const Observation& observation, const Switch& device) {
     return json;
 }
 
+Json mirrors_json(const Mirrors& mirrors) {
+    Json json = Json::object();
+    for (const Mirrors::Status& mirror : mirrors.status())
+        json[mirror.name] = {{"mirrored_packets", mirror.counts.mirrored},
+                             {"suppressed_packets", mirror.counts.suppressed},
+                             {"lost_packets", mirror.counts.lost}};
+    return json;
+}
+
 Json microbursts_json(const Observation& observation) {
     using Burst = Observation::Burst;
     const PortNames& ports = observation.ports();

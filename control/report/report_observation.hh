@@ -3,12 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/mirror/mirrors.hh"
 #include "control/switch/observation.hh"
 
 namespace sluice {
 
 // The number of records by verdict, the lost ones, and why packets were dropped or marked, senders paused.
 nlohmann::ordered_json decisions_json(const Observation& observation, const Switch& device);
+// By name: what has become of their frames.
+nlohmann::ordered_json mirrors_json(const Mirrors& mirrors);
 // In the order in which they began.
 nlohmann::ordered_json microbursts_json(const Observation& observation);
 

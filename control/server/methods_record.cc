@@ -151,6 +151,24 @@ Json why_flow(Api& api, RpcClient&, RpcParameters& parameters) {
     return answer;
 }
 
+Json mirror_show(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    Json list = Json::array();
+    for (const Mirrors::Status& mirror : api.running().mirrors().status()) {
+        Json on = Json::array();
+        for (const MirrorEvent event : mirror.config.on) on.push_back(to_string(event));
+        list.push_back({{"name", mirror.name},
+                        {"enabled", mirror.config.enabled},
+                        {"on", std::move(on)},
+                        {mirror.config.file.empty() ? "fifo" : "file", mirror.config.path()},
+                        {"state", mirror.config.enabled ? mirror.state : "stopped"},
+                        {"mirrored_packets", mirror.counts.mirrored},
+                        {"suppressed_packets", mirror.counts.suppressed},
+                        {"lost_packets", mirror.counts.lost}});
+    }
+    return {{"mirrors", std::move(list)}};
+}
+
 }  // namespace
 
 std::span<const RpcMethod> record_methods() {
@@ -158,6 +176,9 @@ std::span<const RpcMethod> record_methods() {
         RpcMethod{"decisions.list", "last?: NUMBER", "{recorded: NUMBER, records: [OBJECT]}",
                   "The last decision records, 20 or as many as wanted of 1000, as in their file.", reads,
                   false, list},
+        RpcMethod{"mirror.show", "", "{mirrors: [OBJECT]}",
+                  "The mirrors: what they show, where it goes, what is wrong with that, and their counts.",
+                  reads, false, mirror_show},
         RpcMethod{
             "why.flow",
             "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: NUMBER, "

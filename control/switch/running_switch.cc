@@ -65,10 +65,14 @@ std::string RunningSwitch::open() {
     if (const QosProblem* problem = unusable(qos_, state_)) return problem->path() + ": " + problem->wrong;
     static const Config nothing;
     if (error = routes_->change(route_changes(nothing, config_), port_info_); !error.empty()) return error;
+    const CaptureTimeline* timeline = is_virtual() ? &surroundings_.timeline() : nullptr;
+    mirrors_ = std::make_unique<Mirrors>(config_, names_, timeline);
+    auto outputs = mirrors_->open_new(config_);
+    if (!outputs) return outputs.error();
     auto policy = compile(config_, qos_, state_);
     routes_->published();
-    auto observation =
-        Observation::create(config_, names_, packets_, is_virtual() ? &surroundings_.timeline() : nullptr);
+    mirrors_->configure(config_, std::move(*outputs));
+    auto observation = Observation::create(config_, names_, packets_, timeline);
     if (!observation) return observation.error();
     observation_ = std::move(*observation);
     switch_ = std::make_unique<Switch>(config_.workers, std::move(policy), std::move(specs),
@@ -97,6 +101,8 @@ std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const Effec
         port.punts |= wanted.rate != 0;
     }
     routes_->name_in(*policy);
+    policy->mirrors = mirrors_->policy(config);
+    policy->mirrors_delays = policy->mirrors.wants(MirrorEvent::delay);
     return policy;
 }
 
@@ -198,9 +204,13 @@ std::string RunningSwitch::change_routes(const RouteChanges& changes) {
 std::string RunningSwitch::apply(Config config, std::vector<std::string> forced) {
     OperatorState state = state_;
     state.forced = std::move(forced);
+    auto outputs = mirrors_->open_new(config);
+    if (!outputs) return outputs.error();
     std::string error = publish(config, state, route_changes(config_, config));
     if (!error.empty()) return error;
     std::swap(state, state_);
+    mirrors_->drain(now());  // frames of mirrors that are no more
+    mirrors_->configure(config, std::move(*outputs));
     note_forced(state.forced);
     const Config before = std::exchange(config_, std::move(config));
     for (PortId id = 0; id < names_.size(); ++id)
@@ -259,7 +269,7 @@ void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
 
 bool RunningSwitch::wants_short_rounds() const {
     const Policy& policy = switch_->policy();
-    return kernel() != nullptr || change_->is_pending() || policy.decisions.enabled ||
+    return kernel() != nullptr || change_->is_pending() || policy.decisions.enabled || mirrors_->is_on() ||
            std::any_of(policy.ports.begin(), policy.ports.end(),
                        [](const PortPolicy& port) { return port.punts; });
 }
@@ -280,6 +290,8 @@ std::vector<std::string> RunningSwitch::close() {
     std::vector<std::string> errors = std::exchange(complaints_, {});
     if (std::string error = observation_->finish(*switch_, now()); !error.empty())
         errors.push_back(std::move(error));
+    mirrors_->drain(now());
+    for (std::string& error : mirrors_->close()) errors.push_back(std::move(error));
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         std::string error = switch_->port(id).io->close();
         if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);

@@ -21,6 +21,7 @@
 #include "control/kernel/link_watch.hh"
 #include "control/kernel/slow_path.hh"
 #include "control/lint/lint.hh"
+#include "control/mirror/mirrors.hh"
 #include "control/routes/routes.hh"
 #include "control/switch/class_changes.hh"
 #include "control/switch/event_log.hh"
@@ -150,6 +151,8 @@ class RunningSwitch {
     void set_interrupted() { interrupted_ = true; }
     const EventLog& event_log() const { return events_; }
     const Observation& observation() const { return *observation_; }
+    const Mirrors& mirrors() const { return *mirrors_; }
+    void look_for_readers() { mirrors_->look_for_readers(); }
 
     // An output that is not a port's could not be written; nothing is said of an empty text.
     void complain(std::string text);
@@ -207,6 +210,7 @@ class RunningSwitch {
     LinkWatch links_;
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;
+    std::unique_ptr<Mirrors> mirrors_;  // before switch_, whose workers write its rings
     std::vector<std::string> complaints_;
     SlowPath slow_path_;
     bool interrupted_ = false;

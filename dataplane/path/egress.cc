@@ -9,6 +9,8 @@
 #include "dataplane/path/decisions.hh"
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/microbursts.hh"
+#include "dataplane/path/mirror.hh"
+#include "dataplane/path/picked_frames.hh"
 #include "lib/class_mask.hh"
 #include "lib/invariant.hh"
 #include "lib/pfc_frame.hh"
@@ -110,6 +112,7 @@ void put_pfc(WorkerContext& worker, PortContext& port, Time now) {
                     *map);
     meta(packet) = PacketMeta{};
     meta(packet).ingress_port = port.id;
+    if (worker.policy->mirrors.wants(MirrorEvent::pause)) mirror_pause(worker, port.id, packet, *map, true);
     meta(packet).departure = port.link.start(now, pfc_frame_bytes);
     port.counters.generated.add(1);
     port.out.put_first(packet, pfc_frame_bytes);
@@ -122,31 +125,6 @@ void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
     if (port.out.room() == 0 || !(port.link.has_ring() || port.link.can_start(now))) return;
     put_pfc(worker, port, now);
 }
-
-// A frame taken from its queue, with the state of the wire and of the queue at that time.
-struct Picked {
-    QueueEntry entry;
-    Time departure;
-    std::uint32_t behind_cells;  // that stayed in the queue
-    ClassId queue;
-};
-
-// Left uninitialized: only the frames that are picked mean something.
-struct PickedFrames {
-    PickedFrames() {}  // NOLINT(modernize-use-equals-default): the union has no default
-    union {
-        std::array<Picked, burst_size> frame;
-    };
-};
-
-// Where the next frame goes, and when.
-struct Picking {
-    Picked* next;
-    Picked* end;
-    LinkTransmitter link;
-
-    bool has_room(Time now) const { return next != end && link.can_start(now); }
-};
 
 // A packet that has stood in a long queue is in no cache any more.
 void prefetch(const QueueEntry& entry) {
@@ -261,6 +239,8 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     const std::uint64_t cell_bytes = policy.cell.bytes();
+    if (policy.mirrors_delays) [[unlikely]]
+        mirror_delays(worker, picked, now);
     DequeueTally tally(port.counters);
     std::uint64_t unmarked_below = 0;  // of the kind of packet that the tally counts
     for (const Picked& frame : picked) {

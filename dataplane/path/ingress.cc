@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dataplane/path/ingress_stages.hh"
+#include "dataplane/path/mirror.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/recorder.hh"
 #include "lib/pfc_frame.hh"
@@ -36,6 +37,8 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
     if (control.kind == MacControl::Kind::pause && control.addressed) {
         counters.pfc.rx_pause_global.add(1);
     } else if (control.kind == MacControl::Kind::pfc && control.addressed) {
+        if (worker.policy->mirrors.wants(MirrorEvent::pause))
+            mirror_pause(worker, port.id, packet, control.map, false);
         const Time start = meta(packet).arrival;
         const Time end = start + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
         const std::uint8_t paused = port.honor.unexpired();

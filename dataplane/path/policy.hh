@@ -16,6 +16,7 @@
 #include "lib/drop_reason.hh"
 #include "lib/flow_hash.hh"
 #include "lib/ids.hh"
+#include "lib/mirror.hh"
 #include "lib/parse.hh"
 #include "lib/parse_usual.hh"
 #include "lib/pfc_generator.hh"
@@ -112,6 +113,8 @@ struct Policy {
     std::uint64_t seed = 1;        // of WRED's draws
     std::uint64_t watermarks = 0;  // when it changes, owners clear the users' watermarks
     CellSize cell{256};
+    bool mirrors_delays = false;  // of `mirrors`, where every burst looks
+    MirrorPolicy mirrors;
     DecisionFilter decisions;  // enabled only in a switch that was made with rings for them
     std::array<PoolLimits, max_pools> ingress_pools{};
     std::array<PoolLimits, max_pools> egress_pools{};

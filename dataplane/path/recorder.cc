@@ -3,6 +3,7 @@
 #include <array>
 
 #include "dataplane/path/decisions.hh"
+#include "dataplane/path/mirror.hh"
 #include "lib/parse.hh"
 
 namespace sluice {
@@ -91,13 +92,14 @@ void note_storm(PortContext& port, ClassId queue, bool begins, Time now) {
 void note_drop(WorkerContext& worker, Packet* packet, DropReason reason, bool sent) {
     const PacketMeta& info = meta(packet);
     const bool egress = at_egress(info, sent);
+    const bool routed = egress || reason == DropReason::ingress_limit ||
+                        reason == DropReason::headroom_overrun || reason == DropReason::watchdog_drop;
+    if (worker.policy->mirrors.wants(MirrorEvent::drop)) mirror_drop(worker, packet, reason, routed);
     const PortId at = egress ? info.egress_port : info.ingress_port;
     // A worker that polls one more queue of the port has no place to write to: the counters alone know.
     if (worker.shared.owner[at] != worker.id) return;
     PortRecorder* recorder = worker.shared.ports[at]->recorder.get();
     if (recorder == nullptr) return;
-    const bool routed = egress || reason == DropReason::ingress_limit ||
-                        reason == DropReason::headroom_overrun || reason == DropReason::watchdog_drop;
     const PortRecorder::Drop drop{reason,
                                   info.ingress_port,
                                   routed ? std::optional(info.egress_port) : std::nullopt,

@@ -33,7 +33,7 @@ def calls(toml):
         ("stats.since", {"path": "ports.h1", "from": "start", "buckets": True}), ("qos.show", {}),
         ("worker.show", {}), ("worker.meter", {"on": False}), ("control.show", {}),
         ("clock.show", {}), ("clock.run", {}), ("command", {"command": "decisions off"}), ("decisions.list", {"last": 3}),
-        ("why.show", {"at": "h1.3", "last": 5}), ("why.flow", {"destination": "10.0.1.2", "source": "10.0.0.2", "qp": 77}),
+        ("mirror.show", {}), ("why.show", {"at": "h1.3", "last": 5}), ("why.flow", {"destination": "10.0.1.2", "source": "10.0.0.2", "qp": 77}),
     ]
 
 

@@ -25,6 +25,7 @@ class PacketPath(Case):
         switch = Switch(self, hosts=2, clock="real", workers=workers, device="net_pcap{n},{rx}infinite_rx=1")
         switch.section("decisions", record="ready")
         switch.section("watchdog", detection="100ms", poll="10ms")
+        switch.section("mirror.all", on=["drop", "delay", "pause"], delay="1us", file=str(switch.folder / "mirror.pcapng"))
         switch.port("h0", peer="obey")  # the other one goes on, whatever is held
         for n in range(2):
             usual = [plain(60 + 37 * k, source=n, to=f"10.7.0.{k + 1}", dscp=dscp, ecn=ecn)
@@ -60,6 +61,7 @@ class PacketPath(Case):
             goes_on()
         report = running.call("stats.show")
         self.assertGreater(report["ledger"]["consumed"], 0)
+        self.assertGreater(report["mirrors"]["all"]["mirrored_packets"], 0)
         self.assertGreater(report["ports"]["h0"]["held_ns"], 0)
         self.assertGreater(sum(worker["pauses_obeyed"] for worker in report["workers"]), 0)
         self.assertGreater(sum(report["ports"]["h0"]["pfc"]["tx_xoff"]), 0)

@@ -74,6 +74,7 @@ COMMANDS = [
     ("why [PLACE] [last N]", "why", "no_route"),
     ("why flow DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N] [last N]", "why fl 192.0.2.1 from 10.0.0.2", "no_route"),
     ("decisions list [last N]", "dec li last 2", "dropped h0#"),
+    ("mirror show", "mirror", "no mirror"),
     ("decisions off", "decisions off", ""),
     ("worker show", "worker", "h0 h1 h2"),
     ("worker meter on|off", "worker meter off", ""),

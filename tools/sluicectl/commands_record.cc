@@ -216,6 +216,22 @@ Answer why_flow(Context& context, const Arguments& arguments) {
     return answer;
 }
 
+Answer mirrors(Context& context, const Arguments&) {
+    Json json = context.call("mirror.show");
+    Table table({"<mirror", "<shows", "mirrored", "suppressed", "lost", "<state", "<written to"});
+    for (const Json& mirror : json["mirrors"]) {
+        std::string on;
+        for (const Json& event : mirror["on"]) append_item(on, " ", word_text(event));
+        table.row({word_text(mirror["name"]), on, count_text(mirror["mirrored_packets"]),
+                   count_text(mirror["suppressed_packets"]), count_text(mirror["lost_packets"]),
+                   word_text(mirror["state"]), word_text(mirror[mirror.contains("fifo") ? "fifo" : "file"])});
+    }
+    std::string text =
+        table.empty() ? "no mirror; write [mirror.NAME], or: sluicectl set mirror.drops.file=drops.pcapng\n"
+                      : table.text();
+    return {std::move(json), std::move(text)};
+}
+
 }  // namespace
 
 std::span<const Command> record_commands() {
@@ -225,6 +241,8 @@ std::span<const Command> record_commands() {
         Command{"decisions on [WORDS...]",
                 "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
         Command{"decisions off", "records no more", off},
+        Command{"mirror show", "the mirrors of drops, delays and pauses, and what has become of their frames",
+                mirrors},
         Command{"why flow DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N] [last N]",
                 "the same on the way that such a packet takes", why_flow},
         Command{"why [PLACE] [last N]",

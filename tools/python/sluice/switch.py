@@ -136,6 +136,9 @@ class Switch(Client):
     def methods(self) -> list[dict[str, Any]]:
         return self._ask("methods")
 
+    def mirror_show(self) -> dict[str, Any]:
+        return self._ask("mirror.show")
+
     def neighbor_add(self, neighbors: list[Neighbor]) -> Changed:
         return self._ask("neighbor.add", neighbors=neighbors)
 

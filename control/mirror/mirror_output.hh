@@ -1,0 +1,70 @@
+// Where a mirror's blocks go: a file, or a FIFO that has a reader now and then. Nothing here waits for a
+// reader or throws; blocks that cannot be written are lost and counted, and leave no part of themselves.
+//
+// A file is written at once, so that a program can follow it. An existing one is replaced, but only one that
+// is empty or pcapng itself: a name that was meant for something else destroys nothing. A writer has it
+// locked. When the next block does not fit `most_bytes`, FILE becomes FILE.1 and a new FILE begins with a
+// header of its own. A device (/dev/null) is written in place.
+//
+// A FIFO is opened when a reader has, and gets the header first. Blocks go out in pieces of PIPE_BUF at most,
+// which the kernel takes whole or not at all (POSIX write()): a full FIFO loses whole blocks. When the reader
+// goes the FIFO waits for the next one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "dataplane/base/file_descriptor.hh"
+
+namespace sluice {
+
+class MirrorOutput {
+  public:
+    using Clock = std::chrono::steady_clock;
+    virtual ~MirrorOutput() = default;
+    MirrorOutput(const MirrorOutput&) = delete;
+    MirrorOutput& operator=(const MirrorOutput&) = delete;
+
+    // Errors are one line that names PATH and says what to do.
+    static tl::expected<std::unique_ptr<MirrorOutput>, std::string> open_file(const std::string& path,
+                                                                              std::uint64_t most_bytes);
+    static tl::expected<std::unique_ptr<MirrorOutput>, std::string> open_fifo(const std::string& path);
+
+    // `header`: of the file, and of each new one.
+    virtual void begin(std::string header) = 0;
+    virtual void set_most_bytes(std::uint64_t) {}
+    // One block; it goes out with the others at the next flush at the latest.
+    void put(std::string_view block);
+    void flush();
+    // A FIFO's reader may have come or gone; at most once in a while.
+    virtual void look(Clock::time_point) {}
+    // For people: "written", "read", "has no reader", "cannot be written: No space left on device".
+    virtual std::string state() const = 0;
+    // An error's text while the last blocks could not be written, though nobody was waited for; else empty.
+    virtual std::string fault() const { return {}; }
+    // After the last block: an error's text, or empty.
+    virtual std::string close() = 0;
+
+    std::uint64_t written() const { return written_; }  // blocks
+    std::uint64_t lost() const { return lost_; }
+
+  protected:
+    MirrorOutput(std::string path, std::size_t batch_bytes)
+        : path_(std::move(path)), batch_bytes_(batch_bytes) {}
+    // All of it, or nothing and false.
+    virtual bool write(std::string_view blocks) = 0;
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+    std::size_t batch_bytes_;
+    std::string batch_;
+    std::uint64_t in_batch_ = 0;
+    std::uint64_t written_ = 0, lost_ = 0;
+};
+
+}  // namespace sluice
