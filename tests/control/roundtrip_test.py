@@ -85,11 +85,13 @@ class RoundTrip(Case):
         switch.section("map.mine", dscp_to_tc={"46": 5})
         switch.section('map."dotted.name"', roce_tc=3)
         switch.section("wred.mine", green_min="10KB", green_max="20KB")
+        switch.section("mirror.mine", file="mine.pcapng", on=["delay", "pause"], reason=["no_route"])
         switch.roce_host("h0", g="1/16", drain="40G")
         switch.event("1s", "port h1 down")
         switch.route("10.7.0.0/16", "10.0.1.2")
         running = Running(switch)
-        names = {"port": ["h0", "h1"], "map": ["default", "mine", "dotted.name"], "wred": ["mine"], "pool": [], "host": ["h0"]}
+        names = {"port": ["h0", "h1"], "map": ["default", "mine", "dotted.name"], "wred": ["mine"], "mirror": ["mine"], "pool": [],
+                 "host": ["h0"]}
         paths = []
         for key in running.call("config.keys"):
             if "[]" in key["path"]:
