@@ -5,6 +5,7 @@
 // name ports and classes: "Ethernet0|3-4", "Ethernet0,Ethernet4|3", and on a chassis "host|asic|Ethernet0|3".
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,6 +16,8 @@
 #include "tools/import/importing.hh"
 
 namespace sluice::import {
+
+inline constexpr std::uint64_t most_bytes = 1ULL << 40;  // of a buffer, a limit or a threshold
 
 struct Sonic {
     const Item& root;

@@ -14,7 +14,6 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::uint64_t most_bytes = 1ULL << 40;
 constexpr std::uint64_t unknown_pool_bytes = 16'000'000;
 
 struct Profile {

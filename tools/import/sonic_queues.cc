@@ -10,7 +10,6 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::uint64_t most_bytes = 1ULL << 40;
 constexpr std::uint64_t most_rate = 100'000'000'000;  // bytes a second
 constexpr std::uint32_t per_cent = Chance::always / 100;
 

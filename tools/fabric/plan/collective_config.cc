@@ -9,6 +9,7 @@
 #include "control/config/schema_sections.hh"
 #include "lib/rng.hh"
 #include "lib/roce/requester.hh"
+#include "tools/fabric/plan/scenario_rows.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -22,7 +23,6 @@ constexpr std::array<std::pair<std::string_view, CollectiveKind>, 6> kind_words{
      {"all-gather", CollectiveKind::all_gather},
      {"reduce-scatter", CollectiveKind::reduce_scatter},
      {"pipeline", CollectiveKind::pipeline}}};
-constexpr Duration longest = seconds(1000);
 constexpr std::uint32_t rank_order_stream = 0x52414E4B;  // of draws
 
 // "topology", "random", or a list.
@@ -61,9 +61,9 @@ schema::Rows<CollectiveConfig> collective_rows() {
     rows.key("qps", &C::qps, integer<std::uint32_t>(1, 64),
              "Queue pairs to each peer, which share a message.");
     rows.key("steps", &C::steps, integer<std::uint32_t>(1, 10'000), "How often it is done.");
-    rows.key("compute", &C::compute, schema::time({}, longest, "1ms"),
+    rows.key("compute", &C::compute, schema::time({}, longest_time, "1ms"),
              "Time that a rank computes between two steps.");
-    rows.key("start", &C::start, schema::time({}, longest, "1ms"), "When the first step begins.");
+    rows.key("start", &C::start, schema::time({}, longest_time, "1ms"), "When the first step begins.");
     rows.key(
         "rank_order", &C::rank_order, order_of_ranks(),
         "Order of ranks: as hosts are listed (\"topology\"), drawn by the seed (\"random\"), or a list.");

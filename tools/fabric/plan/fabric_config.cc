@@ -20,7 +20,6 @@ constexpr std::size_t max_nodes = 20'000;
 constexpr std::size_t max_links = 65'536;
 constexpr std::size_t max_phases = 64;
 constexpr std::size_t max_asserts = 1'000;
-constexpr Duration longest = seconds(1000);
 
 // The keys at the top of the file.
 struct Top {
@@ -94,9 +93,9 @@ Rows<RoutingConfig> routing_rows() {
     rows.key("weights", &R::weights,
              schema::word<Weights>({{"capacity", Weights::capacity}, {"equal", Weights::equal}}),
              "Weights of next hops: what each can carry onward, or all the same.");
-    rows.key("detection", &R::detection, schema::time({}, longest, "1ms"),
+    rows.key("detection", &R::detection, schema::time({}, longest_time, "1ms"),
              "From the moment that a cable is cut, or whole again, until both ends see it.");
-    rows.key("convergence", &R::convergence, schema::time({}, longest, "10ms"),
+    rows.key("convergence", &R::convergence, schema::time({}, longest_time, "10ms"),
              "From there until all routes have been computed anew.");
     rows.key("circles", &R::circles_allowed, schema::word<bool>({{"refuse", false}, {"allow", true}}),
              "Whether a fabric may run whose pauses can wait for each other in a circle.");

@@ -11,7 +11,6 @@ namespace {
 using schema::Context;
 using schema::Rows;
 
-constexpr Duration longest = seconds(1000);
 constexpr std::size_t most_axes = 16;
 constexpr std::size_t most_values = 10'000;
 
@@ -76,8 +75,8 @@ Rows<PhaseConfig> phase_rows() {
     using P = PhaseConfig;
     Rows<P> rows;
     rows.required("name", &P::name, schema::name("a phase's name"), "Its name.");
-    rows.key("from", &P::from, schema::time({}, longest, "1ms"), "Its first moment.");
-    rows.key("to", &P::to, schema::optional_or(schema::time({}, longest, "5ms"), "end"),
+    rows.key("from", &P::from, schema::time({}, longest_time, "1ms"), "Its first moment.");
+    rows.key("to", &P::to, schema::optional_or(schema::time({}, longest_time, "5ms"), "end"),
              "Its last moment; \"end\": that of the run.");
     return rows;
 }
