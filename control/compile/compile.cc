@@ -164,6 +164,7 @@ PacketDemand packet_demand(const Config& config) {
     // dry.
     demand.buffer = config.buffer_size_bytes / config.cell_bytes;
     const std::uint32_t packet_buffer = packet_buffer_bytes(config);
+    const std::uint64_t segments = (max_frame_bytes + packet_buffer - 1) / packet_buffer;
     for (const auto& [name, port] : config.ports) {
         const DeviceText device = parse_device(port.device);
         demand.rings += 2 * burst_size;
@@ -171,12 +172,13 @@ PacketDemand packet_demand(const Config& config) {
             const RingSizes sizes = ring_sizes(port.speed, config.turn_max, modeled_ring, packet_buffer);
             demand.rings += std::uint64_t{port.rx_queues} * sizes.receive +
                             std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
+        } else if (device.has("net_af_packet")) {
+            demand.rings += burst_size * segments;  // its rings hold copies
         } else if (config.clock == ClockKind::real_time) {
             demand.rings += (port.rx_queues + 1ULL) * ring_descriptors;
         }
         // Of a further receive queue, the frames of its poller's burst and the handed-off ones: no frame is
         // admitted before it has left here, so however late its owner takes it, it has its buffers.
-        const std::uint64_t segments = (max_frame_bytes + packet_buffer - 1) / packet_buffer;
         demand.rings += (port.rx_queues - 1ULL) * (hand_off_capacity + burst_size) * segments;
         if (device.has("xdp")) demand.rings += xdp_packets;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;

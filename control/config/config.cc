@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -47,11 +46,10 @@ ConfigResult too_large(std::string_view file) {
 
 // The largest MTU up to the usual one with which a frame fits a packet buffer. XDP: DPDK's and the kernel's
 // 256 bytes, an Ethernet header and two tags come off, and nothing is added for the rest of the pool's
-// layout. net_af_packet: as in dataplane/ports/device_frames.cc, which refuses a larger one.
+// layout.
 std::uint32_t usual_mtu(const PortConfig& port, std::uint32_t packet_buffer) {
-    const std::uint32_t most =
-        port.device.starts_with("xdp:") ? packet_buffer - 256 - 22 : std::bit_floor(packet_buffer) - 148;
-    return std::min(PortConfig{}.mtu, most);
+    if (!port.device.starts_with("xdp:")) return PortConfig{}.mtu;
+    return std::min(PortConfig{}.mtu, packet_buffer - 256 - 22);
 }
 
 void choose_mtus(Config& config) {

@@ -120,7 +120,7 @@ class Outside {
         writer_.say(LogLevel::info, running_.now() - Time{}, "memory",
                     memory_account(running_.config()) + ": " + options.memory);
         for (PortId id = 0; id < running_.port_names().size(); ++id)
-            if (const EthdevPort* port = running_.ethdev(id))
+            if (const DevicePort* port = running_.device_port(id))
                 writer_.say(LogLevel::info, running_.now() - Time{}, "port",
                             running_.port_names()[id] + ": " + capabilities_text(port->capabilities()));
         if (!options.metrics.empty()) {

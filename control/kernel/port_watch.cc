@@ -28,7 +28,7 @@ bool has_reached_us(const PfcHonor& honor) {
     return false;
 }
 
-std::string back_text(const EthdevPort& port, const PortConfig& config) {
+std::string back_text(const DevicePort& port, const PortConfig& config) {
     std::string text = fmt::format("its interface {} is back", port.interface_name());
     if (const unsigned mtu = port.interface() ? port.interface()->mtu() : 0; mtu < config.mtu)
         text += fmt::format(
@@ -40,7 +40,7 @@ std::string back_text(const EthdevPort& port, const PortConfig& config) {
 
 }  // namespace
 
-PortWatch::PortWatch(std::vector<EthdevPort*> ports, std::vector<std::string> names) {
+PortWatch::PortWatch(std::vector<DevicePort*> ports, std::vector<std::string> names) {
     for (std::size_t id = 0; id < ports.size(); ++id)
         ports_.push_back({.port = ports[id], .name = std::move(names[id])});
 }
@@ -61,7 +61,7 @@ std::vector<PortNotice> PortWatch::look(const Config& config, const Switch& devi
 // An interface of the kernel is named, a card is the port's only one.
 void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
                                 std::vector<PortNotice>& notice) {
-    EthdevPort& port = *watched.port;
+    DevicePort& port = *watched.port;
     const bool card = port.interface_name().empty();
     const auto tell = [&](std::string_view what, std::string text) {
         notice.push_back({fmt::format("{}_{}", card ? "device" : "interface", what),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "control/config/config.hh"
-#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/ports/device_port.hh"
 
 namespace sluice {
 
@@ -30,7 +30,7 @@ class PortWatch {
     static constexpr Duration module_period = seconds(10);
 
     // `ports` by id, and their names.
-    PortWatch(std::vector<EthdevPort*> ports, std::vector<std::string> names);
+    PortWatch(std::vector<DevicePort*> ports, std::vector<std::string> names);
 
     // In order of the ports.
     std::vector<PortNotice> look(const Config& config, const Switch& device, Time now);
@@ -40,7 +40,7 @@ class PortWatch {
   private:
     enum class Place : std::uint8_t { there, going, gone };
     struct Watched {
-        EthdevPort* port;
+        DevicePort* port;
         std::string name;
         Place place = Place::there;
         Time next_try{};

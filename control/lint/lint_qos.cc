@@ -9,7 +9,6 @@
 #include "control/config/values.hh"
 #include "control/lint/lint_qos_parts.hh"
 #include "dataplane/ports/device.hh"
-#include "dataplane/ports/ethdev_port.hh"
 #include "dataplane/ports/ring_size.hh"
 #include "lib/class_mask.hh"
 

@@ -13,7 +13,8 @@
 #include "control/text/json_text.hh"
 #include "dataplane/path/port_context.hh"
 #include "dataplane/peers/fault_port.hh"
-#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/ports/bpf/steer.hh"
+#include "dataplane/ports/device_port.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -201,7 +202,7 @@ Json steering_json(const Steering& steering) {
 
 // The sender of the port's PFC frames.
 std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
-    if (const EthdevPort* device = running.ethdev(id);
+    if (const DevicePort* device = running.device_port(id);
         device != nullptr && device->capabilities().pfc.tx != PfcTx::software)
         return to_string(device->capabilities().pfc.tx);
     return running.qos().ports.at(running.port_names()[id]).masks.may_send != 0 ? "software" : "none";
@@ -295,7 +296,11 @@ Json port_json(RunningSwitch& running, PortId id) {
         json["link_down_cause"] = to_string(cause);
     json["pfc_tx"] = pfc_tx_text(running, id);
     json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
-    if (const EthdevPort* device_of = running.ethdev(id)) {
+    if (const DevicePort* device_of = running.device_port(id)) {
+        if (!device_of->interface_name().empty()) {
+            json["uncut_packets"] = account.uncut;
+            json["beyond_mtu_packets"] = account.beyond_mtu;
+        }
         json["link_speed_bps"] = std::uint64_t{device_of->link_mbps()} * 1'000'000;
         json["capabilities"] = capabilities_json(device_of->capabilities());
         if (!device_of->physical().empty()) json["physical"] = physical_json(device_of->physical());

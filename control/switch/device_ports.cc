@@ -13,6 +13,7 @@
 #include "control/switch/running_switch.hh"
 #include "control/switch/virtual_ports.hh"
 #include "dataplane/peers/obeying_port.hh"
+#include "dataplane/ports/bpf/steer.hh"
 #include "dataplane/ports/device.hh"
 
 namespace sluice {
@@ -36,12 +37,12 @@ tl::expected<std::unique_ptr<Port>, std::string> DevicePorts::open(const std::st
         if (!claim) return failed(claim.error());
         claims_.push_back(std::move(*claim));
     }
-    auto started = EthdevPort::start({port.device,
+    auto started = DevicePort::start({port.device,
                                       {static_cast<std::uint16_t>(port.mtu), pool, port.speed,
                                        config.turn_max, modeled_ring, port.mac, port.rx_queues},
                                       pci_folder_});
     if (!started) return failed(started.error());
-    ethdevs_.push_back(started->get());
+    device_ports_.push_back(started->get());
     if (port.peer == PeerKind::obey && has_our_sender(config, port))
         return std::make_unique<ObeyingPort>(std::move(*started), port.speed);
     return std::move(*started);
@@ -50,7 +51,7 @@ tl::expected<std::unique_ptr<Port>, std::string> DevicePorts::open(const std::st
 std::string DevicePorts::join(RunningSwitch& running) {
     running_ = &running;
     for (const std::string& text : empty_captures_) running.note("empty_capture", text);
-    port_watch_.emplace(ethdevs_, running.port_names());
+    port_watch_.emplace(device_ports_, running.port_names());
     std::string error = open_taps();
     if (error.empty()) error = open_kernel();
     if (error.empty()) error = judge_nics();
@@ -75,7 +76,7 @@ void DevicePorts::poll_links(Time now) {
         }
     };
     tell(port_watch_->look(config(), device(), now));
-    for (PortId id = 0; id < ethdevs_.size(); ++id) running_->look_at_link(id);
+    for (PortId id = 0; id < device_ports_.size(); ++id) running_->look_at_link(id);
     tell(tap_watch_.look(running_->slow_path(), config(), names, running_->macs(), now));
     if (!interfaces_changed_ || !running_->late_worker().empty()) return;
     interfaces_changed_ = false;
@@ -87,9 +88,9 @@ void DevicePorts::poll_links(Time now) {
 // another MAC.
 void DevicePorts::take_up_interfaces() {
     std::map<PortId, MacAddress> macs;
-    for (PortId id = 0; id < ethdevs_.size(); ++id)
-        if (ethdevs_[id]->interface() && !config().ports.at(running_->port_names()[id]).mac)
-            macs[id] = ethdevs_[id]->mac();
+    for (PortId id = 0; id < device_ports_.size(); ++id)
+        if (device_ports_[id]->interface() && !config().ports.at(running_->port_names()[id]).mac)
+            macs[id] = device_ports_[id]->mac();
     if (std::string error = running_->change_macs(macs); !error.empty())
         running_->note("interface_refused", std::move(error));
     if (!kernel_) return;
@@ -98,11 +99,11 @@ void DevicePorts::take_up_interfaces() {
 }
 
 std::vector<Finding> DevicePorts::findings(const Config& config) const {
-    if (std::all_of(ethdevs_.begin(), ethdevs_.end(),
-                    [](const EthdevPort* port) { return port->capabilities().is_virtual; }))
+    if (std::all_of(device_ports_.begin(), device_ports_.end(),
+                    [](const DevicePort* port) { return port->capabilities().is_virtual; }))
         return {};
     return lint_nics(config, effective_qos(config), [this](const std::string& name) {
-        const EthdevPort* port = ethdev(id_of(name));
+        const DevicePort* port = device_port(id_of(name));
         return port != nullptr ? NicState{&port->capabilities(), port->link_mbps()} : NicState{};
     });
 }
@@ -135,8 +136,8 @@ void DevicePorts::address_taps() {
 std::string DevicePorts::open_taps() {
     if (!config().kernel.has_taps()) return {};
     const std::vector<std::string>& names = running_->port_names();
-    for (PortId id = 0; id < ethdevs_.size(); ++id) {
-        if (ethdevs_[id]->interface()) continue;
+    for (PortId id = 0; id < device_ports_.size(); ++id) {
+        if (device_ports_[id]->interface()) continue;
         const PortConfig& port = config().ports.at(names[id]);
         if (std::string error = running_->slow_path().open_tap(id, names[id], running_->macs()[id], port.mtu);
             !error.empty())
@@ -149,16 +150,17 @@ std::string DevicePorts::open_taps() {
 KernelTables::Ports DevicePorts::kernel_ports() const {
     const std::vector<std::string>& names = running_->port_names();
     KernelTables::Ports interfaces;
-    for (PortId id = 0; id < ethdevs_.size(); ++id) {
-        if (const auto& interface = ethdevs_[id]->interface()) interfaces[interface->index()] = names[id];
+    for (PortId id = 0; id < device_ports_.size(); ++id) {
+        if (const auto& interface = device_ports_[id]->interface())
+            interfaces[interface->index()] = names[id];
         if (const Tap* tap = running_->slow_path().tap(id)) interfaces[tap->index()] = names[id];
     }
     return interfaces;
 }
 
 std::string DevicePorts::open_kernel() {
-    const bool steered = std::any_of(ethdevs_.begin(), ethdevs_.end(),
-                                     [](const EthdevPort* port) { return port->steering() != nullptr; });
+    const bool steered = std::any_of(device_ports_.begin(), device_ports_.end(),
+                                     [](const DevicePort* port) { return port->steering() != nullptr; });
     if (!config().kernel.routes && !steered) return {};
     auto opened = KernelControl::open(config().kernel, kernel_ports());
     if (!opened) return opened.error();
@@ -177,8 +179,8 @@ void DevicePorts::take_addresses(const std::set<IpAddress>& of_machine) {
     for (const IpAddress& own : of_machine) add(own);
     for (const auto& [name, port] : config().ports)
         for (const IpPrefix& own : port.address) add(own.address);
-    for (PortId id = 0; id < ethdevs_.size(); ++id)
-        if (Steering* steering = ethdevs_[id]->steering())
+    for (PortId id = 0; id < device_ports_.size(); ++id)
+        if (Steering* steering = device_ports_[id]->steering())
             if (std::string error = steering->set_local(addresses); !error.empty())
                 running_->note_once("steering", "port " + names[id] + ": " + error);
 }

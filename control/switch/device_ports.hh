@@ -12,7 +12,7 @@
 #include "control/kernel/tap_watch.hh"
 #include "control/switch/surroundings.hh"
 #include "dataplane/base/output_file.hh"
-#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/ports/device_port.hh"
 
 namespace sluice {
 
@@ -35,10 +35,10 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
                                                           const Config& config, rte_mempool* pool) override;
     std::string join(RunningSwitch& running) override;
     void configured() override;
-    std::optional<MacAddress> mac(PortId id) const override { return ethdevs_[id]->mac(); }
-    LinkCause link_cause(PortId id) const override { return ethdevs_[id]->link_cause(); }
-    const EthdevPort* ethdev(PortId id) const override {
-        return id < ethdevs_.size() ? ethdevs_[id] : nullptr;
+    std::optional<MacAddress> mac(PortId id) const override { return device_ports_[id]->mac(); }
+    LinkCause link_cause(PortId id) const override { return device_ports_[id]->link_cause(); }
+    const DevicePort* device_port(PortId id) const override {
+        return id < device_ports_.size() ? device_ports_[id] : nullptr;
     }
     const KernelControl* kernel() const override { return kernel_.get(); }
     std::vector<Finding> findings(const Config& config) const override;
@@ -72,9 +72,9 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     std::vector<std::string> empty_captures_;
     bool force_;
     std::string pci_folder_;
-    RunningSwitch* running_ = nullptr;  // from `join` on
-    std::vector<EthdevPort*> ethdevs_;  // by port; the switch owns them
-    std::vector<OutputClaim> claims_;   // captures that drivers write
+    RunningSwitch* running_ = nullptr;       // from `join` on
+    std::vector<DevicePort*> device_ports_;  // by port; the switch owns them
+    std::vector<OutputClaim> claims_;        // captures that drivers write
     std::optional<PortWatch> port_watch_;
     std::unique_ptr<KernelControl> kernel_;
     TapWatch tap_watch_;

@@ -122,10 +122,11 @@ class RunningSwitch {
     void watch();
     // What receive rings lost: `watch` looks now and then, and who ends a virtual run once more.
     void look_at_rings();
+    void note_interface_frames(PortId id, const PortAccount& account);
     // What the ports' cards make of a configuration.
     std::vector<Finding> nic_findings(const Config& config) const { return surroundings_.findings(config); }
     // Null: the port is none of a device; there is no such simulated host; the kernel has no part.
-    const EthdevPort* ethdev(PortId id) const { return surroundings_.ethdev(id); }
+    const DevicePort* device_port(PortId id) const { return surroundings_.device_port(id); }
     const HostPort* host(const std::string& name) const { return surroundings_.host(name); }
     const KernelControl* kernel() const { return surroundings_.kernel(); }
     // Control, once a round, and under the virtual clock after each instant: takes frames that ports have
@@ -146,6 +147,7 @@ class RunningSwitch {
     void note(std::string kind, std::string text, std::optional<WatchdogNotice> watchdog = {});
     // Likewise, but the same words once in a run.
     void note_once(const std::string& kind, std::string text);
+    void note_once(const std::string& kind, PortId id, std::string text);  // whatever the text, of a port
     // Set when a virtual run is stopped before its end; its verdict is of the time until then.
     bool is_interrupted() const { return interrupted_; }
     void set_interrupted() { interrupted_ = true; }

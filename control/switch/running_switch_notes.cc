@@ -9,7 +9,7 @@
 #include "control/config/force.hh"
 #include "control/config/values.hh"
 #include "dataplane/path/port_context.hh"
-#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/ports/device_port.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -85,6 +85,10 @@ std::vector<std::string> RunningSwitch::broken_promises() const {
     return broken;
 }
 
+void RunningSwitch::note_once(const std::string& kind, PortId id, std::string text) {
+    if (noted_.insert(kind + names_[id]).second) note(kind, std::move(text));
+}
+
 void RunningSwitch::note_once(const std::string& kind, std::string text) {
     if (noted_.insert(kind + text).second) note(kind, std::move(text));
 }
@@ -118,17 +122,36 @@ void RunningSwitch::watch() {
     }
 }
 
-// Once a port: `imissed` counts on.
+// Once a port: its counters count on.
 void RunningSwitch::look_at_rings() {
     next_rings_ = now() + (is_virtual() ? virtual_ring_period : ring_period);
     for (PortId id = 0; id < switch_->port_count(); ++id) {
-        const std::uint64_t missed = switch_->port(id).io->account().missed;
-        if (missed == 0 || !noted_.insert("ring_overrun" + names_[id]).second) continue;
-        note("ring_overrun",
-             fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by now; "
-                         "whatever class they were of, they are lost; imissed counts them",
-                         names_[id], missed));
+        const PortAccount account = switch_->port(id).io->account();
+        if (account.missed != account.uncut)
+            note_once(
+                "ring_overrun", id,
+                fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by "
+                            "now; whatever class they were of, they are lost; imissed counts them",
+                            names_[id], account.missed - account.uncut));
+        if (account.uncut + account.beyond_mtu != 0) note_interface_frames(id, account);
     }
+}
+
+// Frames that an interface of the kernel gives or takes, and no wire would.
+void RunningSwitch::note_interface_frames(PortId id, const PortAccount& account) {
+    const DevicePort* device = device_port(id);
+    const std::string interface = device != nullptr ? device->interface_name() : names_[id];
+    if (account.uncut != 0)
+        note_once("uncut_frames", id,
+                  fmt::format("port {}: {} frames by now were several in one, which a host's kernel left for "
+                              "its card to cut; they are lost; uncut_packets counts them; do, at the host's "
+                              "end of {}: ethtool -K INTERFACE tso off gso off",
+                              names_[id], account.uncut, interface));
+    if (account.beyond_mtu != 0)
+        note_once("beyond_mtu", id,
+                  fmt::format("port {}: {} frames by now were longer than the MTU of its interface lets out; "
+                              "they are lost; beyond_mtu_packets counts them; do: ip link set {} mtu {}",
+                              names_[id], account.beyond_mtu, interface, config_.ports.at(names_[id]).mtu));
 }
 
 void RunningSwitch::note_watchdog(const WatchdogNotice& notice) {
@@ -149,7 +172,7 @@ void RunningSwitch::look_at_link(PortId id) {
     const LinkCause cause = is_up(names_[id]) ? surroundings_.link_cause(id) : LinkCause::command;
     const auto notice = links_.look(id, cause, now());
     if (!notice) return;
-    const EthdevPort* device = ethdev(id);
+    const DevicePort* device = device_port(id);
     std::string interface;  // by its present name
     if (device != nullptr && device->interface()) interface = device->interface()->name();
     if (device != nullptr && interface.empty()) interface = device->interface_name();

@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-class EthdevPort;
+class DevicePort;
 class HostPort;
 class KernelControl;
 class RunningSwitch;
@@ -42,7 +42,7 @@ class Surroundings {
     virtual std::optional<MacAddress> mac(PortId) const { return std::nullopt; }
     virtual LinkCause link_cause(PortId) const { return LinkCause::none; }
     // Null: the port is none of a device.
-    virtual const EthdevPort* ethdev(PortId) const { return nullptr; }
+    virtual const DevicePort* device_port(PortId) const { return nullptr; }
     // Null: there is no simulated host of that name.
     virtual const HostPort* host(const std::string&) const { return nullptr; }
     // Null: the kernel has no part in this switch.

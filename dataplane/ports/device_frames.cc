@@ -4,15 +4,12 @@
 #include <rte_mempool.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 
 #include "dataplane/base/packet_pool.hh"
 
 namespace sluice {
 namespace {
-
-constexpr std::uint32_t af_packet_header_bytes = 148;  // the kernel's, before each frame
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
@@ -44,8 +41,6 @@ struct XdpRoom {
 
 }  // namespace
 
-std::uint32_t af_packet_frame_bytes(std::uint32_t data_bytes) { return std::bit_floor(data_bytes); }
-
 std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::string& device,
                                             std::uint32_t mtu, std::uint32_t data_bytes) {
     using Key = FramesRefused::Key;
@@ -55,10 +50,7 @@ std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::s
         return FramesRefused{
             Key::device, "makes frames larger than a packet buffer",
             "set size to at most " + number(data_bytes) + ", or buffer.packet_buffer to more"};
-    if (text.has("net_af_packet")) {
-        most = af_packet_frame_bytes(data_bytes) - af_packet_header_bytes;
-        more = ", or buffer.packet_buffer to 16384";
-    } else if (text.has("xdp")) {
+    if (text.has("xdp")) {
         const XdpRoom room(data_bytes);
         const std::uint32_t largest = (XdpRoom::page - room.overhead) / 64 * 64;
         if (room.buffer > XdpRoom::page)

@@ -20,8 +20,4 @@ struct FramesRefused {
 std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::string& device,
                                             std::uint32_t mtu, std::uint32_t data_bytes);
 
-// Bytes of a frame in net_af_packet's ring, of which each is received into one packet buffer: they must fill
-// the ring's blocks.
-std::uint32_t af_packet_frame_bytes(std::uint32_t data_bytes);
-
 }  // namespace sluice

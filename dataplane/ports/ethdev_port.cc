@@ -34,13 +34,6 @@ std::string missing_of(const std::string& capture, const rte_eth_stats& sent) {
            " bytes could not be written";
 }
 
-std::string with_defaults(const std::string& device, std::uint32_t data_bytes) {
-    if (device.starts_with("net_af_packet") && device.find("framesz=") == std::string::npos)
-        return device + ",framesz=" + std::to_string(af_packet_frame_bytes(data_bytes)) +
-               ",blocksz=65536,framecnt=" + std::to_string(ring_descriptors);
-    return device;
-}
-
 std::string name_of(const std::string& device) { return device.substr(0, device.find(',')); }
 
 std::string failed(const Eal::LogMark& mark, const std::string& what, int error) {
@@ -66,10 +59,6 @@ int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& 
     can.pfc = pfc_ability(can.driver, {});
     can.max_mtu = info.max_mtu;
     conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.nic.mtu, info.min_mtu, info.max_mtu);
-    // It says 1518 for any frame size of its ring, and uses only that size.
-    if (spec.device.starts_with("net_af_packet"))
-        conf.rxmode.mtu = std::min<std::uint32_t>(conf.rxmode.mtu,
-                                                  info.max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN);
     conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
     conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
     if ((result = rte_eth_dev_configure(id, spec.nic.receive_queues, 1, &conf)) != 0) return result;
@@ -103,9 +92,7 @@ std::string EthdevPort::open_software_device() {
     const DeviceText text = parse_device(spec_.device);
     if (const auto refused = refused_frames(text, spec_.device, spec_.nic.mtu, data_bytes))
         return " " + refused->wrong + "; do: " + refused->remedy;
-    if (text.has("net_af_packet") && !KernelInterface::named(text.interface))
-        return ": there is no interface " + text.interface + "; do: name one that ip link shows";
-    std::string device = with_defaults(spec_.device, data_bytes);
+    std::string device = spec_.device;
     if (text.has("xdp")) {
         auto prepared = Steering::prepare(text.interface);
         if (!prepared) return ": " + prepared.error();
@@ -132,22 +119,9 @@ std::string EthdevPort::open_software_device() {
                        " hands MAC control frames over is not known";
     // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
     static_cast<void>(rte_eth_promiscuous_enable(id_));
-    if (text.has("net_af_packet")) {
-        discard_what_came_before();
-        if (interface_) packet_sockets_.emplace(interface_->index());
-    }
     removed_ = false;
     ready_ = true;
     return {};
-}
-
-// The socket of net_af_packet hears every interface of the machine until it is bound to its own (v22.11,
-// rte_pmd_init_internals), and its ring then holds frames that never were the port's.
-void EthdevPort::discard_what_came_before() const {
-    std::array<Packet*, 64> burst{};
-    for (std::uint16_t queue = 0; queue < spec_.nic.receive_queues; ++queue)
-        while (const unsigned count = rte_eth_rx_burst(id_, queue, burst.data(), burst.size()))
-            rte_pktmbuf_free_bulk(burst.data(), count);
 }
 
 std::string EthdevPort::open_nic() {
@@ -194,7 +168,6 @@ void EthdevPort::close_device() {
     if (!open_) return;
     missed_ = missed();
     missed_now_ = 0;
-    packet_sockets_.reset();
     open_ = false;
     ready_ = false;
     unfollow();
@@ -228,11 +201,6 @@ int EthdevPort::on_event(std::uint16_t, rte_eth_event_type event, void* port, vo
 
 void EthdevPort::on_device_event(const char*, rte_dev_event_type event, void* port) {
     if (event == RTE_DEV_EVENT_REMOVE) static_cast<EthdevPort*>(port)->went();
-}
-
-void EthdevPort::went() {
-    removed_ = true;
-    link_up_ = false;
 }
 
 void EthdevPort::release() {
@@ -272,9 +240,7 @@ void EthdevPort::free_packets_left() {
 bool EthdevPort::has_returned() const {
     if (open_) return false;
     if (!pci_address_.empty()) return PciDevice(pci_address_, spec_.pci_folder).obstacle().empty();
-    // Not before it is up: its MTU and queues are set up first, and then cannot be any more.
-    const auto interface = KernelInterface::named(interface_name_);
-    return interface && interface->is_up();
+    return DevicePort::has_returned();
 }
 
 std::string EthdevPort::reopen() {
@@ -313,8 +279,7 @@ unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
 std::uint64_t EthdevPort::missed() const {
     rte_eth_stats stats{};
     if (open_ && !is_removed() && rte_eth_stats_get(id_, &stats) == 0)
-        missed_now_ = stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0) +
-                      (packet_sockets_ ? packet_sockets_->beyond_ring() : 0);
+        missed_now_ = stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0);
     return missed_ + missed_now_;
 }
 
@@ -328,11 +293,7 @@ PortAccount EthdevPort::account() const {
 void EthdevPort::poll_link() {
     if (!open_) return;
     if (interface_) {
-        interface_link_ = interface_->link();
-        if (interface_link_ == LinkCause::interface_gone)
-            went();
-        else
-            link_up_ = ready_ && !removed_ && interface_link_ == LinkCause::none;
+        follow_interface(ready_);
         return;
     }
     rte_eth_link link{};
@@ -342,13 +303,6 @@ void EthdevPort::poll_link() {
     link_mbps_.store(known ? link.link_speed : 0, std::memory_order_relaxed);
     link_up_ = up && ready_ && !removed_;
     if (removed_) link_up_ = false;
-}
-
-LinkCause EthdevPort::link_cause() const {
-    if (link_up()) return LinkCause::none;
-    if (!open_ || is_removed())
-        return interface_name_.empty() ? LinkCause::device_gone : LinkCause::interface_gone;
-    return interface_ && interface_link_ != LinkCause::none ? interface_link_ : LinkCause::no_link;
 }
 
 const PhysicalCounters& EthdevPort::read_physical(bool with_module) {

@@ -66,4 +66,11 @@ unsigned KernelInterface::mtu() const {
     return answer ? static_cast<unsigned>(answer->ifr_mtu) : 0;
 }
 
+MacAddress KernelInterface::mac() const {
+    MacAddress mac;
+    if (const auto answer = ask(name(), SIOCGIFHWADDR))
+        std::memcpy(mac.bytes.data(), answer->ifr_hwaddr.sa_data, sizeof mac);
+    return mac;
+}
+
 }  // namespace sluice

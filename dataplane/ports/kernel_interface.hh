@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dataplane/ports/link_cause.hh"
+#include "lib/headers.hh"
 
 namespace sluice {
 
@@ -24,8 +25,9 @@ class KernelInterface {
     bool is_up() const;
     // Nothing holds it down: up, and with a carrier.
     LinkCause link() const;
-    // 0 when it is gone.
+    // 0 when it is gone, and likewise of its address.
     unsigned mtu() const;
+    MacAddress mac() const;
 
   private:
     explicit KernelInterface(int index) : index_(index) {}

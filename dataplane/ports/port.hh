@@ -1,6 +1,6 @@
 // A port in three roles. A worker receives and transmits bursts and asks for the link's state; the virtual
 // clock asks when frames arrive; control opens and closes the port and reads its figures. Behind it stands an
-// ethdev (EthdevPort) or a simulated peer (dataplane/peers/). The port's owner calls receive and transmit,
+// device (DevicePort) or a simulated peer (dataplane/peers/). The port's owner calls receive and transmit,
 // the worker that polls a further queue calls receive_from.
 #pragma once
 
@@ -14,9 +14,11 @@
 
 namespace sluice {
 
-// Figures that only the port knows; a port without a simulated peer has the first and the last.
+// Figures that only the port knows; those about a sender that we pause are a simulated peer's.
 struct PortAccount {
     std::uint64_t missed = 0;          // frames lost before they could be received: ring overrun, no mbuf
+    std::uint64_t uncut = 0;           // among them, those that a host left for its card to cut (TSO, GSO)
+    std::uint64_t beyond_mtu = 0;      // sent, but longer than the interface of the kernel lets out: lost
     std::uint64_t moved = 0;           // frames whose timestamp lay before the end of the frame ahead of them
     std::uint64_t delayed = 0;         // frames that the sender has delayed because we paused it
     std::uint64_t waiting = 0;         // of those, frames that it has not sent yet

@@ -13,6 +13,9 @@
 
 namespace sluice {
 
+// Of a software device's receive ring and of its transmit ring.
+constexpr std::uint16_t ring_descriptors = 512;
+
 struct RingSizes {
     std::uint32_t receive;
     std::uint32_t transmit;

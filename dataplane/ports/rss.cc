@@ -13,7 +13,7 @@ constexpr std::uint64_t wanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
 // A queue without a poller keeps its frames.
-bool spreads_by_itself(std::string_view driver) { return driver == "net_pcap" || driver == "net_af_packet"; }
+bool spreads_by_itself(std::string_view driver) { return driver == "net_pcap"; }
 
 }  // namespace
 

@@ -2,8 +2,8 @@
 //
 // By RSS where the device has a hash: Toeplitz over addresses, and ports where it knows them, with the
 // symmetric key 0x6D5A repeated (Woo and Park, 2012), which brings both directions of a connection to one
-// queue; an indirection table filled in turn. Or by the device itself: net_pcap has a file for each queue,
-// net_af_packet the kernel's PACKET_FANOUT. Of a fragment, and of anything but TCP or UDP over IP, the hash
+// queue; an indirection table filled in turn. Or by the device itself: net_pcap has a file for each queue.
+// Of a fragment, and of anything but TCP or UDP over IP, the hash
 // knows addresses alone or nothing: packets of a flow that are fragments may overtake those that are none.
 // Called by control.
 #pragma once

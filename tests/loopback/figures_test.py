@@ -20,6 +20,8 @@ ELSEWHERE = {
     "kernel.": "namespaces: ../netns/kernel_test.py",
     "ports.{port}.physical.": "a network card: ../unit/control/metrics_test.cc",
     "ports.{port}.steering.": "an XDP port: ../netns/xdp_test.py",
+    "ports.{port}.uncut_packets": "an interface of the kernel: ../netns/packet_test.py",
+    "ports.{port}.beyond_mtu_packets": "an interface of the kernel: ../netns/packet_test.py",
     "ports.{port}.tap_refused_packets": "a TAP: ../netns/tap_test.py",
 }
 # The last word of a path, but for labels, and its unit.

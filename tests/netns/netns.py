@@ -265,7 +265,7 @@ class FrameTests:
         self.through([plain(size) for size in range(60, 1515, 13)] + [plain6(size) for size in range(62, 1515, 97)] +
                      [plain(200, tags=((0x8100, 0x6005),)), plain(1518, tags=((0x8100, 5),))])
 
-    def test_larger_frames_take_a_large_packet_buffer(self):
+    def test_larger_frames(self):
         self.through([plain(size, identification=size) for size in self.jumbo_sizes], at_once=1, **self.jumbo)
 
     def test_a_pause_is_consumed_and_its_end_lets_frames_go(self):

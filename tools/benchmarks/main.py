@@ -28,6 +28,7 @@ import fabric  # noqa: E402
 import fabric_threads  # noqa: E402
 import forwarding  # noqa: E402
 import hosts  # noqa: E402
+import kernel_ports  # noqa: E402
 import latency  # noqa: E402
 import process  # noqa: E402
 import reaction  # noqa: E402
@@ -39,6 +40,7 @@ from bench import Bench, Missing, no_figure  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / 'out'
 THEMES = {'forwarding': forwarding, 'scale': scale, 'control': control_load, 'reaction': reaction, 'latency': latency,
+          'kernel_ports': kernel_ports,
           'process': process, 'hosts': hosts, 'fabric': fabric, 'fabric_threads': fabric_threads, 'sweeps': sweeps}
 BENCHMARKS = {name: run for theme in THEMES.values() for name, run in theme.BENCHMARKS.items()}
 # Not rows of the goal: they say where the time goes, and the like.

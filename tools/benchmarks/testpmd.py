@@ -12,14 +12,14 @@ TX = re.compile(r'TX-packets: *(\d+)')
 class Testpmd:
     """One running testpmd; `rate(mode)` forwards for a while and gives packets per second."""
 
-    def __init__(self, bench, devices, packet_buffer=None):
+    def __init__(self, bench, devices, packet_buffer=None, packets=65536):
         self.ports = len(devices)
         self.process = subprocess.Popen(
             # its answers would wait in a full buffer, were they not flushed line by line
             [*bench.enter, 'stdbuf', '-oL', 'dpdk-testpmd', '-l', f'{bench.control_core},{bench.worker_core}', '--main-lcore',
              str(bench.control_core), '--no-pci', '--no-telemetry', '--no-shconf', *bench.memory,
              *(word for device in devices for word in ('--vdev', device)), '--', '-i',
-             '--nb-cores=1', '--total-num-mbufs=65536', '--no-flush-rx',
+             '--nb-cores=1', f'--total-num-mbufs={packets}', '--no-flush-rx',
              *([f'--mbuf-size={packet_buffer + 128}'] if packet_buffer else [])],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ)
         self.output = ''

@@ -3,15 +3,29 @@
 #include <linux/if_xdp.h>
 #include <sys/socket.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
-
-#include "dataplane/ports/driver_sockets.hh"
+#include <vector>
 
 namespace sluice {
 
 namespace {
+
+std::vector<int> open_descriptors() {
+    std::vector<int> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error))
+        found.push_back(std::atoi(entry.path().filename().c_str()));
+    return found;
+}
+
+bool is_socket_of(int domain, int descriptor) {
+    int its = 0;
+    socklen_t size = sizeof its;
+    return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &its, &size) == 0 && its == domain;
+}
 
 bool is_bpf_object(int descriptor) {
     std::error_code error;

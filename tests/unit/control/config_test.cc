@@ -152,10 +152,9 @@ TEST(Config, aPortOnAnInterfaceHasAnMtuThatFits) {
     };
     const std::string real = "clock = \"real\"\n";
     LONGS_EQUAL(1770, mtu(real, "xdp:eth1"));
-    LONGS_EQUAL(1900, mtu(real, "net_af_packet0,iface=eth1"));
+    LONGS_EQUAL(9100, mtu(real, "net_af_packet0,iface=eth1"));
     LONGS_EQUAL(9100, mtu(real, "net_null0"));
     LONGS_EQUAL(3370, mtu(real + "buffer.packet_buffer = 3648", "xdp:eth1"));
-    LONGS_EQUAL(9100, mtu(real + "buffer.packet_buffer = 16384", "net_af_packet0,iface=eth1"));
     // A key that is set is judged.
     LONGS_EQUAL(9100, mtu(real + "[default]\nmtu = 9100", "xdp:eth1"));
     LONGS_EQUAL(1500, mtu(real + "[default.port]\nmtu = 1500", "xdp:eth1"));

@@ -56,12 +56,7 @@ TEST(LintStart, refusesAnMtuThatTheDeviceDoesNotTake) {
         "[device-frame]",
         xdp + "1500\n[buffer]\npacket_buffer = 8192");
     const std::string packet = real + "[port.p1]\ndevice = \"net_af_packet0,iface=eth1\"\nmtu = ";
-    finds(
-        "f:4:7: error: port.p1.mtu: the device takes no frame of MTU 1901 [device-mtu]; do: set mtu to at "
-        "most "
-        "1900, or buffer.packet_buffer to 16384",
-        packet + "1901");
-    finds("", packet + "9000\n[buffer]\npacket_buffer = 16384");
+    finds("", packet + "9216");  // whatever the packet buffer
     finds("f:3:10: error: port.p1.device: the device makes frames larger than a packet buffer [device-frame]",
           real + "[port.p1]\ndevice = \"net_null0,size=2049\"");
     finds("", "[port.p1]\ndevice = \"net_null0,size=2049\"");  // nothing comes from it there

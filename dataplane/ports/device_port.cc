@@ -1,0 +1,41 @@
+#include "dataplane/ports/device_port.hh"
+
+#include "dataplane/ports/device.hh"
+#include "dataplane/ports/ethdev_port.hh"
+#include "dataplane/ports/kernel/packet_port.hh"
+
+namespace sluice {
+
+tl::expected<std::unique_ptr<DevicePort>, std::string> DevicePort::start(DeviceSpec spec) {
+    if (parse_device(spec.device).has("net_af_packet")) return PacketPort::start(std::move(spec));
+    return EthdevPort::start(std::move(spec));
+}
+
+bool DevicePort::has_returned() const {
+    if (open_) return false;
+    // Not before it is up: its MTU and queues are set up first, and then cannot be any more.
+    const auto interface = KernelInterface::named(interface_name_);
+    return interface && interface->is_up();
+}
+
+void DevicePort::went() {
+    removed_ = true;
+    link_up_ = false;
+}
+
+void DevicePort::follow_interface(bool ready) {
+    interface_link_ = interface_->link();
+    if (interface_link_ == LinkCause::interface_gone)
+        went();
+    else
+        link_up_ = ready && !removed_ && interface_link_ == LinkCause::none;
+}
+
+LinkCause DevicePort::link_cause() const {
+    if (link_up()) return LinkCause::none;
+    if (!open_ || is_removed())
+        return interface_name_.empty() ? LinkCause::device_gone : LinkCause::interface_gone;
+    return interface_ && interface_link_ != LinkCause::none ? interface_link_ : LinkCause::no_link;
+}
+
+}  // namespace sluice

@@ -1,0 +1,89 @@
+// A port of the real clock: a device of this machine, which control watches. It may go while the switch runs,
+// and come back.
+//
+// From the moment that DPDK or the kernel tells that it has gone, its link is down; when the owner has seen
+// that, it asks nothing of the device any more, and control lets go of it and may take it again. An interface
+// of the kernel is followed by its index, so whatever it is called; one that has gone is another one of the
+// configured name. Workers call what Port has, control all else.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "dataplane/ports/kernel_interface.hh"
+#include "dataplane/ports/nic.hh"
+#include "dataplane/ports/pci_device.hh"
+#include "dataplane/ports/physical.hh"
+#include "dataplane/ports/port.hh"
+
+namespace sluice {
+
+class Steering;
+
+struct DeviceSpec {
+    std::string device;  // "net_pcap0,rx_pcap=...", "net_af_packet0,iface=eth1", "xdp:eth1" or a PCI address
+    NicSpec nic{};       // of other devices MTU, queues and pool count alone
+    std::string pci_folder = PciDevice::usual_folder;
+};
+
+class DevicePort : public Port {
+  public:
+    // Opens and starts the device that the text names. An error is one line.
+    static tl::expected<std::unique_ptr<DevicePort>, std::string> start(DeviceSpec spec);
+
+    // acquire: the device behind an open port may be another than before.
+    bool link_up() const override { return link_up_.load(std::memory_order_acquire); }
+    bool has_own_ring() const override { return !can_.paced; }
+
+    const PortCapabilities& capabilities() const { return can_; }
+    // Now and then: asks the driver, or the kernel for an interface of its, for the link.
+    virtual void poll_link() = 0;
+    // The cause of a link that was down at the last poll_link; none: it was up.
+    LinkCause link_cause() const;
+    // Of a NIC whose link is up; 0: unknown.
+    virtual std::uint32_t link_mbps() const { return 0; }
+    // The MAC's counters; `with_module`: its module's temperature, too, which takes milliseconds.
+    virtual const PhysicalCounters& read_physical(bool) { return physical_; }
+    const PhysicalCounters& physical() const { return physical_; }
+
+    // The device has gone. Then, once its owner has seen the link down, `release`; from then on it is not
+    // open, and `reopen` takes it again when it is there. An error's text, or empty. The link of an interface
+    // of the kernel is then still down, until poll_link: its MAC may be another one.
+    bool is_removed() const { return removed_.load(std::memory_order_relaxed); }
+    bool is_open() const { return open_; }
+    virtual void release() = 0;
+    virtual bool has_returned() const;
+    virtual std::string reopen() = 0;
+
+    // Nothing: it is no interface of the kernel's, or not open.
+    const std::optional<KernelInterface>& interface() const { return interface_; }
+    // As it is configured; empty: it is none.
+    const std::string& interface_name() const { return interface_name_; }
+    // Of an XDP port; null otherwise.
+    virtual Steering* steering() { return nullptr; }
+    virtual const Steering* steering() const { return nullptr; }
+    virtual MacAddress mac() const = 0;
+
+  protected:
+    explicit DevicePort(DeviceSpec spec) : spec_(std::move(spec)) {}
+    // The link of an open interface of the kernel, as the kernel has it.
+    void follow_interface(bool ready);
+    void went();
+
+    DeviceSpec spec_;
+    PortCapabilities can_;
+    std::string interface_name_;
+    std::optional<KernelInterface> interface_;
+    LinkCause interface_link_ = LinkCause::none;
+    PhysicalCounters physical_;
+    bool open_ = false;
+    // Written by control and DPDK's interrupt thread. seq_cst: a link that comes up at the moment when its
+    // device goes must end down, so each writes its own and then looks at the other's.
+    std::atomic<bool> removed_{false};
+    std::atomic<bool> link_up_{true};  // read by the owner once a turn
+};
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+// A port by sockets of our own on an interface of the kernel: the interface's life, for every kind of socket.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "dataplane/ports/device_port.hh"
+
+namespace sluice {
+
+class InterfacePort : public DevicePort {
+  public:
+    PortAccount account() const final;
+    void poll_link() final;
+    void release() final;
+    std::string reopen() final;
+    std::string close() override;
+    // As it was when the interface was taken; the port leaves it alone.
+    MacAddress mac() const final { return mac_; }
+
+  protected:
+    explicit InterfacePort(DeviceSpec spec);
+    // Takes the interface of the configured name; an error's text, which follows the device, or empty.
+    std::string open();
+
+    // The interface is there. The first frame that counts comes after this. On an error nothing stays open.
+    virtual std::string open_sockets() = 0;
+    virtual void close_sockets() = 0;
+    // Frames that the sockets had no room for, and the like, since they were opened.
+    virtual PortAccount count() const = 0;
+    // The interface's MTU, now and then.
+    virtual void set_interface_mtu(unsigned) {}
+
+  private:
+    MacAddress mac_;
+    PortAccount before_;  // by sockets that are closed
+};
+
+}  // namespace sluice
