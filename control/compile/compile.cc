@@ -8,7 +8,6 @@
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/peers/capture_file.hh"
 #include "dataplane/ports/device.hh"
-#include "dataplane/ports/ethdev_port.hh"
 #include "dataplane/ports/receive_queue.hh"
 #include "dataplane/ports/ring_size.hh"
 #include "lib/class_mask.hh"
@@ -172,7 +171,7 @@ PacketDemand packet_demand(const Config& config) {
             const RingSizes sizes = ring_sizes(port.speed, config.turn_max, modeled_ring, packet_buffer);
             demand.rings += std::uint64_t{port.rx_queues} * sizes.receive +
                             std::max<std::uint32_t>(sizes.transmit, ring_descriptors);
-        } else if (device.has("net_af_packet")) {
+        } else if (device.has("net_af_packet") || device.has("xdp")) {
             demand.rings += burst_size * segments;  // its rings hold copies
         } else if (config.clock == ClockKind::real_time) {
             demand.rings += (port.rx_queues + 1ULL) * ring_descriptors;
@@ -180,7 +179,6 @@ PacketDemand packet_demand(const Config& config) {
         // Of a further receive queue, the frames of its poller's burst and the handed-off ones: no frame is
         // admitted before it has left here, so however late its owner takes it, it has its buffers.
         demand.rings += (port.rx_queues - 1ULL) * (hand_off_capacity + burst_size) * segments;
-        if (device.has("xdp")) demand.rings += xdp_packets;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
         // A file that cannot be read is the port's own error a little later.
         for (const std::string& file : device.rx_pcaps)

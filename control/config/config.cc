@@ -44,12 +44,10 @@ ConfigResult too_large(std::string_view file) {
                       "divide it"});
 }
 
-// The largest MTU up to the usual one with which a frame fits a packet buffer. XDP: DPDK's and the kernel's
-// 256 bytes, an Ethernet header and two tags come off, and nothing is added for the rest of the pool's
-// layout.
-std::uint32_t usual_mtu(const PortConfig& port, std::uint32_t packet_buffer) {
-    if (!port.device.starts_with("xdp:")) return PortConfig{}.mtu;
-    return std::min(PortConfig{}.mtu, packet_buffer - 256 - 22);
+// The largest MTU up to the usual one that any kernel takes: by XDP a frame in one piece, within a page.
+std::uint32_t usual_mtu(const PortConfig& port) {
+    constexpr std::uint32_t every_kernels = 3800;
+    return port.device.starts_with("xdp:") ? std::min(PortConfig{}.mtu, every_kernels) : PortConfig{}.mtu;
 }
 
 void choose_mtus(Config& config) {
@@ -57,7 +55,7 @@ void choose_mtus(Config& config) {
     if (says("default.mtu") || says("default.port.mtu")) return;
     for (auto& [name, port] : config.ports)
         if (on_kernel_interface(port) && !says("port." + schema::toml_key(name) + ".mtu"))
-            port.mtu = usual_mtu(port, packet_buffer_bytes(config));
+            port.mtu = usual_mtu(port);
 }
 
 ConfigResult parse_into_config(std::string_view text, std::string_view file) {

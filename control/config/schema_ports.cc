@@ -136,8 +136,8 @@ Rows<PortConfig> port_rows() {
              "the published figure of the speed, with both interfaces' delays.")
         .at_start();
     rows.key("mtu", &P::mtu, integer<std::uint32_t>(68, 9216),
-             "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: no more than fits "
-             "buffer.packet_buffer.")
+             "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: 3800, which every "
+             "kernel takes.")
         .at_start();
     rows.key("mac", &P::mac, optional_or(mac(), "auto"),
              "The port's own address; \"auto\": the device's, or one made from the port's index.")

@@ -195,12 +195,13 @@ Diagnosis of_interface(const PortConfig& port, const std::string& name, const Ma
                 {},
                 fmt::format("{} needs {}", port.device, missing),
                 "run as root, or grant it in the unit (AmbientCapabilities=)"};
-    if (is_xdp && card->receive_queues > 1)
+    if (is_xdp && card->receive_queues != port.rx_queues)
         return {Health::wrong,
                 {},
-                fmt::format("{} has {} receive queues, of which an xdp: port has the first alone", name,
-                            card->receive_queues),
-                fmt::format("ethtool -L {} combined 1", name)};
+                fmt::format("{} has {} receive queues, and the port takes the frames of {}", name,
+                            card->receive_queues, port.rx_queues),
+                fmt::format("ethtool -L {} combined {}, or rx_queues = {}", name, port.rx_queues,
+                            card->receive_queues)};
     if (card->mtu < port.mtu)
         return {Health::wrong,
                 {},

@@ -64,7 +64,7 @@ void KernelControl::note_mtu(MirroringSwitch& running, const std::string& port, 
     std::string text = fmt::format("port {}: the MTU of its interface {} is {} now, the port's is {}", port,
                                    link.name, link.mtu, mtu);
     if (link.mtu < mtu)
-        text += fmt::format("; what is longer is lost beyond the port's counters; do: ip link set {} mtu {}",
+        text += fmt::format("; the port loses longer frames, and counts them; do: ip link set {} mtu {}",
                             link.name, mtu);
     running.note("interface_mtu", text);
 }

@@ -32,7 +32,7 @@ std::string back_text(const DevicePort& port, const PortConfig& config) {
     std::string text = fmt::format("its interface {} is back", port.interface_name());
     if (const unsigned mtu = port.interface() ? port.interface()->mtu() : 0; mtu < config.mtu)
         text += fmt::format(
-            "; its MTU is {}, the port's {}: what is longer is lost beyond the port's counters; do: ip "
+            "; its MTU is {}, the port's {}: the port loses longer frames, and counts them; do: ip "
             "link set {} mtu {}",
             mtu, config.mtu, port.interface_name(), config.mtu);
     return text;

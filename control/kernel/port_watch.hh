@@ -22,8 +22,8 @@ struct PortNotice {
 
 class PortWatch {
   public:
-    // How often a device that went is looked for, and an interface after it was refused: a start of
-    // net_af_xdp that fails leaves something behind. How often counters and modules are read.
+    // How often a device that went is looked for, and an interface after it was refused. How often counters
+    // and modules are read.
     static constexpr Duration return_period = seconds(1);
     static constexpr Duration refused_period = seconds(10);
     static constexpr Duration counter_period = seconds(1);

@@ -50,9 +50,6 @@ void check_queues_of(const std::string& name, const PortConfig& port, const Conf
             "write clock = \"real\", or rx_queues = 1", port.place);
         return;
     }
-    if (port.device.starts_with("xdp:"))
-        findings.error("rx-queues-device", path, "an XDP port has one receive queue", "write rx_queues = 1",
-                       port.place);
     if (const std::size_t files = input_files(port.device); files != 0 && files < port.rx_queues)
         findings.error("rx-queues-device", path,
                        fmt::format("{} receive queues, and the device reads {} file{}", port.rx_queues, files,

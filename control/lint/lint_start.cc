@@ -14,28 +14,11 @@ namespace {
 void check_frames(const Config& config, Findings& findings) {
     if (config.clock != ClockKind::real_time)
         return;  // its ports are files, whose frames take several buffers
-    bool buffer_refused = false;
-    for (const auto& [name, port] : config.ports) {
-        const auto refused =
-            refused_frames(parse_device(port.device), port.device, port.mtu, packet_buffer_bytes(config));
-        if (!refused) continue;
-        const std::string wrong = fmt::format("the device {}", refused->wrong);
-        switch (refused->key) {
-            case FramesRefused::Key::mtu:
-                findings.error("device-mtu", port_path(name, "mtu"), wrong, refused->remedy, port.place);
-                break;
-            case FramesRefused::Key::device:
-                findings.error("device-frame", port_path(name, "device"), wrong, refused->remedy, port.place);
-                break;
-            case FramesRefused::Key::packet_buffer:
-                if (!buffer_refused)
-                    findings.error("device-frame", "buffer.packet_buffer",
-                                   fmt::format("the device of port {} {}", name, refused->wrong),
-                                   refused->remedy);
-                buffer_refused = true;
-                break;
-        }
-    }
+    for (const auto& [name, port] : config.ports)
+        if (const auto refused =
+                refused_frames(parse_device(port.device), port.device, packet_buffer_bytes(config)))
+            findings.error("device-frame", port_path(name, "device"),
+                           fmt::format("the device {}", refused->wrong), refused->remedy, port.place);
 }
 
 void check_tables(const Config& config, bool v6, const std::optional<std::uint32_t>& said,

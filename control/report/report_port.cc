@@ -300,6 +300,7 @@ Json port_json(RunningSwitch& running, PortId id) {
         if (!device_of->interface_name().empty()) {
             json["uncut_packets"] = account.uncut;
             json["beyond_mtu_packets"] = account.beyond_mtu;
+            json["refused_packets"] = account.refused;
         }
         json["link_speed_bps"] = std::uint64_t{device_of->link_mbps()} * 1'000'000;
         json["capabilities"] = capabilities_json(device_of->capabilities());

@@ -274,13 +274,7 @@ bool RunningSwitch::wants_short_rounds() const {
                        [](const PortPolicy& port) { return port.punts; });
 }
 
-unsigned RunningSwitch::packets_missing() const {
-    unsigned kept = 0;
-    for (PortId id = 0; id < switch_->port_count(); ++id)
-        kept += switch_->port(id).io->account().kept_at_close;
-    const unsigned missing = own_pool_ ? own_pool_->in_use() : 0;
-    return missing > kept ? missing - kept : 0;
-}
+unsigned RunningSwitch::packets_missing() const { return own_pool_ ? own_pool_->in_use() : 0; }
 
 void RunningSwitch::complain(std::string text) {
     if (!text.empty()) complaints_.push_back(std::move(text));

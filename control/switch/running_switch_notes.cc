@@ -133,7 +133,7 @@ void RunningSwitch::look_at_rings() {
                 fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by "
                             "now; whatever class they were of, they are lost; imissed counts them",
                             names_[id], account.missed - account.uncut));
-        if (account.uncut + account.beyond_mtu != 0) note_interface_frames(id, account);
+        if (account.uncut + account.beyond_mtu + account.refused != 0) note_interface_frames(id, account);
     }
 }
 
@@ -147,6 +147,11 @@ void RunningSwitch::note_interface_frames(PortId id, const PortAccount& account)
                               "its card to cut; they are lost; uncut_packets counts them; do, at the host's "
                               "end of {}: ethtool -K INTERFACE tso off gso off",
                               names_[id], account.uncut, interface));
+    if (account.refused != 0)
+        note_once("frames_refused", id,
+                  fmt::format("port {}: its interface {} had no room for {} frames by now; they are lost; "
+                              "refused_packets counts them; a veth's room is net.core.netdev_max_backlog",
+                              names_[id], interface, account.refused));
     if (account.beyond_mtu != 0)
         note_once("beyond_mtu", id,
                   fmt::format("port {}: {} frames by now were longer than the MTU of its interface lets out; "

@@ -3,11 +3,14 @@
 #include "dataplane/ports/device.hh"
 #include "dataplane/ports/ethdev_port.hh"
 #include "dataplane/ports/kernel/packet_port.hh"
+#include "dataplane/ports/kernel/xdp_port.hh"
 
 namespace sluice {
 
 tl::expected<std::unique_ptr<DevicePort>, std::string> DevicePort::start(DeviceSpec spec) {
-    if (parse_device(spec.device).has("net_af_packet")) return PacketPort::start(std::move(spec));
+    const DeviceText text = parse_device(spec.device);
+    if (text.has("net_af_packet")) return PacketPort::start(std::move(spec));
+    if (text.has("xdp")) return XdpPort::start(std::move(spec));
     return EthdevPort::start(std::move(spec));
 }
 

@@ -3,7 +3,6 @@
 #include <rte_bus.h>
 #include <rte_mempool.h>
 #include <rte_pause.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -90,30 +89,19 @@ tl::expected<std::unique_ptr<EthdevPort>, std::string> EthdevPort::start(Spec sp
 std::string EthdevPort::open_software_device() {
     const std::uint32_t data_bytes = data_bytes_of(spec_.nic.pool);
     const DeviceText text = parse_device(spec_.device);
-    if (const auto refused = refused_frames(text, spec_.device, spec_.nic.mtu, data_bytes))
+    if (const auto refused = refused_frames(text, spec_.device, data_bytes))
         return " " + refused->wrong + "; do: " + refused->remedy;
-    std::string device = spec_.device;
-    if (text.has("xdp")) {
-        auto prepared = Steering::prepare(text.interface);
-        if (!prepared) return ": " + prepared.error();
-        if (steering_) prepared->continue_from(*steering_);
-        steering_ = std::make_unique<Steering>(std::move(*prepared));
-        device = "net_af_xdp_" + text.interface + ",iface=" + text.interface +
-                 ",start_queue=0,queue_count=1,xdp_prog=" + steering_->object_path();
-    }
     const auto mark = Eal::log_mark();
-    if (const int probed = rte_dev_probe(device.c_str()); probed != 0)
+    if (const int probed = rte_dev_probe(spec_.device.c_str()); probed != 0)
         return failed(mark, " does not start", probed);
-    if (rte_eth_dev_get_port_by_name(name_of(device).c_str(), &id_) != 0)
+    if (rte_eth_dev_get_port_by_name(name_of(spec_.device).c_str(), &id_) != 0)
         return failed(mark, " is not an Ethernet device", 0);
     open_ = true;
     interface_ = KernelInterface::named(text.interface);
     can_.receive_ring = can_.transmit_ring = ring_descriptors;
     std::string wrong;
     const int configured = configure(id_, spec_, can_, wrong);
-    const std::string no_maps = steering_ ? steering_->find_maps() : std::string{};
     if (configured != 0) return wrong.empty() ? failed(mark, " does not start", configured) : ": " + wrong;
-    if (!no_maps.empty()) return ": " + no_maps;
     if (interface_ && KernelInterface::is_card(text.interface))
         can_.pfc.why = "made and obeyed by software; whether the card behind " + text.interface +
                        " hands MAC control frames over is not known";
@@ -156,7 +144,6 @@ std::string EthdevPort::open_nic() {
 EthdevPort::~EthdevPort() { close(); }
 
 std::string EthdevPort::close() {
-    if (open_ && steering_) kept_ += 2 * xdp_packets;
     const std::string capture = open_ ? parse_device(spec_.device).tx_pcap : std::string();
     rte_eth_stats sent{};
     if (!capture.empty() && rte_eth_stats_get(id_, &sent) != 0) sent = {};
@@ -207,34 +194,13 @@ void EthdevPort::release() {
     if (!open_) return;
     rte_eth_dev_info info{};
     const bool known = rte_eth_dev_info_get(id_, &info) == 0;
-    if (steering_) free_packets_left();
     close_device();
     // An error here shows when the device is taken again.
     if (known && info.device != nullptr) static_cast<void>(rte_dev_remove(info.device));
-    if (steering_) steering_->let_go();
     interface_.reset();
     link_mbps_ = 0;
     physical_ = {};
     queues_.assign(queues_.size(), {});  // no worker polls them now
-}
-
-// Frees the pool's packets in net_af_xdp's rings. The driver counts from the page in which the pool begins.
-void EthdevPort::free_packets_left() {
-    rte_mempool* pool = spec_.nic.pool;
-    const auto* memory = STAILQ_FIRST(&pool->mem_list);
-    const auto first = reinterpret_cast<std::uintptr_t>(memory->addr);
-    const std::uintptr_t page = first & ~(static_cast<std::uintptr_t>(getpagesize()) - 1);
-    const XdpPackets left = steering_->packets_left();
-    // The kernel may have had one in its hand, for which there was no room in the socket's ring.
-    kept_ +=
-        left.places.empty()
-            ? xdp_packets
-            : xdp_filled - static_cast<std::uint32_t>(std::min<std::size_t>(left.to_receive, xdp_filled));
-    for (const std::uint64_t place : left.places) {
-        auto* packet = reinterpret_cast<Packet*>(page + place + pool->header_size);
-        const auto at = reinterpret_cast<std::uintptr_t>(packet);
-        if (at >= first && at - first < memory->len && packet->pool == pool) rte_pktmbuf_free(packet);
-    }
 }
 
 bool EthdevPort::has_returned() const {
@@ -279,14 +245,13 @@ unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
 std::uint64_t EthdevPort::missed() const {
     rte_eth_stats stats{};
     if (open_ && !is_removed() && rte_eth_stats_get(id_, &stats) == 0)
-        missed_now_ = stats.imissed + stats.rx_nombuf + (steering_ ? steering_->beyond_ring() : 0);
+        missed_now_ = stats.imissed + stats.rx_nombuf;
     return missed_ + missed_now_;
 }
 
 PortAccount EthdevPort::account() const {
     PortAccount account;
     account.missed = missed();
-    account.kept_at_close = kept_;
     return account;
 }
 

@@ -12,16 +12,10 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "dataplane/ports/bpf/steer.hh"
 #include "dataplane/ports/device_port.hh"
 #include "dataplane/ports/ring_size.hh"
 
 namespace sluice {
-
-// Packets that net_af_xdp keeps beside its rings: to be filled by the kernel, and sent but not yet given
-// back.
-constexpr std::uint32_t xdp_filled = 2048;
-constexpr std::uint32_t xdp_packets = 2 * xdp_filled;
 
 class EthdevPort final : public DevicePort {
   public:
@@ -43,8 +37,6 @@ class EthdevPort final : public DevicePort {
     void release() override;
     bool has_returned() const override;
     std::string reopen() override;
-    Steering* steering() override { return steering_.get(); }
-    const Steering* steering() const override { return steering_.get(); }
     MacAddress mac() const override;
     // Stops the device, which gives back the frames it holds.
     std::string close() override;
@@ -55,7 +47,6 @@ class EthdevPort final : public DevicePort {
     std::string open_nic();
     std::uint64_t missed() const;
     void close_device();
-    void free_packets_left();
     void follow();
     void unfollow();
     // DPDK's interrupt thread.
@@ -68,12 +59,8 @@ class EthdevPort final : public DevicePort {
         bool last_burst_was_full = false;  // its poller's
     };
     std::vector<Queue> queues_;
-    bool needs_software_pfc_ = false;  // the card that was here first had it
-    std::string pci_address_;          // empty: no NIC
-    std::unique_ptr<Steering> steering_;
-    // By drivers of devices that are closed, at most: v22.11's net_af_xdp forgets the packets that it gave
-    // the kernel to fill, and those that the kernel has sent meanwhile.
-    std::uint32_t kept_ = 0;
+    bool needs_software_pfc_ = false;       // the card that was here first had it
+    std::string pci_address_;               // empty: no NIC
     std::uint64_t missed_ = 0;              // by devices that are closed
     mutable std::uint64_t missed_now_ = 0;  // by this one, when it was asked last
     PhysicalReader reader_;

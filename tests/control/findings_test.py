@@ -53,7 +53,6 @@ FOUND = {
     "device-file": '[port.p1]\ndevice = "net_pcap0,rx_pcap="\n',
     "device-frame": REAL + '[port.p1]\ndevice = "net_null0,size=2049"\n',
     "device-missing": REAL + PORT,
-    "device-mtu": REAL + '[port.p1]\ndevice = "xdp:eth9"\nmtu = 9100\n',
     "device-twice": '[port.p1]\ndevice = "net_null0"\n[port.p2]\ndevice = "net_null0"\n',
     "ecn-after-pause": '[buffer]\nsize = "4MB"\n[default]\nspeed = "400G"\n[port.p1]\n[port.p2]\n',
     "ecn-max": '[default]\nspeed = "400G"\n[port.p1]\n[port.p2]\n[buffer]\nsize = "8MB"\n',

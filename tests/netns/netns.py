@@ -54,9 +54,10 @@ def main(with_sluicectl=False):
 class Cable:
     """A veth pair whose far end is a raw socket. `own_mac`: the switch's end has the port's, so that its kernel takes its frames."""
 
-    def __init__(self, test, n, mtu=9216, own_mac=False):
+    def __init__(self, test, n, mtu=9216, own_mac=False, queues=None):
         self.n, self.device = n, f"sw{n}"
-        sh("ip", "link", "add", self.device, "type", "veth", "peer", "name", f"host{n}")
+        of = ["numtxqueues", queues, "numrxqueues", queues] if queues else []
+        sh("ip", "link", "add", self.device, *of, "type", "veth", "peer", "name", f"host{n}", *of)
         test.addCleanup(sh, "ip", "link", "delete", self.device)
         for name in (self.device, f"host{n}"):
             # No address of its own: the kernel has nothing to say on this cable.

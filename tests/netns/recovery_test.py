@@ -255,8 +255,8 @@ class Recovery(RecoveryCase):
         warm = None
         for _ in range(CYCLES):
             named("h2", "swp2")
-            then("interface_mtu", "port h2: the MTU of its interface swp2 is 1400 now, the port's is 1500; what is longer is lost beyond "
-                 "the port's counters; do: ip link set swp2 mtu 1500", "swp2 mtu 1400")
+            then("interface_mtu", "port h2: the MTU of its interface swp2 is 1400 now, the port's is 1500; the port loses longer frames, and "
+                 "counts them; do: ip link set swp2 mtu 1500", "swp2 mtu 1400")
             then("interface_mtu", "port h2: the MTU of its interface swp2 is 1500 now, the port's is 1500", "swp2 mtu 1500")
             named("swp2", "h2")
             self.works("h1", "h2")

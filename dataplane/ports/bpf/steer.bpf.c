@@ -18,7 +18,7 @@ struct {
     __uint(max_entries, STEER_MAX_QUEUES);
     __type(key, __u32);
     __type(value, __u32);
-} xsks_map SEC(".maps");
+} sockets SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -181,7 +181,7 @@ int sluice_steer(struct xdp_md* context) {
 
     count(verdict);
     if (!goes_to_switch(verdict)) return XDP_PASS;
-    action = (int)bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_PASS);
+    action = (int)bpf_redirect_map(&sockets, context->rx_queue_index, XDP_PASS);
     if (action != XDP_REDIRECT) count(steer_no_socket);
     return action;
 }

@@ -2,9 +2,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <fcntl.h>
-#include <net/if.h>
-#include <sys/mman.h>
+#include <linux/if_link.h>
+#include <tl/expected.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/ports/bpf/loaded_objects.hh"
-#include "dataplane/ports/bpf/xdp_socket.hh"
+#include "dataplane/base/file_descriptor.hh"
 #include "steer_object.h"  // made by Meson from steer.bpf.c
 
 namespace sluice {
@@ -83,94 +81,84 @@ SteerCounts read_counts(int map) {
     return sums;
 }
 
-tl::expected<Steering, std::string> Steering::prepare(const std::string& interface) {
+void Steering::Close::operator()(bpf_object* object) const { bpf_object__close(object); }
+
+std::string Steering::load(const std::string& interface, int index) {
     silence_libbpf();
-    Steering made;
-    made.interface_ = static_cast<int>(if_nametoindex(interface.c_str()));
-    if (made.interface_ == 0)
-        return tl::unexpected("there is no interface " + interface + "; do: name one that ip link shows");
-    if (std::string error = make_way(interface, made.interface_); !error.empty())
-        return tl::unexpected("interface " + interface + ": " + error);
-    made.object_ = FileDescriptor(memfd_create("sluice_steer", MFD_CLOEXEC));
-    const auto [bytes, size] = steer_object();
-    if (!made.object_ || write(made.object_.get(), bytes, size) != static_cast<ssize_t>(size))
-        return tl::unexpected(because("the steering program cannot be handed to the driver"));
-    made.others_ = xdp_descriptors();
-    return made;
-}
-
-std::string Steering::object_path() const { return "/proc/self/fd/" + std::to_string(object_.get()); }
-
-std::string Steering::find_maps() {
-    drivers_ = xdp_descriptors();
-    std::erase_if(drivers_, [this](int descriptor) { return others_.contains(descriptor); });
-    const auto found = attached_to(interface_);
-    if (!found) return found.error();
-    if (found->id == 0) return "the steering program is not attached";
-    std::vector<std::uint32_t> maps(found->info.nr_map_ids);
-    bpf_prog_info wanted{};
-    wanted.nr_map_ids = static_cast<std::uint32_t>(maps.size());
-    wanted.map_ids = reinterpret_cast<std::uintptr_t>(maps.data());
-    std::uint32_t wanted_size = sizeof wanted;
-    if (bpf_obj_get_info_by_fd(found->program.get(), &wanted, &wanted_size) != 0)
-        return because("the steering program does not tell its maps");
-    for (const std::uint32_t id : maps) {
-        FileDescriptor map(bpf_map_get_fd_by_id(id));
-        bpf_map_info info{};
-        std::uint32_t size = sizeof info;
-        if (!map || bpf_obj_get_info_by_fd(map.get(), &info, &size) != 0) continue;
-        if (std::string_view(info.name) == STEER_LOCAL_MAP)
-            local_ = std::move(map);
-        else if (std::string_view(info.name) == STEER_COUNTER_MAP)
-            counters_ = std::move(map);
+    interface_ = interface;
+    index_ = index;
+    if (std::string error = make_way(interface, index); !error.empty())
+        return "interface " + interface + ": " + error;
+    // Frames of several buffers, where the kernel knows such programs (5.18).
+    for (const std::uint32_t flags : {std::uint32_t{BPF_F_XDP_HAS_FRAGS}, std::uint32_t{0}}) {
+        const auto [bytes, size] = steer_object();
+        object_.reset(bpf_object__open_mem(bytes, size, nullptr));
+        bpf_program* program =
+            object_ ? bpf_object__find_program_by_name(object_.get(), STEER_PROGRAM) : nullptr;
+        if (program == nullptr || bpf_program__set_flags(program, flags) != 0)
+            return because("the steering program cannot be read");
+        if (bpf_object__load(object_.get()) == 0) return {};
     }
-    if (!local_ || !counters_) return "the steering program lacks one of its maps";
-    return {};
+    return because("the kernel does not take the steering program (CAP_BPF, CAP_NET_ADMIN)");
 }
 
-XdpPackets Steering::packets_left() const {
-    for (const int descriptor : drivers_)  // one of them is a socket
-        if (XdpPackets found = packets_in(rings_of(descriptor)); !found.places.empty()) return found;
-    return {};
+int Steering::map(const char* name) const {
+    return object_ ? bpf_object__find_map_fd_by_name(object_.get(), name) : -1;
+}
+
+std::string Steering::listen(std::uint32_t queue, int socket) {
+    if (bpf_map_update_elem(map(STEER_SOCKET_MAP), &queue, &socket, BPF_ANY) == 0) return {};
+    return because("the steering program does not take the socket of queue " + std::to_string(queue));
+}
+
+std::string Steering::attach(unsigned mtu) {
+    const int program = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), STEER_PROGRAM));
+    for (const std::uint32_t mode : {XDP_FLAGS_DRV_MODE, XDP_FLAGS_SKB_MODE}) {
+        native_ = mode == XDP_FLAGS_DRV_MODE;
+        attached_ = bpf_xdp_attach(index_, program, XDP_FLAGS_UPDATE_IF_NOEXIST | mode, nullptr) == 0;
+        if (attached_) return {};
+        if (errno != EOPNOTSUPP) break;
+    }
+    const bool queues = errno == ENOSPC;  // of a veth whose peer sends by more than it has
+    return because("interface " + interface_ + " of MTU " + std::to_string(mtu) + " takes no XDP program") +
+           (queues ? "; do: give both ends of its cable as many queues (numtxqueues 1 numrxqueues 1)"
+                   : "; do: set its MTU to what its driver can do with XDP (ip link set " + interface_ +
+                         " mtu 1500)") +
+           ", or use net_af_packet0,iface=" + interface_;
 }
 
 void Steering::let_go() {
     counted_before_ = counters();
-    local_ = {};
-    counters_ = {};
     known_.clear();
-    close_loaded_objects(drivers_);
-    // A descriptor that the driver has closed may be in use again by now, but hardly for XDP: only control
-    // opens any.
-    const auto open = xdp_descriptors();
-    for (const int descriptor : drivers_)
-        if (open.contains(descriptor)) close(descriptor);
-    drivers_.clear();
-}
-
-std::uint64_t Steering::beyond_ring() const {
-    std::uint64_t count = 0;
-    for (const int socket : drivers_) count += beyond_full_ring(socket);
-    return count;
+    if (attached_) {
+        // Only this program. An interface that has gone has taken it along.
+        bpf_xdp_attach_opts ours{};
+        ours.sz = sizeof ours;
+        ours.old_prog_fd = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), STEER_PROGRAM));
+        static_cast<void>(bpf_xdp_detach(index_, native_ ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE, &ours));
+        attached_ = false;
+    }
+    object_.reset();
 }
 
 std::string Steering::set_local(const std::set<Address>& addresses) {
     if (addresses.size() > STEER_MAX_ADDRESSES)
         return std::to_string(addresses.size()) + " addresses of this machine; the steering program takes " +
                std::to_string(STEER_MAX_ADDRESSES);
-    if (!local_) return {};
+    const int local = map(STEER_LOCAL_MAP);
+    if (local < 0) return {};
     const std::uint8_t present = 1;
     // Remove addresses first: the map may be full.
     for (auto address = known_.begin(); address != known_.end();)
         if (addresses.contains(*address)) {
             ++address;
         } else {
-            bpf_map_delete_elem(local_.get(), address->data());
+            bpf_map_delete_elem(local, address->data());
             address = known_.erase(address);
         }
     for (const Address& address : addresses) {
         if (known_.contains(address)) continue;
-        if (bpf_map_update_elem(local_.get(), address.data(), &present, BPF_ANY) != 0)
+        if (bpf_map_update_elem(local, address.data(), &present, BPF_ANY) != 0)
             return because("the steering program does not take an address");
         known_.insert(address);
     }
@@ -178,7 +166,7 @@ std::string Steering::set_local(const std::set<Address>& addresses) {
 }
 
 SteerCounts Steering::counters() const {
-    SteerCounts sums = read_counts(counters_.get());
+    SteerCounts sums = read_counts(map(STEER_COUNTER_MAP));
     for (std::uint32_t n = 0; n < steer_counters; ++n) sums[n] += counted_before_[n];
     return sums;
 }

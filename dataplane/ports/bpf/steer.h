@@ -29,8 +29,9 @@ struct steer_address {
     unsigned char bytes[16];
 };
 
-/* Names of the maps as the kernel keeps them, at most 15 characters. xsks_map is net_af_xdp's word. */
+/* Names of the maps as the kernel keeps them, at most 15 characters. */
 #define STEER_PROGRAM "sluice_steer"
+#define STEER_SOCKET_MAP "sockets"
 #define STEER_LOCAL_MAP "local_addresses"
 #define STEER_COUNTER_MAP "verdicts"
 

@@ -1,16 +1,16 @@
-// The steering program of an XDP port as the switch sees it: the object that net_af_xdp loads and attaches,
-// and its maps, which the driver does not know. `steer.bpf.c` is the program, `steer.h` their common part.
+// The steering program of an XDP port as the switch sees it: loaded, given its sockets, and attached.
+// `steer.bpf.c` is the program, `steer.h` their common part. Called by control.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
-#include <tl/expected.hpp>
 
-#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/ports/bpf/steer.h"
-#include "dataplane/ports/bpf/xdp_rings.hh"
+
+struct bpf_object;
 
 namespace sluice {
 
@@ -38,44 +38,36 @@ class Steering {
         return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, v4[0], v4[1], v4[2], v4[3]};
     }
 
-    // Makes way at the interface: a program that a killed switch left is taken off; somebody else's is
-    // refused by name. Needs CAP_NET_ADMIN and CAP_BPF.
-    static tl::expected<Steering, std::string> prepare(const std::string& interface);
-
-    // The value of net_af_xdp's argument xdp_prog.
-    std::string object_path() const;
-
-    // The driver has attached the program: finds its maps and the driver's socket, which is the one that came
-    // since `prepare`. An error's text, or empty.
-    std::string find_maps();
-
-    // The interface has gone. Before the driver is closed: where in its UMEM packets begin that it does not
-    // give back.
-    XdpPackets packets_left() const;
-    // After that: closes the program, maps and socket that the driver leaves open. Counters stay.
+    // Makes way at the interface and loads the program: one that a killed switch left is taken off; somebody
+    // else's is refused by name. Needs CAP_NET_ADMIN and CAP_BPF. Here and below an error's text, or empty.
+    std::string load(const std::string& interface, int index);
+    // From when it is attached on, frames of this queue of the interface's go to the socket.
+    std::string listen(std::uint32_t queue, int socket);
+    // By the interface's driver, or where that has no XDP by the kernel in its stead; `mtu`: the interface's.
+    std::string attach(unsigned mtu);
+    bool is_native() const { return native_; }
+    // Takes the program off and closes it with its maps, in any state. Counts stay.
     void let_go();
-    // Continues the counts of another one of the same port.
-    void continue_from(const Steering& before) { counted_before_ = before.counters(); }
 
     // The machine's own addresses from now on; packets to one of them stay with the kernel. At most
-    // STEER_MAX_ADDRESSES. An error's text, or empty. Nothing happens while there is no program.
+    // STEER_MAX_ADDRESSES. Nothing happens while there is no program.
     std::string set_local(const std::set<Address>& addresses);
 
     // Since the port was opened first.
     SteerCounts counters() const;
 
-    // Frames that the driver does not count as missed. While its socket is open, after find_maps.
-    std::uint64_t beyond_ring() const;
-
   private:
-    Steering() = default;
-    int interface_ = 0;
-    FileDescriptor object_;
-    FileDescriptor local_;
-    FileDescriptor counters_;
+    struct Close {
+        void operator()(bpf_object* object) const;
+    };
+    int map(const char* name) const;  // negative: none
+
+    std::string interface_;
+    int index_ = 0;
+    std::unique_ptr<bpf_object, Close> object_;
+    bool attached_ = false;
+    bool native_ = false;
     std::set<Address> known_;
-    std::set<int> others_;   // descriptors that there were before the driver's
-    std::set<int> drivers_;  // its own, of sockets and BPF objects
     SteerCounts counted_before_{};
 };
 

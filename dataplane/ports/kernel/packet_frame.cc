@@ -1,9 +1,7 @@
 #include "dataplane/ports/kernel/packet_frame.hh"
 
 #include <rte_ip.h>
-#include <rte_memcpy.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "dataplane/ports/kernel/packet_socket.hh"
@@ -49,22 +47,6 @@ FrameInSlot frame_in(tpacket2_hdr* slot) {
     if ((slot->tp_status & TP_STATUS_VLAN_VALID) != 0) [[unlikely]]
         bytes = with_tag(bytes, *slot);
     return {bytes, told.gso_type != SegmentHeader::one_segment};
-}
-
-bool fill(Packet* packet, std::span<const std::uint8_t> bytes) {
-    packet->pkt_len = static_cast<std::uint32_t>(bytes.size());
-    for (Packet* segment = packet;;) {
-        const std::size_t count = std::min<std::size_t>(bytes.size(), rte_pktmbuf_tailroom(segment));
-        rte_memcpy(frame_bytes(segment), bytes.data(), count);
-        segment->data_len = static_cast<std::uint16_t>(count);
-        bytes = bytes.subspan(count);
-        if (bytes.empty()) [[likely]]
-            return true;
-        segment->next = rte_pktmbuf_alloc(packet->pool);
-        if (segment->next == nullptr) return false;
-        ++packet->nb_segs;
-        segment = segment->next;
-    }
 }
 
 }  // namespace sluice

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "dataplane/base/packet.hh"
-
 namespace sluice {
 
 struct FrameInSlot {
@@ -17,8 +15,5 @@ struct FrameInSlot {
 
 // Puts what the kernel took out back into the slot's frame, in place.
 FrameInSlot frame_in(tpacket2_hdr* slot);
-
-// Copies a frame into a packet and as many more of its pool as it needs; false when the pool is empty.
-bool fill(Packet* packet, std::span<const std::uint8_t> bytes);
 
 }  // namespace sluice

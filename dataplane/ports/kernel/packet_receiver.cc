@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dataplane/ports/kernel/frame_copy.hh"
 #include "dataplane/ports/kernel/packet_frame.hh"
 
 namespace sluice {
@@ -88,7 +89,7 @@ unsigned PacketReceiver::receive(std::span<Packet*> out, rte_mempool* pool) {
         const FrameInSlot frame = frame_in(slot);
         if (frame.is_uncut) [[unlikely]]
             ++uncut;
-        else if (fill(out[taken], frame.bytes)) [[likely]]
+        else if (FrameCopy(out[taken]).add(frame.bytes)) [[likely]]
             ++taken;
         else
             break;
