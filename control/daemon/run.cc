@@ -131,7 +131,7 @@ class Outside {
             metrics_ = std::move(*metrics);
         }
         if (!options.page.empty()) {
-            auto page = LivePage::open(io_, options.page, api_);
+            auto page = LivePage::open(io_, options.page, {.switches = {{"", &api_}}});
             if (!page) return page.error();
             page_ = std::move(*page);
             complain_as(Priority::info, "page: {}\n", page_->address());
@@ -154,6 +154,11 @@ class Outside {
 
     // The last events before the end.
     void finish() { running_.complain(writer_.finish(running_)); }
+    // The last figures of a run that nobody can change any more.
+    void finish_page() {
+        if (page_)
+            duty("page", [&] { page_->finish([&] { budget_.serve(io_, std::chrono::milliseconds(5)); }); });
+    }
 
     Duties duty;
     Service service;
@@ -245,6 +250,7 @@ std::string run_virtual(StandaloneSwitch& alone, Outside& outside, std::optional
         return signaled == 0;
     });
     if (!ended) alone.running().set_interrupted();
+    outside.finish_page();
     return loop.gave_up();
 }
 

@@ -120,6 +120,12 @@ Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
     return json;
 }
 
+Json make_short_report(RunningSwitch& running) {
+    Switch& device = running.device();
+    return {{"verdict", verdict_json(running, judge_run(running))},
+            {"ledger", ledger_json(running.is_live() ? device.counted() : device.ledger())}};
+}
+
 Json make_report(RunningSwitch& running) {
     Switch& device = running.device();
     Json report;

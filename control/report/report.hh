@@ -9,6 +9,8 @@
 namespace sluice {
 
 nlohmann::ordered_json make_report(RunningSwitch& device);
+// Of the same, `verdict` and `ledger` alone.
+nlohmann::ordered_json make_short_report(RunningSwitch& running);
 nlohmann::ordered_json event_json(const RunningSwitch& running, const SwitchEvent& event);
 
 }  // namespace sluice

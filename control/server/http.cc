@@ -57,9 +57,11 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     }
     bool is_open() const { return stream_.socket().is_open(); }
     void cut() { stream_.close(); }
-    bool hears() const { return listens_ && is_open(); }
+    // Null: it hears nothing.
+    const std::string* channel() const { return listens_ && is_open() ? &channel_ : nullptr; }
+    bool is_told() const { return stays_ && is_open() && (!listens_ || !left_.empty()); }
     void tell(const Text& text) {
-        if (!hears() || !left_.empty()) return;
+        if (!left_.empty()) return;
         text_ = text;
         left_ = *text_;
         guarded([&] { write_news(); });
@@ -86,6 +88,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         else
             reply.status = static_cast<unsigned>(http::status::method_not_allowed);
         stays_ = reply.stays && request.method() == http::verb::get;
+        channel_ = std::move(reply.channel);
         answer_.version(request.version());
         answer_.keep_alive(false);
         answer_.result(reply.status);
@@ -146,6 +149,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     http::response_serializer<Body> serializer_{answer_};
     std::string_view left_;  // of text_, published and not yet written
     bool stays_ = false, listens_ = false;
+    std::string channel_;
     bool has_asked_ = false;
     std::uint64_t last_step_ = 0;
 };
@@ -174,15 +178,25 @@ HttpServer::HttpServer(asio::io_context& io, Answer answer)
 
 void HttpServer::tick() { clients_.tick(std::chrono::steady_clock::now()); }
 
-void HttpServer::publish(const Text& text) {
+void HttpServer::publish(std::string_view channel, const Text& text) {
     for (const auto& each : sessions_)
-        if (const auto session = each.lock()) session->tell(text);
+        if (const auto session = each.lock())
+            if (const std::string* own = session->channel(); own != nullptr && *own == channel)
+                session->tell(text);
 }
 
-bool HttpServer::hears() const {
+std::set<std::string, std::less<>> HttpServer::heard() const {
+    std::set<std::string, std::less<>> channels;
+    for (const auto& each : sessions_)
+        if (const auto session = each.lock())
+            if (const std::string* own = session->channel()) channels.insert(*own);
+    return channels;
+}
+
+bool HttpServer::is_publishing() const {
     return std::any_of(sessions_.begin(), sessions_.end(), [](const auto& each) {
         const auto session = each.lock();
-        return session && session->hears();
+        return session && session->is_told();
     });
 }
 

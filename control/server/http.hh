@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -29,7 +31,8 @@ struct HttpReply {
     unsigned status = 200;
     std::string_view type = "text/plain; charset=utf-8";  // lives as long as the program
     std::shared_ptr<const std::string> text;
-    bool stays = false;  // open for what is published; `text` is the first of it
+    bool stays = false;     // open for what is published; `text` is the first of it
+    std::string channel{};  // of that
 };
 
 class HttpServer {
@@ -45,9 +48,11 @@ class HttpServer {
                                                                        Answer answer);
     // Once a round.
     void tick();
-    // To clients whose answer stays open; `hears` says whether there is one.
-    void publish(const Text& text);
-    bool hears() const;
+    // To clients whose answer stays open for this channel; `heard`: the channels of all of them.
+    void publish(std::string_view channel, const Text& text);
+    std::set<std::string, std::less<>> heard() const;
+    // A client has not taken all of what was published.
+    bool is_publishing() const;
     bool is_loopback() const { return is_loopback_; }
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "control/compile/qos.hh"
+#include "control/config/values.hh"
 #include "control/page/page_files.hh"
 #include "control/report/report.hh"
 #include "control/server/rpc.hh"
@@ -88,7 +90,8 @@ const HttpServer::Text& script() {
     static const HttpServer::Text text = [] {
         std::string all;
         for (const std::string_view file :
-             {page_files::charts_min_js, page_files::dom_js, page_files::chart_js, page_files::live_js})
+             {page_files::charts_min_js, page_files::dom_js, page_files::chart_js, page_files::live_table_js,
+              page_files::switch_js, page_files::fabric_js, page_files::live_js})
             all += file;
         return shared_text(std::move(all));
     }();
@@ -105,8 +108,9 @@ Json page_figures(RunningSwitch& running) {
 }
 
 tl::expected<std::unique_ptr<LivePage>, std::string> LivePage::open(boost::asio::io_context& io,
-                                                                    const std::string& where, Api& api) {
-    std::unique_ptr<LivePage> page(new LivePage(api, where));
+                                                                    const std::string& where,
+                                                                    PageSource source) {
+    std::unique_ptr<LivePage> page(new LivePage(std::move(source), where));
     auto server = HttpServer::open(io, "--page", where, [page = page.get()](const HttpRequest& request) {
         return page->answer(request);
     });
@@ -124,13 +128,43 @@ tl::expected<std::unique_ptr<LivePage>, std::string> LivePage::open(boost::asio:
 
 void LivePage::tick(Clock::time_point now) {
     server_->tick();
-    if (now < next_ || !server_->hears()) return;
-    next_ = now + period;
-    server_->publish(news());
+    if (now < next_) return;
+    for (const std::string& name : server_->heard()) server_->publish(name, news(name));
+    next_ = now + std::max<Clock::duration>(period, 10 * (Clock::now() - now));
 }
 
-HttpServer::Text LivePage::news() {
-    return shared_text("data: " + json_text(page_figures(api_.running())) + "\n\n");
+void LivePage::finish(const std::function<void()>& serve) {
+    constexpr std::chrono::milliseconds patience{500};
+    const auto let_them_read = [&] {
+        const auto end = Clock::now() + patience;
+        while (server_->is_publishing() && Clock::now() < end) serve();
+    };
+    has_ended_ = true;
+    let_them_read();
+    for (const std::string& name : server_->heard()) server_->publish(name, news(name));
+    let_them_read();
+}
+
+Api* LivePage::find(const std::string& name) const {
+    for (const PageSource::Named& each : source_.switches)
+        if (each.name == name) return each.api;
+    return nullptr;
+}
+
+// Of a fabric the empty name is the whole of it.
+HttpServer::Text LivePage::news(const std::string& name) {
+    Api* api = find(name);
+    Json told = api != nullptr ? page_figures(api->running()) : Json{{"fabric", source_.overview()}};
+    if (has_ended_) told["ended"] = true;
+    return shared_text("data: " + json_text(told) + "\n\n");
+}
+
+std::string LivePage::switches() const {
+    Json names = Json::array();
+    for (const PageSource::Named& each : source_.switches)
+        if (!each.name.empty()) names.push_back(each.name);
+    return json_text(Json{{"title", source_.title.empty() ? "Sluice" : source_.title}, {"switches", names}}) +
+           "\n";
 }
 
 bool LivePage::is_for_us(const std::string& host) const {
@@ -139,12 +173,12 @@ bool LivePage::is_for_us(const std::string& host) const {
     return bare == "127.0.0.1" || bare == "localhost" || bare == "[::1]" || where_.starts_with(bare);
 }
 
-std::string LivePage::why(const std::string& query) {
+std::string LivePage::why(Api& api, const std::string& query) {
     Json request = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "why.show"}, {"params", Json::object()}};
     if (const std::string at = parameter(query, "at"); !at.empty()) request["params"]["at"] = at;
     RpcClient client;
     client.author.name = "the page";
-    return answer_line(api_, client, json_text(request)) + "\n";
+    return answer_line(api, client, json_text(request)) + "\n";
 }
 
 HttpReply LivePage::answer(const HttpRequest& request) {
@@ -159,12 +193,17 @@ HttpReply LivePage::answer(const HttpRequest& request) {
     if (path == "/") return {200, "text/html; charset=utf-8", html, false};
     if (path == "/page.css") return {200, "text/css; charset=utf-8", style, false};
     if (path == "/page.js") return {200, "text/javascript; charset=utf-8", script(), false};
-    if (path != "/live" && path != "/why") return refusal(404, "there are /, /live and /why");
+    if (path != "/live" && path != "/why" && path != "/switches")
+        return refusal(404, "there are /, /switches, /live and /why");
     if (!token_.empty() && !is_equal(parameter(query, "token"), token_))
-        return refusal(403,
-                       "the token is missing or wrong; sluiced has said the address with it at its start");
-    if (path == "/live") return {200, "text/event-stream", news(), true};
-    return {200, "application/json", shared_text(why(query)), false};
+        return refusal(403, "the token is missing or wrong; the address with it was said at the start");
+    if (path == "/switches") return {200, "application/json", shared_text(switches()), false};
+    const std::string name = parameter(query, "switch");
+    Api* api = find(name);
+    if (api == nullptr && (!name.empty() || path == "/why"))
+        return refusal(404, "there is no switch " + in_quotes(name) + "; /switches names them");
+    if (path == "/live") return {200, "text/event-stream", news(name), true, name};
+    return {200, "application/json", shared_text(why(*api, query)), false};
 }
 
 }  // namespace sluice

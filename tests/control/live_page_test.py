@@ -6,14 +6,15 @@ Chromium is installed, what a browser makes of it: figures equal to the socket's
 import http.server
 import json
 import re
-import socket
+import signal
 import threading
 import unittest
 
 import control
 import browser
 import loopback
-from control import Case, Running, Switch
+from control import Running, Switch
+from pages import HOSTILE, Pages, free_port
 from waiting import wait_for
 
 CONFIG = """
@@ -49,52 +50,13 @@ stop = "50ms"
 """
 
 
-HOSTILE = "</script><img src=x onerror=window.hit=1>"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-class Page(Case):
+class Page(Pages):
     def page(self, address="127.0.0.1", config=CONFIG):
         self.port = free_port()
         where = f"{address}:{self.port}" if address else str(self.port)
         running = Running(Switch(self, hosts=0), "--page", where, config=config)
-        self.url = re.search(r"page: (\S+)", wait_for(running.said, lambda text: "page: http" in text))[1]
+        self.url = self.address(wait_for(running.said, lambda text: "page: http" in text))
         return running
-
-    def connect(self):
-        client = socket.create_connection(("127.0.0.1", self.port), timeout=control.PATIENCE_S)
-        self.addCleanup(client.close)
-        return client
-
-    def ask(self, target, *, method="GET", host=None, client=None):
-        """(status, {header: value}, body), the connection read to its end."""
-        client = client or self.connect()
-        client.sendall(f"{method} {target} HTTP/1.1\r\nHost: {host or f'127.0.0.1:{self.port}'}\r\n\r\n".encode())
-        data = b""
-        while chunk := client.recv(1 << 16):
-            data += chunk
-        head, _, body = data.partition(b"\r\n\r\n")
-        first, *lines = head.decode().split("\r\n")
-        return int(first.split()[1]), dict(line.split(": ", 1) for line in lines), body
-
-    def listen(self, target="/live"):
-        client = self.connect()
-        client.sendall(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode())
-        reader = client.makefile("rb")
-        while reader.readline().strip():
-            pass
-        return reader
-
-    @staticmethod
-    def next_of(reader):
-        line = reader.readline()
-        reader.readline()
-        assert line.startswith(b"data: "), line
-        return json.loads(line[6:])
 
 
 class Served(Page):
@@ -109,8 +71,27 @@ class Served(Page):
             self.assertEqual(int(headers["Content-Length"]), len(body))
             self.assertIn(part, body)
             self.assertEqual(self.ask(target, method="HEAD")[2], b"")
-        for target, method, status in (("/nothing", "GET", 404), ("/live", "POST", 405), ("/why?" + "a" * 600, "GET", 414)):
+        for target, method, status in (("/nothing", "GET", 404), ("/live?switch=h1", "GET", 404), ("/why?switch=h1", "GET", 404), ("/live", "POST", 405), ("/why?" + "a" * 600, "GET", 414)):
             self.assertEqual(self.ask(target, method=method)[0], status)
+
+    def test_there_is_one_switch_without_a_name(self):
+        self.page()
+        self.assertEqual(json.loads(self.ask("/switches")[2]), {"title": "Sluice", "switches": []})
+
+    def test_a_run_tells_its_last_figures_and_that_it_ends(self):
+        """At its own pace: no client moves this clock."""
+        self.port = free_port()
+        running = Running(Switch(self, hosts=0), "--page", str(self.port), "--duration", "60s", interactive=False, config=CONFIG.replace("50ms", "60s"))
+        reader = self.listen()
+        first, second = self.next_of(reader), self.next_of(reader)
+        running.process.send_signal(signal.SIGINT)
+        while "ended" not in (told := self.next_of(reader)):
+            pass
+        running.process.wait(control.PATIENCE_S)
+        report = json.loads(running.report_path.read_text())
+        self.assertLess(first["report"]["end_ns"], second["report"]["end_ns"])
+        for part in ("end_ns", "verdict", "ports", "pools", "ledger"):
+            self.assertEqual(told["report"][part], report[part], part)
 
     def test_the_figures_are_the_reports(self):
         running = self.page()
@@ -143,7 +124,7 @@ class Served(Page):
         token = re.search(r"\?token=([0-9a-f]{32})$", self.url)[1]
         self.assertEqual(self.ask("/", host="switch.example")[0], 200)
         for query in ("", "?token=", "?token=" + "0" * 32, f"?token={token}0", f"?token={token[:-1]}"):
-            for path in ("/live", "/why"):
+            for path in ("/live", "/why", "/switches"):
                 self.assertEqual(self.ask(path + query)[0], 403, query)
         self.assertEqual(self.ask(f"/why?token={token}", host="switch.example")[0], 200)
         self.assertIn("report", self.next_of(self.listen(f"/live?token={token}")))
@@ -175,12 +156,6 @@ class Served(Page):
 
 @unittest.skipUnless(loopback.LONG and browser.CHROMIUM, "with --long, and where Chromium is installed")
 class Seen(Page):
-    def row(self, tab, table, key):
-        return tab.evaluate(f"[...document.querySelectorAll('#{table} tr[data-key=\"{key}\"] td')].map((cell) => cell.querySelector('data')?.value ?? cell.textContent)")
-
-    def complaints(self, tab):
-        return [each for each in tab.complaints if not each.startswith(f"network: http://127.0.0.1:{self.port}/")]
-
     def test_figures_and_a_storm_without_a_reload(self):
         running = self.page()
         running.ctl("clock run 5ms")
@@ -191,12 +166,12 @@ class Seen(Page):
             row = self.row(tab, "buffer", "h1.3")
             self.assertEqual(row[2:5], [str(group[name]) for name in ("xoff_transitions", "shared_bytes", "shared_watermark_bytes")])
             self.assertEqual(row[6:9], [str(group[name]) for name in ("headroom_watermark_bytes", "headroom_size_bytes", "headroom_overruns")])
-            self.assertEqual(tab.evaluate("document.querySelector('.verdict').textContent"), "lossless: nothing was lost")
+            self.assertEqual(self.verdict(tab), "lossless: nothing was lost")
             tab.evaluate("window.mine = true")
             running.ctl("fault h3 storm_for 10s")
             running.ctl("fault h3 storm_classes [3]")
             running.ctl("clock run 400ms")
-            wait_for(lambda: tab.evaluate("document.querySelector('.verdict').textContent"), lambda text: text.startswith("NOT lossless"))
+            wait_for(lambda: self.verdict(tab), lambda text: text.startswith("NOT lossless"))
             self.assertIn("1", self.row(tab, "watchdog", "h3.3"))
             self.assertTrue(tab.evaluate("window.mine && document.querySelector('#events tbody').textContent.includes('storm')"))
             # Keys alone: to the button, which asks.
@@ -213,7 +188,7 @@ class Seen(Page):
                 for dark in (False, True):
                     tab.open(self.url, dark=dark, width=width)
                     wait_for(lambda: self.row(tab, "ports", "h3"))
-                    self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
+                    self.check_width(tab, width)
             self.assertEqual(self.complaints(tab), [])
 
     def test_a_name_injects_nothing(self):
@@ -226,7 +201,7 @@ class Seen(Page):
         told = json.loads(told)
         told["report"]["verdict"].update(lossless=False, reasons=[HOSTILE])
         told["report"]["events"] = [{"at_ns": 1, "kind": HOSTILE, "text": HOSTILE}]
-        files = {target: self.ask(target) for target in ("/", "/page.js", "/page.css")}
+        files = {target: self.ask(target) for target in ("/", "/page.js", "/page.css", "/switches")}
         files["/live"] = (200, {**files["/"][1], "Content-Type": "text/event-stream"}, f"data: {json.dumps(told)}\n\n".encode())
 
         class Hostile(http.server.BaseHTTPRequestHandler):

@@ -101,7 +101,7 @@ class Browser:
 
     def press(self, key, code=None):
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code or key, windowsVirtualKeyCode={"Tab": 9, "Enter": 13, " ": 32}.get(key, 0),
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code or key, windowsVirtualKeyCode={"Tab": 9, "Enter": 13, " ": 32, "ArrowDown": 40}.get(key, 0),
                       **({"text": "\r"} if key == "Enter" and kind == "keyDown" else {}))
 
     def picture(self, path):

@@ -34,6 +34,8 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
             arguments.out = value;
         } else if (word == "--socket") {
             arguments.sockets = value;
+        } else if (word == "--page") {
+            arguments.page = value;
         } else if (word == "--set") {
             arguments.sets.push_back(value);
         } else if (word == "--seed") {
@@ -83,6 +85,8 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
     if (arguments.threads != 1 && words[0] != "run")
         return tl::unexpected(
             fmt::format("--threads is of run; do: {}", words[0] == "sweep" ? "use --jobs" : "leave it out"));
+    if (!arguments.page.empty() && words[0] != "run")
+        return tl::unexpected(std::string("--page is of run; do: write --html FILE for a page of a file"));
     const bool names_host = words[0] == "why" && words.size() == 3;
     if (names_host) arguments.host = words[2], words.pop_back();
     if (words[0] == "list" && words.size() == 1) return arguments;
@@ -92,6 +96,8 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
     arguments.files.assign(words.begin() + 1, words.end());
     if (words.size() > 2 && !arguments.sockets.empty())
         return tl::unexpected(std::string("--socket wants one file"));
+    if (words.size() > 2 && !arguments.page.empty())
+        return tl::unexpected(std::string("--page wants one file"));
     return arguments;
 }
 

@@ -17,7 +17,7 @@ struct Arguments {
     std::string verb, host, out;
     std::vector<std::string> files;  // at least one, where the verb takes any
     std::vector<std::string> sets;
-    std::string sockets;
+    std::string sockets, page;
     bool force = false, interactive = false;
     std::optional<Duration> duration;
     std::vector<std::string> asserts;  // expressions

@@ -18,7 +18,7 @@ constexpr std::array verbs{
     VerbHelp{"run", "FABRIC.toml...",
              "[--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n[--assert EXPRESSION]... "
              "[--junit FILE] "
-             "[--html FILE] [--force] [--threads N]\n[--socket DIR [--interactive]]",
+             "[--html FILE] [--force] [--threads N]\n[--page [ADDRESS:]PORT] [--socket DIR [--interactive]]",
              "simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
              "shows "
              "where it was paused, DIR/pauses.svg who held whom and when"},
@@ -65,6 +65,9 @@ constexpr std::array options{
     OptionHelp{"--jobs", "N", "lets a sweep run so many of its points at once"},
     OptionHelp{"--shard", "I/N",
                "runs every Nth point of a sweep, from the Ith on; merge puts shards together"},
+    OptionHelp{"--page", "[ADDRESS:]PORT",
+               "serves a live page of the run for a browser, by switch, on 127.0.0.1 unless an address is "
+               "given; its own address is on stderr"},
     OptionHelp{"--socket", "DIR", "makes a control socket for every switch, DIR/NAME.sock, for sluicectl"},
     OptionHelp{"--interactive", "",
                "lets the clock stand still until a client of one of the sockets lets it run"},

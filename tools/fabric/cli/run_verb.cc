@@ -104,6 +104,10 @@ int run_verb(const Arguments& arguments) {
         RunOptions options;
         options.duration = arguments.duration;
         options.sockets = arguments.sockets;
+        options.page = arguments.page;
+        options.on_page = [](const std::string& address) {
+            complain_as(Priority::info, "page: {}\n", address);
+        };
         options.interactive = arguments.interactive;
         options.threads = choice.threads;
         options.series = !arguments.out.empty() || !arguments.html.empty();

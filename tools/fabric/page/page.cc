@@ -2,59 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <utility>
 
+#include "control/page/one_file.hh"
 #include "control/page/page_files.hh"
-#include "control/text/json_text.hh"
 #include "tools/fabric/page/page_files.hh"
-#include "tools/fabric/report/xml_text.hh"
 
 namespace sluice::fabric {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Inside of a script element, where the browser looks for an end tag and for comments.
-std::string script_json(const Json& data) {
-    std::string out;
-    for (const char c : json_text(data)) {
-        if (c == '<')
-            out += "\\u003c";
-        else
-            out += c;
-    }
-    return out;
-}
-
-// `{{NAME}}` for each part, in the template's order; a part is put in as it is.
-std::string fill_template(const std::vector<std::pair<std::string_view, std::string>>& parts) {
-    std::string_view left = page_files::page_html;
-    std::string out;
-    while (true) {
-        const std::size_t open = left.find("{{");
-        if (open == left.npos) return out += left;
-        const std::size_t close = left.find("}}", open);
-        const std::string_view name = left.substr(open + 2, close - open - 2);
-        out += left.substr(0, open);
-        for (const auto& [known, text] : parts)
-            if (known == name) out += text;
-        left.remove_prefix(close + 2);
-    }
-}
-
 std::string page_of(const std::string& title, const std::string& verdict, const Json& data) {
-    std::string script;
-    for (const std::string_view file :
-         {sluice::page_files::dom_js, sluice::page_files::chart_js, page_files::run_js,
-          page_files::run_charts_js, page_files::sweep_js, page_files::main_js})
-        script += file;
-    return fill_template({{"title", xml_text(title)},
-                          {"verdict", xml_text(verdict)},
-                          {"style", std::string(sluice::page_files::page_css)},
-                          {"data", script_json(data)},
-                          {"charts", std::string(sluice::page_files::charts_min_js)},
-                          {"script", std::move(script)}});
+    return one_file_page(title, verdict, data,
+                         {sluice::page_files::dom_js, sluice::page_files::chart_js, page_files::run_js,
+                          page_files::run_charts_js, page_files::sweep_js, page_files::main_js});
 }
 
 Json members(const Json& of, std::initializer_list<const char*> names) {

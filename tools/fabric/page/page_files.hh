@@ -6,7 +6,6 @@
 
 namespace sluice::fabric::page_files {
 
-extern const std::string_view page_html;
 extern const std::string_view run_js, run_charts_js, sweep_js, main_js;
 
 }  // namespace sluice::fabric::page_files

@@ -9,7 +9,7 @@
 
 #include "control/config/values.hh"
 
-#include "tools/fabric/report/xml_text.hh"
+#include "control/text/xml_text.hh"
 
 namespace sluice::fabric {
 namespace {

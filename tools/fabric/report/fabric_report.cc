@@ -156,6 +156,27 @@ Json flows_json(const Fabric& fabric, Time now) {
     return list;
 }
 
+Json events_json(const Fabric& fabric) {
+    Json events = Json::array();
+    for (const FabricEvent& event : fabric.events())
+        events.push_back({{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}});
+    return events;
+}
+
+// What a report begins with.
+Json head_json(const Fabric& fabric, bool interrupted) {
+    Json report;
+    make_room(report, 24);
+    const FabricConfig& file = fabric.plan().file;
+    report["fabric"] = file.file.substr(file.file.rfind('/') + 1);
+    report["name"] = file.scenario.name;
+    report["question"] = file.scenario.question;
+    report["seed"] = file.seed;
+    report["end_ns"] = fabric.now().ps / 1000;
+    report["verdict"] = verdict_json(fabric, interrupted);
+    return report;
+}
+
 }  // namespace
 
 std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric) {
@@ -188,16 +209,23 @@ Json figures_json(Fabric& fabric) {
     return report;
 }
 
+Json make_overview(Fabric& fabric) {
+    Json report = head_json(fabric, false);
+    report["ledger"] = ledger_json(fabric);
+    report["flows"] = flows_json(fabric, fabric.now());
+    report["links"] = links_json(fabric, fabric.now());
+    make_room(report["switches"], fabric.switches().size());
+    for (FabricSwitch& each : fabric.switches()) {
+        Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
+        add_to(one, make_short_report(*each.running));
+        report["switches"][each.plan->name] = std::move(one);
+    }
+    report["events"] = events_json(fabric);
+    return report;
+}
+
 Json make_report(Fabric& fabric, bool interrupted) {
-    Json report;
-    make_room(report, 24);
-    const FabricConfig& file = fabric.plan().file;
-    report["fabric"] = file.file.substr(file.file.rfind('/') + 1);
-    report["name"] = file.scenario.name;
-    report["question"] = file.scenario.question;
-    report["seed"] = file.seed;
-    report["end_ns"] = fabric.now().ps / 1000;
-    report["verdict"] = verdict_json(fabric, interrupted);
+    Json report = head_json(fabric, interrupted);
     add_to(report, figures_json(fabric));
     report["balance"] = balance_json(fabric.plan(), report["links"]);
     report["pauses"] = pauses_json(fabric);
@@ -206,10 +234,7 @@ Json make_report(Fabric& fabric, bool interrupted) {
     report["pause_trees"] = pause_trees_json(fabric);
     report["pause_cycles"] = pause_cycles_json(fabric);
     report["pause_timeline"] = timeline_json(fabric);
-    report["events"] = Json::array();
-    for (const FabricEvent& event : fabric.events())
-        report["events"].push_back(
-            {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}});
+    report["events"] = events_json(fabric);
     return report;
 }
 

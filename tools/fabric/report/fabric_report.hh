@@ -13,6 +13,9 @@ namespace sluice::fabric {
 // Those parts of the report that a phase has, too: ledger, hosts, flows, links, switches.
 nlohmann::ordered_json figures_json(Fabric& fabric);
 nlohmann::ordered_json make_report(Fabric& fabric, bool interrupted);
+// Of a run that goes on, what is cheap to tell: no pauses by their causes, and of switches the tier, the
+// verdict and the ledger alone.
+nlohmann::ordered_json make_overview(Fabric& fabric);
 
 // How long messages took until now, by flow.
 std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric);

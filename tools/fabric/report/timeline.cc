@@ -13,7 +13,7 @@
 #include "tools/fabric/run/fabric.hh"
 #include "tools/fabric/run/pause_words.hh"
 
-#include "tools/fabric/report/xml_text.hh"
+#include "control/text/xml_text.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/text/json_text.hh"
-#include "tools/fabric/report/xml_text.hh"
+#include "control/text/xml_text.hh"
 
 namespace sluice::fabric {
 namespace {

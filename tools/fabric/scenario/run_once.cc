@@ -21,10 +21,12 @@ bool run_through(FabricSockets* sockets, Fabric& fabric, const RunOptions& optio
     constexpr unsigned steps_a_round = 256;
     unsigned steps = 0;
     const auto end = options.duration ? std::optional(Time{} + *options.duration) : std::nullopt;
-    return fabric.loop().run(end, [&] {
+    const bool ended = fabric.loop().run(end, [&] {
         if (sockets != nullptr && ++steps % steps_a_round == 0) sockets->serve(std::chrono::microseconds(0));
         return goes_on();
     });
+    if (sockets != nullptr) sockets->finish();
+    return ended;
 }
 
 // The clock moves when a client says so. Likewise, but a clock that stands still is stopped, not interrupted.
@@ -37,6 +39,12 @@ bool run_interactive(FabricSockets& sockets, const RunOptions& options,
     });
     while (!options.is_stopped()) sockets.serve(std::chrono::milliseconds(20));
     return !interrupted;
+}
+
+// Of the page.
+std::string title_of(const FabricPlan& plan) {
+    const FabricConfig& file = plan.file;
+    return file.scenario.name.empty() ? file.file.substr(file.file.rfind('/') + 1) : file.scenario.name;
 }
 
 // Errors of assertions, on a run in which nothing has happened.
@@ -81,10 +89,12 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
                 fabric.note("command_failed", event.command + ": " + error);
         });
     std::unique_ptr<FabricSockets> sockets;
-    if (!options.sockets.empty()) {
-        auto opened = FabricSockets::open(fabric, options.sockets);
+    if (!options.sockets.empty() || !options.page.empty()) {
+        auto opened = FabricSockets::open(fabric, {options.sockets, options.page, title_of(plan),
+                                                   [&fabric] { return make_overview(fabric); }});
         if (!opened) return no_run(opened.error());
         sockets = std::move(*opened);
+        if (!options.page.empty()) options.on_page(sockets->page_address());
     }
     const bool ended = options.interactive ? run_interactive(*sockets, options, goes_on)
                                            : run_through(sockets.get(), fabric, options, goes_on);

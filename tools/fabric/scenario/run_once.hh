@@ -16,6 +16,8 @@ namespace sluice::fabric {
 
 struct RunOptions {
     std::optional<Duration> duration;
+    std::string page;  // [ADDRESS:]PORT of the live page; empty: none
+    std::function<void(const std::string& address)> on_page = [](const std::string&) {};  // it is there
     std::string sockets;               // folder of the switches' control sockets; empty: none
     bool interactive = false;          // the clock moves when a client of one says so
     unsigned threads = 1;              // those of threads_for

@@ -1,11 +1,11 @@
-#include "tools/fabric/report/xml_text.hh"
+#include "control/text/xml_text.hh"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "control/text/json_text.hh"
 
-namespace sluice::fabric {
+namespace sluice {
 
 std::string xml_text(std::string_view text) {
     std::string utf8;
@@ -34,4 +34,4 @@ std::string xml_text(std::string_view text) {
     return out;
 }
 
-}  // namespace sluice::fabric
+}  // namespace sluice

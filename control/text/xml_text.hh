@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::fabric {
+namespace sluice {
 
 std::string xml_text(std::string_view text);
 
-}  // namespace sluice::fabric
+}  // namespace sluice

@@ -1,0 +1,283 @@
+// A switch as tables and lines: of moments that it tells of while it runs, or of its report after the end. A rate is that of the last ten
+// moments; after the end, the mean of the whole run.
+"use strict";
+
+// `ask(at)`: asks why at a port, "" for all; a promise of sentences. Null: there is nobody to ask, and there is one moment, the end.
+function switch_view(ask) {
+    const kept = 300;    // moments
+    const of_rates = 10;
+    const most_lines = 8;
+    const most_queues = 40;
+    const after = ask === null;
+
+    // --- what was told ---
+    const moments = [];  // {at_ns, report, thresholds}
+    const latest = () => moments[moments.length - 1];
+    // Of a counter at the nth moment, a second; null while there is one moment.
+    const rate_at = (n, get) => {
+        const before = after ? { at_ns: 0 } : moments[Math.max(0, n - of_rates)];
+        const took = moments[n].at_ns - before.at_ns;
+        const [from, to] = [after ? 0 : get(before.report), get(moments[n].report)];
+        return took > 0 && from !== undefined && to !== undefined ? ((to - from) * 1e9) / took : null;
+    };
+    const rate = (get) => rate_at(moments.length - 1, get);
+
+    // --- lines over the last minutes ---
+    // `names`: of lines now; `value(name, n)`: at a moment. `marks`: [{at, name}], thresholds.
+    function lines_over_time(label, format, names, value, marks = () => []) {
+        return chart(label, 260, (colors) => {
+            const shown = names();
+            const times = moments.map((moment) => moment.at_ns);
+            const thresholds = marks();
+            return {
+                ...frame(label, format, colors, [times[0] ?? 0, times[times.length - 1] ?? 1], [...shown, ...thresholds.map(({ name }) => name)]),
+                series: [...shown.map((name, n) => ({ name, type: "line", showSymbol: moments.length < 2, color: color_of(n), lineStyle: { type: dash_of(n), width: 1.6 },
+                    data: moments.map((moment, at) => [moment.at_ns, value(name, at)]) })),
+                ...thresholds.map(({ at, name }) => ({ name, type: "line", showSymbol: false, color: colors.soft, lineStyle: { type: "dashed", width: 1 },
+                    data: [[times[0] ?? 0, at], [times[times.length - 1] ?? 1, at]] }))],
+            };
+        }).box;
+    }
+    function frame(label, format, colors, [from, to], legend) {
+        return {
+            aria: { enabled: true, label: { description: label } },
+            grid: { left: 78, right: 34, top: 34, bottom: 34 },
+            legend: { top: 0, left: 0, textStyle: { color: colors.ink }, data: legend },
+            tooltip: { trigger: "axis", ...tooltip_style(colors), formatter: (hovered) => tip(formats.ns(hovered[0].value[0], 6),
+                hovered.filter((each) => each.value[1] !== null).map((each) => [each.color, each.seriesName, format(each.value[1])])) },
+            xAxis: { type: "value", min: from, max: to, ...axis_style(colors), splitLine: { show: false },
+                axisLabel: { color: colors.soft, formatter: (at) => formats.ns(at, 4), hideOverlap: true } },
+            yAxis: { type: "value", min: 0, ...axis_style(colors), axisLabel: { color: colors.soft, formatter: (at) => format(at) } },
+        };
+    }
+    // After the end the report has no depths over time, but those queues that stood above a threshold, and for how long.
+    function microburst_lines() {
+        return chart("Microbursts over time: the peak of each, from its beginning to its end", 260, (colors) => {
+            const { microbursts, end_ns } = latest().report;
+            const queues = new Map();
+            for (const burst of microbursts) {
+                const name = `${burst.port}.${burst.queue}`;
+                if (!queues.has(name) && queues.size === most_lines) continue;
+                const points = queues.get(name) ?? [];
+                const to = burst.start_ns + burst.length_ns;
+                points.push([burst.start_ns, 0], [burst.start_ns, burst.peak_bytes], [to, burst.peak_bytes], [to, 0], [to, null]);
+                queues.set(name, points);
+            }
+            return {
+                ...frame("Microbursts", formats.bytes, colors, [0, end_ns], [...queues.keys()]),
+                series: [...queues].map(([name, data], n) => ({ name, type: "line", showSymbol: false, color: color_of(n), lineStyle: { type: dash_of(n), width: 1.6 }, data })),
+            };
+        }).box;
+    }
+
+    const each_port = (report) => Object.entries(report.ports).map(([name, port]) => ({ key: name, name, port }));
+    const of_port = (name, get) => (report) => (own(report.ports, name) ? get(report.ports[name]) : undefined);
+    const paused_share = (name, way) => rate(of_port(name, (port) => Math.max(...port.pfc[way]) / 1e9));
+    const worst = (names, value) => names.map((name) => [name, value(name) ?? 0]).sort((a, b) => b[1] - a[1]).filter(([, got]) => got > 0).slice(0, most_lines).map(([name]) => name).sort();
+
+    // Lines of a chart: the largest over all moments, not of the last alone.
+    const largest = (names, value) => worst(names, (name) => Math.max(...moments.map((moment, n) => value(name, n) ?? 0)));
+    const queue_names = () => each_port(latest().report).flatMap(({ name, port }) => port.queues.map((queue, n) => `${name}.${n}`));
+    const queue_at = (name, n) => {
+        const dot = name.lastIndexOf(".");
+        return own(moments[n].report.ports, name.slice(0, dot))?.queues[Number(name.slice(dot + 1))]?.occupancy_bytes ?? null;
+    };
+    const deepest = () => (moments.length > 0 ? largest(queue_names(), queue_at) : []);
+    const share_at = (name, n) => {
+        const [port, way] = [name.slice(0, name.lastIndexOf(" ")), name.endsWith("Tx") ? "tx_paused_ns" : "rx_paused_ns"];
+        const before = moments[Math.max(n - 1, 0)];
+        const took = moments[n].at_ns - before.at_ns;
+        const at = (report) => of_port(port, (of) => Math.max(...of.pfc[way]))(report) ?? 0;
+        return took > 0 ? Math.min(1, Math.max(0, (at(moments[n].report) - at(before.report)) / took)) : 0;
+    };
+    const pausing = () => (moments.length > 0 ? largest(Object.keys(latest().report.ports).flatMap((name) => [`${name} Tx`, `${name} Rx`]), share_at) : []);
+
+    const head = head_of_view();
+    const ports = live_table("Ports", [
+        { head: "Port", get: (row) => row.name },
+        { head: "Link", get: (row) => (row.port.link_up ? "up" : "down"), bad: (row) => !row.port.link_up },
+        { head: "In", number: true, get: (row) => rate(of_port(row.name, (port) => 8 * port.rx.bytes)), show: formats.bps },
+        { head: "Out", number: true, get: (row) => rate(of_port(row.name, (port) => 8 * port.tx.bytes)), show: formats.bps },
+        { head: "Marked", number: true, get: (row) => rate(of_port(row.name, (port) => port.queues.reduce((all, queue) => all + queue.ecn_marked_packets, 0))), show: per_second },
+        { head: "CNPs out", number: true, get: (row) => rate(of_port(row.name, (port) => port.cnp_sent_packets)), show: per_second },
+        { head: "Dropped", number: true, get: (row) => sum(row.port.drops), bad: (row) => sum(row.port.lossless_drops) > 0 },
+        { head: "We pause it", number: true, get: (row) => paused_share(row.name, "tx_paused_ns"), show: percent },
+        { head: "It pauses us", number: true, get: (row) => paused_share(row.name, "rx_paused_ns"), show: percent, bad: (row) => paused_share(row.name, "rx_paused_ns") > 0.1 },
+        { head: "Flaps", number: true, get: (row) => row.port.flaps },
+    ]);
+    const queues = live_table("Queues that were used, the deepest first: totals since the start", [
+        { head: "Queue", get: (row) => row.key },
+        { head: "Now", number: true, get: (row) => row.queue.occupancy_bytes, show: formats.bytes },
+        { head: "Deepest", number: true, get: (row) => row.queue.watermark_bytes, show: formats.bytes },
+        { head: "Sent", number: true, get: (row) => row.queue.tx_packets },
+        { head: "Marked", number: true, get: (row) => row.queue.ecn_marked_packets },
+        { head: "Dropped", number: true, get: (row) => row.queue.dropped_packets, bad: (row) => row.queue.dropped_packets > 0 },
+        { head: "Wait, median", number: true, get: (row) => row.queue.latency_ns.p50, show: formats.ns },
+        { head: "99 %", number: true, get: (row) => row.queue.latency_ns.p99, show: formats.ns },
+        { head: "longest", number: true, get: (row) => row.queue.latency_ns.max, show: formats.ns },
+    ]);
+    const pauses = live_table("Pauses by port and priority since the start", [
+        { head: "Port", get: (row) => row.key },
+        { head: "We paused it", number: true, get: (row) => row.pfc.tx_paused_ns[row.n], show: formats.ns },
+        { head: "of the time", number: true, get: (row) => row.pfc.tx_paused_ns[row.n] / Math.max(row.end_ns, 1), show: percent },
+        { head: "XOFF out", number: true, get: (row) => row.pfc.tx_xoff[row.n] },
+        { head: "It paused us", number: true, get: (row) => row.pfc.rx_paused_ns[row.n], show: formats.ns },
+        { head: "of the time", number: true, get: (row) => row.pfc.rx_paused_ns[row.n] / Math.max(row.end_ns, 1), show: percent },
+        { head: "XOFF in", number: true, get: (row) => row.pfc.rx_xoff[row.n] },
+    ]);
+    const pools = live_table("Buffer: what pools share, and headroom", [
+        { head: "Pool", get: (row) => row.name },
+        { head: "In use", number: true, get: (row) => row.pool.used_bytes, show: formats.bytes },
+        { head: "of", number: true, get: (row) => row.pool.shared_bytes, show: formats.bytes },
+        { head: "", get: (row) => bar(row.pool.used_bytes, row.pool.shared_bytes, row.pool.used_bytes > 0.9 * row.pool.shared_bytes) },
+        { head: "Highest", number: true, get: (row) => row.pool.watermark_bytes, show: formats.bytes },
+        { head: "Headroom in use", number: true, get: (row) => row.pool.headroom_used_bytes, show: formats.bytes },
+        { head: "of", number: true, get: (row) => row.pool.headroom_size_bytes, show: formats.bytes },
+    ]);
+    const groups = live_table("Lossless priority groups", [
+        { head: "Group", get: (row) => row.key },
+        { head: "Paused now", get: (row) => (row.group.xoff ? "yes" : "no"), bad: (row) => row.group.xoff },
+        { head: "XOFF", number: true, get: (row) => row.group.xoff_transitions },
+        { head: "Shared", number: true, get: (row) => row.group.shared_bytes, show: formats.bytes },
+        { head: "Highest", number: true, get: (row) => row.group.shared_watermark_bytes, show: formats.bytes },
+        { head: "Headroom", get: (row) => bar(row.group.headroom_watermark_bytes, row.group.headroom_size_bytes, row.group.headroom_watermark_bytes > 0.8 * row.group.headroom_size_bytes) },
+        { head: "at most", number: true, get: (row) => row.group.headroom_watermark_bytes, show: formats.bytes },
+        { head: "of", number: true, get: (row) => row.group.headroom_size_bytes, show: formats.bytes },
+        { head: "Overruns", number: true, get: (row) => row.group.headroom_overruns, bad: (row) => row.group.headroom_overruns > 0 },
+    ]);
+    const watchdog = live_table("PFC watchdog", [
+        { head: "Queue", get: (row) => row.key },
+        { head: "State", get: (row) => row.queue.state, bad: (row) => row.queue.detected > row.queue.restored },
+        { head: "Action", get: (row) => row.queue.action },
+        { head: "Storms", number: true, get: (row) => row.queue.detected },
+        { head: "Restored", number: true, get: (row) => row.queue.restored },
+        { head: "Dropped", number: true, get: (row) => row.queue.total_dropped },
+        { head: "Passed", number: true, get: (row) => row.queue.total_passed },
+    ]);
+    const ecmp = live_table("ECMP: what took which member since the start", [
+        { head: "Group", get: (row) => row.group },
+        { head: "Member", get: (row) => row.member },
+        { head: "Packets", number: true, get: (row) => row.packets },
+        { head: "Share", number: true, get: (row) => row.share, show: percent },
+    ]);
+    const events = events_table();
+
+    // --- why ---
+    const answer = element("ul", { class: "answer", "aria-live": "polite" });
+    const which = element("select", {});
+    const answer_with = (sentences) => answer.replaceChildren(...sentences.map((text) => element("li", {}, text)));
+    const ask_now = async () => {
+        answer.replaceChildren(element("li", { class: "note" }, "asking"));
+        try {
+            const sentences = await ask(which.value);
+            answer_with(sentences.length > 0 ? sentences : ["nothing was paused, dropped or held there"]);
+        } catch (error) {
+            answer.replaceChildren(element("li", { class: "false" }, `the switch does not answer: ${error.message}`));
+        }
+    };
+    const offer_ports = (names) => {
+        const known = [...which.options].map((option) => option.value).join(" ");
+        if (known === ["", ...names].join(" ")) return;
+        const chosen = which.value;
+        which.replaceChildren(element("option", { value: "" }, "all ports"), ...names.map((name) => element("option", { value: name }, name)));
+        which.value = names.includes(chosen) ? chosen : "";
+    };
+
+    // What has happened in it: sent, held or dropped something.
+    const queue_rows = (report) => each_port(report)
+        .flatMap(({ name, port }) => port.queues.map((queue, n) => ({ key: `${name}.${n}`, queue })))
+        .filter(({ queue }) => queue.tx_packets > 0 || queue.dropped_packets > 0 || queue.watermark_bytes > 0)
+        .sort((a, b) => b.queue.watermark_bytes - a.queue.watermark_bytes || b.queue.tx_packets - a.queue.tx_packets).slice(0, most_queues);
+    const pause_rows = ({ end_ns, ...report }) => each_port(report).flatMap(({ name, port: { pfc } }) =>
+        pfc.tx_xoff.map((_, n) => ({ key: `${name}.${n}`, pfc, n, end_ns }))
+            .filter(({ n }) => pfc.tx_xoff[n] > 0 || pfc.rx_xoff[n] > 0 || pfc.tx_paused_ns[n] > 0 || pfc.rx_paused_ns[n] > 0));
+
+    function show() {
+        const { report } = latest();
+        head.show(report.verdict, [["clock", `${report.clock}, ${formats.ns(report.end_ns, 6)}`], ["lossless packets", count(report.verdict.lossless_packets)],
+            ["in", count(report.ledger.rx)], ["out", count(report.ledger.tx)], ["dropped", count(report.ledger.dropped)], ["queued", count(report.ledger.queued)]]);
+        const span = formats.ns(report.end_ns - moments[Math.max(0, moments.length - 1 - of_rates)].at_ns);
+        ports.title.textContent = after ? `Ports: rates are means of the whole run of ${formats.ns(report.end_ns)}`
+            : moments.length < 2 ? "Ports: totals since the start; rates come with the clock" : `Ports: rates of the last ${span} of the switch's clock, totals since the start`;
+        ports.update(each_port(report));
+        queues.update(queue_rows(report));
+        pauses.update(pause_rows(report));
+        pools.update(Object.entries(report.pools).map(([name, pool]) => ({ key: name, name, pool })));
+        groups.update(each_port(report).flatMap(({ name, port }) => port.priority_groups.map((group, n) => ({ key: `${name}.${n}`, group })).filter(({ group }) => group.lossless)));
+        watchdog.update(report.watchdog.map((queue) => ({ key: `${queue.port}.${queue.queue}`, queue })));
+        ecmp.update(Object.entries(report.ecmp).flatMap(([group, { members }]) => {
+            const all = members.reduce((total, member) => total + member.packets, 0);
+            return members.map((member, n) => ({ key: `${group} ${n}`, group, member: `${member.via} at ${member.port}`, packets: member.packets, share: all > 0 ? member.packets / all : 0 }));
+        }));
+        events.update(event_rows(report.events, after ? 1000 : 30));
+        if (after) answer_with(report.decisions.why?.map((each) => each.sentence) ?? []);
+        else offer_ports(Object.keys(report.ports));
+        if (after) for (const note of notes) note.hidden = !note.holds(report);
+        draw_all();
+    }
+
+    function take({ report, thresholds }) {
+        if (moments.length > 0 && report.end_ns < latest().at_ns) moments.length = 0;  // another switch
+        if (moments.length > 0 && report.end_ns === latest().at_ns) moments.pop();     // a clock that stands
+        moments.push({ at_ns: report.end_ns, report, thresholds });
+        if (moments.length > kept) moments.shift();
+    }
+
+    const marks = () => {
+        if (moments.length === 0) return [];
+        const values = new Map();
+        for (const name of deepest()) {
+            const dot = name.lastIndexOf(".");
+            const curve = own(own(latest().thresholds, name.slice(0, dot)), name.slice(dot + 1));
+            if (curve) { values.set(curve.min_bytes, "marks begin"); values.set(curve.max_bytes, "all is marked"); }
+        }
+        return [...values].slice(0, 4).map(([at, name]) => ({ at, name: `${name} at ${formats.bytes(at)}` }));
+    };
+    // A sentence that stands while it holds of the report.
+    const notes = [];
+    const note_if = (holds, text) => {
+        const made = element("p", { class: "note" }, text);
+        made.holds = holds;
+        notes.push(made);
+        return made;
+    };
+    const has_bursts = (report) => report.microbursts.length > 0;
+    const burst_lines = () => {
+        const box = microburst_lines();
+        box.holds = has_bursts;
+        notes.push(box);
+        return box;
+    };
+    const has_answers = (report) => (report.decisions.why?.length ?? 0) > 0;
+
+    const root = element("div", { class: "view" }, head.nodes);
+    root.append(
+        section("ports", "Ports", ...ports.nodes),
+        section("queues", "Queues", after ? [
+            note_if(has_bursts, "Microbursts: as high as the peak of each and as long as its queue stood above the threshold. The report has no other depths over time, and no curve of marking."),
+            note_if((report) => !has_bursts(report), "No queue stood above the threshold of microbursts. A report has no other depths over time, and no curve of marking: sluiced --trace writes them, and tools/picture draws them."),
+            burst_lines(),
+        ] : [
+            element("p", { class: "note" }, "The deepest of what was told, and where marking begins and is complete."),
+            lines_over_time("Depth of the deepest queues over time", formats.bytes, deepest, queue_at, marks),
+        ], ...queues.nodes),
+        section("pauses", "Pauses", after ? element("p", { class: "note" }, "A report has the sums of pauses, not when each was.") : [
+            element("p", { class: "note" }, "Share of time: Tx, we pause the peer; Rx, the peer pauses us."),
+            lines_over_time("Share of time paused", percent, pausing, share_at),
+        ], ...pauses.nodes),
+        section("buffer", "Buffer", ...pools.nodes, ...groups.nodes),
+        section("watchdog", "Watchdog", ...watchdog.nodes),
+        section("ecmp", "ECMP", ...ecmp.nodes),
+        section("why", "Why", after ? note_if((report) => !has_answers(report), "The report has no answers: the switch ran without decisions. A switch that runs answers sluicectl why.")
+            : element("div", { class: "controls" }, element("label", {}, "At ", which), element("button", { type: "button", onclick: ask_now }, "Ask")), answer),
+        section("events", "Events", ...events.nodes));
+    head.facts.after(contents(root));
+    // `wait`: for another switch, of which nothing is known yet.
+    const wait = (text) => {
+        moments.length = 0;
+        head.wait(text);
+        answer.replaceChildren();
+        for (const each of [ports, queues, pauses, pools, groups, watchdog, ecmp, events]) each.update([]);
+    };
+    return { root, take, show, wait, has_data: () => moments.length > 0 };
+}
