@@ -22,6 +22,7 @@
 #include "control/daemon/headroom_verb.hh"
 #include "control/daemon/man_pages.hh"
 #include "control/daemon/options.hh"
+#include "control/daemon/page_verb.hh"
 #include "control/daemon/run.hh"
 #include "control/doctor/doctor.hh"
 #include "control/lint/judge.hh"
@@ -201,12 +202,25 @@ int doctor_verb(const Words& words) {
     return is_wrong(found) ? exit_configuration : exit_done;
 }
 
+int page_verb(const Words& words) {
+    if (words == Words{"--help"}) return say("usage: {}\n", page_synopsis), exit_done;
+    const auto said = page_words(words);
+    if (!said) {
+        complain("sluiced page: {}\nusage: {}\n", said.error(), page_synopsis);
+        return exit_configuration;
+    }
+    const std::string error = write_page(*said);
+    if (!error.empty()) return complain("sluiced page: {}\n", error), exit_failed;
+    return say("{}\n", said->output), exit_done;
+}
+
 // The verbs, which look and run no switch. Nothing where the first word is none.
 std::optional<int> run_verb(const Words& words) {
     if (words.empty()) return std::nullopt;
     const Words rest(words.begin() + 1, words.end());
     if (words[0] == "headroom") return headroom_verb(rest);
     if (words[0] == "doctor") return doctor_verb(rest);
+    if (words[0] == "page") return page_verb(rest);
     return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include "control/config/schema_man.hh"
 #include "control/daemon/headroom_verb.hh"
 #include "control/daemon/options.hh"
+#include "control/daemon/page_verb.hh"
 
 namespace sluice {
 namespace {
@@ -27,6 +28,10 @@ constexpr std::string_view doctor_description =
     "capabilities, network cards; with a configuration also what of it is wrong for each port, and the "
     "command that mends it. It needs no privileges and changes nothing; its exit status is 2 when the "
     "configuration could not run.";
+
+constexpr std::string_view page_description =
+    "sluiced page makes one HTML file of a report that sluiced --report or sluice-fabric run has written, a "
+    "fabric's by switch: the page of --page after the end. It needs neither a server nor the network.";
 
 constexpr std::string_view signals =
     "SIGTERM and SIGINT let what is queued leave, release every peer that is held paused, and end; a second "
@@ -91,8 +96,8 @@ constexpr std::string_view example =
 std::string sluiced_man_page() {
     ManPage page("sluiced", '8', "a lossless Ethernet switch", SLUICE_VERSION);
     page.heading("SYNOPSIS")
-        .lines(fmt::format("sluiced --config FILE [OPTION...]\n{}\nsluiced doctor [--config FILE]",
-                           headroom_synopsis));
+        .lines(fmt::format("sluiced --config FILE [OPTION...]\n{}\nsluiced doctor [--config FILE]\n{}",
+                           headroom_synopsis, page_synopsis));
     page.heading("DESCRIPTION").paragraph(description);
     page.heading("OPTIONS");
     for (const OptionHelp& option : option_help())
@@ -101,6 +106,7 @@ std::string sluiced_man_page() {
     for (const OptionHelp& option : headroom_option_help())
         page.entry(fmt::format("--{}", option.name), option.argument, option.sentence);
     page.heading("DOCTOR").paragraph(doctor_description);
+    page.heading("PAGE").paragraph(page_description);
     page.heading("EXIT STATUS").paragraph(exit_status_text());
     page.heading("SIGNALS").paragraph(signals);
     page.heading("SERVICE").paragraph(service).paragraph(manager);

@@ -170,7 +170,7 @@ std::string usage_text() {
     constexpr std::size_t width = 100;
     std::string out =
         "usage: sluiced --config FILE [OPTION...]\n       sluiced headroom --speed RATE [OPTION...]\n       "
-        "sluiced doctor [--config FILE]\n\n";
+        "sluiced doctor [--config FILE]\n       sluiced page REPORT.json [--output FILE.html]\n\n";
     for (const Option& option : all_options)
         out += fmt::format("  {:<{}}{}\n", with_argument(option), indent - 2,
                            wrapped(option.sentence, indent, width));

@@ -1,0 +1,300 @@
+#!/usr/bin/python3
+"""`sluiced page`: one file that shows a report, a switch's or a fabric's by switch; what is no report is refused, with its place. With --long,
+where Chromium is installed, what a browser makes of it.
+"""
+
+import copy
+import html.parser
+import json
+import re
+import unittest
+
+import control
+import browser
+import loopback
+from control import Programs, Switch
+from fabric_page_test import FABRIC, NAMES
+from live_page_test import CONFIG
+from pages import HOSTILE, Pages
+
+DONE, FAILED, USAGE = 0, 1, 2
+
+
+class Reader(html.parser.HTMLParser):
+    """The elements of a page, and the text of its scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.inside, self.title = [], [], "", ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag
+        self.tags.append((tag, dict(attributes)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data):
+        if self.inside == "script":
+            self.scripts[-1] += data
+        elif self.inside == "title":
+            self.title += data
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+
+def leaves(of, path=()):
+    if isinstance(of, (dict, list)) and of:
+        for key, value in of.items() if isinstance(of, dict) else enumerate(of):
+            yield from leaves(value, (*path, key))
+    else:
+        yield path, of
+
+
+def at(of, path):
+    for key in path:
+        of = of[key]
+    return of
+
+
+class Page(Pages):
+    port = 0  # nothing is served
+
+    @classmethod
+    def setUpClass(cls):
+        cls.reports = {}
+
+    def setUp(self):
+        self.folder = Switch(self, hosts=0).folder
+
+    def report(self, kind="switch"):
+        """Its path. A fresh copy, of a run made once."""
+        if kind not in self.reports:
+            config = self.folder / f"{kind}.toml"
+            if kind == "switch":
+                config.write_text(CONFIG.replace("50ms", "5ms"))
+                words = [Programs.sluiced, "--config", config, "--report", self.folder / "made.json"]
+            else:
+                config.write_text(FABRIC.replace("{stop}", "3ms"))
+                words = [Programs.sluiced.parent / "tools" / "fabric" / "sluice-fabric", "run", config, "--out", self.folder / "out"]
+            done = loopback.run(words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.reports[kind] = (self.folder / ("made.json" if kind == "switch" else "out/report.json")).read_text()
+        path = self.folder / f"{kind}.json"
+        path.write_text(self.reports[kind])
+        return path
+
+    def page(self, path, *words, status=DONE):
+        done = loopback.run([Programs.sluiced, "page", path, *words])
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+
+class Files(Page):
+    def test_it_is_one_file_that_asks_nobody_and_has_the_reports_figures(self):
+        for kind in ("switch", "fabric"):
+            path = self.report(kind)
+            self.assertEqual(self.page(path).stdout, f"{self.folder / kind}.html\n")
+            text = (self.folder / f"{kind}.html").read_text()
+            reader = Reader(text)
+            for tag, attributes in reader.tags:
+                self.assertNotIn(tag, ("img", "link", "iframe", "base", "form"))
+                self.assertFalse({"src", "href", "style", "onerror"} & set(attributes), (tag, attributes))
+            policy = next(attributes["content"] for _, attributes in reader.tags if attributes.get("http-equiv") == "Content-Security-Policy")
+            self.assertIn("default-src 'none'", policy)
+            self.assertNotIn("connect-src", policy)
+            self.assertNotIn(str(self.folder), text)
+            report, data = json.loads(path.read_text()), json.loads(reader.scripts[0])
+            parts = {"report": report} if kind == "switch" else {"fabric": report, "switches": report["switches"]}
+            for part, whole in parts.items():
+                told = list(leaves(data[part]))
+                self.assertGreater(len(told), 100)
+                for where, value in told:
+                    self.assertEqual(at(whole, where), value, where)
+            if kind == "fabric":
+                self.assertEqual((list(data["switches"]), data["name"], reader.title), (NAMES, "a slow <host>", "a slow <host>"))
+            self.page(path, "--output", self.folder / "again.html")
+            self.assertEqual((self.folder / "again.html").read_text(), text)
+
+    def test_what_a_running_switch_shows_is_a_report_too(self):
+        running = control.Running(Switch(self, hosts=0), config=CONFIG)
+        running.ctl("clock run 1ms")
+        path = self.folder / "live.json"
+        path.write_text(running.ctl("--json", "stats", "show"))
+        self.page(path)
+
+    def test_usage(self):
+        path = self.report()
+        for words, said in (([], "it wants a report"), ([path, path], "it wants one report"), ([path, "--output"], "--output wants a file"), ([path, "--out", "x"], "is no option"),
+                            ([path, "--output", path], "is the report itself")):
+            done = loopback.run([Programs.sluiced, "page", *words])
+            self.assertEqual((done.returncode, said in done.stderr, "usage: sluiced page" in done.stderr), (USAGE, True, True), words)
+        self.assertIn("usage: sluiced page", loopback.run([Programs.sluiced, "page", "--help"]).stdout)
+        for words, said in (([self.folder / "nowhere.json"], "the report cannot be read: No such file"), ([self.folder], "cannot be read: Is a directory"),
+                            ([path, "--output", self.folder / "no" / "page.html"], "No such file")):
+            self.assertIn(said, self.page(*words, status=FAILED).stderr)
+
+
+class Refused(Page):
+    def refused(self, text):
+        path = self.folder / "bad.json"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        said = self.page(path, status=FAILED).stderr
+        self.assertTrue(said.startswith(f"sluiced page: {path}: "), said)
+        self.assertLess(len(said), 500 + len(str(path)))
+        self.assertFalse((self.folder / "bad.html").exists())
+        return said
+
+    def test_what_is_no_json_or_no_report(self):
+        whole = self.report().read_text()
+        for text, said in (("", "line 1, column 1: it is no JSON"), ('{"ports":\n  x}', "line 2, column 3: it is no JSON"), (whole[:-50], "it is no JSON"), (whole + "}", "it is no JSON"),
+                           (b"\xff\xfe\x00", "line 1, column 1: it is no JSON"), (b'{"ports": {"\xff": 1}}', "it is no JSON"),
+                           ("7", "neither ports nor switches"), ("[]", "neither ports nor switches"), ("null", "neither ports nor switches"), ("{}", "neither ports nor switches"),
+                           ('{"ports": {}}', "'verdict' is missing"), ('{"switches": 7}', "'verdict' is missing"),
+                           ("[" * 100_000, "more than 32 levels"), ("[" * 100_000 + "]" * 100_000, "more than 32 levels"), ('{"a":' * 50 + "1" + "}" * 50, "more than 32 levels"),
+                           (whole.replace('"end_ns": ', '"end_ns": 1e999, "x": ', 1), "numbers is too large")):
+            self.assertIn(said.replace("'", '"'), self.refused(text), text[:50])
+
+    def test_every_part_that_is_missing_or_of_another_kind(self):
+        """Of each kind of leaf one, by the data of the page."""
+        for kind in ("switch", "fabric"):
+            path = self.report(kind)
+            self.page(path)
+            data = json.loads(Reader((self.folder / f"{kind}.html").read_text()).scripts[0])
+            part, whole = ("report" if kind == "switch" else "fabric"), json.loads(path.read_text())
+            seen, tried = set(), 0
+            for where, value in leaves(data[part]):
+                shape = tuple("#" if isinstance(key, int) else "*" if n == 1 and where[0] in ("ports", "pools", "links", "switches") else key for n, key in enumerate(where))
+                if shape in seen or not isinstance(at(whole, where), type(value)):
+                    continue
+                seen.add(shape)
+                for wrong in ([], {"a": HOSTILE}, HOSTILE if not isinstance(value, str) else 7):
+                    if wrong == value or (value == [] and wrong == []):
+                        continue
+                    bad = copy.deepcopy(whole)
+                    at(bad, where[:-1])[where[-1]] = wrong
+                    self.assertIn('"' + ".".join(map(str, where)), self.refused(json.dumps(bad)).replace("\\", ""))
+                    tried += 1
+                    break
+                if isinstance(where[-1], str) and shape[-1] != "*" and where[-2:-1] not in (("drops",), ("lossless_drops",), ("paused_ns",)):
+                    bad = copy.deepcopy(whole)
+                    del at(bad, where[:-1])[where[-1]]
+                    self.assertIn(" is missing", self.refused(json.dumps(bad)))
+            self.assertGreater(tried, 30)
+
+    def test_a_switch_of_a_fabric_is_named(self):
+        report = json.loads(self.report("fabric").read_text())
+        report["switches"]["spine1"]["pools"] = []
+        self.assertIn('switch "spine1": "pools" is a list, not an object', self.refused(json.dumps(report)))
+
+    def test_a_name_does_not_reach_the_terminal(self):
+        report = json.loads(self.report().read_text())
+        report["ports"]["\x1b[31m" + "x" * 10_000] = 7
+        said = self.refused(json.dumps(report))
+        self.assertNotIn("\x1b", said)
+
+
+def hostile(report):
+    """With names and texts that are HTML, all of them the same."""
+    text = json.dumps(report)
+    for name in ("h1", "lossless", "drop", "operational", "leaf1", "in", "a slow <host>"):
+        text = text.replace(f'"{name}": {{', json.dumps(HOSTILE) + ": {").replace(f': "{name}"', f": {json.dumps(HOSTILE)}")
+    report = json.loads(text)
+    report["verdict"]["lossless"] = False
+    report["verdict"]["reasons"] = [HOSTILE]
+    report["events"] = [{"at_ns": 1, "kind": HOSTILE, "text": HOSTILE}]
+    return report
+
+
+class Hostile(Page):
+    def test_a_name_ends_no_script(self):
+        for kind in ("switch", "fabric"):
+            path = self.report(kind)
+            path.write_text(json.dumps(hostile(json.loads(path.read_text()))))
+            self.page(path)
+            text = (self.folder / f"{kind}.html").read_text()
+            self.assertNotIn("<img", text)
+            self.assertEqual(len(re.findall("</script>", text)), 3)
+            self.assertIn("\\u003cimg", text)
+
+
+@unittest.skipUnless(loopback.LONG and browser.CHROMIUM, "with --long, and where Chromium is installed")
+class Seen(Page):
+    def opened(self, path):
+        tab = browser.Browser()
+        self.addCleanup(tab.__exit__)
+        tab.open(path)
+        self.assertEqual(tab.evaluate("document.documentElement.dataset.ready"), "true", tab.complaints)
+        return tab
+
+    def check_switch(self, tab, report, name):
+        port = report["ports"][name]
+        self.assertEqual(self.row(tab, "ports", name)[6], str(sum(port["drops"].values())))
+        self.assertAlmostEqual(float(self.row(tab, "ports", name)[2]), port["rx"]["bytes"] * 8e9 / report["end_ns"], delta=1)
+        group = port["priority_groups"][3]
+        self.assertEqual(self.row(tab, "buffer", f"{name}.3")[2:5], [str(group[figure]) for figure in ("xoff_transitions", "shared_bytes", "shared_watermark_bytes")])
+        self.assertEqual(self.row(tab, "pauses", f"{name}.3")[1:2], [str(paused)] if (paused := port["pfc"]["tx_paused_ns"][3]) else [])
+        queue = port["queues"][3]
+        if queue["tx_packets"]:
+            self.assertEqual(self.row(tab, "queues", f"{name}.3")[1:6], [str(queue[figure]) for figure in ("occupancy_bytes", "watermark_bytes", "tx_packets", "ecn_marked_packets", "dropped_packets")])
+
+    def test_a_switch(self):
+        path = self.report()
+        self.page(path)
+        report = json.loads(path.read_text())
+        tab = self.opened(self.folder / "switch.html")
+        for name in report["ports"]:
+            self.check_switch(tab, report, name)
+        self.assertEqual(tab.evaluate("document.querySelectorAll('#queues .chart:not([hidden]) svg').length"), int(bool(report["microbursts"])))
+        self.assertIn("not when each was", tab.evaluate("document.querySelector('#pauses').textContent"))
+        self.assertIn("has no answers", tab.evaluate("document.querySelector('#why').textContent"))
+        self.assertEqual(tab.complaints, [])
+        # Without what there is to draw there is a sentence, not an empty chart.
+        report["microbursts"] = []
+        path.write_text(json.dumps(report))
+        self.page(path)
+        tab.open(self.folder / "switch.html")
+        self.assertEqual(tab.evaluate("document.querySelectorAll('.chart svg').length"), 0)
+        self.assertIn("No queue stood above", tab.evaluate("[...document.querySelectorAll('#queues p:not([hidden])')].map((each) => each.textContent).join()"))
+
+    def test_a_fabric_by_switch(self):
+        path = self.report("fabric")
+        self.page(path)
+        report = json.loads(path.read_text())
+        tab = self.opened(self.folder / "fabric.html")
+        flows = report["flows"][0]
+        self.assertEqual(self.row(tab, "flows", "in")[1:3], [str(flows["throughput_bps"]), str(flows["messages"])])
+        for name in NAMES:
+            tab.evaluate(f"location.hash = 'switch={name}'")
+            control.wait_for(lambda name=name: tab.evaluate("document.querySelector('select').value"), lambda value, name=name: value == name)
+            for port in report["switches"][name]["ports"]:
+                if report["switches"][name]["ports"][port]["pfc"]["tx_paused_ns"][3]:
+                    self.check_switch(tab, report["switches"][name], port)
+        self.assertEqual(tab.complaints, [])
+
+    def test_any_width_dark_and_light_and_a_name_injects_nothing(self):
+        for kind in ("switch", "fabric"):
+            path = self.report(kind)
+            path.write_text(json.dumps(hostile(json.loads(path.read_text()))))
+            self.page(path)
+            tab = self.opened(self.folder / f"{kind}.html")
+            papers = set()
+            for width in (320, 1280, 2560):
+                for dark in (False, True):
+                    tab.open(self.folder / f"{kind}.html", dark=dark, width=width)
+                    self.check_width(tab, width)
+                    papers.add(tab.evaluate("getComputedStyle(document.body).backgroundColor"))
+            self.assertEqual(len(papers), 2)
+            self.assertIn(HOSTILE, tab.evaluate("document.querySelector('.view:not([hidden])').textContent"))
+            if kind == "fabric":
+                tab.evaluate("document.querySelector('#switches tbody a').click()")
+                control.wait_for(lambda: tab.evaluate("document.querySelector('select').value"), lambda value: value == HOSTILE)
+            self.assertIsNone(tab.evaluate("window.hit ?? null"))
+            self.assertEqual(tab.evaluate("document.images.length"), 0)
+            self.assertEqual(tab.complaints, [])
+
+
+if __name__ == "__main__":
+    control.main()
