@@ -1,49 +1,16 @@
 #!/usr/bin/python3
 """Recovery of a switch, again and again: kill -9, interfaces that go and come back, are renamed, or change their MTU."""
 
-import ctypes
 import json
-import os
-import pathlib
-import struct
 import subprocess
 
 import netns
+from held import MAP_BY_ID, PROGRAM_BY_ID, Held, exists, maps_of
 from lab_case import LabCase
 from loopback import LONG
 from network import wait_for
 
 CYCLES = 100 if LONG else 3  # the first warms up, the others must hold no more
-BPF, PROGRAM_BY_ID, MAP_BY_ID, INFO = 321, 13, 14, 15  # of x86-64; commands of bpf(2)
-MAPS_AT = 52  # in bpf_prog_info: of how many there is room, and where, for their numbers
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def descriptor(command, number):
-    """Of a program or a map by its number; None when there is none any more."""
-    attribute = ctypes.create_string_buffer(struct.pack("III", number, 0, 0), 128)
-    found = libc.syscall(BPF, command, attribute, 12)
-    return found if found >= 0 else None
-
-
-def exists(command, number):
-    found = descriptor(command, number)
-    if found is not None:
-        os.close(found)
-    return found is not None
-
-
-def maps_of(program):
-    """Numbers of a program's maps."""
-    numbers, found = (ctypes.c_uint32 * 16)(), descriptor(PROGRAM_BY_ID, program)
-    info = ctypes.create_string_buffer(256)
-    struct.pack_into("=IQ", info, MAPS_AT, len(numbers), ctypes.addressof(numbers))
-    attribute = ctypes.create_string_buffer(struct.pack("IIQ", found, len(info), ctypes.addressof(info)), 128)
-    done = libc.syscall(BPF, INFO, attribute, 16)
-    os.close(found)
-    assert done == 0, os.strerror(ctypes.get_errno())
-    return list(numbers[:struct.unpack_from("I", info, MAPS_AT)[0]])
 
 
 class RecoveryCase(LabCase):
@@ -61,15 +28,11 @@ class RecoveryCase(LabCase):
 
     def held(self):
         """The resources of its process that might leak: descriptors, KiB of memory."""
-        memory = next(int(line.split()[1]) for line in (self.process() / "status").read_text().splitlines() if line.startswith("VmRSS"))
-        return len(list((self.process() / "fd").iterdir())), memory
-
-    def process(self):
-        return pathlib.Path("/proc") / str(self.switch.pid())
+        now = Held(self.switch.pid())
+        return now.descriptors, now.kilobytes
 
     def shared_mappings(self):
-        """Of libbpf and libxdp: the sockets' rings, and a page of each object that is not closed."""
-        return sum(" rw-s " in line and ("/dev/zero" in line or "socket:" in line) for line in (self.process() / "maps").read_text().splitlines())
+        return Held(self.switch.pid()).shared_mappings
 
     def holds_no_more_than(self, descriptors):
         # A client that has just gone may still have its own.
