@@ -96,7 +96,7 @@ def wait_for_link(interface, namespace=None):
 def cable(one, other, mtu):
     """A veth pair between (Namespace, interface) and another.
 
-    One queue, because that is what an XDP port has. Ends leave no checksum to hardware, which XDP would not see made up."""
+    One queue: an XDP port has as many as its rx_queues says, by default one. Ends leave no checksum to hardware, which XDP would not see made up."""
     (here, name), (there, other_name) = one, other
     queues = ["numtxqueues", "1", "numrxqueues", "1"]
     sh("ip", "link", "add", name, "netns", here.name, *queues, "type", "veth",

@@ -24,7 +24,6 @@ routes = true
 
 [buffer]
 size = "32MB"
-packet_buffer = {packet_buffer}
 
 [watchdog]
 detection = "{detection}"
@@ -66,9 +65,8 @@ class Switch:
     # --- sluiced ---
 
     def configuration(self):
-        packet_buffer = 2048 if self.mtu <= 1500 else 3648 if self.device.startswith("xdp") else 16384
         # Several switches share few CPUs: a worker may have to wait as long as the scheduler of the machine likes.
-        text = CONFIGURATION.format(mtu=self.mtu, packet_buffer=packet_buffer, turn_max="8ms", detection=self.detection)
+        text = CONFIGURATION.format(mtu=self.mtu, turn_max="8ms", detection=self.detection)
         for number, port in enumerate(self.ports):
             text += f'\n[port.{port}]\ndevice = "{self.device.format(interface=port, number=number)}"\n'
             text += self.keys.get(port, "")
