@@ -203,6 +203,7 @@ class Sonic(Case):
         self.check()
         _, config, account = self.importing(SONIC, "--device", "xdp:{port}")
         self.assertEqual((config["clock"], config["kernel"]["routes"], config["port"]["Ethernet4"]["device"]), ("real", True, "xdp:Ethernet4"))
+        self.assertEqual(config["port"]["Ethernet4"].get("mtu", config["default"].get("mtu")), 3800)
         self.assertNotIn("route", config)
         self.assertTrue(any("ip route add 192.0.2.0/24" in line for line in account))
         self.check()

@@ -49,11 +49,9 @@ void give_devices(Importing& in) {
     std::size_t index = 0;
     for (auto& [name, port] : in.config.ports) {
         port.device = replaced(replaced(in.wishes.device, "{port}", name), "{n}", std::to_string(index++));
-        if (!on_kernel_interface(port)) continue;
-        // The most that fits a packet buffer of 2048 bytes.
-        constexpr std::uint32_t fits_xdp = 1770;
-        constexpr std::uint32_t fits_packet_socket = 1900;
-        port.mtu = std::min(port.mtu, port.device.starts_with("xdp:") ? fits_xdp : fits_packet_socket);
+        // The most that an XDP port takes by any kernel: since Linux 6.6 it may be more.
+        constexpr std::uint32_t every_kernels = 3800;
+        if (port.device.starts_with("xdp:")) port.mtu = std::min(port.mtu, every_kernels);
     }
     const bool simulated =
         in.wishes.device.starts_with("net_pcap") && in.wishes.device.find("iface") == std::string::npos;
@@ -66,8 +64,8 @@ void give_devices(Importing& in) {
     in.config.kernel.routes = true;
     in.config.events.clear();  // the kernel's own interfaces say whether they are up
     in.account.assumed("kernel.routes",
-                       "true: neighbors and routes are the kernel's; mtu is what fits an "
-                       "interface's packet buffer");
+                       "true: neighbors and routes are the kernel's; mtu of an xdp: port is at most "
+                       "3800, which every kernel takes");
 }
 
 // The first DSCP of a class that comes to a lossless group.
