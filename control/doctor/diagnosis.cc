@@ -189,7 +189,7 @@ Diagnosis of_interface(const PortConfig& port, const std::string& name, const Ma
                 is_xdp ? "use net_af_packet, or a kernel with CONFIG_XDP_SOCKETS"
                        : "use a kernel with CONFIG_PACKET"};
     const std::string missing =
-        is_xdp ? lacking(facts, {net_admin, bpf, sys_admin}) : lacking(facts, {net_raw});
+        is_xdp ? lacking(facts, {net_raw, net_admin, bpf, sys_admin}) : lacking(facts, {net_raw});
     if (!missing.empty())
         return {Health::wrong,
                 {},

@@ -166,6 +166,8 @@ TEST(Doctor, APortOnAnInterface) {
 
 TEST(Doctor, APortByXdp) {
     CHECK(has(of_port(machine, "xdp:eth1").what, "needs CAP_BPF CAP_SYS_ADMIN"));
+    grant("000001ffffffdfff");
+    CHECK(has(of_port(machine, "xdp:eth1").what, "needs CAP_NET_RAW"));
     grant("000001ffffffffff");
     CHECK(of_port(machine, "xdp:eth1").health == Health::good);
     CHECK(has(of_port(machine, "xdp:eth2").remedy, "ethtool -L eth2 combined 1, or rx_queues = 4"));
