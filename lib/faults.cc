@@ -1,6 +1,7 @@
 #include "lib/faults.hh"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -21,13 +22,19 @@ enum Stream : std::uint32_t {
 };
 constexpr std::uint32_t streams_of_sent = 0x100;  // further on, for frames that we send
 
-bool happens(const FaultDice& dice, std::uint32_t stream, Chance odds, std::uint64_t number) {
-    if (odds.parts_per_billion == 0) return false;
-    const std::uint64_t parts = (std::uint64_t{odds.parts_per_billion} << 32) / Chance::always;
-    return chance(draw({dice.seed, stream, dice.port, number}), parts);
+// By `every`, or by chance; with neither none.
+std::optional<FaultRule> rule_of(FaultAction action, std::uint32_t stream, std::uint64_t every, Chance odds) {
+    if (every == 0 && odds == Chance{}) return std::nullopt;
+    FaultRule rule;
+    rule.action = action;
+    rule.stream = stream;
+    rule.choice = {every, 0, odds};
+    return rule;
 }
 
-bool is_nth(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
+bool takes(const FaultDice& dice, const std::optional<FaultRule>& rule, std::uint64_t number) {
+    return rule && rule->choice.takes({dice.seed, rule->stream, dice.port, number});
+}
 
 // Any of the bits that the FCS covers, its own among them, is wrong: 1 - (1 - rate)^bits.
 bool has_bit_error(const FaultDice& dice, std::uint32_t stream, double rate, std::uint64_t number,
@@ -42,18 +49,36 @@ bool has_bit_error(const FaultDice& dice, std::uint32_t stream, double rate, std
 FrameFate fate_of(const FaultDice& dice, const FrameFaults& faults, std::uint64_t number, std::uint32_t bytes,
                   std::uint32_t streams) {
     FrameFate fate;
-    fate.drop =
-        is_nth(faults.drop_every, number) || happens(dice, streams + stream_drop, faults.drop_chance, number);
+    fate.drop = takes(dice, faults.rule(FaultAction::drop, streams), number);
     if (fate.drop) return fate;
     fate.bad_fcs = has_bit_error(dice, streams + stream_bit_error, faults.bit_error_rate, number, bytes);
     if (fate.bad_fcs) return fate;
-    fate.duplicate = happens(dice, streams + stream_duplicate, faults.duplicate_chance, number);
-    if (happens(dice, streams + stream_corrupt, faults.corrupt_chance, number))
+    fate.duplicate = takes(dice, faults.rule(FaultAction::duplicate, streams), number);
+    if (takes(dice, faults.rule(FaultAction::corrupt, streams), number))
         fate.corrupt = draw({dice.seed, streams + stream_corrupt_bit, dice.port, number});
     return fate;
 }
 
 }  // namespace
+
+std::string_view to_string(FaultAction action) {
+    constexpr std::array<std::string_view, fault_action_count> names{
+        "drop", "mark-ce", "corrupt", "delay", "reorder", "duplicate", "cnp"};
+    return names[static_cast<std::size_t>(action)];
+}
+
+std::optional<FaultRule> FrameFaults::rule(FaultAction action, std::uint32_t streams) const {
+    switch (action) {
+        case FaultAction::drop:
+            return rule_of(action, streams + stream_drop, drop_every, drop_chance);
+        case FaultAction::corrupt:
+            return rule_of(action, streams + stream_corrupt, 0, corrupt_chance);
+        case FaultAction::duplicate:
+            return rule_of(action, streams + stream_duplicate, 0, duplicate_chance);
+        default:
+            return std::nullopt;
+    }
+}
 
 FrameFate FaultDice::frame(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes) const {
     return fate_of(*this, settings.of_received(), number, bytes, 0);
@@ -65,10 +90,12 @@ FrameFate FaultDice::sent(const FaultSettings& settings, std::uint64_t number, s
 
 PfcFate FaultDice::pfc(const FaultSettings& settings, std::uint64_t number) const {
     PfcFate fate;
-    fate.lose = is_nth(settings.pfc_lose_every, number) ||
-                happens(*this, stream_pfc_lose, settings.pfc_lose_chance, number);
-    fate.duplicate =
-        !fate.lose && happens(*this, stream_pfc_duplicate, settings.pfc_duplicate_chance, number);
+    const auto lost =
+        rule_of(FaultAction::drop, stream_pfc_lose, settings.pfc_lose_every, settings.pfc_lose_chance);
+    const auto doubled =
+        rule_of(FaultAction::duplicate, stream_pfc_duplicate, 0, settings.pfc_duplicate_chance);
+    fate.lose = takes(*this, lost, number);
+    fate.duplicate = !fate.lose && takes(*this, doubled, number);
     return fate;
 }
 

@@ -1,10 +1,10 @@
 // Faults on a port's link, for experiments: the settings, and the decision for each frame.
 //
 // Four places: frames of the peer on their way to us, frames of ours on their way to the peer, our PFC before
-// that, and a peer that misbehaves. A decision is a function of (seed, port, number of the frame), so it is
-// the same whatever the number of workers. No clock here: dataplane/peers/fault_port.hh carries out what this
-// decides, and says when. `every = n` takes frames n, 2n, ... counted from the port's first one; with a
-// chance beside it, either is enough.
+// that, and a peer that misbehaves. What befalls a frame is a list of rules (fault_rule.hh) that take every
+// frame; a decision is a function of (seed, port, number of the frame). No clock here:
+// dataplane/peers/fault_port.hh carries out what this decides, and says when. `every = n` takes frames n, 2n,
+// ... counted from the port's first one; with a chance beside it, either is enough.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/fault_rule.hh"
 #include "lib/pfc_frame.hh"
-#include "lib/rng.hh"
 #include "lib/units.hh"
 
 namespace sluice {
-
-struct Chance {
-    static constexpr std::uint32_t always = 1'000'000'000;
-    std::uint32_t parts_per_billion = 0;  // at most `always`
-    bool operator==(const Chance&) const = default;
-};
 
 // Of the frames of one direction.
 struct FrameFaults {
@@ -32,6 +26,10 @@ struct FrameFaults {
     Chance duplicate_chance;    // the copy follows at once
     Duration delay;             // order is kept
     double bit_error_rate = 0;  // of the wire: the receiver's MAC drops a frame whose FCS is wrong
+
+    // The rule that it comes to; nothing: no frame is chosen. `streams`: where the draws of its direction
+    // begin.
+    std::optional<FaultRule> rule(FaultAction action, std::uint32_t streams) const;
     bool operator==(const FrameFaults&) const = default;
 };
 

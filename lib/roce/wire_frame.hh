@@ -1,0 +1,40 @@
+// What a wire knows of a frame that it passes on: any frame at all, where `parse` stops at the first reason
+// to drop one. Reads the first bytes and none too far; what does not fit its own length is a frame without
+// the part that does not fit, never an error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "lib/fault_rule.hh"
+#include "lib/parse.hh"
+
+namespace sluice::roce {
+
+struct WireFrame {
+    // Kind, tags, PCP, TOS, RoCE and CNP, as classification asks for them; drop is none, or too_many_tags and
+    // frame_too_short, which it ignores.
+    Parsed parsed;
+    FrameFacts facts;
+    bool is_fragment = false;
+    std::uint8_t ip_header_bytes = 0;  // 0: not IP, or not whole
+    // The part that `corrupt` may change: behind the headers, the ICRC of RoCE among it.
+    std::uint16_t payload_offset = 0;
+    std::uint16_t payload_end = 0;
+};
+
+// `view`: the first min(frame_bytes, parse_view_bytes) bytes of the frame.
+WireFrame read_wire_frame(std::span<const std::uint8_t> view, std::uint32_t frame_bytes);
+
+// Inverts a bit of the payload, so that headers and FCS stay right and an ICRC does not; false when there is
+// none. `frame`: all of its bytes.
+bool corrupt_payload(std::span<std::uint8_t> frame, const WireFrame& read, std::uint64_t random);
+
+// The congestion notification packet that the receiver of a RoCE frame would send back to its sender: MACs,
+// tag and addresses turned round. `view` is the frame's; nothing where it is no RoCE. Returns the bytes
+// written to `out`, 0 where it is too small.
+std::uint32_t write_cnp(std::span<const std::uint8_t> view, const WireFrame& frame, std::uint32_t sender_qp,
+                        std::uint8_t dscp, std::span<std::uint8_t> out);
+
+}  // namespace sluice::roce
