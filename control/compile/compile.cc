@@ -202,7 +202,8 @@ SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::s
             microburst_ring,
             config.kernel.routes ? unresolved_ring : 0,
             control_slots,
-            config.decisions.recorder};
+            config.decisions.recorder,
+            2 * config.wires.size()};
 }
 
 std::uint16_t mirror_ring_frames(const Config& config) {

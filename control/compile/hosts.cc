@@ -33,6 +33,8 @@ std::uint64_t scrambled(std::uint64_t sum, const IpAddress& address) {
     return sum;
 }
 
+using PortsAt = decltype(Config::ports)::const_iterator;
+
 struct Label {
     std::uint8_t dscp;
     std::optional<std::uint8_t> pcp{};
@@ -51,6 +53,18 @@ roce::Marking marking(const Config& config, const PortConfig& port, const Label&
     roce::Marking made{label.dscp, map.tc_to_priority_group[traffic_class(parsed, map)], label.ecn, {}};
     if (label.pcp) made.vlan_tci = static_cast<std::uint16_t>(*label.pcp << 13);
     return made;
+}
+
+// To which a host sends: its port's MAC, or on a wire that of the host at the other end.
+MacAddress next_mac(const Config& config, const std::string& name, PortsAt at) {
+    const std::string peer = wire_peer(config, name);
+    if (peer.empty()) {
+        const auto index = static_cast<std::size_t>(std::distance(config.ports.begin(), at));
+        return configured_mac(config, at->second, index).value_or(MacAddress{});
+    }
+    for (const auto& [host_name, host] : config.hosts)
+        if (host.port == peer) return host_mac(config, host_name);
+    return {};
 }
 
 const PortConfig& port_of(const HostPlace& place) { return place.config->ports.at(place.host->port); }
@@ -88,8 +102,7 @@ class HostSpecs {
         spec.drain_classes = effective.lossless;
         spec.describes = host.describes_payload;
         spec.nic.mac = place.mac;
-        const auto index = static_cast<std::size_t>(std::distance(config.ports.begin(), at));
-        spec.nic.gateway_mac = configured_mac(config, port, index).value_or(MacAddress{});
+        spec.nic.gateway_mac = next_mac(config, host.port, at);
         spec.nic.address = host.address;
         spec.nic.first_qp = first_qp;
         spec.nic.seed = place.seed;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <sstream>
 
@@ -23,6 +24,13 @@ Words split(std::string_view text) {
     Words words;
     for (std::string word; stream >> word;) words.push_back(word);
     return words;
+}
+
+std::set<std::string_view> keys_of(std::string_view section) {
+    std::set<std::string_view> keys;
+    for (const KeyInfo& key : schema_keys())
+        if (key.section == section) keys.insert(key.name);
+    return keys;
 }
 
 ParsedCommand parse_port(const Words& words) {
@@ -117,6 +125,29 @@ ParsedCommand parse_decisions_command(const Words& words) {
     return DecisionsCommand{std::move(*wanted), std::move(text)};
 }
 
+// Keys of `match` may stand with those of the rule.
+ParsedCommand parse_wire(const Words& words) {
+    static const std::string wanted =
+        "wanted: wire add WIRE RULE do ACTION [KEY VALUE]..., or wire remove WIRE RULE";
+    const bool removes = words.size() == 4 && words[1] == "remove";
+    const bool adds = words.size() > 4 && words.size() % 2 == 0 && words[1] == "add";
+    if (!removes && !adds) return tl::unexpected(wanted);
+    WireCommand command{words[2], words[3], {}};
+    static const std::set<std::string_view> of_match = keys_of("wire.NAME.impair.NAME.match");
+    static const std::set<std::string_view> of_rule = keys_of("wire.NAME.impair.NAME");
+    for (std::size_t i = 4; i < words.size(); i += 2) {
+        const bool match = of_match.contains(words[i]);
+        if (!match && !of_rule.contains(words[i])) {
+            std::string known;
+            for (const auto* keys : {&of_rule, &of_match})
+                for (const std::string_view key : *keys) append_item(known, ", ", key);
+            return tl::unexpected(in_quotes(words[i]) + " is no key of a rule; known: " + known);
+        }
+        command.keys.emplace_back(match ? "match." + words[i] : words[i], words[i + 1]);
+    }
+    return command;
+}
+
 std::string check(const Config& config, const QueueCommand& command) {
     return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
 }
@@ -139,19 +170,31 @@ std::string check(const Config& config, const WatchdogCommand& command) {
                               : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
 }
 
+std::string text_of(const ConfigError& error) {
+    std::string text = error.path.empty() ? error.wrong : error.path + ": " + error.wrong;
+    if (!error.allowed.empty()) text += "; allowed: " + error.allowed;
+    if (!error.remedy.empty()) text += "; do: " + error.remedy;
+    return text;
+}
+
 // Finds reasons to refuse a change before it is applied.
 std::string check(const Config& config, const SetCommand& command) {
     const auto changed = with_value(config, command.path, command.value);
-    if (!changed) {
-        const ConfigError& error = changed.error();
-        std::string text = error.path.empty() ? error.wrong : error.path + ": " + error.wrong;
-        if (!error.allowed.empty()) text += "; allowed: " + error.allowed;
-        if (!error.remedy.empty()) text += "; do: " + error.remedy;
-        return text;
-    }
+    if (!changed) return text_of(changed.error());
     for (const ConfigChange& change : config_changes(config, *changed))
         if (change.restart) return change.path + " cannot change while the switch runs";
     return {};
+}
+
+std::string check(const Config& config, const WireCommand& command) {
+    // Whether the rule is there is not known before its time.
+    Config then = config;
+    if (const auto wire = then.wires.find(command.wire); wire != then.wires.end()) {
+        wire->second.impair.erase(command.rule);
+        if (command.keys.empty()) return {};
+    }
+    const auto changed = with_wire_command(then, command);
+    return changed ? std::string{} : changed.error();
 }
 
 std::string check(const Config& config, const DecisionsCommand& command) {
@@ -172,6 +215,24 @@ std::string check(const Config& config, const RouteCommand& command) {
 
 }  // namespace
 
+tl::expected<Config, std::string> with_wire_command(const Config& config, const WireCommand& command) {
+    const auto wire = config.wires.find(command.wire);
+    if (wire == config.wires.end()) return tl::unexpected("no wire " + in_quotes(command.wire));
+    const bool is_there = wire->second.impair.contains(command.rule);
+    const std::string path = fmt::format("wire.{}.impair.{}", command.wire, command.rule);
+    if (command.keys.empty() && !is_there)
+        return tl::unexpected(fmt::format("wire {} has no rule {}", command.wire, in_quotes(command.rule)));
+    if (!command.keys.empty() && is_there)
+        return tl::unexpected(fmt::format("wire {} has a rule {}; do: remove it, or set {}.KEY", command.wire,
+                                          in_quotes(command.rule), path));
+    std::vector<ValueChange> changes;
+    if (command.keys.empty()) changes.push_back({path, std::nullopt});
+    for (const auto& [key, value] : command.keys) changes.push_back({path + "." + key, value});
+    auto changed = with_values(config, changes);
+    if (!changed) return tl::unexpected(text_of(changed.error()));
+    return std::move(*changed);
+}
+
 tl::expected<Command, std::string> parse_command(std::string_view text) {
     const Words words = split(text);
     if (!words.empty() && words[0] == "port") return parse_port(words);
@@ -179,10 +240,11 @@ tl::expected<Command, std::string> parse_command(std::string_view text) {
     if (!words.empty() && words[0] == "route") return parse_route(words);
     if (!words.empty() && words[0] == "fault") return parse_fault(words);
     if (!words.empty() && words[0] == "watchdog") return parse_watchdog(words);
+    if (!words.empty() && words[0] == "wire") return parse_wire(words);
     if (!words.empty() && words[0] == "set") return parse_set(text);
     if (!words.empty() && words[0] == "decisions") return parse_decisions_command(words);
     return tl::unexpected("unknown command " + in_quotes(text) +
-                          "; known: port, queue, route, fault, watchdog, set, decisions");
+                          "; known: port, queue, route, fault, watchdog, wire, set, decisions");
 }
 
 std::string check_command(const Config& config, const Command& command) {

@@ -11,6 +11,7 @@
 //   watchdog start|stop PORT
 //   watchdog big-red-switch on|off
 //   decisions on [port P] [egress P] [class N] [verdict V] [KEY VALUE]..., decisions off (decision_filter.hh)
+//   wire add WIRE RULE do ACTION [KEY VALUE]..., wire remove WIRE RULE
 //   set KEY VALUE, set KEY=VALUE                                                    (as config.set of the
 //   socket)
 #pragma once
@@ -19,7 +20,9 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "control/config/config.hh"
 
@@ -53,6 +56,12 @@ struct WatchdogCommand {
     bool on;
 };
 
+struct WireCommand {
+    std::string wire, rule;
+    // Keys of [wire.WIRE.impair.RULE] and their values; empty: the rule is removed.
+    std::vector<std::pair<std::string, std::string>> keys;
+};
+
 struct SetCommand {
     std::string path;
     std::string value;
@@ -64,7 +73,9 @@ struct DecisionsCommand {
 };
 
 using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand,
-                             SetCommand, DecisionsCommand>;
+                             SetCommand, DecisionsCommand, WireCommand>;
+// The configuration that the command makes of one, or why it does not.
+tl::expected<Config, std::string> with_wire_command(const Config& config, const WireCommand& command);
 tl::expected<Command, std::string> parse_command(std::string_view text);
 // The reason why the configuration does not allow it, or empty.
 std::string check_command(const Config& config, const Command& command);

@@ -17,7 +17,9 @@
 #include "control/config/copy_on_write.hh"
 #include "control/config/host_config.hh"
 #include "control/config/mirror_config.hh"
+#include "control/config/natural_order.hh"
 #include "control/config/source_place.hh"
+#include "control/config/wire_config.hh"
 #include "lib/classify.hh"
 #include "lib/decision.hh"
 #include "lib/faults.hh"
@@ -34,12 +36,6 @@ namespace sluice {
 
 enum class ClockKind : std::uint8_t { virtual_time, real_time };
 enum class PeerKind : std::uint8_t { obey, ignore };
-
-// "p2" sorts before "p10". A strict total order: different strings are never equal ("p01" before "p1").
-struct NaturalOrder {
-    bool operator()(std::string_view a, std::string_view b) const;
-    using is_transparent = void;
-};
 
 // The preset `lossless`: DSCP 26 and 3 are RoCE, 48 is CNP, 56 is network control.
 constexpr std::array<ClassId, 64> preset_dscp_to_tc() {
@@ -243,6 +239,13 @@ struct EventConfig {
     bool operator==(const EventConfig&) const = default;
 };
 
+// What is to hold at the end of the run, as --assert has it.
+struct ExpectationConfig {
+    std::string that;
+    SourcePlace place;
+    bool operator==(const ExpectationConfig&) const = default;
+};
+
 // Tables of the forwarding tables for prefixes longer than /24, of 1 KiB each and twice; absent: chosen.
 struct FibConfig {
     std::optional<std::uint32_t> ipv4_tables;
@@ -320,6 +323,8 @@ struct Config {
     CopyOnWrite<NeighborSet> neighbors;
     CopyOnWrite<RouteSet> routes;
     std::vector<EventConfig> events;
+    std::map<std::string, WireConfig, NaturalOrder> wires;
+    std::vector<ExpectationConfig> expectations;  // [[assert]]
     DecisionsConfig decisions;
     std::map<std::string, MirrorConfig> mirrors;  // at most max_mirrors
     SourceMap source;
@@ -343,6 +348,7 @@ constexpr std::size_t max_config_bytes = 64U << 20;
 constexpr std::size_t max_routes = 1'048'576;  // and as many neighbors
 constexpr std::size_t max_route_hops = 256;
 constexpr std::size_t max_events = 65'536;
+constexpr std::size_t max_expectations = 1'000;
 constexpr std::size_t max_config_errors = 10'000;  // further ones are left out, and the last error says so
 
 using ConfigResult = tl::expected<Config, std::vector<ConfigError>>;

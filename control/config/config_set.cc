@@ -27,6 +27,7 @@ Config without_lists(const Config& config) {
     small.neighbors = {};
     small.events.clear();
     small.flows.clear();
+    small.expectations.clear();
     return small;
 }
 
@@ -125,6 +126,7 @@ tl::expected<Config, ConfigError> with_values(const Config& config, std::span<co
     changed->neighbors = config.neighbors;
     changed->events = config.events;
     changed->flows = config.flows;
+    changed->expectations = config.expectations;
     renew_host_neighbors(*changed, config);
     return std::move(*changed);
 }

@@ -15,7 +15,7 @@ MacAddress made_mac(std::size_t index) {
 
 bool may_have_neighbor(const Config& config, const HostConfig& host) {
     const auto port = config.ports.find(host.port);
-    return port != config.ports.end() &&
+    return port != config.ports.end() && !is_on_wire(config, host.port) &&
            std::none_of(port->second.address.begin(), port->second.address.end(),
                         [&](const IpPrefix& own) { return own.address == host.address; });
 }

@@ -166,12 +166,16 @@ Rows<Config> make_config_rows() {
     rows.named("map", &C::maps, map_rows(), map_base, 256, "Maps of a port; start from the map \"default\".");
     rows.named("port", &C::ports, port_rows(), port_base, max_ports, "A port of the switch.");
     add_host_section(rows);
+    rows.named("wire", &C::wires, wire_rows(), starts_fresh<WireConfig>, max_wires,
+               "Two ports joined, the one exception to routing.");
     rows.list("flow", &C::flows, flow_rows(), max_flows, "Messages between simulated hosts.");
     rows.list("neighbor", &C::neighbors, neighbor_rows(), max_routes, "A host or router behind a port.");
     rows.list("route", &C::routes, route_rows(), max_routes, "A route.");
     rows.named("mirror", &C::mirrors, mirror_rows(), starts_fresh<MirrorConfig>, max_mirrors,
                "Frames of drops, delays and pauses, written for Wireshark.");
     rows.list("event", &C::events, event_rows(), max_events, "A command at a moment.");
+    rows.list("assert", &C::expectations, expectation_rows(), max_expectations,
+              "What is to hold at the end of the run.");
     return rows;
 }
 

@@ -30,6 +30,9 @@ Rows<NeighborConfig> neighbor_rows();
 Rows<RouteConfig> route_rows();
 // mirrors
 Rows<MirrorConfig> mirror_rows();
+// wires
+Rows<WireConfig> wire_rows();
+Rows<ExpectationConfig> expectation_rows();
 // decisions
 Rows<DecisionsConfig> decision_rows();
 Rows<EventConfig> event_rows();

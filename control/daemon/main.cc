@@ -226,9 +226,9 @@ std::optional<int> run_verb(const Words& words) {
 
 int run_main(int argc, char** argv) {
     if (const auto status = run_verb({argv + std::min(argc, 1), argv + argc})) return *status;
-    const auto parsed = parse_arguments(argc, argv);
+    auto parsed = parse_arguments(argc, argv);
     if (!parsed) return usage_error(parsed.error());
-    const Arguments& arguments = *parsed;
+    Arguments& arguments = *parsed;
     if (!arguments.print.empty()) return print(arguments.print);
     const auto judged = read_config(arguments);
     if (!judged) {
@@ -275,6 +275,12 @@ int run_main(int argc, char** argv) {
         complain("sluiced: {}\n", alone.error());
         return exit_failed;
     }
+    for (const ExpectationConfig& expectation : config.expectations)
+        if (const std::string wrong = arguments.assertions.add(expectation.that); !wrong.empty()) {
+            complain("{}:{}: assert.that: {}\n", arguments.config, expectation.place.line, wrong);
+            alone->reset();
+            return exit_configuration;
+        }
     if (!can_judge(arguments.assertions, (*alone)->running())) {
         alone->reset();
         return exit_configuration;

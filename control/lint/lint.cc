@@ -192,6 +192,7 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
     lint::check_devices(config, findings);
     lint::check_hosts(config, findings);
     lint::check_flows(config, findings);
+    lint::check_wires(config, findings);
     lint::check_receive_queues(config, findings);
     lint::check_decisions(config, findings);
     lint::check_mirrors(config, findings);

@@ -139,7 +139,7 @@ void check_port(const std::string& name, const HostConfig& host, const Config& c
         findings.error("host-device", port_path(host.port, "device"),
                        "a simulated host stands behind the port, and so does its device",
                        "leave device out, or the host", port.place);
-    check_address(name, host, port, findings);
+    if (!is_on_wire(config, host.port)) check_address(name, host, port, findings);
     check_neighbor(name, host, config, findings);
     check_mtu(name, host, port, config, findings);
     check_rates(name, host, port, findings);

@@ -31,6 +31,18 @@ void check_pfc(const std::string& name, const PortConfig& port, const EffectiveP
                    "write qos = \"lossy\", or take another card", port.place);
 }
 
+// A wire that is to pass PFC on sees none that the card keeps.
+void check_wire(const std::string& name, const PortConfig& port, const Config& config,
+                const PortCapabilities& can, Findings& findings) {
+    if (can.pfc.tx == PfcTx::software) return;
+    for (const auto& [wire_name, wire] : config.wires)
+        if (wire.passes_pfc && std::find(wire.ports.begin(), wire.ports.end(), name) != wire.ports.end())
+            findings.error("wire-nic", wire_path(wire_name, "pfc"),
+                           fmt::format("PFC is to pass port {}, and its card's is {}: {}", name,
+                                       to_string(can.pfc.tx), can.pfc.why),
+                           "write pfc = \"end\", or take another card", port.place);
+}
+
 void check_receive_ring(const std::string& name, const PortConfig& port, const Config& config,
                         const PortCapabilities& can, Findings& findings) {
     const std::uint64_t bytes = bytes_in_time(port.speed, config.turn_max);
@@ -65,6 +77,7 @@ std::vector<Finding> lint_nics(const Config& config, const EffectiveQos& qos,
         const NicState state = state_of(name);
         if (state.can == nullptr || state.can->is_virtual) continue;
         check_pfc(name, port, qos.ports.at(name), *state.can, findings);
+        check_wire(name, port, config, *state.can, findings);
         check_receive_ring(name, port, config, *state.can, findings);
         if (std::string wrong = speed_mismatch(port.speed, state.link_mbps); !wrong.empty())
             findings.warn(

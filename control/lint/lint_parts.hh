@@ -20,5 +20,6 @@ void check_routes(const Config& config, Findings& findings);
 bool same_neighbors(const Config& good, const Config& config);
 void check_slow_path(const Config& config, Findings& findings);  // lint_slow_path.cc
 void check_watchdog(const Config& config, Findings& findings);   // lint_watchdog.cc
+void check_wires(const Config& config, Findings& findings);      // lint_wires.cc
 
 }  // namespace sluice::lint

@@ -115,6 +115,19 @@ void check_pause_time(const Config& config, const std::string& name, const Effec
         std::move(fix));
 }
 
+// A pause that is passed on is for the sender at the other end; one of ours beside it would be taken back by
+// it.
+void check_passing_pfc(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
+    for (const auto& [name, wire] : config.wires)
+        for (const std::string& port : wire.ports)
+            if (const auto found = qos.ports.find(port);
+                wire.passes_pfc && found != qos.ports.end() && found->second.lossless != 0)
+                findings.add(
+                    Severity::error, "wire-pfc", port, "qos",
+                    fmt::format("wire {} passes PFC on, and the port has lossless classes of its own", name),
+                    "write qos = \"lossy\" for the port, or pfc = \"end\" for the wire");
+}
+
 // The frames that arrive between two turns must fit the receive ring.
 void check_receive_ring(const Config& config, const std::string& name, PortFindings& findings) {
     const PortConfig& port = config.ports.at(name);
@@ -197,6 +210,7 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
         check_pause_time(config, name, port, findings);
         check_receive_ring(config, name, findings);
     }
+    check_passing_pfc(config, qos, findings);
     check_marking(config, qos, findings);
     check_class_ways(config, qos, findings);
     std::vector<Finding> found = findings.take();

@@ -23,7 +23,8 @@ Words split(const std::string& expression) {
 }
 
 // Lists and tables that grow while the switch runs, and parts that a port has only once they were needed.
-constexpr std::array<std::string_view, 5> growing{"decisions", "ecmp", "events", "microbursts", "watchdog"};
+constexpr std::array<std::string_view, 6> growing{"decisions",   "ecmp",     "events",
+                                                  "microbursts", "watchdog", "wires"};
 constexpr std::array<std::string_view, 9> late_at_a_port{"faults",
                                                          "injected_packets",
                                                          "inject_lost_packets",

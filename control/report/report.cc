@@ -5,6 +5,7 @@
 #include "control/report/report_hosts.hh"
 #include "control/report/report_observation.hh"
 #include "control/report/report_port.hh"
+#include "control/report/report_wires.hh"
 #include "control/report/verdict.hh"
 #include "control/report/workers.hh"
 #include "control/text/json_text.hh"
@@ -142,6 +143,7 @@ Json make_report(RunningSwitch& running) {
         report["ports"][running.port_names()[id]] = port_json(running, id);
     report["hosts"] = hosts_json(running);
     report["flows"] = flows_json(running);
+    report["wires"] = wires_json(running);
     report["pools"] = pools_json(running);
     // Under the virtual clock a report says nothing that depends on the number of workers.
     if (running.is_virtual()) report["captures"] = captures_json(running.timeline());

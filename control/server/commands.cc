@@ -20,16 +20,24 @@ std::string run(Api& api, const DecisionsCommand& command) {
     return api.running().set_decisions(command.wanted, command.text);
 }
 
-std::string run(Api& api, const SetCommand& command) {
+std::string apply(Api& api, Config changed) {
     try {
-        auto changed = with_value(api.base(), command.path, command.value);
-        if (!changed) return changed.error().wrong;  // check has found it good
-        api.apply(std::move(*changed), {.force = api.options().force});
+        api.apply(std::move(changed), {.force = api.options().force});
     } catch (const RpcError& error) {
         return error.message +
                (error.data.contains("do") ? "; do: " + error.data["do"].get<std::string>() : "");
     }
     return {};
+}
+
+std::string run(Api& api, const SetCommand& command) {
+    auto changed = with_value(api.base(), command.path, command.value);
+    return changed ? apply(api, std::move(*changed)) : changed.error().wrong;  // check has found it good
+}
+
+std::string run(Api& api, const WireCommand& command) {
+    auto changed = with_wire_command(api.base(), command);
+    return changed ? apply(api, std::move(*changed)) : changed.error();
 }
 
 std::string run(Api& api, const FaultCommand& command) {

@@ -69,6 +69,7 @@ std::string RunningSwitch::open() {
     mirrors_ = std::make_unique<Mirrors>(config_, names_, timeline);
     auto outputs = mirrors_->open_new(config_);
     if (!outputs) return outputs.error();
+    wire_rules_.take_up(config_);
     auto policy = compile(config_, qos_, state_);
     routes_->published();
     mirrors_->configure(config_, std::move(*outputs));
@@ -100,6 +101,7 @@ std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const Effec
         unresolved = wanted;
         port.punts |= wanted.rate != 0;
     }
+    compile_wires(config, wire_rules_, *policy);
     routes_->name_in(*policy);
     policy->mirrors = mirrors_->policy(config);
     policy->mirrors_delays = policy->mirrors.wants(MirrorEvent::delay);
@@ -117,6 +119,7 @@ std::string RunningSwitch::publish(const Config& config, const OperatorState& st
         !late.empty() && (publication.is_full() || !changes.empty()))
         return fmt::format("of what was published before {}; do: try again when it runs", late);
     if (std::string error = routes_->change(changes, port_info_); !error.empty()) return error;
+    wire_rules_.take_up(config);
     change_->start(compile(config, qos, state));
     if (publication.is_taken_up()) routes_->published();
     qos_ = std::move(qos);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "control/compile/compile.hh"
+#include "control/compile/wires.hh"
 #include "control/config/config.hh"
 #include "control/kernel/link_watch.hh"
 #include "control/kernel/slow_path.hh"
@@ -84,6 +85,7 @@ class RunningSwitch {
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
     // Null: the port never had one.
     const FaultPort* fault_port(PortId id) const { return fault_ports_[id]; }
+    const WireRuleIds& wire_rules() const { return wire_rules_; }
     // A change waits until use fits its limits.
     bool is_changing() const { return change_->is_pending(); }
     // Cells in use beyond limits that were cut; the rest of that change follows when they have left.
@@ -201,6 +203,7 @@ class RunningSwitch {
     std::vector<FaultPort*> fault_ports_;  // by port; null: not wrapped
     std::map<std::string, std::set<std::string_view>, NaturalOrder>
         broken_by_fault_;  // at any time of the run
+    WireRuleIds wire_rules_;
     OperatorState state_;
     EffectiveQos qos_;
     EventLog events_;

@@ -71,6 +71,7 @@ std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
         spec.io = std::move(*io);
         spec.owner = owner_of(config_, port, index);
         spec.pollers = pollers_of(config_, port, spec.owner);
+        spec.on_wire = is_on_wire(config_, name);
         spec.trace_slots = options_.trace_slots;
         spec.trace_width = nanoseconds(100);
         specs.push_back(std::move(spec));

@@ -24,6 +24,10 @@ inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
 // dropped for `reason`. It has been counted as received, and pauses nobody.
 void route_again(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason);
 
+// Frames of a wire that were held and are due, all of them with `all`; the port's link does not matter. Only
+// of a port with a wire; returns how many.
+unsigned release_from_wire(WorkerContext& worker, PortContext& port, Time now, bool all);
+
 // Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none. `Meter`:
 // Laps or NoLaps.
 template <class Meter>

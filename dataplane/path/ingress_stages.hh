@@ -76,6 +76,9 @@ void pause_peer(WorkerContext& worker, PortContext& port, bool behind);
 // Whether a worker that polls a queue of the port says so.
 bool is_behind_elsewhere(const PortContext& port);
 
+// All of these for a burst of a port that is an end of a wire. (ingress_wire.cc)
+void take_through_wire(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst, Time now);
+
 // To the workers that own the egress ports. (ingress.cc)
 void hand_off_stage(WorkerContext& worker, const Batch& batch);
 

@@ -28,6 +28,7 @@
 namespace sluice {
 
 class Fib;
+struct WirePolicy;
 
 constexpr unsigned max_next_hops = 65536;
 
@@ -92,6 +93,7 @@ struct PortPolicy {
     WatchdogPolicy watchdog;
     bool punts = false;  // control takes frames that are not for forwarding
     std::array<PuntLimit, punt_class_count> punt_limit{};
+    std::shared_ptr<const WirePolicy> wire;  // never null at a port whose context has a WireDirection
 };
 
 inline std::array<std::uint8_t, EcnBits::values> no_wred_at_enqueue(std::span<const WredProfile> profiles,

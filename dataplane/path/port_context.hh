@@ -11,6 +11,7 @@
 #include "dataplane/path/out_batch.hh"
 #include "dataplane/path/port_watchdog.hh"
 #include "dataplane/path/reactions.hh"
+#include "dataplane/path/wire.hh"
 #include "dataplane/ports/port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/ports/receive_queue.hh"
@@ -74,10 +75,11 @@ struct alignas(64) PortContext {
     std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to send XOFF or XON
     std::uint8_t want_xoff = 0;         // decided by the groups since the last PFC frame
     std::uint8_t want_xon = 0;
-    bool pause_peer = false;        // falling behind: all lossless classes are to be paused
-    std::int32_t until_sample = 0;  // packets that come in before the next one that the recorder counts
-    ReceiveState receive;           // of its first queue
-    PortWatchdog watchdog;          // the fields that each packet reads come first
+    bool pause_peer = false;              // falling behind: all lossless classes are to be paused
+    std::unique_ptr<WireDirection> wire;  // the port is an end of a wire; null: it routes
+    std::int32_t until_sample = 0;        // packets that come in before the next one that the recorder counts
+    ReceiveState receive;                 // of its first queue
+    PortWatchdog watchdog;                // the fields that each packet reads come first
     LinkTransmitter link;
     OutBatch out;
     std::array<EgressQueue, classes> queue;

@@ -112,6 +112,7 @@ struct alignas(64) WorkerContext {
     const Policy* policy = nullptr;  // valid during a turn
     Time now{};                      // of the turn
     std::vector<PortContext*> own_ports;
+    std::vector<PortContext*> wire_ports;         // those of them that are ends of wires
     std::vector<PortContext*> multi_queue_ports;  // those of them with more than one receive queue
     std::vector<ReceiveQueue*> polled;            // beyond the first, of any port
     ChunkPool chunks;

@@ -31,6 +31,10 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
             context->more_receive_queues.push_back(std::make_unique<ReceiveQueue>(
                 context->id, context->io, static_cast<std::uint16_t>(1 + context->more_receive_queues.size()),
                 poller));
+        if (spec.on_wire) {
+            context->wire = std::make_unique<WireDirection>();
+            if (!resources.one_thread) context->wire->trace.touch();
+        }
         if (resources.control_slots != 0)
             context->control = std::make_unique<ControlPath>(resources.control_slots);
         if (spec.trace_slots != 0)
@@ -91,6 +95,7 @@ SwitchMemory switch_memory(unsigned workers, unsigned ports, const SwitchResourc
     memory.mailboxes = all_workers * (all_workers - 1) * resources.packets * sizeof(Packet*);
     memory.ports = std::uint64_t{ports} * (sizeof(PortContext) + sizeof(PortPolicy) + sizeof(ControlPath) +
                                            2 * resources.control_slots * slot);
+    memory.ports += resources.wire_ends * sizeof(WireDirection);
     memory.decisions = all_workers * resources.decision_ring * sizeof(DecisionEvent);
     if (resources.decision_ring != 0 || resources.recorder_entries != 0)
         memory.fill = FillBoard::entries(ports) * 2 * sizeof(Counter);
@@ -201,6 +206,7 @@ Ledger Switch::counted() const {
         sum.tx += counters.tx.packets.get();
         sum.consumed += counters.consumed.get();
         sum.generated += counters.generated.get() + counters.replied.get();
+        if (port->wire) sum.generated += port->wire->made.get();
         sum.injected += counters.injected.get() + counters.returned.get();
         for (const Counter& punted : counters.punted) sum.punted += punted.get();
         for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
@@ -217,6 +223,7 @@ Ledger Switch::ledger() const {
     sum.queued = in_hand_off();
     for (const auto& port : shared_->ports) {
         sum.queued += port->out.count();
+        if (port->wire) sum.queued += port->wire->held();
         for (const EgressQueue& queue : port->queue) sum.queued += queue.packets.packets();
     }
     return sum;
@@ -235,6 +242,7 @@ void Switch::empty() {
             for (; !queue->handed_off.empty(); queue->handed_off.pop())
                 rte_pktmbuf_free(queue->handed_off.front().packet);
         port->out.discard([](Packet* packet) { rte_pktmbuf_free(packet); });
+        while (Packet* packet = port->wire ? port->wire->due({}, true) : nullptr) rte_pktmbuf_free(packet);
         for (EgressQueue& queue : port->queue)
             while (!queue.packets.empty())
                 rte_pktmbuf_free(static_cast<Packet*>(queue.packets.pop(owner(*port).chunks).packet()));

@@ -36,6 +36,7 @@ struct PortSpec {
     unsigned trace_slots = 0;  // per queue; 0: no trace
     Duration trace_width{};
     std::vector<WorkerId> pollers{};  // of the receive queues beyond the first, which the owner polls
+    bool on_wire = false;             // its policy has a wire, now and later
 };
 
 // Every frame is in exactly one place: rx + injected + generated = tx + dropped + punted + consumed + queued.

@@ -46,10 +46,16 @@ bool before(const PacketMeta& a, const PacketMeta& b) {
     return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
 }
 
+// When a wire lets go of a frame that it holds.
+std::optional<Time> next_on_wire(const PortContext& port) {
+    return port.wire ? port.wire->next_due() : std::nullopt;
+}
+
 // Whether nothing can happen at the port before its next frame arrives or its next one leaves, unless a
 // packet is put into its queues, a limit of its groups moves, or control changes something.
 bool can_sleep(const PortContext& port, Duration turn) {
-    if (!port.link_up || port.pause_peer || port.trace || is_watched(port)) return false;
+    if (!port.link_up || port.pause_peer || port.trace || is_watched(port) || next_on_wire(port))
+        return false;
     // On a grid of turns its ring is filled at each.
     return turn.ps == 0 || (port.groups_in_use == 0 && is_silent(port));
 }
@@ -119,6 +125,7 @@ std::optional<Time> VirtualRunner::next(Device& all) const {
             take_earlier(best, arrival);
             take_earlier(best, leaves);
             take_earlier(best, next_watchdog(port));
+            take_earlier(best, next_on_wire(port));
         }
         all.alarms.set(id, alarm);
     });
@@ -153,7 +160,7 @@ void VirtualRunner::rouse() {
 bool VirtualRunner::can_progress() const {
     for (const Device& device : devices_)
         for (const OwnedPort& owned : device.ports)
-            if (owned.port->io->expects_frames() || next_watchdog(*owned.port) ||
+            if (owned.port->io->expects_frames() || next_watchdog(*owned.port) || next_on_wire(*owned.port) ||
                 has_ready_queue(*owned.port, device.device->policy(), now_))
                 return true;
     return false;
@@ -300,6 +307,11 @@ void VirtualRunner::run(Device& all) {
             judge(all, id, now);
             if (!all.awake.ports.contains(id)) return;
             PortContext& port = *all.ports[id].port;
+            if (port.wire) [[unlikely]] {
+                const unsigned released = release_from_wire(*all.ports[id].owner, port, now, false);
+                if (released != 0) ++all.moves;
+                work += released;
+            }
             if (!port.link_up) {
                 port.counters.lost_on_wire.add(port.io->lose_until(now));
             } else if (has_arrived(port, now)) {

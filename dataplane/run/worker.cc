@@ -33,6 +33,7 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
             if (queue->poller == id) polled.push_back(queue.get());
         if (shared.owner[port->id] != id) continue;
         own_ports.push_back(port.get());
+        if (port->wire) wire_ports.push_back(port.get());
         if (!port->more_receive_queues.empty()) multi_queue_ports.push_back(port.get());
     }
     handed_over.reserve((shared.workers - 1U) * most_of_each(*this));
@@ -70,6 +71,7 @@ void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
             port->scheduler.configure(own.schedule);
         port->generator.configure(own.pfc_send);
         if (port->control) port->control->configure(own.punt_limit);
+        if (port->wire) port->wire->configure(*own.wire);
         for (unsigned n = 0; n < classes; ++n) port->queue[n].microburst.configure(own.microburst_cells[n]);
         port->groups_in_use = port->groups_judged = 0xFF;  // limits may have moved: judge every group once
         port->watchdog.settings_changed |=
@@ -241,6 +243,7 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     meter.lap(Stage::judge, 0);
     take_handed_over(worker);
     meter.lap(Stage::enqueue, 0);
+    for (PortContext* port : worker.wire_ports) work += release_from_wire(worker, *port, now, draining);
     for (PortContext* port : worker.own_ports) {
         if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
     }

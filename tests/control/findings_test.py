@@ -14,7 +14,8 @@ from control import Programs
 ROOT = control.loopback.ROOT
 CPUS = os.cpu_count()
 # Of started network cards: tests/unit/nic makes them with fake ones, and looks for these words.
-OF_CARDS = {"nic-pfc": '"nic-pfc"', "nic-receive-ring": "and the card's receive ring of", "nic-link-speed": "the link is of 25 Gb/s"}
+OF_CARDS = {"nic-pfc": '"nic-pfc"', "nic-receive-ring": "and the card's receive ring of", "nic-link-speed": "the link is of 25 Gb/s",
+            "wire-nic": '"wire-nic"'}
 
 REAL = 'clock = "real"\n'
 PORT = '[port.p1]\n'
@@ -25,6 +26,7 @@ NULL = '[port.p1]\ndevice = "net_null0"\n'
 
 
 HOSTS = TWO + '[host.p1]\naddress = "10.0.1.2"\n[host.p2]\naddress = "10.0.2.2"\n'
+WIRE = '[port.p1]\n[port.p2]\n[wire.w]\nports = ["p1", "p2"]\n'
 FLOW = '[[flow]]\nfrom = "p1"\nto = "p2"\n'
 
 
@@ -133,6 +135,14 @@ FOUND = {
     "watchdog-honest-pause": '[buffer]\nsize = "32MB"\n[port.p1]\nspeed = "1G"\n',
     "watchdog-poll": '[watchdog]\npoll = "10ms"\n' + PORT,
     "worker-index": '[port.p1]\nworker = 5\n',
+    "wire-flow": WIRE + '[port.p3]\naddress = ["10.0.3.1/24"]\n[host.p1]\naddress = "10.0.0.1"\n[host.p3]\naddress = "10.0.3.2"\n'
+                 + FLOW.replace("p2", "p3"),
+    "wire-pfc": WIRE + 'pfc = "pass"\n',
+    "wire-port": PORT + '[wire.w]\nports = ["p1", "p9"]\n',
+    "wire-queues": REAL + WIRE.replace("[port.p1]\n", '[port.p1]\ndevice = "net_af_packet0,iface=eth9,qpairs=2"\nrx_queues = 2\n'),
+    "wire-routed": WIRE.replace("[port.p1]\n", '[port.p1]\naddress = ["10.0.0.1/24"]\n'),
+    "wire-rule": WIRE + '[wire.w.impair.r]\ndo = "delay"\n',
+    "wire-twice": WIRE + '[port.p3]\n[wire.x]\nports = ["p2", "p3"]\n',
     "workers-cpus": REAL + f"workers = {min(CPUS + 1, 16)}\n" + NULL,
     "workers-idle": 'workers = 2\n' + PORT,
     "wred-drops-lossless": '[wred.w]\ndrop_non_ect = true\n[default.queue.3]\nwred = "w"\n' + PORT,

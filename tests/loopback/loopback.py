@@ -278,6 +278,8 @@ class Switch:
         ours = {name: port["tx"]["packets"] - sum(queue["tx_packets"] for queue in port["queues"]) for name, port in ports.items()}
         self.test.assertGreaterEqual(min(ours.values(), default=0), 0)  # frames that the switch itself has made
         replied = sum(port.get("replied_packets", 0) for port in ports.values())
+        ways = [wire[way] for wire in report["wires"].values() for way in ("forward", "backward")]
+        replied += sum(way["made_packets"] for way in ways)
         self.test.assertLessEqual(sum(ours.values()), ledger["generated"] - replied)
         check(ledger["punted"], sum(sum(port.get("punted", {}).values()) for port in ports.values()))
         check(ledger["injected"], sum(port.get("injected_packets", 0) + port.get("returned_packets", 0) for port in ports.values()))
@@ -302,7 +304,8 @@ class Switch:
                 used = [group[part] for group in port["priority_groups"] for part in ("reserved_bytes", "shared_bytes", "headroom_bytes")]
                 used += [queue["occupancy_bytes"] for queue in port["queues"]]
                 check(max(used), 0, name)
-        check(ledger["queued"], sum(queue["occupancy_packets"] for port in ports.values() for queue in port["queues"]))
+        check(ledger["queued"], sum(queue["occupancy_packets"] for port in ports.values() for queue in port["queues"])
+              + sum(way["held_packets"] for way in ways))
 
     def refused(self, status, *words, config=None, **overrides):
         """Runs what must be refused: one line that holds all `words`, the exit status, and no file left behind."""

@@ -21,6 +21,7 @@ std::span<const Task> tasks() {
         Task{"The configuration: judge, compare, keep, go back", "config diff", config_commands()},
         Task{"Routes and neighbors", "route replace 10.7.0.0/16 via 10.0.1.2 weight 2", route_commands()},
         Task{"Simulated hosts", "host show", host_commands()},
+        Task{"Wires that disturb", "wire show", wire_commands()},
         Task{"Workers", "worker show", worker_commands()},
         Task{"In scripts", "wait port h1 up --timeout 5s", script_commands()},
         Task{"This program", "help port", help_commands()},

@@ -103,6 +103,7 @@ std::span<const Command> port_commands();
 std::span<const Command> queue_commands();
 std::span<const Command> host_commands();
 std::span<const Command> record_commands();
+std::span<const Command> wire_commands();
 std::span<const Command> worker_commands();
 std::span<const Command> script_commands();
 

@@ -132,6 +132,9 @@ Words names_for(Context& context, std::span<const std::string> words, const std:
         add_keys(context.stats("hosts"));
     }
     if (place == "FLOW") add_keys(context.stats("flows"));
+    if (place == "WIRE") add_keys(context.stats("wires"));
+    if (place == "RULE")
+        for (const Json& wire : context.stats("wires")) add_keys(wire["rules"]);
     if (place == "PREFIX") add(context.call("route.list"), "prefix");
     if (place == "ADDRESS") add(context.call("neighbor.list"), "address");
     if (place == "PATH") add_keys(context.stats(""));

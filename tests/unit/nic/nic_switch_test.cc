@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "control/lint/lint_nic.hh"
 #include "control/server/api.hh"
 #include "lib/pfc_frame.hh"
 
@@ -93,6 +94,33 @@ TEST(NicSwitch, refusesAChangeToLosslessWhileItRuns) {
     }
     CHECK_FALSE(taken);
     CHECK_TRUE(running->config().ports.at("p0").qos != config.ports.at("p1").qos);
+}
+
+// A wire that is to pass PFC on, between cards that keep it.
+
+TEST(NicSwitch, aWireSaysWhichCardSwallowsPfc) {
+    const auto found = [](const std::string& pfc, PfcTx tx) {
+        const auto config = parse_config(
+            "clock = \"real\"\n[default]\nqos = \"lossy\"\n"
+            "[port.p0]\ndevice = \"0000:03:00.0\"\n[port.p1]\ndevice = \"0000:04:00.0\"\n"
+            "[wire.w]\nports = [\"p0\", \"p1\"]\npfc = \"" +
+                pfc + "\"\n",
+            "f");
+        CHECK_TRUE(config.has_value());
+        PortCapabilities can;
+        can.pfc = {tx, "the card has it"};
+        const auto findings = lint_nics(*config, effective_qos(*config), [&](const std::string& port) {
+            return port == "p1" ? NicState{&can, 0} : NicState{};
+        });
+        std::string text;
+        for (const Finding& finding : findings)
+            if (finding.id == "wire-nic") text += finding.path + ": " + finding.message + "\n";
+        return text;
+    };
+    STRCMP_EQUAL("", found("pass", PfcTx::software).c_str());
+    STRCMP_EQUAL("", found("end", PfcTx::hardware).c_str());
+    STRCMP_EQUAL("wire.w.pfc: PFC is to pass port p1, and its card's is hardware: the card has it\n",
+                 found("pass", PfcTx::hardware).c_str());
 }
 
 // The report of the port.

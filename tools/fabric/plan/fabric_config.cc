@@ -256,6 +256,9 @@ class Reader {
         };
         if (!config.hosts.empty()) refuse("host", "hosts are the fabric's", "write [host.NAME] at the top");
         if (!config.flows.empty()) refuse("flow", "flows are the fabric's", "write [[flow]] at the top");
+        if (!config.wires.empty()) refuse("wire", "a fabric has cables", "leave it out, or run sluiced");
+        if (!config.expectations.empty())
+            refuse("assert", "assertions are the fabric's", "write [[assert]] at the top");
         if (config.clock != ClockKind::virtual_time)
             refuse("clock", "a fabric has the virtual clock", "leave it out");
         if (config.kernel.routes || config.kernel.has_taps())

@@ -1,0 +1,109 @@
+#include "dataplane/path/wire.hh"
+
+#include <algorithm>
+
+namespace sluice {
+
+void LearnedSenders::learn(std::uint64_t ends, std::uint32_t qp) {
+    if (ends == 0) return;
+    for (std::size_t n = 0; n < places; ++n) {
+        Place& place = places_[(ends + n) % places];
+        if (place.ends.get() == 0) {
+            place.qp.set(qp);
+            place.ends.set(ends);
+            return;
+        }
+        if (place.ends.get() != ends) continue;
+        if (place.qp.get() != qp) place.qp.set(several);
+        return;
+    }
+}
+
+std::optional<std::uint32_t> LearnedSenders::find(std::uint64_t ends) const {
+    for (std::size_t n = 0; n < places; ++n) {
+        const Place& place = places_[(ends + n) % places];
+        if (place.ends.get() == 0) return std::nullopt;
+        if (place.ends.get() != ends) continue;
+        const auto qp = static_cast<std::uint32_t>(place.qp.get());
+        return qp == several ? std::nullopt : std::optional(qp);
+    }
+    return std::nullopt;
+}
+
+void WireDirection::configure(const WirePolicy& policy) {
+    const auto find_place = [&](std::uint64_t id) {
+        return std::find_if(rules.begin(), rules.end(),
+                            [&](const WireRuleCounters& place) { return place.id.get() == id; });
+    };
+    for (WireRuleCounters& place : rules) {
+        const std::uint64_t id = place.id.get();
+        if (std::none_of(policy.rules.begin(), policy.rules.end(),
+                         [&](const WireRule& rule) { return rule.id == id; }))
+            place.id.set(0);
+    }
+    for (std::size_t n = 0; n < policy.rules.size(); ++n) {
+        auto place = find_place(policy.rules[n].id);
+        if (place == rules.end()) {
+            place = find_place(0);
+            for (Counter* counter : {&place->matched, &place->acted, &place->passed}) counter->set(0);
+            place->id.set(policy.rules[n].id);
+        }
+        place_of_[n] = static_cast<std::uint8_t>(place - rules.begin());
+    }
+}
+
+WireDirection::Taken WireDirection::take(const WirePolicy& policy, const FrameFacts& frame,
+                                         std::uint64_t seed, PortId port) {
+    for (std::size_t n = 0; n < policy.rules.size(); ++n) {
+        const WireRule& rule = policy.rules[n];
+        if (!rule.rule.match.matches(frame)) continue;
+        WireRuleCounters& counters = rules[place_of_[n]];
+        counters.matched.add(1);
+        const std::uint64_t number = counters.matched.get();
+        if (rule.rule.choice.takes({seed, rule.rule.stream, port, number}))
+            return {&rule, place_of_[n], number};
+    }
+    return {};
+}
+
+void WireDirection::delay(Packet* packet, Time until) {
+    holding.set(held() + 1);
+    delayed_.push_back({packet, until, order_++});
+    std::push_heap(delayed_.begin(), delayed_.end(), later);
+}
+
+void WireDirection::reorder(Packet* packet, Time until, std::uint32_t frames,
+                            std::optional<std::uint32_t> qp) {
+    holding.set(held() + 1);
+    reordered_.push_back({packet, until, frames, qp});
+}
+
+std::optional<Time> WireDirection::next_due() const {
+    std::optional<Time> best;
+    if (!delayed_.empty()) best = delayed_.front().until;
+    for (const Reordered& held : reordered_) take_earlier(best, std::optional(held.until));
+    return best;
+}
+
+Packet* WireDirection::due(Time now, bool all) {
+    Packet* packet = take_due(now, all);
+    if (packet != nullptr) holding.set(held());
+    return packet;
+}
+
+Packet* WireDirection::take_due(Time now, bool all) {
+    const auto reordered = std::find_if(reordered_.begin(), reordered_.end(),
+                                        [&](const Reordered& held) { return all || held.until <= now; });
+    if (reordered != reordered_.end()) {
+        Packet* packet = reordered->packet;
+        reordered_.erase(reordered);
+        return packet;
+    }
+    if (delayed_.empty() || !(all || delayed_.front().until <= now)) return nullptr;
+    std::pop_heap(delayed_.begin(), delayed_.end(), later);
+    Packet* packet = delayed_.back().packet;
+    delayed_.pop_back();
+    return packet;
+}
+
+}  // namespace sluice

@@ -1,0 +1,164 @@
+// A wire: two ports joined, so that what comes in by one leaves by the other as it came, and rules that
+// disturb it (lib/fault_rule.hh). Here the state of one direction: of the frames that come in by a port.
+//
+// A frame meets the rules in their order, and the first one that takes it acts on it. Each rule numbers the
+// frames that match it from the moment on that it was set, by itself in each direction. Frames that are held
+// (delay, reorder) have been admitted: they keep their place in the buffer, so the ledger has them as queued,
+// and at most `most_delayed` and `most_reordered` wait; one more passes untouched and is counted so. They
+// leave at their time also when their rule is gone, the port is down, or the switch drains.
+//
+// Owner: the worker of the port. Control reads the counters and the trace; the worker of the other port reads
+// `senders`, which tells it to which queue pair a CNP goes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dataplane/base/packet.hh"
+#include "lib/counters.hh"
+#include "lib/fault_rule.hh"
+#include "lib/record_ring.hh"
+
+namespace sluice {
+
+constexpr std::uint8_t cnp_dscp_by_default = 48;
+
+struct WireRule {
+    FaultRule rule;
+    std::uint64_t id = 0;                    // never 0; another after each change
+    std::optional<std::uint32_t> sender_qp;  // cnp: its destination; absent: learned
+    std::uint8_t cnp_dscp = cnp_dscp_by_default;
+    bool operator==(const WireRule&) const = default;
+};
+
+// Of one direction, in a PortPolicy.
+struct WirePolicy {
+    PortId peer = 0;
+    bool passes_pfc = false;      // MAC control goes on to the other end; else the port takes it in
+    bool learns_senders = false;  // the other direction makes CNPs
+    std::vector<WireRule> rules;  // at most max_wire_rules
+};
+
+struct WireRuleCounters {
+    Counter id;  // of the rule that the others are of; 0: none
+    Counter matched;
+    Counter acted;
+    Counter passed;  // taken, and passed untouched: it has no room, no ECT, no payload, or no known sender
+};
+
+// A frame that a rule has taken.
+struct WireEvent {
+    Time at;
+    std::uint64_t rule;
+    std::uint32_t qp, psn;  // of RoCE
+    std::uint16_t frame_bytes;
+    FaultAction action;
+    std::uint8_t opcode;
+    bool roce;
+    bool passed;  // untouched after all
+    std::array<std::uint8_t, 2> unused;
+};
+static_assert(sizeof(WireEvent) == 32);
+
+// Queue pairs of senders: by the addresses of a reply, the one that replies name. Written by the worker of
+// the direction in which the replies go, read by that of the other one.
+class LearnedSenders {
+  public:
+    static constexpr std::size_t places = 256;
+    static constexpr std::uint32_t several = 0xFFFF'FFFF;
+
+    void learn(std::uint64_t ends, std::uint32_t qp);
+    // Nothing: no reply came yet, or replies named several.
+    std::optional<std::uint32_t> find(std::uint64_t ends) const;
+
+  private:
+    struct Place {
+        Counter ends;  // 0: free
+        Counter qp;
+    };
+    std::array<Place, places> places_;
+};
+
+class WireDirection {
+  public:
+    static constexpr std::size_t most_delayed = 4096;
+    static constexpr std::size_t most_reordered = 256;
+    static constexpr std::size_t trace_entries = 256;
+
+    WireDirection() : trace(trace_entries) {
+        delayed_.reserve(most_delayed);
+        reordered_.reserve(most_reordered);
+    }
+
+    // A new policy: rules that were there before go on counting.
+    void configure(const WirePolicy& policy);
+
+    struct Taken {
+        const WireRule* rule = nullptr;  // null: it passes
+        std::size_t place = 0;           // of the rule's counters
+        std::uint64_t number = 0;        // of the frame, among those that match
+    };
+    Taken take(const WirePolicy& policy, const FrameFacts& frame, std::uint64_t seed, PortId port);
+
+    bool may_delay() const { return delayed_.size() < most_delayed; }
+    void delay(Packet* packet, Time until);
+    bool may_reorder() const { return reordered_.size() < most_reordered; }
+    // Until `frames` later ones of `qp` (nothing: of any) have passed, and at most until a time.
+    void reorder(Packet* packet, Time until, std::uint32_t frames, std::optional<std::uint32_t> qp);
+    // A frame has passed: calls release(packet) for those that have waited for it.
+    template <class Release>
+    void passed(const FrameFacts& frame, Release release) {
+        for (std::size_t i = 0; i < reordered_.size();) {
+            Reordered& waiting = reordered_[i];
+            const bool counts = !waiting.qp || (frame.roce && frame.qp == *waiting.qp);
+            if (!counts || --waiting.frames != 0) {
+                ++i;
+                continue;
+            }
+            Packet* packet = waiting.packet;
+            reordered_.erase(reordered_.begin() + static_cast<std::ptrdiff_t>(i));
+            holding.set(held());
+            release(packet);
+        }
+    }
+
+    bool holds_any() const { return !delayed_.empty() || !reordered_.empty(); }
+    std::size_t held() const { return delayed_.size() + reordered_.size(); }
+    // When the first one is due.
+    std::optional<Time> next_due() const;
+    // One that is due by `now`, or any with `all`; null: none.
+    Packet* due(Time now, bool all);
+
+    std::array<WireRuleCounters, max_wire_rules> rules;
+    Counter made;     // duplicates and CNPs
+    Counter holding;  // as held(), for control
+    RecordRing<WireEvent> trace;
+    LearnedSenders senders;
+
+  private:
+    struct Delayed {
+        Packet* packet;
+        Time until;
+        std::uint64_t order;
+    };
+    struct Reordered {
+        Packet* packet;
+        Time until;
+        std::uint32_t frames;
+        std::optional<std::uint32_t> qp;
+    };
+    Packet* take_due(Time now, bool all);
+    static bool later(const Delayed& a, const Delayed& b) {
+        return a.until != b.until ? b.until < a.until : b.order < a.order;
+    }
+
+    std::array<std::uint8_t, max_wire_rules> place_of_{};  // by index in the policy
+    std::vector<Delayed> delayed_;                         // a heap, the first one due in front
+    std::vector<Reordered> reordered_;                     // in the order in which they came
+    std::uint64_t order_ = 0;
+};
+
+}  // namespace sluice
