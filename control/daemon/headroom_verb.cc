@@ -36,70 +36,73 @@ std::string put_between(const ParsedValue<std::uint64_t>& value, std::uint64_t l
     return {};
 }
 
-struct Option {
+struct HeadroomOption {
     OptionHelp help;
     std::string (*take)(Question&, const std::string&);  // the argument's error, or empty
 };
 
 PortConfig& port_of(Question& question) { return question.config.port_defaults; }
 
-constexpr std::array all_options{
-    Option{{"speed", "RATE", "of the port: 400G"},
-           [](Question& question, const std::string& text) {
-               question.has_speed = true;
-               const auto rate = parse_rate(text);
-               if (rate && (*rate < gigabits(1) || *rate > gigabits(800)))
-                   return std::string("is no rate from 1G to 800G");
-               return put(rate, port_of(question).speed);
-           }},
-    Option{{"cable", "LENGTH", "one way: 100m; default: 5m"},
-           [](Question& question, const std::string& text) {
-               const auto length = parse_length(text);
-               if (length && *length > HeadroomInputs::max_cable_m)
-                   return fmt::format("is longer than {}", print_length(HeadroomInputs::max_cable_m));
-               return put(length, port_of(question).cable_m);
-           }},
-    Option{{"mtu", "BYTES", "IP MTU, of us and of the peer; default: 9100"},
-           [](Question& question, const std::string& text) {
-               return put_between(parse_integer(text), 68, 9216, port_of(question).mtu);
-           }},
-    Option{{"reaction", "TIME", "of the peer to PFC, with both interfaces; default: the published figures"},
-           [](Question& question, const std::string& text) {
-               const auto time = parse_time(text);
-               if (time && *time > milliseconds(1)) return std::string("is longer than 1ms");
-               return put(time, port_of(question).reaction);
-           }},
-    Option{{"turn", "TIME",
-            "longest turn of a worker: a switch in real time; default: the virtual clock, which has none"},
-           [](Question& question, const std::string& text) {
-               const auto time = parse_time(text);
-               if (time && (*time < microseconds(1) || *time > milliseconds(10)))
-                   return std::string("is no time from 1us to 10ms");
-               question.config.clock = ClockKind::real_time;
-               return put(time, question.config.turn_max);
-           }},
-    Option{{"classes", "N", "lossless classes of each port; default: 1"},
-           [](Question& question, const std::string& text) {
-               return put_between(parse_integer(text), 1, classes, question.lossless_classes);
-           }},
-    Option{{"buffer", "SIZE", "packet memory of the switch; default: 16MB"},
-           [](Question& question, const std::string& text) {
-               return put_between(parse_size(text), 1, std::uint64_t{1} << 40,
-                                  question.config.buffer_size_bytes);
-           }},
-    Option{{"cell", "SIZE", "of the buffer; default: 256"},
-           [](Question& question, const std::string& text) {
-               return put_between(parse_size(text), 64, 2048, question.config.cell_bytes);
-           }},
+constexpr std::array headroom_options{
+    HeadroomOption{{"speed", "RATE", "of the port: 400G"},
+                   [](Question& question, const std::string& text) {
+                       question.has_speed = true;
+                       const auto rate = parse_rate(text);
+                       if (rate && (*rate < gigabits(1) || *rate > gigabits(800)))
+                           return std::string("is no rate from 1G to 800G");
+                       return put(rate, port_of(question).speed);
+                   }},
+    HeadroomOption{{"cable", "LENGTH", "one way: 100m; default: 5m"},
+                   [](Question& question, const std::string& text) {
+                       const auto length = parse_length(text);
+                       if (length && *length > HeadroomInputs::max_cable_m)
+                           return fmt::format("is longer than {}", print_length(HeadroomInputs::max_cable_m));
+                       return put(length, port_of(question).cable_m);
+                   }},
+    HeadroomOption{{"mtu", "BYTES", "IP MTU, of us and of the peer; default: 9100"},
+                   [](Question& question, const std::string& text) {
+                       return put_between(parse_integer(text), 68, 9216, port_of(question).mtu);
+                   }},
+    HeadroomOption{
+        {"reaction", "TIME", "of the peer to PFC, with both interfaces; default: the published figures"},
+        [](Question& question, const std::string& text) {
+            const auto time = parse_time(text);
+            if (time && *time > milliseconds(1)) return std::string("is longer than 1ms");
+            return put(time, port_of(question).reaction);
+        }},
+    HeadroomOption{
+        {"turn", "TIME",
+         "longest turn of a worker: a switch in real time; default: the virtual clock, which has none"},
+        [](Question& question, const std::string& text) {
+            const auto time = parse_time(text);
+            if (time && (*time < microseconds(1) || *time > milliseconds(10)))
+                return std::string("is no time from 1us to 10ms");
+            question.config.clock = ClockKind::real_time;
+            return put(time, question.config.turn_max);
+        }},
+    HeadroomOption{{"classes", "N", "lossless classes of each port; default: 1"},
+                   [](Question& question, const std::string& text) {
+                       return put_between(parse_integer(text), 1, classes, question.lossless_classes);
+                   }},
+    HeadroomOption{{"buffer", "SIZE", "packet memory of the switch; default: 16MB"},
+                   [](Question& question, const std::string& text) {
+                       return put_between(parse_size(text), 1, std::uint64_t{1} << 40,
+                                          question.config.buffer_size_bytes);
+                   }},
+    HeadroomOption{{"cell", "SIZE", "of the buffer; default: 256"},
+                   [](Question& question, const std::string& text) {
+                       return put_between(parse_size(text), 64, 2048, question.config.cell_bytes);
+                   }},
 };
 
 std::string read_words(const std::vector<std::string>& words, Question& question) {
     for (std::size_t n = 0; n < words.size(); n += 2) {
         const std::string& word = words[n];
-        const auto* option = std::find_if(all_options.begin(), all_options.end(), [&](const Option& each) {
-            return word.starts_with("--") && word.substr(2) == each.help.name;
-        });
-        if (option == all_options.end()) return in_quotes(word) + " is no option";
+        const auto* option =
+            std::find_if(headroom_options.begin(), headroom_options.end(), [&](const HeadroomOption& each) {
+                return word.starts_with("--") && word.substr(2) == each.help.name;
+            });
+        if (option == headroom_options.end()) return in_quotes(word) + " is no option";
         if (n + 1 == words.size()) return word + " wants a value";
         if (const std::string wrong = option->take(question, words[n + 1]); !wrong.empty())
             return fmt::format("{} {} {}", word, in_quotes(words[n + 1]), wrong);
@@ -172,7 +175,7 @@ std::string headroom_usage() {
     constexpr std::size_t indent = 20;
     constexpr std::size_t width = 100;
     std::string text = fmt::format("usage: {}\n\n", headroom_synopsis);
-    for (const Option& option : all_options)
+    for (const HeadroomOption& option : headroom_options)
         text += fmt::format("  {:<{}}{}\n", fmt::format("--{} {}", option.help.name, option.help.argument),
                             indent - 2, wrapped(option.help.sentence, indent, width));
     return text;
@@ -180,7 +183,7 @@ std::string headroom_usage() {
 
 std::vector<OptionHelp> headroom_option_help() {
     std::vector<OptionHelp> all;
-    for (const Option& option : all_options) all.push_back(option.help);
+    for (const HeadroomOption& option : headroom_options) all.push_back(option.help);
     return all;
 }
 

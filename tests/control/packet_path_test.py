@@ -80,6 +80,25 @@ class PacketPath(Case):
             self.skipTest("one core only")
         self.quiet(2)
 
+    def test_a_wire_and_all_that_its_rules_do(self):
+        switch = Switch(self, hosts=0, clock="real", device="net_pcap{n},{rx}infinite_rx=1")
+        for name in ("h0", "h1"):
+            switch.ports[name] = {}
+            switch.give(name, [(0, plain(200 + 13 * n, dport=4791, dscp=ROCE if n % 2 else 0, ecn=2)) for n in range(40)])
+        switch.section("wire.w", ports=["h0", "h1"])
+        actions = {"drop": "", "mark-ce": "", "corrupt": "", "delay": "time 20us", "reorder": "frames 3", "duplicate": "", "cnp": "sender_qp 7"}
+        running = Running(switch, interactive=False, environment={"LD_PRELOAD": TRAP})
+        for action, keys in actions.items():
+            running.ctl(f"wire add w {action} do {action} probability 5% {keys}")
+        running.wait_for(lambda: running.call("stats.show", path="wires.w"),
+                         lambda wire: all(rule[way]["acted_packets"] > 50 for rule in wire["rules"].values() for way in ("forward", "backward")))
+        for action in actions:
+            running.ctl(f"wire remove w {action}")
+        running.process.terminate()
+        running.process.wait(control.PATIENCE_S)
+        self.assertEqual(running.process.returncode, 0, running.said())
+        self.assertIn("packet path trap: nothing was caught", running.said())
+
     def test_the_trap_works(self):
         for prove, words in (("memory", "trap: malloc 1"), ("call", "trap: system call")):
             with self.subTest(prove=prove):

@@ -86,11 +86,15 @@ class RoundTrip(Case):
         switch.section('map."dotted.name"', roce_tc=3)
         switch.section("wred.mine", green_min="10KB", green_max="20KB")
         switch.section("mirror.mine", file="mine.pcapng", on=["delay", "pause"], reason=["no_route"])
+        for name in ("w0", "w1"):
+            switch.ports[name] = {}
+        switch.section("wire.mine", ports=["w0", "w1"])
+        switch.section("wire.mine.impair.mine", do="reorder", time="20us", match={"psn": "5..9", "opcode": "ack", "probability": "5%"})
         switch.roce_host("h0", g="1/16", drain="40G")
         switch.event("1s", "port h1 down")
         switch.route("10.7.0.0/16", "10.0.1.2")
         running = Running(switch)
-        names = {"port": ["h0", "h1"], "map": ["default", "mine", "dotted.name"], "wred": ["mine"], "mirror": ["mine"], "pool": [],
+        names = {"port": ["h0", "h1"], "map": ["default", "mine", "dotted.name"], "wred": ["mine"], "mirror": ["mine"], "wire": ["mine"], "pool": [],
                  "host": ["h0"]}
         paths = []
         for key in running.call("config.keys"):
