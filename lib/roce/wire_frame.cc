@@ -94,11 +94,11 @@ WireFrame read_wire_frame(Bytes view, std::uint32_t frame_bytes) {
     if (out.parsed.tags != 0) out.parsed.pcp = view[sizeof(EthernetHeader)] >> 5;
     out.payload_offset = bounded(layers->l3_offset, frame_bytes);
     out.payload_end = bounded(frame_bytes, frame_bytes);
-    if (layers->type == ether_type::mac_control) out.parsed.kind = FrameKind::mac_control;
+    if (layers->type == ether_type::mac_control) out.parsed.kind = sluice::FrameKind::mac_control;
     if (layers->type == ether_type::ipv4) read_ipv4(view, frame_bytes, out);
     if (layers->type == ether_type::ipv6) read_ipv6(view, frame_bytes, out);
     if (out.ip_header_bytes == 0) return out;
-    out.parsed.kind = layers->type == ether_type::ipv4 ? FrameKind::ipv4 : FrameKind::ipv6;
+    out.parsed.kind = layers->type == ether_type::ipv4 ? sluice::FrameKind::ipv4 : sluice::FrameKind::ipv6;
     out.facts.ip = true;
     out.facts.dscp = out.parsed.dscp();
     return out;
@@ -116,7 +116,7 @@ std::uint32_t write_cnp(Bytes view, const WireFrame& frame, std::uint32_t sender
                         std::span<std::uint8_t> out) {
     if (!frame.facts.roce || frame.parsed.tags > 1) return 0;
     const auto& ethernet = *reinterpret_cast<const EthernetHeader*>(view.data());
-    const bool v6 = frame.parsed.kind == FrameKind::ipv6;
+    const bool v6 = frame.parsed.kind == sluice::FrameKind::ipv6;
     const std::uint8_t* l3 = view.data() + frame.parsed.l3_offset;
     Route route;
     route.source_mac = ethernet.destination;

@@ -43,7 +43,7 @@ std::string trace_text(const Json& trace) {
     return text;
 }
 
-Answer show(Context& context, const Arguments& arguments) {
+Answer show_wire(Context& context, const Arguments& arguments) {
     Json wires = context.stats("wires");
     if (wires.empty()) return {wires, fmt::format("{}\n", no_wire)};
     if (arguments.has("WIRE")) {
@@ -76,7 +76,7 @@ Answer remove(Context& context, const Arguments& arguments) { return command(con
 
 std::span<const Command> wire_commands() {
     static constexpr std::array table{
-        Command{"wire show [WIRE]", "rules, their counters, and the last frames that they took", show},
+        Command{"wire show [WIRE]", "rules, their counters, and the last frames that they took", show_wire},
         Command{"wire add WIRE RULE WORDS...", "a rule: do ACTION, then its keys and those of match", add},
         Command{"wire remove WIRE RULE", "takes it away; frames that it holds leave at their time", remove},
     };
