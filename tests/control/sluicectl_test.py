@@ -75,6 +75,9 @@ COMMANDS = [
     ("why flow DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N] [last N]", "why fl 192.0.2.1 from 10.0.0.2", "no_route"),
     ("decisions list [last N]", "dec li last 2", "dropped h0#"),
     ("mirror show", "mirror", "no mirror"),
+    ("wire add WIRE RULE WORDS...", "wire add w loss do drop nth 5", ""),
+    ("wire show [WIRE]", "wire show w", "w     loss  drop  forward"),
+    ("wire remove WIRE RULE", "wire rem w loss", ""),
     ("decisions off", "decisions off", ""),
     ("worker show", "worker", "h0 h1 h2"),
     ("worker meter on|off", "worker meter off", ""),
@@ -99,14 +102,17 @@ def ctl(test, *words, status=0, environment=None, given=""):
 
 
 class Ctl(Case):
-    def running(self):
+    def running(self, wire=False):
         switch = Switch(self, hosts=3, **{"buffer.size": "16MB"})
         switch.section("decisions", record="ready")
+        if wire:
+            switch.ports.update(w0={}, w1={})
+            switch.section("wire.w", ports=["w0", "w1"])
         switch.give("h0", [(1000 * n, plain(200, to="192.0.2.1" if n > 10 else 1)) for n in range(20)])
         return Running(switch)
 
     def everything(self):
-        running = self.running()
+        running = self.running(wire=True)
         said = []
         for _, line, wanted in COMMANDS:
             if line == "dec":

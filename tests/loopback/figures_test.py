@@ -212,6 +212,21 @@ class Reports(loopback.Case):
             self.assertEqual([bool(host["symptoms"]) for host in after["hosts"].values()], [False, False, True])
         self.run_with_metrics(switch, script, "--interactive", "--trace", switch.folder / "trace.json", balanced=True)
 
+    def a_wire(self):
+        switch = Switch(self, hosts=0)
+        for name in ("h0", "h1"):
+            switch.ports[name] = {}
+        switch.section("wire.w", ports=["h0", "h1"])
+        switch.section("wire.w.impair.twice", do="duplicate")
+        switch.give("h0", [(n * 1000, plain(100, dport=4791)) for n in range(10)])
+
+        def script(client):
+            client.call("clock.run", **{"for": "5us"})
+            before = client.call("stats.show")
+            client.call("clock.run")
+            self.check(client.call("stats.show"), before)
+        self.run_with_metrics(switch, script, "--interactive", balanced=True)
+
     def the_real_clock(self):
         switch = Switch(self, hosts=1, device="net_null{n}", clock="real")
         switch.port("h0", rx_queues=3)
@@ -222,7 +237,7 @@ class Reports(loopback.Case):
         self.run_with_metrics(switch, script)
 
     def test_a_row_for_every_leaf_and_a_leaf_for_every_row(self):
-        for part in (self.everything, self.a_long_gap, self.a_class_that_waits, self.hosts_and_flows, self.the_real_clock):
+        for part in (self.everything, self.a_long_gap, self.a_class_that_waits, self.hosts_and_flows, self.a_wire, self.the_real_clock):
             with self.subTest(part.__name__):
                 part()
         unmet = [figure.path for figure in self.catalogue.figures if figure not in self.met]

@@ -59,10 +59,11 @@ def strange(block):
     for command in block.commands():
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
-        before = ";"
+        before, begins = ";", True   # `do` is a shell's word where a command begins, and a key of ours elsewhere
         for word in lexer:
-            if before in ("&&", "||", ";", "|", "&", "(", "do") and word.strip("();&|") and word.removeprefix("build/") not in KNOWN:
+            if begins and word.strip("();&|") and word.removeprefix("build/") not in KNOWN:
                 found.append(f"{command}: {word}")
+            begins = word in ("&&", "||", ";", "|", "&", "(") or (begins and word == "do")
             if before.startswith(">") and word.startswith(("/", "~")):
                 found.append(f"{command}: {before} {word}")
             before = word
