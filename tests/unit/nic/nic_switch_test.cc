@@ -108,6 +108,7 @@ TEST(NicSwitch, aWireSaysWhichCardSwallowsPfc) {
             "f");
         CHECK_TRUE(config.has_value());
         PortCapabilities can;
+        can.is_virtual = false;
         can.pfc = {tx, "the card has it"};
         const auto findings = lint_nics(*config, effective_qos(*config), [&](const std::string& port) {
             return port == "p1" ? NicState{&can, 0} : NicState{};
