@@ -107,6 +107,7 @@ std::string sluiced_man_page() {
         page.entry(fmt::format("--{}", option.name), option.argument, option.sentence);
     page.heading("DOCTOR").paragraph(doctor_description);
     page.heading("PAGE").paragraph(page_description);
+    page.entry("--output", "FILE", "the page; the report's name with .html unless given");
     page.heading("EXIT STATUS").paragraph(exit_status_text());
     page.heading("SIGNALS").paragraph(signals);
     page.heading("SERVICE").paragraph(service).paragraph(manager);

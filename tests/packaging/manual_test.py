@@ -103,9 +103,12 @@ class Contents(loopback.Case):
             tags = entries(page)[("HEADROOM" if "headroom" in helps else "OPTIONS", "")]
             here = {tag.split()[0] for tag in tags}
             # Words of sluicectl's examples may have dashes as well, and sluiced's usage names an option of a verb.
-            elsewhere = {"--timeout", "--confirm", "--man", "--config"} | ({"--speed"} if (page, helps) == ("sluiced.8", ["--help"]) else set())
+            elsewhere = {"--timeout", "--confirm", "--man", "--config"} | ({"--speed", "--output"} if (page, helps) == ("sluiced.8", ["--help"]) else set())
             self.assertEqual({option for option in options if option not in here} - elsewhere, set(), page)
             self.assertEqual(len(here), len(tags), f"{page}: an option twice")
+
+    def test_the_option_of_a_page_is_in_its_section(self):
+        self.assertEqual([tag.split()[0] for tag in entries("sluiced.8")[("PAGE", "")]], ["--output"])
 
     def test_every_command_of_the_help_is_an_entry(self):
         patterns = re.findall(r"^  ([a-z][^-\n]*?)(?:  +.*)?$", said(PROGRAM["sluicectl"], "help").split("from the input")[1], re.M)
