@@ -16,7 +16,8 @@ constexpr std::uint64_t streams = 0x7F'FFFF;
 WireRule compile_rule(const ImpairConfig& config, std::uint64_t id) {
     WireRule made;
     made.id = id;
-    made.rule.match = config.match;
+    const FaultMatch& match = config.match;
+    made.rule.match = match;
     made.rule.choice = {config.match.every, config.match.nth, config.match.probability};
     made.rule.action = config.action;
     made.rule.stream = first_stream + static_cast<std::uint32_t>(id % streams) * 2;

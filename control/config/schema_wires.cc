@@ -84,7 +84,7 @@ Rows<ImpairConfig> impair_rows() {
     Rows<I> rows;
     rows.required("do", &I::action, word<FaultAction>(std::move(actions)),
                   "What becomes of a frame that the rule takes; later rules do not see it.");
-    rows.key("time", &I::time, optional_or(time(nanoseconds(1), seconds(1), "10us"), "unset"),
+    rows.key("time", &I::time, optional_or(time(nanoseconds(1), seconds(10), "10us"), "unset"),
              "How long delay holds it; reorder: at most so long, 1 ms unless said.");
     rows.key("frames", &I::frames, optional_or(integer<std::uint32_t>(1, 65'535), "unset"),
              "Reorder: how many later frames of the same queue pair pass it (of the direction where it is no "

@@ -122,12 +122,12 @@ class Wires(Case):
         self.assertEqual(list(out.drops()), ["link_down"])
 
     def test_a_stop_lets_go_of_what_is_held(self):
-        """Under the real clock: rules act, and frames that wait for an hour leave when the switch stops."""
+        """Under the real clock: rules act, and frames that wait for ten seconds leave when the switch stops."""
         switch = self.wire(clock="real", workers=1)
         sent = [plain(200, identification=n) for n in range(64)]
         switch.give("h0", [(0, frame) for frame in sent])
         switch.section("wire.w.impair.a", do="drop", match={"nth": 3})
-        switch.section("wire.w.impair.b", do="delay", time="1s", match={"every": 7})
+        switch.section("wire.w.impair.b", do="delay", time="10s", match={"every": 7})
         switch.section("wire.w.impair.c", do="duplicate", match={"nth": 5})
         running = Running(switch, interactive=False)
         running.wait_for(lambda: running.call("stats.show", path="ports.h0.rx.packets"), lambda count: count == 64)
