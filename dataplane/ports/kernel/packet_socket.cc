@@ -9,10 +9,10 @@
 #include <cstring>
 #include <utility>
 
+#include "dataplane/ports/kernel/because.hh"
+
 namespace sluice {
 namespace {
-
-std::string because(const std::string& what) { return what + ": " + std::strerror(errno); }
 
 // A slot has the kernel's headers, a frame one byte longer than the switch takes, so that a longer one shows,
 // and the room for a tag. A number of lines that is not a multiple of four: the heads of slots then spread

@@ -9,9 +9,9 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint32_t frame_overhead = 14 + max_vlan_tags * sizeof(VlanTag);
+constexpr std::uint32_t around_packet = 14 + max_vlan_tags * sizeof(VlanTag);
 constexpr std::uint32_t largest_in_a_chunk =
-    XdpSocket::chunk_bytes - XdpSocket::kernel_headroom - frame_overhead;
+    XdpSocket::chunk_bytes - XdpSocket::kernel_headroom - around_packet;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ std::string XdpPort::open_sockets() {
 
 // A frame of the port's MTU in each of the usual number of places.
 std::string XdpPort::open_queues() {
-    const std::uint32_t largest = spec_.nic.mtu + frame_overhead;
+    const std::uint32_t largest = spec_.nic.mtu + around_packet;
     const bool long_frames = spec_.nic.mtu > largest_in_a_chunk;
     const std::uint32_t slots =
         ring_descriptors * std::bit_ceil((largest + XdpSocket::chunk_bytes - 1) / XdpSocket::chunk_bytes);

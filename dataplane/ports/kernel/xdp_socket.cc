@@ -8,12 +8,12 @@
 #include <cstring>
 #include <utility>
 
+#include "dataplane/ports/kernel/because.hh"
+
 namespace sluice {
 namespace {
 
 constexpr std::uint16_t several_chunks = 1 << 4;  // XDP_USE_SG of sxdp_flags, since Linux 6.6
-
-std::string because(const std::string& what) { return what + ": " + std::strerror(errno); }
 
 bool set(int socket, int option, const void* value, socklen_t size) {
     return setsockopt(socket, SOL_XDP, option, value, size) == 0;
