@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "control/compile/compile.hh"
 #include "control/compile/profile_table.hh"

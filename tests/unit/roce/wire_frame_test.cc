@@ -1,6 +1,7 @@
 // What a wire knows of any frame, byte by byte; and the changes that it makes.
 #include "lib/roce/wire_frame.hh"
 
+#include <bit>
 #include <vector>
 
 #include "lib/roce/packet.hh"
