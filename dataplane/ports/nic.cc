@@ -12,8 +12,6 @@
 namespace sluice {
 namespace {
 
-// Of a frame as it lies in packet buffers: with its VLAN tags, without its check sequence.
-constexpr std::uint32_t frame_overhead = RTE_ETHER_HDR_LEN + max_vlan_tags * sizeof(VlanTag);
 // NICs fill a packet buffer in steps of this.
 constexpr std::uint32_t buffer_step = 1024;
 
@@ -28,7 +26,7 @@ struct Segments {
 
 Segments segments_of(const NicSpec& spec) {
     const std::uint32_t room = data_bytes_of(spec.pool);
-    return {spec.mtu + frame_overhead, room < buffer_step ? room : room / buffer_step * buffer_step};
+    return {spec.mtu + link_header_bytes, room < buffer_step ? room : room / buffer_step * buffer_step};
 }
 
 // The largest MTU with packet buffers as they are.
@@ -38,7 +36,7 @@ std::uint16_t largest_mtu(const rte_eth_dev_info& info, const Segments& segments
     const std::uint32_t most = info.tx_desc_lim.nb_mtu_seg_max;
     const std::uint32_t buffers = !both ? 1 : most == 0 ? 255 : most;
     return static_cast<std::uint16_t>(
-        std::min<std::uint32_t>(info.max_mtu, buffers * segments.buffer_bytes - frame_overhead));
+        std::min<std::uint32_t>(info.max_mtu, buffers * segments.buffer_bytes - link_header_bytes));
 }
 
 // Empty where the device takes frames of this MTU.

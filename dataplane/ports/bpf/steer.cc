@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/base/because.hh"
 #include "dataplane/base/file_descriptor.hh"
 #include "steer_object.h"  // made by Meson from steer.bpf.c
 
@@ -20,8 +21,6 @@ namespace {
 
 constexpr bool to_switch = true;
 constexpr bool to_kernel = false;
-
-std::string because(const std::string& what) { return what + ": " + std::strerror(errno); }
 
 struct Attached {
     std::uint32_t id = 0;

@@ -21,6 +21,12 @@ InterfacePort::InterfacePort(DeviceSpec spec) : DevicePort(std::move(spec)) {
 }
 
 std::string InterfacePort::open() {
+    std::string error = open_interface();
+    return error.empty() ? error : "device \"" + spec_.device + "\"" + error;
+}
+
+// An error's text, which follows the device, or empty.
+std::string InterfacePort::open_interface() {
     interface_ = KernelInterface::named(interface_name_);
     if (!interface_)
         return ": there is no interface " + interface_name_ + "; do: name one that ip link shows";
@@ -32,7 +38,7 @@ std::string InterfacePort::open() {
         interface_.reset();
         return ": " + error;
     }
-    set_interface_mtu(interface_->mtu());
+    mtu_.store(interface_->mtu(), std::memory_order_relaxed);
     open_ = true;
     removed_ = false;
     return {};
@@ -47,7 +53,7 @@ PortAccount InterfacePort::account() const {
 void InterfacePort::poll_link() {
     if (!open_) return;
     follow_interface(true);
-    if (!is_removed()) set_interface_mtu(interface_->mtu());
+    if (!is_removed()) mtu_.store(interface_->mtu(), std::memory_order_relaxed);
 }
 
 void InterfacePort::release() {
@@ -57,9 +63,8 @@ void InterfacePort::release() {
 
 std::string InterfacePort::reopen() {
     std::string error = open();
-    if (error.empty()) return error;
-    went();
-    return "device \"" + spec_.device + "\"" + error;
+    if (!error.empty()) went();
+    return error;
 }
 
 std::string InterfacePort::close() {

@@ -1,6 +1,7 @@
 // A port by sockets of our own on an interface of the kernel: the interface's life, for every kind of socket.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -20,7 +21,7 @@ class InterfacePort : public DevicePort {
 
   protected:
     explicit InterfacePort(DeviceSpec spec);
-    // Takes the interface of the configured name; an error's text, which follows the device, or empty.
+    // Takes the interface of the configured name; an error's text, or empty.
     std::string open();
 
     // The interface is there. The first frame that counts comes after this. On an error nothing stays open.
@@ -28,11 +29,15 @@ class InterfacePort : public DevicePort {
     virtual void close_sockets() = 0;
     // Frames that the sockets had no room for, and the like, since they were opened.
     virtual PortAccount count() const = 0;
-    // The interface's MTU, now and then.
-    virtual void set_interface_mtu(unsigned) {}
+
+    // For the owner: as control has seen it last.
+    std::uint32_t interface_mtu() const { return mtu_.load(std::memory_order_relaxed); }
 
   private:
+    std::string open_interface();
+
     MacAddress mac_;
+    std::atomic<std::uint32_t> mtu_{0};
     PortAccount before_;  // by sockets that are closed
 };
 

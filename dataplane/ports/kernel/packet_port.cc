@@ -1,14 +1,16 @@
 #include "dataplane/ports/kernel/packet_port.hh"
 
 #include <utility>
+
+#include "lib/headers.hh"
+
 namespace sluice {
 
 tl::expected<std::unique_ptr<DevicePort>, std::string> PacketPort::start(DeviceSpec spec) {
     auto device = parse_packet_device(spec.device);
     if (!device) return tl::unexpected("device \"" + spec.device + "\": " + device.error());
     std::unique_ptr<PacketPort> port(new PacketPort(std::move(spec), std::move(*device)));
-    if (std::string error = port->open(); !error.empty())
-        return tl::unexpected("device \"" + port->spec_.device + "\"" + error);
+    if (std::string error = port->open(); !error.empty()) return tl::unexpected(std::move(error));
     port->poll_link();
     return port;
 }
@@ -26,7 +28,7 @@ std::string PacketPort::open_sockets() {
     queues_ = std::move(*receivers);
     can_.driver = "net_af_packet";
     can_.pfc = can_.pfc.why.empty() ? pfc_ability(can_.driver, {}) : can_.pfc;
-    can_.max_mtu = max_frame_bytes - 14 - 8;
+    can_.max_mtu = max_frame_bytes - link_header_bytes;
     can_.scattered_receive = can_.multi_segment_transmit = true;
     can_.receive_queues = static_cast<std::uint16_t>(queues);
     can_.receive_spread = queues == 1 ? "1 queue" : std::to_string(queues) + " queues by the kernel (fanout)";
@@ -64,7 +66,7 @@ unsigned PacketPort::receive_from(std::uint16_t number, std::span<Packet*> out, 
 }
 
 unsigned PacketPort::transmit(std::span<Packet* const> frames) {
-    return sender_->send(frames, mtu_.load(std::memory_order_relaxed));
+    return sender_->send(frames, interface_mtu());
 }
 
 }  // namespace sluice

@@ -2,7 +2,6 @@
 // frames to 9238 bytes in packet buffers of any size.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -32,12 +31,10 @@ class PacketPort final : public InterfacePort {
     std::string open_sockets() override;
     void close_sockets() override;
     PortAccount count() const override;
-    void set_interface_mtu(unsigned mtu) override { mtu_.store(mtu, std::memory_order_relaxed); }
 
     const PacketDevice device_;
     PacketReceiver::All queues_;
     std::unique_ptr<PacketSender> sender_;
-    std::atomic<std::uint32_t> mtu_{0};  // of the interface, from control to the owner
 };
 
 }  // namespace sluice

@@ -5,17 +5,14 @@
 #include <rte_prefetch.h>
 #include <sys/socket.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "dataplane/base/because.hh"
 #include "dataplane/ports/kernel/frame_copy.hh"
 #include "dataplane/ports/kernel/packet_frame.hh"
 
 namespace sluice {
 namespace {
-
-std::string because(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
 
 // Until all sockets of a port are ready none of them takes anything.
 bool close_ears(int socket) {

@@ -2,14 +2,11 @@
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "dataplane/ports/kernel/because.hh"
+#include "dataplane/base/because.hh"
 
 namespace sluice {
 namespace {
@@ -50,14 +47,14 @@ std::string PacketSocket::make_ring(Direction direction, unsigned slots) {
     const int option = direction == Direction::receive ? PACKET_RX_RING : PACKET_TX_RING;
     if (setsockopt(socket_.get(), SOL_PACKET, option, &wanted, sizeof wanted) != 0)
         return because("the kernel makes no ring of " + std::to_string(wanted.tp_frame_nr) + " frames");
-    bytes_ = std::size_t{wanted.tp_block_nr} * block_bytes;
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, socket_.get(), 0);
-    if (memory == MAP_FAILED) return because("its ring cannot be mapped");
-    memory_ = static_cast<std::byte*>(memory);
+    const std::size_t bytes = std::size_t{wanted.tp_block_nr} * block_bytes;
+    memory_ = Mapping(bytes, socket_.get(), 0);
+    if (memory_.at() == nullptr) return because("its ring cannot be mapped");
     slots_.reserve(wanted.tp_frame_nr);
-    for (std::size_t block = 0; block < bytes_; block += block_bytes)
+    for (std::size_t block = 0; block < bytes; block += block_bytes)
         for (unsigned n = 0; n < slots_a_block; ++n)
-            slots_.push_back(reinterpret_cast<tpacket2_hdr*>(memory_ + block + std::size_t{n} * slot_bytes));
+            slots_.push_back(
+                reinterpret_cast<tpacket2_hdr*>(memory_.at() + block + std::size_t{n} * slot_bytes));
     return {};
 }
 
@@ -73,24 +70,6 @@ std::string PacketSocket::bind(int interface, std::uint16_t protocol) {
     address.sll_protocol = htons(protocol);
     if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return {};
     return because("its packet socket cannot be bound");
-}
-
-PacketSocket::~PacketSocket() {
-    if (memory_ != nullptr) munmap(memory_, bytes_);
-}
-
-PacketSocket::PacketSocket(PacketSocket&& other) noexcept
-    : socket_(std::move(other.socket_)),
-      memory_(std::exchange(other.memory_, nullptr)),
-      bytes_(other.bytes_),
-      slots_(std::move(other.slots_)) {}
-
-PacketSocket& PacketSocket::operator=(PacketSocket&& other) noexcept {
-    std::swap(socket_, other.socket_);
-    std::swap(memory_, other.memory_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(slots_, other.slots_);
-    return *this;
 }
 
 }  // namespace sluice

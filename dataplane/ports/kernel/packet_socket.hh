@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dataplane/base/file_descriptor.hh"
+#include "dataplane/ports/kernel/mapping.hh"
 #include "lib/ids.hh"
 
 namespace sluice {
@@ -39,11 +40,6 @@ class PacketSocket {
     // Of an interface. A socket that receives hears nothing before `listen`, one that sends never does.
     static tl::expected<PacketSocket, std::string> open(int interface, Direction direction, unsigned slots);
 
-    PacketSocket() = default;
-    ~PacketSocket();
-    PacketSocket(PacketSocket&& other) noexcept;
-    PacketSocket& operator=(PacketSocket&& other) noexcept;
-
     int get() const { return socket_.get(); }
     // An error's text, or empty.
     std::string set(int option, std::uint32_t value, const char* what);
@@ -65,8 +61,7 @@ class PacketSocket {
     std::string make_ring(Direction direction, unsigned slots);
 
     FileDescriptor socket_;
-    std::byte* memory_ = nullptr;
-    std::size_t bytes_ = 0;
+    Mapping memory_;
     std::vector<tpacket2_hdr*> slots_;
 };
 

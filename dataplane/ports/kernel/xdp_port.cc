@@ -9,16 +9,14 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint32_t around_packet = 14 + max_vlan_tags * sizeof(VlanTag);
 constexpr std::uint32_t largest_in_a_chunk =
-    XdpSocket::chunk_bytes - XdpSocket::kernel_headroom - around_packet;
+    XdpSocket::chunk_bytes - XdpSocket::kernel_headroom - link_header_bytes;
 
 }  // namespace
 
 tl::expected<std::unique_ptr<DevicePort>, std::string> XdpPort::start(DeviceSpec spec) {
     std::unique_ptr<XdpPort> port(new XdpPort(std::move(spec)));
-    if (std::string error = port->open(); !error.empty())
-        return tl::unexpected("device \"" + port->spec_.device + "\"" + error);
+    if (std::string error = port->open(); !error.empty()) return tl::unexpected(std::move(error));
     port->poll_link();
     return port;
 }
@@ -50,7 +48,7 @@ std::string XdpPort::open_sockets() {
 
 // A frame of the port's MTU in each of the usual number of places.
 std::string XdpPort::open_queues() {
-    const std::uint32_t largest = spec_.nic.mtu + around_packet;
+    const std::uint32_t largest = spec_.nic.mtu + link_header_bytes;
     const bool long_frames = spec_.nic.mtu > largest_in_a_chunk;
     const std::uint32_t slots =
         ring_descriptors * std::bit_ceil((largest + XdpSocket::chunk_bytes - 1) / XdpSocket::chunk_bytes);

@@ -2,7 +2,6 @@
 // which frames are the port's; the kernel has the others.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,7 +20,7 @@ class XdpPort final : public InterfacePort {
     unsigned receive(std::span<Packet*> out, Time now) override;
     unsigned receive_from(std::uint16_t queue, std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override {
-        return queues_.front()->send(frames, mtu_.load(std::memory_order_relaxed));
+        return queues_.front()->send(frames, interface_mtu());
     }
     std::optional<bool> falls_behind(Time) const override { return queue_falls_behind(0); }
     std::optional<bool> queue_falls_behind(std::uint16_t queue) const override {
@@ -35,12 +34,10 @@ class XdpPort final : public InterfacePort {
     std::string open_sockets() override;
     void close_sockets() override;
     PortAccount count() const override;
-    void set_interface_mtu(unsigned mtu) override { mtu_.store(mtu, std::memory_order_relaxed); }
     std::string open_queues();
 
     Steering steering_;
     std::vector<std::unique_ptr<XdpQueue>> queues_;
-    std::atomic<std::uint32_t> mtu_{0};  // of the interface, from control to the owner
 };
 
 }  // namespace sluice

@@ -1,14 +1,11 @@
 #include "dataplane/ports/kernel/xdp_socket.hh"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "dataplane/ports/kernel/because.hh"
+#include "dataplane/base/because.hh"
 
 namespace sluice {
 namespace {
@@ -31,24 +28,6 @@ bool map(XdpRing<Slot>& ring, int socket, const xdp_ring_offset& offsets, std::u
 }
 
 }  // namespace
-
-Mapping::Mapping(std::size_t bytes, int descriptor, std::int64_t offset) : bytes_(bytes) {
-    const int kind = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind | MAP_POPULATE, descriptor, offset);
-    if (memory != MAP_FAILED) at_ = static_cast<std::byte*>(memory);
-}
-
-Mapping::~Mapping() {
-    if (at_ != nullptr) munmap(at_, bytes_);
-}
-
-Mapping::Mapping(Mapping&& other) noexcept : at_(std::exchange(other.at_, nullptr)), bytes_(other.bytes_) {}
-
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-    std::swap(at_, other.at_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-}
 
 tl::expected<XdpSocket, std::string> XdpSocket::open(const Wanted& wanted) {
     XdpSocket made;

@@ -13,26 +13,9 @@
 #include <tl/expected.hpp>
 
 #include "dataplane/base/file_descriptor.hh"
+#include "dataplane/ports/kernel/mapping.hh"
 
 namespace sluice {
-
-// Memory of the kernel's, or for it, mapped for as long as this lives.
-class Mapping {
-  public:
-    Mapping() = default;
-    // `at`: null when it failed.
-    Mapping(std::size_t bytes, int descriptor, std::int64_t offset);
-    ~Mapping();
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    Mapping(Mapping&& other) noexcept;
-    Mapping& operator=(Mapping&& other) noexcept;
-    std::byte* at() const { return at_; }
-
-  private:
-    std::byte* at_ = nullptr;
-    std::size_t bytes_ = 0;
-};
 
 // One of the four, a power of two of slots. Positions count up and wrap around. We produce into two of them
 // and consume from the others; our own position is kept here, and published.

@@ -1,4 +1,4 @@
-// What the kernel refused, with its reason.
+// What the kernel refused, with its reason (errno).
 #pragma once
 
 #include <cerrno>
