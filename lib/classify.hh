@@ -29,6 +29,9 @@ struct ClassMap {
     bool operator==(const ClassMap&) const = default;
 };
 
+// Of what stands between two switches, and is no IP: class selector 7.
+constexpr std::size_t network_control_dscp = 56;
+
 // Traffic class in [0, 8). CNP rule before RoCE rule before trust. An ACK goes with its data.
 inline ClassId traffic_class(const Parsed& parsed, const ClassMap& map) {
     if (parsed.roce) {

@@ -1,11 +1,12 @@
 // A rule of what is done to frames on their way, for experiments: which frames, how often, and what.
 //
-// One type for both who do it: the faults of a port's link (faults.hh), which take every frame, and a wire's
-// rules (dataplane/path/wire.hh), which may ask for a queue pair, a PSN, an opcode or a DSCP. Frames that
-// match are numbered from 1; a choice is a function of (seed, stream, port, number), so it is the same
-// whatever the number of workers. No clock and no frame here: the caller carries out what a rule says.
+// A wire's rules (dataplane/path/wire.hh) may ask for a queue pair, a PSN, an opcode or a DSCP; the faults of
+// a port's link (faults.hh) make the same choices among all frames. Frames that match are numbered from 1; a
+// choice is a function of (seed, stream, port, number), so it is the same whatever the number of workers. No
+// clock and no frame here: the caller carries out what a rule says.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,7 +32,12 @@ inline bool happens(const DrawKey& key, Chance odds) {
 
 enum class FaultAction : std::uint8_t { drop, mark_ce, corrupt, delay, reorder, duplicate, cnp };
 constexpr unsigned fault_action_count = 7;
-std::string_view to_string(FaultAction action);  // "mark-ce", as a configuration spells it
+// As a configuration spells it.
+constexpr std::string_view to_string(FaultAction action) {
+    constexpr std::array<std::string_view, fault_action_count> names{
+        "drop", "mark-ce", "corrupt", "delay", "reorder", "duplicate", "cnp"};
+    return names[static_cast<std::size_t>(action)];
+}
 
 // From `first` to `last`, both among them; PSNs wrap at 2^24.
 struct PsnRange {

@@ -1,7 +1,6 @@
 #include "lib/faults.hh"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -23,17 +22,9 @@ enum Stream : std::uint32_t {
 constexpr std::uint32_t streams_of_sent = 0x100;  // further on, for frames that we send
 
 // By `every`, or by chance; with neither none.
-std::optional<FaultRule> rule_of(FaultAction action, std::uint32_t stream, std::uint64_t every, Chance odds) {
-    if (every == 0 && odds == Chance{}) return std::nullopt;
-    FaultRule rule;
-    rule.action = action;
-    rule.stream = stream;
-    rule.choice = {every, 0, odds};
-    return rule;
-}
-
-bool takes(const FaultDice& dice, const std::optional<FaultRule>& rule, std::uint64_t number) {
-    return rule && rule->choice.takes({dice.seed, rule->stream, dice.port, number});
+bool takes(const FaultDice& dice, std::uint32_t stream, std::uint64_t number, Chance odds,
+           std::uint64_t every = 0) {
+    return FrameChoice{every, 0, odds}.takes({dice.seed, stream, dice.port, number});
 }
 
 // Any of the bits that the FCS covers, its own among them, is wrong: 1 - (1 - rate)^bits.
@@ -49,36 +40,17 @@ bool has_bit_error(const FaultDice& dice, std::uint32_t stream, double rate, std
 FrameFate fate_of(const FaultDice& dice, const FrameFaults& faults, std::uint64_t number, std::uint32_t bytes,
                   std::uint32_t streams) {
     FrameFate fate;
-    fate.drop = takes(dice, faults.rule(FaultAction::drop, streams), number);
+    fate.drop = takes(dice, streams + stream_drop, number, faults.drop_chance, faults.drop_every);
     if (fate.drop) return fate;
     fate.bad_fcs = has_bit_error(dice, streams + stream_bit_error, faults.bit_error_rate, number, bytes);
     if (fate.bad_fcs) return fate;
-    fate.duplicate = takes(dice, faults.rule(FaultAction::duplicate, streams), number);
-    if (takes(dice, faults.rule(FaultAction::corrupt, streams), number))
+    fate.duplicate = takes(dice, streams + stream_duplicate, number, faults.duplicate_chance);
+    if (takes(dice, streams + stream_corrupt, number, faults.corrupt_chance))
         fate.corrupt = draw({dice.seed, streams + stream_corrupt_bit, dice.port, number});
     return fate;
 }
 
 }  // namespace
-
-std::string_view to_string(FaultAction action) {
-    constexpr std::array<std::string_view, fault_action_count> names{
-        "drop", "mark-ce", "corrupt", "delay", "reorder", "duplicate", "cnp"};
-    return names[static_cast<std::size_t>(action)];
-}
-
-std::optional<FaultRule> FrameFaults::rule(FaultAction action, std::uint32_t streams) const {
-    switch (action) {
-        case FaultAction::drop:
-            return rule_of(action, streams + stream_drop, drop_every, drop_chance);
-        case FaultAction::corrupt:
-            return rule_of(action, streams + stream_corrupt, 0, corrupt_chance);
-        case FaultAction::duplicate:
-            return rule_of(action, streams + stream_duplicate, 0, duplicate_chance);
-        default:
-            return std::nullopt;
-    }
-}
 
 FrameFate FaultDice::frame(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes) const {
     return fate_of(*this, settings.of_received(), number, bytes, 0);
@@ -90,19 +62,15 @@ FrameFate FaultDice::sent(const FaultSettings& settings, std::uint64_t number, s
 
 PfcFate FaultDice::pfc(const FaultSettings& settings, std::uint64_t number) const {
     PfcFate fate;
-    const auto lost =
-        rule_of(FaultAction::drop, stream_pfc_lose, settings.pfc_lose_every, settings.pfc_lose_chance);
-    const auto doubled =
-        rule_of(FaultAction::duplicate, stream_pfc_duplicate, 0, settings.pfc_duplicate_chance);
-    fate.lose = takes(*this, lost, number);
-    fate.duplicate = !fate.lose && takes(*this, doubled, number);
+    fate.lose = takes(*this, stream_pfc_lose, number, settings.pfc_lose_chance, settings.pfc_lose_every);
+    fate.duplicate = !fate.lose && takes(*this, stream_pfc_duplicate, number, settings.pfc_duplicate_chance);
     return fate;
 }
 
-bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random) {
-    if (frame.size() <= sizeof(EthernetHeader)) return false;
-    const std::uint64_t bit = random % ((frame.size() - sizeof(EthernetHeader)) * 8);
-    frame[sizeof(EthernetHeader) + bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
+bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random, std::size_t from) {
+    if (frame.size() <= from) return false;
+    const std::uint64_t bit = random % ((frame.size() - from) * 8);
+    frame[from + bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
     return true;
 }
 

@@ -1,10 +1,10 @@
 // Faults on a port's link, for experiments: the settings, and the decision for each frame.
 //
 // Four places: frames of the peer on their way to us, frames of ours on their way to the peer, our PFC before
-// that, and a peer that misbehaves. What befalls a frame is a list of rules (fault_rule.hh) that take every
-// frame; a decision is a function of (seed, port, number of the frame). No clock here:
-// dataplane/peers/fault_port.hh carries out what this decides, and says when. `every = n` takes frames n, 2n,
-// ... counted from the port's first one; with a chance beside it, either is enough.
+// that, and a peer that misbehaves. Which frame something befalls is a choice as a wire's (fault_rule.hh): a
+// function of (seed, port, number of the frame). No clock here: dataplane/peers/fault_port.hh carries out
+// what this decides, and says when. `every = n` takes frames n, 2n, ... counted from the port's first one;
+// with a chance beside it, either is enough.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,6 @@ struct FrameFaults {
     Chance duplicate_chance;    // the copy follows at once
     Duration delay;             // order is kept
     double bit_error_rate = 0;  // of the wire: the receiver's MAC drops a frame whose FCS is wrong
-
-    // The rule that it comes to; nothing: no frame is chosen. `streams`: where the draws of its direction
-    // begin.
-    std::optional<FaultRule> rule(FaultAction action, std::uint32_t streams) const;
     bool operator==(const FrameFaults&) const = default;
 };
 
@@ -107,8 +103,10 @@ struct FaultDice {
     PfcFate pfc(const FaultSettings& settings, std::uint64_t number) const;
 };
 
-// Inverts one bit of `frame` behind its Ethernet header; false when it has nothing there.
-bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random);
+// Inverts one bit of `frame` from a byte on, behind its Ethernet header unless said; false when it has
+// nothing there.
+bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random,
+                 std::size_t from = sizeof(EthernetHeader));
 
 // Rewrites one of our PFC frames as the settings say; false when nothing changed.
 bool change_pfc(const FaultSettings& settings, std::span<std::uint8_t, pfc_frame_bytes> frame);

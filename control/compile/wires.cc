@@ -16,9 +16,8 @@ constexpr std::uint64_t streams = 0x7F'FFFF;
 WireRule compile_rule(const ImpairConfig& config, std::uint64_t id) {
     WireRule made;
     made.id = id;
-    const FaultMatch& match = config.match;
-    made.rule.match = match;
-    made.rule.choice = {config.match.every, config.match.nth, config.match.probability};
+    made.rule.match = static_cast<const FaultMatch&>(config.match);
+    made.rule.choice = static_cast<const FrameChoice&>(config.match);
     made.rule.action = config.action;
     made.rule.stream = first_stream + static_cast<std::uint32_t>(id % streams) * 2;
     made.rule.time =

@@ -17,11 +17,8 @@ namespace sluice {
 // Forward: of frames that come in by the wire's first port.
 enum class WireDirections : std::uint8_t { both, forward, backward };
 
-struct ImpairMatchConfig : FaultMatch {
+struct ImpairMatchConfig : FaultMatch, FrameChoice {
     WireDirections direction = WireDirections::both;
-    std::uint64_t every = 0;  // 0: absent
-    std::uint64_t nth = 0;
-    std::optional<Chance> probability;
     bool operator==(const ImpairMatchConfig&) const = default;
 };
 

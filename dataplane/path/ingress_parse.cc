@@ -66,20 +66,6 @@ template <unsigned tags>
         consume(worker, *worker.shared.ports[port], packet);
 }
 
-// All that is known of a packet on arrival. `drop`: one that is refused as malformed belongs to no class.
-inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequence, Packet* packet,
-                     const ClassWay& way, DropReason drop) {
-    PacketMeta& info = meta(packet);
-    info.sequence = sequence;
-    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
-    info.cells = 0;
-    info.ingress_port = port;
-    info.priority_group = way.priority_group;
-    info.observed = 0;
-    info.treatment = way.treatment;
-    info.lossless = policy.group[way.priority_group].lossless && drop == DropReason::none;
-}
-
 // Sums over the packets of a burst.
 struct Arrivals {
     std::uint64_t other_bytes = 0;  // of packets in no group
@@ -171,10 +157,7 @@ template <bool recording>
         all_bytes += bytes;
     });
     counters.rx.add(burst.size(), all_bytes);
-    counters.roce.add(arrivals.kinds & 0xFF);
-    counters.cnp.add(arrivals.kinds >> 8 & 0xFF);
-    counters.ce_arrived.add(arrivals.kinds >> 16 & 0xFF);
-    counters.lossy_roce.add(arrivals.kinds >> 24);
+    count_kinds(counters, arrivals.kinds);
     if (arrivals.refused.which != 0) [[unlikely]] {
         note_foreign_mac(counters, batch, arrivals.refused);
         drop_refused(worker, batch, arrivals.refused);

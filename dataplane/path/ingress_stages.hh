@@ -56,6 +56,28 @@ template <class Judge>
         drop_refused(worker, batch, refused);
 }
 
+// All that is known of a packet on arrival. `drop`: one that is refused as malformed belongs to no class.
+inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequence, Packet* packet,
+                     const ClassWay& way, DropReason drop) {
+    PacketMeta& info = meta(packet);
+    info.sequence = sequence;
+    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
+    info.cells = 0;
+    info.ingress_port = port;
+    info.priority_group = way.priority_group;
+    info.observed = 0;
+    info.treatment = way.treatment;
+    info.lossless = policy.group[way.priority_group].lossless && drop == DropReason::none;
+}
+
+// Of ClassWay::kinds, summed over at most 255 packets.
+inline void count_kinds(ReceiveCounters& counters, std::uint32_t kinds) {
+    counters.roce.add(kinds & 0xFF);
+    counters.cnp.add(kinds >> 8 & 0xFF);
+    counters.ce_arrived.add(kinds >> 16 & 0xFF);
+    counters.lossy_roce.add(kinds >> 24);
+}
+
 // Headers, class and priority group. MAC control is consumed; the batch keeps the IP packets to route.
 // (ingress_parse.cc)
 void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters, ReceiveState& state,

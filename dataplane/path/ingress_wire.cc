@@ -13,9 +13,6 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// As in the punt path: what stands between two switches is network control.
-constexpr std::size_t network_control = 56;  // DSCP, class selector 7
-
 // One direction of a wire during one call.
 class WireIngress {
   public:
@@ -47,8 +44,12 @@ class WireIngress {
     // What has become of a frame that a rule took: it passes, changed or not, or it is somewhere else now.
     enum class Outcome : std::uint8_t { passes, untouched, gone };
 
+    struct Addresses {
+        IpAddress source, destination;
+    };
+    static Addresses addresses_of(const Frame& frame);  // of IP
     DropReason refusal(const Frame& frame) const;
-    void describe(Packet* packet, const ClassWay& way);
+    void describe(Packet* packet, const ClassWay& way, DropReason refused, PortId to);
     ClassWay way_of(const Frame& frame) const;
     void count(const Frame& frame, const ClassWay& way);
     void pass(Packet* packet);
@@ -97,42 +98,37 @@ bool names_sender(std::uint8_t opcode) {
 DropReason WireIngress::refusal(const Frame& frame) const {
     if (frame.packet->packet_type == packet_type_truncated) return DropReason::truncated_capture;
     if (frame.packet->pkt_len > max_frame_bytes) return DropReason::frame_too_long;
-    const std::uint32_t most = worker_.policy->ports[policy_.peer].mtu +
-                               std::uint32_t{sizeof(EthernetHeader)} +
-                               max_vlan_tags * std::uint32_t{sizeof(VlanTag)};
+    const std::uint32_t most = worker_.policy->ports[policy_.peer].mtu + link_header_bytes;
     return frame.packet->pkt_len > most ? DropReason::mtu_exceeded : DropReason::none;
+}
+
+WireIngress::Addresses WireIngress::addresses_of(const Frame& frame) {
+    const bool v6 = frame.read.parsed.kind == FrameKind::ipv6;
+    const std::uint8_t* l3 = frame.view.data() + frame.read.parsed.l3_offset;
+    return {source_of(v6, l3), destination_of(v6, l3)};
 }
 
 ClassWay WireIngress::way_of(const Frame& frame) const {
     if (frame.read.parsed.kind != FrameKind::mac_control) return own_.ways->by_rules(frame.read.parsed);
     ClassWay way;
-    way.treatment.traffic_class = own_.map.dscp_to_tc[network_control];
+    way.treatment.traffic_class = own_.map.dscp_to_tc[network_control_dscp];
     way.priority_group = lossy_group(own_, way.treatment.traffic_class);
     return way;
 }
 
-void WireIngress::describe(Packet* packet, const ClassWay& way) {
+// To the port, by which it leaves.
+void WireIngress::describe(Packet* packet, const ClassWay& way, DropReason refused, PortId to) {
+    sluice::describe(own_, port_.id, port_.receive.next_sequence++, packet, way, refused);
     PacketMeta& info = meta(packet);
-    info.sequence = port_.receive.next_sequence++;
-    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
-    info.cells = 0;
-    info.ingress_port = port_.id;
-    info.priority_group = way.priority_group;
-    info.observed = 0;
-    info.treatment = way.treatment;
-    info.egress_port = policy_.peer;
-    info.queue = worker_.policy->ports[policy_.peer].map.tc_to_queue[way.treatment.traffic_class];
-    info.lossless = own_.group[way.priority_group].lossless;
+    info.egress_port = to;
+    info.queue = worker_.policy->ports[to].map.tc_to_queue[way.treatment.traffic_class];
     info.l3_offset = 0;
 }
 
 void WireIngress::count(const Frame& frame, const ClassWay& way) {
     const std::uint32_t bytes = frame.packet->pkt_len;
     port_.counters.group_rx[way.priority_group].add(bytes);
-    port_.counters.roce.add(way.kinds & 0xFF);
-    port_.counters.cnp.add(way.kinds >> 8 & 0xFF);
-    port_.counters.ce_arrived.add(way.kinds >> 16 & 0xFF);
-    port_.counters.lossy_roce.add(way.kinds >> 24);
+    count_kinds(port_.counters, way.kinds);
 }
 
 void WireIngress::flush() {
@@ -237,10 +233,8 @@ bool WireIngress::send_cnp(const Frame& frame, const WireRule& rule) {
     if (!frame.read.facts.roce || frame.read.parsed.cnp) return false;
     std::optional<std::uint32_t> sender = rule.sender_qp;
     if (!sender) {
-        const bool v6 = frame.read.parsed.kind == FrameKind::ipv6;
-        const std::uint8_t* l3 = frame.view.data() + frame.read.parsed.l3_offset;
-        const WireDirection& other = *worker_.shared.ports[policy_.peer]->wire;
-        sender = other.senders.find(reply_ends(destination_of(v6, l3), source_of(v6, l3)));
+        const auto [source, destination] = addresses_of(frame);
+        sender = worker_.shared.ports[policy_.peer]->wire->senders.find(reply_ends(destination, source));
     }
     if (!sender) return false;
     const std::uint32_t bytes = roce::write_cnp(frame.view, frame.read, *sender, rule.cnp_dscp, whole_);
@@ -249,10 +243,8 @@ bool WireIngress::send_cnp(const Frame& frame, const WireRule& rule) {
     ClassWay way = own_.ways->by_rules(roce::read_wire_frame({whole_.data(), bytes}, bytes).parsed);
     way.priority_group = lossy_group(own_, way.treatment.traffic_class);
     meta(made) = PacketMeta{};
-    describe(made, way);
+    describe(made, way, DropReason::none, port_.id);
     meta(made).arrival = worker_.now;
-    meta(made).egress_port = port_.id;
-    meta(made).queue = own_.map.tc_to_queue[way.treatment.traffic_class];
     meta(made).lossless = false;
     wire_.made.add(1);
     flush();
@@ -262,9 +254,8 @@ bool WireIngress::send_cnp(const Frame& frame, const WireRule& rule) {
 
 void WireIngress::learn(const Frame& frame) {
     if (!frame.read.facts.roce || !names_sender(frame.read.facts.opcode)) return;
-    const bool v6 = frame.read.parsed.kind == FrameKind::ipv6;
-    const std::uint8_t* l3 = frame.view.data() + frame.read.parsed.l3_offset;
-    wire_.senders.learn(reply_ends(source_of(v6, l3), destination_of(v6, l3)), frame.read.facts.qp);
+    const auto [source, destination] = addresses_of(frame);
+    wire_.senders.learn(reply_ends(source, destination), frame.read.facts.qp);
 }
 
 void WireIngress::note(const Frame& frame, const WireDirection::Taken& taken, bool done) {
@@ -317,12 +308,9 @@ void WireIngress::take(Packet* packet) {
         return;
     }
     const ClassWay way = way_of(frame);
-    describe(packet, way);
-    if (const DropReason reason = refusal(frame); reason != DropReason::none) {
-        meta(packet).lossless = false;  // as of one that `parse` refuses
-        drop(worker_, packet, reason);
-        return;
-    }
+    const DropReason reason = refusal(frame);
+    describe(packet, way, reason, policy_.peer);
+    if (reason != DropReason::none) return drop(worker_, packet, reason);
     meta(packet).l3_offset = frame.read.parsed.l3_offset;
     count(frame, way);
     if (policy_.learns_senders) [[unlikely]]

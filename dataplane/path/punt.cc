@@ -53,9 +53,9 @@ void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     const Parsed parsed = parse_any(view, packet->pkt_len, {{}, true});
     // Everything but unicast IP is network control.
     const bool ip = parsed.kind == FrameKind::ipv4 || parsed.kind == FrameKind::ipv6;
-    constexpr std::size_t network_control = 56;  // class selector 7
     PacketMeta& info = meta(packet) = PacketMeta{};
-    info.treatment.traffic_class = ip ? traffic_class(parsed, own.map) : own.map.dscp_to_tc[network_control];
+    info.treatment.traffic_class =
+        ip ? traffic_class(parsed, own.map) : own.map.dscp_to_tc[network_control_dscp];
     info.priority_group = lossy_group(own, info.treatment.traffic_class);
     info.queue = own.map.tc_to_queue[info.treatment.traffic_class];
     info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);

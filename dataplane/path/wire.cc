@@ -5,7 +5,6 @@
 namespace sluice {
 
 void LearnedSenders::learn(std::uint64_t ends, std::uint32_t qp) {
-    if (ends == 0) return;
     for (std::size_t n = 0; n < places; ++n) {
         Place& place = places_[(ends + n) % places];
         if (place.ends.get() == 0) {

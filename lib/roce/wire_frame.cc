@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "lib/faults.hh"
 #include "lib/frame_layers.hh"
 #include "lib/ip_address.hh"
 #include "lib/roce/opcode.hh"
@@ -84,7 +85,7 @@ WireFrame read_wire_frame(Bytes view, std::uint32_t frame_bytes) {
     WireFrame out;
     const auto layers = frame_layers(view);
     if (!layers) {  // nothing is known of it, and nothing is changed in it
-        const bool is_short = view.size() < sizeof(EthernetHeader) + max_vlan_tags * sizeof(VlanTag);
+        const bool is_short = view.size() < link_header_bytes;
         out.parsed.drop = is_short ? DropReason::frame_too_short : DropReason::too_many_tags;
         return out;
     }
@@ -105,11 +106,8 @@ WireFrame read_wire_frame(Bytes view, std::uint32_t frame_bytes) {
 }
 
 bool corrupt_payload(std::span<std::uint8_t> frame, const WireFrame& read, std::uint64_t random) {
-    const std::size_t end = std::min<std::size_t>(read.payload_end, frame.size());
-    if (read.payload_offset >= end) return false;
-    const std::uint64_t bit = random % ((end - read.payload_offset) * 8);
-    frame[read.payload_offset + bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
-    return true;
+    return corrupt_bit(frame.first(std::min<std::size_t>(read.payload_end, frame.size())), random,
+                       read.payload_offset);
 }
 
 std::uint32_t write_cnp(Bytes view, const WireFrame& frame, std::uint32_t sender_qp, std::uint8_t dscp,
