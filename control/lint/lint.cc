@@ -14,7 +14,6 @@ namespace lint {
 namespace {
 
 constexpr Duration longest_turn = milliseconds(1);
-constexpr std::uint32_t ethernet_and_tags_bytes = 14 + 8;
 constexpr std::uint32_t min_ipv6_mtu = 1280;  // RFC 8200, 5
 
 std::vector<std::string> names_of(const auto& map) {
@@ -80,7 +79,7 @@ void check_buffer(const Config& config, Findings& findings) {
     // The least that moves anything: one frame of each port in the buffer.
     std::uint64_t least = 0;
     for (const auto& [name, port] : config.ports) {
-        const std::uint64_t frame = port.mtu + ethernet_and_tags_bytes;
+        const std::uint64_t frame = port.mtu + link_header_bytes;
         least += (frame + config.cell_bytes - 1) / config.cell_bytes * config.cell_bytes;
     }
     if (config.buffer_size_bytes < std::max<std::uint64_t>(least, config.cell_bytes))
@@ -174,6 +173,20 @@ void check_macs(const Config& config, Findings& findings) {
 }
 
 }  // namespace
+
+std::string nearest_port(const Config& config, std::string_view name) {
+    return nearest_name(name, names_of(config.ports));
+}
+
+void check_ports_named(const Config& config, const std::vector<std::string>& names, FindingId id,
+                       const std::string& path, Findings& findings) {
+    for (const std::string& name : names) {
+        if (config.ports.contains(name)) continue;
+        const std::string near = nearest_port(config, name);
+        findings.error(id, path, fmt::format("there is no port {}", in_quotes(name)),
+                       near.empty() ? "name a port of the switch" : fmt::format("write \"{}\"", near));
+    }
+}
 }  // namespace lint
 
 std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good) {

@@ -12,24 +12,12 @@ namespace {
 
 constexpr std::uint64_t large_bytes = 1'000'000'000;
 
-void check_names(const Config& config, const std::vector<std::string>& names, const std::string& path,
-                 Findings& findings) {
-    std::vector<std::string> known;
-    for (const auto& [name, port] : config.ports) known.push_back(name);
-    for (const std::string& name : names) {
-        if (config.ports.contains(name)) continue;
-        const std::string near = nearest_name(name, known);
-        findings.error("decisions-port", path, fmt::format("there is no port {}", in_quotes(name)),
-                       near.empty() ? "name a port of the switch" : fmt::format("write \"{}\"", near));
-    }
-}
-
 }  // namespace
 
 void check_decisions(const Config& config, Findings& findings) {
     const DecisionsConfig& decisions = config.decisions;
-    check_names(config, decisions.ports, "decisions.port", findings);
-    check_names(config, decisions.egress, "decisions.egress", findings);
+    check_ports_named(config, decisions.ports, "decisions-port", "decisions.port", findings);
+    check_ports_named(config, decisions.egress, "decisions-port", "decisions.egress", findings);
     if (record_mode(config) == RecordMode::off) {
         if (!decisions.file.empty())
             findings.note("decisions-off", "decisions.file", "records are switched off: the file stays empty",

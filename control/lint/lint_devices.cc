@@ -152,6 +152,13 @@ void check_kernel(const Config& config, const std::map<std::string, Device, Natu
 
 }  // namespace
 
+std::vector<std::string_view> captures_of(std::string_view device) {
+    std::vector<std::string_view> files;
+    for (const auto& [key, file] : split_device(device).arguments)
+        if (key == "rx_pcap" || key == "tx_pcap") files.push_back(file);
+    return files;
+}
+
 void check_devices(const Config& config, Findings& findings) {
     std::map<std::string, Device, NaturalOrder> devices;
     Owners owners;

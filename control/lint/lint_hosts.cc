@@ -124,9 +124,7 @@ bool has_input(const PortConfig& port) {
 void check_port(const std::string& name, const HostConfig& host, const Config& config, Findings& findings) {
     const auto found = config.ports.find(host.port);
     if (found == config.ports.end()) {
-        std::vector<std::string> ports;
-        for (const auto& [port, said] : config.ports) ports.push_back(port);
-        const std::string near = nearest_name(host.port, ports);
+        const std::string near = nearest_port(config, host.port);
         findings.error(
             "host-port", host_path(name, "port"), fmt::format("there is no port {}", in_quotes(host.port)),
             near.empty() ? fmt::format("add [port.{}], or write port = \"...\"", config_key(host.port))

@@ -20,19 +20,6 @@ bool is_on(const MirrorConfig& mirror, MirrorEvent event) {
     return std::find(mirror.on.begin(), mirror.on.end(), event) != mirror.on.end();
 }
 
-void check_ports(const Config& config, const std::string& name, const MirrorConfig& mirror,
-                 Findings& findings) {
-    std::vector<std::string> known;
-    for (const auto& [port, settings] : config.ports) known.push_back(port);
-    for (const std::string& port : mirror.ports) {
-        if (config.ports.contains(port)) continue;
-        const std::string near = nearest_name(port, known);
-        findings.error("mirror-port", mirror_path(name, "port"),
-                       fmt::format("there is no port {}", in_quotes(port)),
-                       near.empty() ? "name a port of the switch" : fmt::format("write \"{}\"", near));
-    }
-}
-
 void check_keys(const std::string& name, const MirrorConfig& mirror, Findings& findings) {
     if (mirror.file.empty() == mirror.fifo.empty())
         findings.error("mirror-output", mirror_path(name, "file"),
@@ -57,14 +44,10 @@ void check_mirrors(const Config& config, Findings& findings) {
     std::map<std::string, std::string> written;  // path: its writer
     if (!config.decisions.file.empty()) written.emplace(plain(config.decisions.file), "decisions.file");
     for (const auto& [name, port] : config.ports)
-        for (const std::string_view key : {"rx_pcap=", "tx_pcap="}) {
-            const std::size_t at = port.device.find(key);
-            if (at == std::string::npos) continue;
-            const std::string_view rest = std::string_view(port.device).substr(at + key.size());
-            written.emplace(plain(std::string(rest.substr(0, rest.find(',')))), port_path(name, "device"));
-        }
+        for (const std::string_view file : captures_of(port.device))
+            written.emplace(plain(std::string(file)), port_path(name, "device"));
     for (const auto& [name, mirror] : config.mirrors) {
-        check_ports(config, name, mirror, findings);
+        check_ports_named(config, mirror.ports, "mirror-port", mirror_path(name, "port"), findings);
         check_keys(name, mirror, findings);
         if (mirror.path().empty()) continue;
         const std::string key = mirror_path(name, mirror.file.empty() ? "fifo" : "file");

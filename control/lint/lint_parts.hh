@@ -1,13 +1,25 @@
 // The parts of lint; private to it.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "control/config/findings.hh"
 
 namespace sluice::lint {
 
+// The port whose name is like this one; empty: none is. (lint.cc)
+std::string nearest_port(const Config& config, std::string_view name);
+// The finding `id` at `path` for each of the names that no port has. (lint.cc)
+void check_ports_named(const Config& config, const std::vector<std::string>& names, FindingId id,
+                       const std::string& path, Findings& findings);
+
 void check_decisions(const Config& config, Findings& findings);  // lint_decisions.cc
 void check_devices(const Config& config, Findings& findings);    // lint_devices.cc
-void check_hosts(const Config& config, Findings& findings);      // lint_hosts.cc
+// The files that a device reads and writes, as its text names them. (lint_devices.cc)
+std::vector<std::string_view> captures_of(std::string_view device);
+void check_hosts(const Config& config, Findings& findings);  // lint_hosts.cc
 // "host.h1.mtu", quoted as the file would have it.
 std::string host_path(std::string_view host, std::string_view key);
 void check_flows(const Config& config, Findings& findings);           // lint_flows.cc

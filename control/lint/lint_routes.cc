@@ -90,9 +90,7 @@ void check_hops(const RouteConfig& route, const std::vector<IpAddress>& own, IsN
 void check_neighbor(const NeighborConfig& neighbor, const Config& config, const std::vector<IpAddress>& own,
                     Findings& findings) {
     if (!config.ports.contains(neighbor.port)) {
-        std::vector<std::string> ports;
-        for (const auto& [name, port] : config.ports) ports.push_back(name);
-        const std::string near = nearest_name(neighbor.port, ports);
+        const std::string near = nearest_port(config, neighbor.port);
         findings.error("neighbor-port", describe(neighbor),
                        fmt::format("there is no port {}", in_quotes(neighbor.port)),
                        near.empty() ? "name a port of the switch" : fmt::format("write port = \"{}\"", near),

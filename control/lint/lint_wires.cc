@@ -15,10 +15,8 @@ void check_port(const std::string& name, const WireConfig& wire, const std::stri
                 const Config& config, Findings& findings) {
     const auto found = config.ports.find(port);
     if (found == config.ports.end()) {
-        std::vector<std::string> ports;
-        for (const auto& [known, said] : config.ports) ports.push_back(known);
         const auto host = config.hosts.find(port);
-        const std::string near = host != config.hosts.end() ? host->second.port : nearest_name(port, ports);
+        const std::string near = host != config.hosts.end() ? host->second.port : nearest_port(config, port);
         findings.error(
             "wire-port", wire_path(name, "ports"),
             host != config.hosts.end()
