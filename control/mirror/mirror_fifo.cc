@@ -56,18 +56,17 @@ class MirrorFifo : public MirrorOutput {
 };
 
 std::string MirrorFifo::open() {
-    const auto cannot = [&](const char* why, const char* remedy) {
-        return fmt::format("{}: cannot be written: {}; do: {}", path(), why, remedy);
-    };
     is_made_ = mkfifo(path().c_str(), fifo_mode) == 0;
     if (!is_made_ && errno != EEXIST)
-        return cannot(std::strerror(errno),
-                      "name a FIFO in a folder that exists and that the switch may write");
+        return cannot_be_written(std::strerror(errno),
+                                 "name a FIFO in a folder that exists and that the switch may write");
     struct stat status {};
-    if (stat(path().c_str(), &status) != 0) return cannot(std::strerror(errno), "name another FIFO");
+    if (stat(path().c_str(), &status) != 0)
+        return cannot_be_written(std::strerror(errno), "name another FIFO");
     if (!S_ISFIFO(status.st_mode))
-        return cannot("it is no FIFO", "write file instead of fifo, or name another");
-    if (access(path().c_str(), W_OK) != 0) return cannot(std::strerror(errno), "let the switch write it");
+        return cannot_be_written("it is no FIFO", "write file instead of fifo, or name another");
+    if (access(path().c_str(), W_OK) != 0)
+        return cannot_be_written(std::strerror(errno), "let the switch write it");
     return {};
 }
 

@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t file_batch_bytes = 1U << 16;
 constexpr mode_t usual_mode = 0666;  // less the process's umask
 
-std::string cannot_be_written(const std::string& path, const std::string& why, const char* remedy) {
-    return fmt::format("{}: cannot be written: {}; do: {}", path, why, remedy);
-}
-
 // An empty file, or one of pcapng.
 bool may_be_replaced(int file) {
     std::uint32_t first = 0;
@@ -42,7 +38,7 @@ class MirrorFile : public MirrorOutput {
     void set_most_bytes(std::uint64_t bytes) override { most_bytes_ = bytes; }
     std::string state() const override { return why_.empty() ? "written" : "cannot be written: " + why_; }
     std::string fault() const override {
-        return why_.empty() ? why_ : cannot_be_written(path(), why_, "make room, or name another file");
+        return why_.empty() ? why_ : cannot_be_written(why_, "make room, or name another file");
     }
     std::string close() override;
 
@@ -76,19 +72,17 @@ std::string MirrorFile::open() {
     if (!file_ && errno == EACCES && !is_new_ && !S_ISREG(before.st_mode))
         file_ = FileDescriptor(::open(path().c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!file_)
-        return cannot_be_written(path(), std::strerror(errno),
+        return cannot_be_written(std::strerror(errno),
                                  "name a file in a folder that exists and that the switch may write");
     struct stat status {};
-    if (fstat(file_.get(), &status) != 0)
-        return cannot_be_written(path(), std::strerror(errno), "name another file");
+    if (fstat(file_.get(), &status) != 0) return cannot_be_written(std::strerror(errno), "name another file");
     is_regular_ = S_ISREG(status.st_mode);
-    if (S_ISFIFO(status.st_mode))
-        return cannot_be_written(path(), "it is a FIFO", "write fifo instead of file");
+    if (S_ISFIFO(status.st_mode)) return cannot_be_written("it is a FIFO", "write fifo instead of file");
     if (!is_regular_) return {};
     if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return cannot_be_written(path(), "another mirror or switch writes it", "give each a file of its own");
+        return cannot_be_written("another mirror or switch writes it", "give each a file of its own");
     if (!may_be_replaced(file_.get()))
-        return cannot_be_written(path(), "it is a file of something else, no pcapng",
+        return cannot_be_written("it is a file of something else, no pcapng",
                                  "name another file, or remove this one");
     return {};
 }

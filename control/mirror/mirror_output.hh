@@ -58,6 +58,7 @@ class MirrorOutput {
     // All of it, or nothing and false.
     virtual bool write(std::string_view blocks) = 0;
     const std::string& path() const { return path_; }
+    std::string cannot_be_written(std::string_view why, std::string_view remedy) const;
 
   private:
     std::string path_;

@@ -50,10 +50,14 @@ Json decisions_json(const Observation& observation, const Switch& device) {
 Json mirrors_json(const Mirrors& mirrors) {
     Json json = Json::object();
     for (const Mirrors::Status& mirror : mirrors.status())
-        json[mirror.name] = {{"mirrored_packets", mirror.counts.mirrored},
-                             {"suppressed_packets", mirror.counts.suppressed},
-                             {"lost_packets", mirror.counts.lost}};
+        json[mirror.name] = mirror_counts_json(mirror.counts);
     return json;
+}
+
+Json mirror_counts_json(const Mirrors::Counts& counts) {
+    return {{"mirrored_packets", counts.mirrored},
+            {"suppressed_packets", counts.suppressed},
+            {"lost_packets", counts.lost}};
 }
 
 Json microbursts_json(const Observation& observation) {

@@ -12,6 +12,7 @@ namespace sluice {
 nlohmann::ordered_json decisions_json(const Observation& observation, const Switch& device);
 // By name: what has become of their frames.
 nlohmann::ordered_json mirrors_json(const Mirrors& mirrors);
+nlohmann::ordered_json mirror_counts_json(const Mirrors::Counts& counts);
 // In the order in which they began.
 nlohmann::ordered_json microbursts_json(const Observation& observation);
 

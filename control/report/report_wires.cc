@@ -16,17 +16,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 2> direction_names{"forward", "backward"};
 
-struct Ends {
-    std::array<const WireDirection*, 2> direction{};
-};
+using Ends = std::array<const WireDirection*, 2>;
 
 Ends ends_of(const RunningSwitch& running, const WireConfig& wire) {
-    Ends ends;
-    for (const unsigned end : {0U, 1U}) {
-        const auto& names = running.port_names();
-        const auto at = std::find(names.begin(), names.end(), wire.ports[end]);
-        ends.direction[end] = running.device().port(static_cast<PortId>(at - names.begin())).wire.get();
-    }
+    Ends ends{};
+    for (const unsigned end : {0U, 1U})
+        ends[end] = running.device().port(*running.find_port(wire.ports[end])).wire.get();
     return ends;
 }
 
@@ -34,7 +29,7 @@ Json rule_json(const ImpairConfig& rule, std::uint64_t id, const Ends& ends) {
     Json json = {{"do", to_string(rule.action)}};
     for (const unsigned end : {0U, 1U}) {
         std::uint64_t matched = 0, acted = 0, passed = 0;
-        for (const WireRuleCounters& counters : ends.direction[end]->rules)
+        for (const WireRuleCounters& counters : ends[end]->rules)
             if (counters.id.get() == id) {
                 matched = counters.matched.get();
                 acted = counters.acted.get();
@@ -73,7 +68,7 @@ Json trace_json(const RunningSwitch& running, const Ends& ends, std::uint64_t& l
     std::vector<At> all;
     left_out = 0;
     for (const unsigned end : {0U, 1U}) {
-        const auto& trace = ends.direction[end]->trace;
+        const auto& trace = ends[end]->trace;
         const std::size_t before = all.size();
         trace.for_each([&](std::uint64_t, const WireEvent& event) { all.push_back({event, end}); });
         left_out += trace.total() - (all.size() - before);
@@ -99,8 +94,8 @@ Json wires_json(const RunningSwitch& running) {
         Json trace = trace_json(running, ends, left_out);
         Json& one = json[name] = {{"ports", wire.ports}, {"pfc", wire.passes_pfc ? "pass" : "end"}};
         for (const unsigned end : {0U, 1U})
-            one[direction_names[end]] = {{"made_packets", ends.direction[end]->made.get()},
-                                         {"held_packets", ends.direction[end]->holding.get()}};
+            one[direction_names[end]] = {{"made_packets", ends[end]->made.get()},
+                                         {"held_packets", ends[end]->holding.get()}};
         one["rules"] = std::move(rules);
         one["trace"] = std::move(trace);
         one["trace_left_out"] = left_out;

@@ -129,8 +129,12 @@ tl::expected<std::unique_ptr<LivePage>, std::string> LivePage::open(boost::asio:
 void LivePage::tick(Clock::time_point now) {
     server_->tick();
     if (now < next_) return;
-    for (const std::string& name : server_->heard()) server_->publish(name, news(name));
+    tell();
     next_ = now + std::max<Clock::duration>(period, 10 * (Clock::now() - now));
+}
+
+void LivePage::tell() {
+    for (const std::string& name : server_->heard()) server_->publish(name, news(name));
 }
 
 void LivePage::finish(const std::function<void()>& serve) {
@@ -141,7 +145,7 @@ void LivePage::finish(const std::function<void()>& serve) {
     };
     has_ended_ = true;
     let_them_read();
-    for (const std::string& name : server_->heard()) server_->publish(name, news(name));
+    tell();
     let_them_read();
 }
 

@@ -53,6 +53,7 @@ class LivePage {
     // Null: there is no such switch.
     Api* find(const std::string& name) const;
     HttpServer::Text news(const std::string& name);
+    void tell();
     std::string why(Api& api, const std::string& query);
     std::string switches() const;
 

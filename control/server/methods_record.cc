@@ -7,6 +7,7 @@
 
 #include "control/config/values.hh"
 #include "control/report/recorded_report.hh"
+#include "control/report/report_observation.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
 #include "dataplane/run/switch.hh"
@@ -39,20 +40,13 @@ Json list(Api& api, RpcClient&, RpcParameters& parameters) {
     return {{"recorded", log->recorded()}, {"records", std::move(records)}};
 }
 
-std::optional<PortId> find_port(const RunningSwitch& running, std::string_view name) {
-    const auto& names = running.port_names();
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) return std::nullopt;
-    return static_cast<PortId>(found - names.begin());
-}
-
 // "h1" or "h1.3"; a port's name may have dots of its own.
 WhyPlace place_of(const RunningSwitch& running, const std::string& text) {
-    WhyPlace place{find_port(running, text), {}, {}};
+    WhyPlace place{running.find_port(text), {}, {}};
     if (place.port) return place;
     const std::size_t dot = text.rfind('.');
     if (dot != std::string::npos && dot + 2 == text.size() && text.back() >= '0' && text.back() <= '7') {
-        place.port = find_port(running, std::string_view(text).substr(0, dot));
+        place.port = running.find_port(std::string_view(text).substr(0, dot));
         place.number = static_cast<ClassId>(text.back() - '0');
     }
     if (!place.port)
@@ -131,12 +125,12 @@ Json why_flow(Api& api, RpcClient&, RpcParameters& parameters) {
     RunningSwitch& running = api.running();
     const FlowAnswer way = look_up(running, question);
     WhyPlace place;
-    place.to = find_port(running, way.taken);
+    place.to = running.find_port(way.taken);
     if (with_source) {  // it comes in where the answer goes out
         FlowQuestion back = question;
         std::swap(back.source, back.destination);
         std::swap(back.source_port, back.destination_port);
-        place.port = find_port(running, look_up(running, back).taken);
+        place.port = running.find_port(look_up(running, back).taken);
     }
     Json answer = why_at(running, place, last);
     if (!place.to) {  // it waits nowhere
@@ -157,14 +151,13 @@ Json mirror_show(Api& api, RpcClient&, RpcParameters& parameters) {
     for (const Mirrors::Status& mirror : api.running().mirrors().status()) {
         Json on = Json::array();
         for (const MirrorEvent event : mirror.config.on) on.push_back(to_string(event));
-        list.push_back({{"name", mirror.name},
-                        {"enabled", mirror.config.enabled},
-                        {"on", std::move(on)},
-                        {mirror.config.file.empty() ? "fifo" : "file", mirror.config.path()},
-                        {"state", mirror.config.enabled ? mirror.state : "stopped"},
-                        {"mirrored_packets", mirror.counts.mirrored},
-                        {"suppressed_packets", mirror.counts.suppressed},
-                        {"lost_packets", mirror.counts.lost}});
+        Json& one =
+            list.emplace_back(Json{{"name", mirror.name},
+                                   {"enabled", mirror.config.enabled},
+                                   {"on", std::move(on)},
+                                   {mirror.config.file.empty() ? "fifo" : "file", mirror.config.path()},
+                                   {"state", mirror.config.enabled ? mirror.state : "stopped"}});
+        one.update(mirror_counts_json(mirror.counts));
     }
     return {{"mirrors", std::move(list)}};
 }

@@ -103,7 +103,8 @@ std::vector<Finding> DevicePorts::findings(const Config& config) const {
                     [](const DevicePort* port) { return port->capabilities().is_virtual; }))
         return {};
     return lint_nics(config, effective_qos(config), [this](const std::string& name) {
-        const DevicePort* port = device_port(id_of(name));
+        const auto id = running_->find_port(name);
+        const DevicePort* port = id ? device_port(*id) : nullptr;
         return port != nullptr ? NicState{&port->capabilities(), port->link_mbps()} : NicState{};
     });
 }
@@ -195,12 +196,8 @@ std::string DevicePorts::change_routes(const RouteChanges& changes) {
 Routes::LeftOut DevicePorts::left_out() const { return running_->routes().left_out(); }
 
 const Tap* DevicePorts::tap(const std::string& port) const {
-    return std::as_const(*running_).slow_path().tap(id_of(port));
-}
-
-PortId DevicePorts::id_of(const std::string& port) const {
-    const auto& names = running_->port_names();
-    return static_cast<PortId>(std::find(names.begin(), names.end(), port) - names.begin());
+    const auto id = running_->find_port(port);
+    return id ? std::as_const(*running_).slow_path().tap(*id) : nullptr;
 }
 
 }  // namespace sluice

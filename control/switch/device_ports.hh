@@ -49,7 +49,6 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
         : empty_captures_(std::move(empty_captures)), force_(force), pci_folder_(std::move(pci_folder)) {}
 
     // Past the last port's: there is none of that name.
-    PortId id_of(const std::string& port) const;
     std::string open_taps();
     void address_taps();
     std::string open_kernel();

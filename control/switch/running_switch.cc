@@ -296,4 +296,10 @@ std::vector<std::string> RunningSwitch::close() {
     return errors;
 }
 
+std::optional<PortId> RunningSwitch::find_port(std::string_view name) const {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found == names_.end()) return std::nullopt;
+    return static_cast<PortId>(found - names_.begin());
+}
+
 }  // namespace sluice

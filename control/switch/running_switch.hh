@@ -105,6 +105,7 @@ class RunningSwitch {
     const Switch& device() const { return *switch_; }
     const Routes& routes() const { return *routes_; }
     const std::vector<std::string>& port_names() const { return names_; }
+    std::optional<PortId> find_port(std::string_view name) const;
     bool is_up(const std::string& name) const { return !state_.down.contains(name); }
     const LinkWatch& links() const { return links_; }
     const EffectiveQos& qos() const { return qos_; }
