@@ -14,12 +14,7 @@ class Hosts(loopback.Case):
         for n in (1, 2):
             parts += [f"[port.p{n}]\n", table(f"[host.h{n}]", {"port": f"p{n}", "address": f"10.0.0.{n}"})]
         parts.append(table("[wire.w]", {"ports": ["p1", "p2"], **(wire or {})}))
-        for name, keys in (rules or {}).items():
-            keys = dict(keys)
-            match = keys.pop("match", None)
-            parts.append(table(f"[wire.w.impair.{name}]", keys))
-            if match:
-                parts.append(table(f"[wire.w.impair.{name}.match]", match))
+        parts += [table(f"[wire.w.impair.{name}]", keys) for name, keys in (rules or {}).items()]
         parts.append(table("[[flow]]", {"from": "h1", "to": "h2", "message": "64KB", "messages": 4, **(flow or {})}))
         return "\n".join(parts)
 

@@ -1,13 +1,12 @@
 """Frames a second over veth pairs by the kinds of port on an interface of the kernel, each beside DPDK's driver for the same."""
 import contextlib
-import os
 import shutil
 
 import sluiced
 import traffic
 from bench import Missing, row
-from latency import Probe, Way, wait_for_links
-from network import Failed, Namespace, cable, enter
+from latency import Probe, Way, cabled, wait_for_links
+from network import enter
 from testpmd import Testpmd
 
 SIZES = (60, 1514, 9014)  # of frames: the smallest, that of Ethernet's MTU, a jumbo frame
@@ -20,18 +19,9 @@ DPDK = {'af_packet': 'net_af_packet{n},iface=sw{n},qdisc_bypass=1,framesz={slot}
 
 
 @contextlib.contextmanager
-def cables(bench, mtu):
+def cables(mtu):
     """Namespaces of a program and of the probe, with two cables between them. The probe's ends are AF_PACKET ports."""
-    switch, probe = (Namespace(f'sluice-bench-{os.getpid()}-{end}') for end in ('sw', 'end'))
-    with contextlib.ExitStack() as later:
-        for place in (switch, probe):
-            try:
-                place.make({'ipv6/conf/default/disable_ipv6': 1})
-            except Failed as error:
-                raise Missing(f'no network namespace: {error}') from error
-            later.callback(place.delete)
-        for n in range(2):
-            cable((switch, f'sw{n}'), (probe, f'end{n}'), mtu)
+    with cabled(mtu) as (switch, probe):
         yield Way([], enter(switch.name), [f'net_af_packet{n},iface=end{n},framecnt=8192' for n in range(2)], enter(probe.name),
                   niceness=0, burst=32, may_lose=1)
 
@@ -78,7 +68,7 @@ def measure(bench, kind):
     rows = []
     for size in SIZES:
         captures = traffic.make(bench.build, bench.folder / str(size), size=size, ports=2)
-        with cables(bench, 1500 if size <= 1518 else MTU) as way, bench.inside(way.enter):
+        with cables(1500 if size <= 1518 else MTU) as way, bench.inside(way.enter):
             took = bench.by_turns(f'{kind} {size}', **measures(bench, way, captures[0], kind, size))
         made = row(f'kernel_{kind}_{size}B', 'Mpps', took['sluiced'], f'testpmd io, {DRIVER[kind if size <= 1518 else "af_packet"]}', took['testpmd'],
                    1 if kind == 'af_packet' else None)

@@ -108,10 +108,8 @@ def shared_memory(bench):
 
 
 @contextlib.contextmanager
-def packet_sockets(bench):
-    """The same, at the ends of cables between two namespaces, the program's and the probe's: v22.11's net_af_packet gives
-    sockets numbers that must differ in one. Each core does the kernel's work for what it sends: a call for each packet would be
-    most of the generator's time, and kernel threads on its core must get their part, or what waits for them is dropped."""
+def cabled(mtu):
+    """Namespaces of a program, with the interfaces sw0 and sw1, and of the probe, with end0 and end1, and a cable between each two."""
     switch, probe = (Namespace(f'sluice-bench-{os.getpid()}-{end}') for end in ('sw', 'end'))
     with contextlib.ExitStack() as later:
         for place in (switch, probe):
@@ -121,7 +119,16 @@ def packet_sockets(bench):
                 raise Missing(f'no network namespace: {error}') from error
             later.callback(place.delete)
         for n in range(2):
-            cable((switch, f'sw{n}'), (probe, f'end{n}'), 1500)
+            cable((switch, f'sw{n}'), (probe, f'end{n}'), mtu)
+        yield switch, probe
+
+
+@contextlib.contextmanager
+def packet_sockets(bench):
+    """The same, at the ends of cables between two namespaces, the program's and the probe's: v22.11's net_af_packet gives
+    sockets numbers that must differ in one. Each core does the kernel's work for what it sends: a call for each packet would be
+    most of the generator's time, and kernel threads on its core must get their part, or what waits for them is dropped."""
+    with cabled(1500) as (switch, probe):
         yield Way([PACKET_SOCKET.format(n=n, end='sw') for n in range(2)], enter(switch.name),
                   [PACKET_SOCKET.format(n=n, end='end') for n in range(2)], enter(probe.name),
                   niceness=0, burst=8, may_lose=0.02)
