@@ -55,6 +55,7 @@ constexpr std::uint8_t tcp = 6;
 constexpr std::uint8_t udp = 17;
 constexpr std::uint8_t routing = 43;
 constexpr std::uint8_t fragment = 44;
+constexpr std::uint8_t gre = 47;
 constexpr std::uint8_t authentication = 51;
 constexpr std::uint8_t icmpv6 = 58;
 constexpr std::uint8_t no_next = 59;

@@ -53,6 +53,10 @@ struct MirrorHead {
     bool lossless = false;
     std::uint8_t mirrors = 0;  // bit n: mirror n wants it
 
+    // On the interface that the frame came in by, or else on the one that it leaves by.
+    bool is_inbound() const { return event == MirrorEvent::drop || egress == no_port; }
+    PortId shown_at() const { return is_inbound() ? ingress : egress; }
+
     // By this order the frames of one instant are the same with any number of workers.
     auto order() const { return std::tuple(at.ps, event, ingress, egress, sequence); }
 };
