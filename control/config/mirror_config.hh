@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/drop_reason.hh"
+#include "lib/ip_address.hh"
 #include "lib/mirror.hh"
 #include "lib/punt.hh"
 #include "lib/units.hh"
@@ -15,9 +17,12 @@ namespace sluice {
 struct MirrorConfig {
     bool enabled = true;
     std::vector<MirrorEvent> on{MirrorEvent::drop};
-    std::string file;  // one of the two is given
+    std::string file;  // one of the three is given
     std::string fifo;
+    std::optional<IpAddress> collector;
     std::uint64_t file_bytes = 64'000'000;  // of a file, before the next one
+    std::uint8_t dscp = 8;                  // of packets to the collector: CS1, below best effort
+    std::uint16_t session = 1;              // of them, of ERSPAN
     std::uint16_t snap_bytes = 128;         // of a frame, in [64, most_mirrored_bytes]
     Duration delay = microseconds(100);     // in its queue, from which a packet is delayed
     PuntLimit limit{1000, 1000};            // frames a second, and at once; a rate of 0: no limit

@@ -1,5 +1,6 @@
 // Mirrors: frames of drops, delays and pauses for an operator to look at.
 #include "control/config/schema_sections.hh"
+#include "lib/erspan.hh"
 
 namespace sluice::schema {
 namespace {
@@ -28,13 +29,22 @@ Rows<MirrorConfig> mirror_rows() {
              "Frames to mirror: packets that are dropped, packets that leave their queue after a delay, PFC "
              "frames that the switch sends and takes in.");
     rows.key("file", &M::file, path("out/drops.pcapng"),
-             "The pcapng file that they are written to, or a FIFO with the key fifo.");
+             "The pcapng file that they are written to; or a FIFO, or a collector, by the keys fifo and "
+             "collector.");
     rows.key("file_size", &M::file_bytes, size(least_file_bytes, max_buffer_bytes, "64MB"),
              "Bytes of the file. A full one is renamed to FILE.1, in the place of the one before, and a new "
              "one begins.");
     rows.key("fifo", &M::fifo, path("/run/sluice/drops"),
              "A FIFO that they are written to while a reader has it open; made if it is not there. Frames "
              "that the reader has not read in time, or that come while there is none, are lost.");
+    rows.key("collector", &M::collector, optional_or(address(), "none"),
+             "IP address of a collector, which gets them as ERSPAN type III by the port that the routes give "
+             "for it.");
+    rows.key("dscp", &M::dscp, integer<std::uint8_t>(0, 63),
+             "DSCP of the packets to the collector. Where it leads to a lossless class at the port that they "
+             "leave by, they go in the first lossy one.");
+    rows.key("session", &M::session, integer<std::uint16_t>(0, max_erspan_session),
+             "ERSPAN session of the packets to the collector, by which it tells mirrors apart.");
     rows.key("snaplen", &M::snap_bytes, stored_as<std::uint16_t>(size(64, most_mirrored_bytes, "128")),
              "Bytes of each frame, from its beginning.");
     rows.key("delay", &M::delay, time(nanoseconds(1), seconds(10), "100us"),

@@ -174,7 +174,7 @@ class Outside {
     void tick() {
         SpareMemory::hold(most_memory(running_.config(), 0));
         duty("log", [&] { writer_.write(running_); });
-        duty("mirrors", [&] { running_.look_for_readers(); });
+        duty("outputs of mirrors", [&] { running_.look_at_mirrors(); });
         if (reload_wanted != 0) {
             reload_wanted = 0;
             service.reloading();
@@ -286,6 +286,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
         outside.events_late.served();
         outside.duty("change of limits", [&] { running.finish_change(); });
         outside.duty("observation", [&] { running.watch(); });
+        outside.duty("mirrors", [&] { running.serve_mirrors(); });
         outside.duty("kernel", [&] { alone.devices()->poll_kernel(); });
         outside.duty("slow path", [&] { running.serve_slow_path(); });
         if (duration && now - Time{} >= *duration) break;

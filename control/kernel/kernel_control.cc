@@ -27,15 +27,17 @@ void KernelControl::want_neighbors(MirroringSwitch& running) {
     const auto now = Clock::now();
     if (asked_.size() == most_asked)
         std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
+    const auto want = [&](const IpAddress& destination) {
+        if (asked_.size() == most_asked && !asked_.contains(destination)) return;
+        const auto [asked, is_new] = asked_.try_emplace(destination, now);
+        if (!is_new && now - asked->second < between_questions) return;
+        asked->second = now;
+        ++asks_;
+        mirror_->tables().want(destination);
+    };
     for (unsigned w = 0; w < running.device().worker_count(); ++w)
-        running.device().unresolved(static_cast<WorkerId>(w))->drain([&](const IpAddress& destination) {
-            if (asked_.size() == most_asked && !asked_.contains(destination)) return;
-            const auto [asked, is_new] = asked_.try_emplace(destination, now);
-            if (!is_new && now - asked->second < between_questions) return;
-            asked->second = now;
-            ++asks_;
-            mirror_->tables().want(destination);
-        });
+        running.device().unresolved(static_cast<WorkerId>(w))->drain(want);
+    for (const IpAddress& destination : running.wanted_neighbors()) want(destination);
 }
 
 void KernelControl::note_links(MirroringSwitch& running) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "control/kernel/kernel_mirror.hh"
 #include "control/kernel/tap.hh"
@@ -24,6 +25,8 @@ class MirroringSwitch {
     virtual ~MirroringSwitch() = default;
     virtual const Config& config() const = 0;
     virtual Switch& device() = 0;
+    // Destinations of the switch's own packets whose neighbors are to be found out.
+    virtual std::vector<IpAddress> wanted_neighbors() const = 0;
     // Null: the port has none.
     virtual const Tap* tap(const std::string& port) const = 0;
     virtual void note(const std::string& kind, std::string text) = 0;

@@ -41,15 +41,6 @@ std::vector<IpAddress> addresses_of(const Config& config) {
     return all;
 }
 
-// The slot that was claimed goes to the worker, as a frame of so many bytes.
-void post(Switch& device, PortContext& port, FrameMailbox<InjectHead>::Slot& slot, std::size_t bytes,
-          const InjectHead& head) {
-    slot.head = head;
-    slot.bytes = static_cast<std::uint32_t>(bytes);
-    port.control->injected.post();
-    device.announce_injected(port);
-}
-
 }  // namespace
 
 std::string SlowPath::open_tap(PortId id, const std::string& port, const MacAddress& mac, unsigned mtu) {
@@ -81,15 +72,9 @@ bool SlowPath::serve(const ServedSwitch& of) {
 }
 
 bool SlowPath::give(Switch& device, PortId id, std::span<const std::uint8_t> frame, const InjectHead& head) {
-    PortContext& port = device.port(id);
-    auto* slot = port.control->injected.claim();
-    if (slot == nullptr || frame.size() > slot->data.size()) {
-        ++accounts_[id].lost;
-        return false;
-    }
-    std::copy(frame.begin(), frame.end(), slot->data.begin());
-    post(device, port, *slot, frame.size(), head);
-    return true;
+    if (device.inject(id, frame, head)) return true;
+    ++accounts_[id].lost;
+    return false;
 }
 
 // Those that go by the same next hops, or are for the same host of a subnet, share a bound.
@@ -101,7 +86,7 @@ bool SlowPath::keep(const ServedSwitch& of, PortId id, const Punted& in) {
         const PendingFrame::Hop hop{group, group == group_unresolved ? *destination : IpAddress{}};
         if (pending_.keep({hop, *destination, id, {frame.begin(), frame.end()}, {}}, of.now)) return false;
     }
-    return give(of.device, id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop});
+    return give(of.device, id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop, 0});
 }
 
 // Frames whose neighbor is known go by their present route.
@@ -122,7 +107,8 @@ bool SlowPath::settle(const ServedSwitch& of) {
             return give(
                 device, frame.port, frame.bytes,
                 {InjectHead::Origin::returned,
-                 fate == PendingFrames::Fate::resolved ? DropReason::none : DropReason::unresolved_timeout});
+                 fate == PendingFrames::Fate::resolved ? DropReason::none : DropReason::unresolved_timeout,
+                 0});
         });
     return any;
 }
@@ -145,7 +131,8 @@ bool SlowPath::answer(const ServedSwitch& of, PortId id) {
         } else if (config.responder) {
             // Without room there is no reply: the host asks again.
             const auto reply = respond(in->frame(), answering, in->head.exceeded_mtu);
-            if (!reply.empty()) any |= give(device, id, reply, {InjectHead::Origin::reply, DropReason::none});
+            if (!reply.empty())
+                any |= give(device, id, reply, {InjectHead::Origin::reply, DropReason::none, 0});
         }
         punted.pop();
     }
@@ -170,7 +157,10 @@ bool SlowPath::exchange(const ServedSwitch& of, PortId id) {
     while (auto* out = port.control->injected.claim()) {
         const std::size_t bytes = tap.read(out->data);
         if (bytes == 0) break;
-        post(device, port, *out, bytes, {InjectHead::Origin::kernel, DropReason::none});
+        out->head = {InjectHead::Origin::kernel, DropReason::none, 0};
+        out->bytes = static_cast<std::uint32_t>(bytes);
+        port.control->injected.post();
+        device.announce_injected(port);
         any = true;
     }
     return any;

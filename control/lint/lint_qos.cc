@@ -215,7 +215,8 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     check_marking(config, qos, findings);
     check_class_ways(config, qos, findings);
     std::vector<Finding> found = findings.take();
-    for (Finding& finding : check_host_classes(config, qos)) found.push_back(std::move(finding));
+    for (auto* check : {check_host_classes, check_mirror_classes})
+        for (Finding& finding : check(config, qos)) found.push_back(std::move(finding));
     return found;
 }
 

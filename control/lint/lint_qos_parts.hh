@@ -59,5 +59,7 @@ void check_class_ways(const Config& config, const EffectiveQos& qos,
 
 std::vector<Finding> check_host_classes(const Config& config,
                                         const EffectiveQos& qos);  // lint_host_classes.cc
+std::vector<Finding> check_mirror_classes(const Config& config,
+                                          const EffectiveQos& qos);  // lint_mirror_class.cc
 
 }  // namespace sluice::lint

@@ -19,9 +19,9 @@ constexpr mode_t fifo_mode = 0666;  // less the process's umask
 constexpr int wanted_pipe_bytes = 1 << 20;
 constexpr auto look_period = std::chrono::milliseconds(20);
 
-class MirrorFifo : public MirrorOutput {
+class MirrorFifo : public MirrorStream {
   public:
-    explicit MirrorFifo(const std::string& path) : MirrorOutput(path, PIPE_BUF) {}
+    explicit MirrorFifo(const std::string& path) : MirrorStream(path, PIPE_BUF) {}
     ~MirrorFifo() override {
         if (is_made_) static_cast<void>(std::remove(path().c_str()));
     }

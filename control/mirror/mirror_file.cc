@@ -24,10 +24,10 @@ bool may_be_replaced(int file) {
     return count == 0 || (count == sizeof first && first == pcapng::section_block);
 }
 
-class MirrorFile : public MirrorOutput {
+class MirrorFile : public MirrorStream {
   public:
     MirrorFile(const std::string& path, std::uint64_t most_bytes)
-        : MirrorOutput(path, file_batch_bytes), most_bytes_(most_bytes) {}
+        : MirrorStream(path, file_batch_bytes), most_bytes_(most_bytes) {}
     ~MirrorFile() override {
         if (is_new_ && !begun_) static_cast<void>(std::remove(path().c_str()));
     }

@@ -2,22 +2,29 @@
 
 #include <fmt/format.h>
 
+#include "lib/pcapng.hh"
+
 namespace sluice {
 
-void MirrorOutput::put(std::string_view block) {
-    if (batch_.size() + block.size() > batch_bytes_) flush();
-    batch_ += block;
+void MirrorStream::put(const MirroredFrame& frame) {
+    block_.clear();
+    const MirrorHead& head = frame.head;
+    pcapng::add_packet(block_, {head.shown_at(), frame.stamp_ns, head.frame_bytes, frame.bytes,
+                                head.is_inbound() ? pcapng::Direction::inbound : pcapng::Direction::outbound,
+                                frame.comment});
+    if (batch_.size() + block_.size() > batch_bytes_) flush();
+    batch_ += block_;
     ++in_batch_;
 }
 
-void MirrorOutput::flush() {
+void MirrorStream::flush() {
     if (in_batch_ == 0) return;
     (write(batch_) ? written_ : lost_) += in_batch_;
     batch_.clear();
     in_batch_ = 0;
 }
 
-std::string MirrorOutput::cannot_be_written(std::string_view why, std::string_view remedy) const {
+std::string MirrorStream::cannot_be_written(std::string_view why, std::string_view remedy) const {
     return fmt::format("{}: cannot be written: {}; do: {}", path_, why, remedy);
 }
 

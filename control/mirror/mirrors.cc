@@ -9,6 +9,8 @@
 #include "control/compile/compile.hh"
 #include "control/config/decision_filter.hh"
 #include "control/mirror/mirror_comment.hh"
+#include "dataplane/path/port_context.hh"
+#include "dataplane/run/switch.hh"
 #include "lib/class_mask.hh"
 #include "lib/pcapng.hh"
 #include "lib/punt.hh"
@@ -42,12 +44,17 @@ Mirrors::Mirrors(const Config& config, std::vector<std::string> ports, const Cap
     for (const std::string& name : ports_) speeds_.push_back(config.ports.at(name).speed.bits_per_second);
 }
 
-tl::expected<Mirrors::Outputs, std::string> Mirrors::open_new(const Config& config) const {
+tl::expected<Mirrors::Outputs, std::string> Mirrors::open_new(const Config& config) {
     Outputs opened;
     for (const auto& [name, mirror] : config.mirrors) {
         const Mirror* known = find(name);
-        if (known != nullptr && known->config.file == mirror.file && known->config.fifo == mirror.fifo)
+        if (known != nullptr && known->config.file == mirror.file && known->config.fifo == mirror.fifo &&
+            known->config.collector.has_value() == mirror.collector.has_value())
             continue;
+        if (mirror.collector) {
+            opened.emplace(name, std::make_unique<MirrorCollector>(++collectors_));
+            continue;
+        }
         auto output = mirror.file.empty() ? MirrorOutput::open_fifo(mirror.fifo)
                                           : MirrorOutput::open_file(mirror.file, mirror.file_bytes);
         if (!output) return tl::unexpected(fmt::format("mirror {}: {}", name, output.error()));
@@ -107,13 +114,15 @@ void Mirrors::configure(const Config& config, Outputs opened) {
         sluice::configure(mirror->bucket, mirror->config.limit);
         if (const auto output = opened.find(names[n]); output != opened.end()) {
             if (mirror->output) {
-                mirror->output->flush();
+                static_cast<void>(mirror->output->close());
                 mirror->before.mirrored += mirror->output->written();
                 mirror->before.lost += mirror->output->lost();
             }
             mirror->output = std::move(output->second);
             mirror->output->begin(header());
+            mirror->collector = dynamic_cast<MirrorCollector*>(mirror->output.get());
         }
+        if (mirror->collector != nullptr) mirror->collector->configure(mirror->config);
         mirror->output->set_most_bytes(mirror->config.file_bytes);
     }
 }
@@ -153,9 +162,33 @@ void Mirrors::drain(Time now) {
         if (mirror) mirror->output->flush();
 }
 
-void Mirrors::look_for_readers() {
+// Port by port, so that workers under the virtual clock take the frames in one order however many they are.
+bool Mirrors::send(const ServedSwitch& of) {
+    std::vector<std::pair<PortId, MirrorCollector*>> sending;
     for (const auto& mirror : mirrors_)
-        if (mirror && !mirror->config.fifo.empty()) mirror->output->look(MirrorOutput::Clock::now());
+        if (mirror && mirror->collector != nullptr && mirror->collector->is_waiting())
+            sending.emplace_back(mirror->collector->find_way(of).value_or(no_port), mirror->collector);
+    std::stable_sort(sending.begin(), sending.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    bool any = false;
+    for (const auto& [port, collector] : sending) any |= collector->send(of);
+    return any;
+}
+
+void Mirrors::look(const ServedSwitch& of) {
+    for (const auto& mirror : mirrors_) {
+        if (!mirror) continue;
+        mirror->output->look(MirrorOutput::Clock::now());
+        if (mirror->collector != nullptr) static_cast<void>(mirror->collector->find_way(of));
+    }
+}
+
+std::vector<IpAddress> Mirrors::unresolved() const {
+    std::vector<IpAddress> all;
+    for (const auto& mirror : mirrors_)
+        if (mirror && mirror->config.enabled && mirror->collector != nullptr)
+            if (const auto address = mirror->collector->unresolved()) all.push_back(*address);
+    return all;
 }
 
 void Mirrors::take(const Slot& frame) {
@@ -173,13 +206,9 @@ void Mirrors::take(const Slot& frame) {
             mirror->bucket.take(1, mirror->latest);
         }
         if (comment.empty()) comment = mirror_comment(head, frame.frame(), ports_);
-        const bool inbound = head.event == MirrorEvent::drop || head.egress == no_port;
-        block_.clear();
-        pcapng::add_packet(
-            block_, {inbound ? head.ingress : head.egress, stamp_of(head.at), head.frame_bytes,
-                     frame.frame().first(std::min<std::size_t>(frame.bytes, mirror->config.snap_bytes)),
-                     inbound ? pcapng::Direction::inbound : pcapng::Direction::outbound, comment});
-        mirror->output->put(block_);
+        mirror->output->put(
+            {head, frame.frame().first(std::min<std::size_t>(frame.bytes, mirror->config.snap_bytes)),
+             stamp_of(head.at), comment});
     });
 }
 
@@ -221,7 +250,19 @@ std::vector<std::string> Mirrors::take_faults() {
     return faults;
 }
 
-std::vector<std::string> Mirrors::close() {
+std::vector<std::string> Mirrors::close(Switch& device) {
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        if (!device.port(id).control) continue;
+        auto& injected = device.port(id).control->injected;
+        for (const auto* left = injected.front(); left != nullptr; left = injected.front()) {
+            for (const auto& mirror : mirrors_)
+                if (mirror && mirror->collector != nullptr &&
+                    left->head.origin == InjectHead::Origin::mirrored &&
+                    left->head.mirror == mirror->collector->identity())
+                    mirror->collector->take_back();
+            injected.pop();
+        }
+    }
     std::vector<std::string> errors;
     for (const auto& mirror : mirrors_) {
         if (!mirror) continue;

@@ -1,4 +1,4 @@
-// The mirrors of a switch: from the workers' rings to files and FIFOs.
+// The mirrors of a switch: from the workers' rings to files, FIFOs and collectors.
 //
 // Control drains the rings after every step of the clock, puts the frames of all workers in one order, and
 // asks each mirror's rate. Under the virtual clock the bytes of a file are the same with any number of
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "control/config/config.hh"
+#include "control/mirror/mirror_collector.hh"
 #include "control/mirror/mirror_output.hh"
 #include "lib/capture_timeline.hh"
 #include "lib/mirror.hh"
@@ -30,7 +31,8 @@ class Mirrors {
     struct Counts {
         std::uint64_t mirrored = 0;
         std::uint64_t suppressed = 0;  // above its rate
-        std::uint64_t lost = 0;        // no room in a ring, no reader, or the file could not be written
+        // No room in a ring, no reader, no way to the collector, or the file could not be written.
+        std::uint64_t lost = 0;
     };
     struct Status {
         std::string name;
@@ -44,19 +46,26 @@ class Mirrors {
     Mirrors(const Config& config, std::vector<std::string> ports, const CaptureTimeline* timeline);
 
     // An error's text: nothing is changed.
-    tl::expected<Outputs, std::string> open_new(const Config& config) const;
+    tl::expected<Outputs, std::string> open_new(const Config& config);
     // Makes the workers' rings when they are first needed.
     MirrorPolicy policy(const Config& config);
     void configure(const Config& config, Outputs opened);
 
     bool is_on() const;  // any is enabled
     void drain(Time now);
-    // Once a round of control, whatever the switch's clock does: readers of FIFOs come and go.
-    void look_for_readers();
+    // After it: hands the frames of collectors to the workers. True when it has handed over any: under the
+    // virtual clock the instant is then to be run again.
+    bool send(const ServedSwitch& of);
+    // Once a round of control, whatever the switch's clock does: readers of FIFOs come and go, and so do the
+    // ways to collectors.
+    void look(const ServedSwitch& of);
+    // Collectors whose neighbor is to be found out.
+    std::vector<IpAddress> unresolved() const;
     // Error texts of outputs that cannot be written any more, each once until it can be.
     std::vector<std::string> take_faults();
-    // After the last turn: error texts, one for each output that is not whole.
-    std::vector<std::string> close();
+    // After the last turn: error texts, one for each output that is not whole. Frames that the workers have
+    // not taken are lost.
+    std::vector<std::string> close(Switch& device);
     std::vector<Status> status() const;  // by name
 
   private:
@@ -64,6 +73,7 @@ class Mirrors {
         std::string name;
         MirrorConfig config;
         std::unique_ptr<MirrorOutput> output;
+        MirrorCollector* collector = nullptr;  // `output`, if it is one
         TokenBucket bucket;
         Time latest{};  // of its frames
         std::uint64_t suppressed = 0;
@@ -93,7 +103,7 @@ class Mirrors {
     std::array<std::unique_ptr<Mirror>, max_mirrors> mirrors_;
     std::vector<Slot> frames_;        // of one drain
     std::vector<const Slot*> order_;  // of frames_
-    std::string block_;
+    std::uint32_t collectors_ = 0;    // that there have been
 };
 
 }  // namespace sluice

@@ -25,15 +25,9 @@ Words split(const std::string& expression) {
 // Lists and tables that grow while the switch runs, and parts that a port has only once they were needed.
 constexpr std::array<std::string_view, 6> growing{"decisions",   "ecmp",     "events",
                                                   "microbursts", "watchdog", "wires"};
-constexpr std::array<std::string_view, 9> late_at_a_port{"faults",
-                                                         "injected_packets",
-                                                         "inject_lost_packets",
-                                                         "physical",
-                                                         "punted",
-                                                         "replied_packets",
-                                                         "returned_packets",
-                                                         "tap_refused_packets",
-                                                         "unresolved_waiting_packets"};
+constexpr std::array<std::string_view, 10> late_at_a_port{
+    "faults", "injected_packets", "inject_lost_packets", "mirrored_packets",    "physical",
+    "punted", "replied_packets",  "returned_packets",    "tap_refused_packets", "unresolved_waiting_packets"};
 
 bool may_come(const ReportPart& part) {
     const std::string_view within = part.within_path;

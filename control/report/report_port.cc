@@ -217,6 +217,7 @@ void add_slow_path(Json& json, const PortCounters& counters, bool punts, const S
         punts |= count != 0;
         punted[std::string(punt_class_texts[n].name)] = count;
     }
+    if (counters.mirrored.get() != 0) json["mirrored_packets"] = counters.mirrored.get();
     if (!punts && counters.injected.get() + counters.returned.get() == 0) return;
     json["punted"] = std::move(punted);
     json["injected_packets"] = counters.injected.get();

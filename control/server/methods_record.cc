@@ -150,13 +150,16 @@ Json mirror_show(Api& api, RpcClient&, RpcParameters& parameters) {
     Json list = Json::array();
     for (const Mirrors::Status& mirror : api.running().mirrors().status()) {
         Json on = Json::array();
+        const MirrorConfig& said = mirror.config;
         for (const MirrorEvent event : mirror.config.on) on.push_back(to_string(event));
-        Json& one =
-            list.emplace_back(Json{{"name", mirror.name},
-                                   {"enabled", mirror.config.enabled},
-                                   {"on", std::move(on)},
-                                   {mirror.config.file.empty() ? "fifo" : "file", mirror.config.path()},
-                                   {"state", mirror.config.enabled ? mirror.state : "stopped"}});
+        Json& one = list.emplace_back(Json{{"name", mirror.name},
+                                           {"enabled", mirror.config.enabled},
+                                           {"on", std::move(on)},
+                                           {said.collector      ? "collector"
+                                            : said.file.empty() ? "fifo"
+                                                                : "file",
+                                            said.collector ? print_address(*said.collector) : said.path()},
+                                           {"state", mirror.config.enabled ? mirror.state : "stopped"}});
         one.update(mirror_counts_json(mirror.counts));
     }
     return {{"mirrors", std::move(list)}};

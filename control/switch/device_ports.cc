@@ -195,6 +195,8 @@ std::string DevicePorts::change_routes(const RouteChanges& changes) {
 }
 Routes::LeftOut DevicePorts::left_out() const { return running_->routes().left_out(); }
 
+std::vector<IpAddress> DevicePorts::wanted_neighbors() const { return running_->mirrors().unresolved(); }
+
 const Tap* DevicePorts::tap(const std::string& port) const {
     const auto id = running_->find_port(port);
     return id ? std::as_const(*running_).slow_path().tap(*id) : nullptr;

@@ -61,6 +61,7 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     // ---- MirroringSwitch
     const Config& config() const override;
     Switch& device() override;
+    std::vector<IpAddress> wanted_neighbors() const override;
     const Tap* tap(const std::string& port) const override;
     void note(const std::string& kind, std::string text) override;
     void take_addresses(const std::set<IpAddress>& of_machine) override;

@@ -212,7 +212,7 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
     std::string error = publish(config, state, route_changes(config_, config));
     if (!error.empty()) return error;
     std::swap(state, state_);
-    mirrors_->drain(now());  // frames of mirrors that are no more
+    serve_mirrors();  // frames of mirrors that are no more
     mirrors_->configure(config, std::move(*outputs));
     note_forced(state.forced);
     const Config before = std::exchange(config_, std::move(config));
@@ -240,8 +240,13 @@ void RunningSwitch::force_also(std::vector<std::string> reasons) {
     for (std::string& reason : reasons) state_.forced.push_back(std::move(reason));
 }
 
-bool RunningSwitch::serve_slow_path() {
-    return slow_path_.serve({*switch_, config_, names_, macs_, now(), is_virtual()});
+ServedSwitch RunningSwitch::served() { return {*switch_, config_, names_, macs_, now(), is_virtual()}; }
+
+bool RunningSwitch::serve_slow_path() { return slow_path_.serve(served()); }
+
+bool RunningSwitch::serve_mirrors() {
+    mirrors_->drain(now());
+    return mirrors_->send(served());
 }
 
 void RunningSwitch::set_fault(const std::string& port, const FaultSettings& fault, const std::string& what) {
@@ -288,7 +293,7 @@ std::vector<std::string> RunningSwitch::close() {
     if (std::string error = observation_->finish(*switch_, now()); !error.empty())
         errors.push_back(std::move(error));
     mirrors_->drain(now());
-    for (std::string& error : mirrors_->close()) errors.push_back(std::move(error));
+    for (std::string& error : mirrors_->close(*switch_)) errors.push_back(std::move(error));
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         std::string error = switch_->port(id).io->close();
         if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);

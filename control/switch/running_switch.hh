@@ -136,6 +136,8 @@ class RunningSwitch {
     // punted. True when frames wait to be sent for it: under the virtual clock the instant is then to be run
     // again.
     bool serve_slow_path();
+    // Likewise, for frames that mirrors want, and those that they send to collectors.
+    bool serve_mirrors();
     SlowPath& slow_path() { return slow_path_; }
     const SlowPath& slow_path() const { return slow_path_; }
     // Control, under the real clock: packets wait for the next round, events that fill rings, or a client.
@@ -157,7 +159,7 @@ class RunningSwitch {
     const EventLog& event_log() const { return events_; }
     const Observation& observation() const { return *observation_; }
     const Mirrors& mirrors() const { return *mirrors_; }
-    void look_for_readers() { mirrors_->look_for_readers(); }
+    void look_at_mirrors() { mirrors_->look(served()); }
 
     // An output that is not a port's could not be written; nothing is said of an empty text.
     void complain(std::string text);
@@ -170,6 +172,7 @@ class RunningSwitch {
   private:
     RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings);
     std::string open();
+    ServedSwitch served();
     std::string make_pool();
     std::string open_ports(std::vector<PortSpec>& specs);
     void take_up_fault(PortId id, const FaultSettings& fault);

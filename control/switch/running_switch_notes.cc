@@ -97,7 +97,6 @@ void RunningSwitch::watch() {
     for (const WatchdogNotice& notice : watchdog_.look(*switch_)) note_watchdog(notice);
     if (options_.observes) observation_->drain(*switch_);
     note_microbursts();
-    mirrors_->drain(now());
     for (std::string& fault : mirrors_->take_faults()) note("mirror_failed", std::move(fault));
     if (now() >= next_rings_) look_at_rings();
     for (unsigned w = 0; w < switch_->worker_count(); ++w) {

@@ -106,8 +106,8 @@ void VirtualLoop::act(Time now) {
 // After the packets of an instant.
 void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
     RunningSwitch& running = *shard.switches[number];
-    while (running.serve_slow_path()) shard.runner.again(number);
-    if (running.finish_change()) shard.runner.again(number);
+    while (running.serve_slow_path() || running.finish_change() || running.serve_mirrors())
+        shard.runner.again(number);
     running.watch();
     look_at_(shard.numbers[number]);
 }

@@ -20,9 +20,11 @@ struct InjectHead {
         kernel,    // the kernel or a program behind a TAP sends it out of the port
         reply,     // the switch itself does
         returned,  // it came in by the port, was kept, and goes its way from routing on
+        mirrored,  // a mirror sends it to its collector out of the port
     };
     Origin origin;
-    DropReason drop;  // of a frame that is returned: why it goes no further; none: it does
+    DropReason drop;       // of a frame that is returned: why it goes no further; none: it does
+    std::uint32_t mirror;  // of a frame that is mirrored: its output's identity, for control
 };
 
 struct alignas(64) ControlPath {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lib/class_mask.hh"
+#include "lib/erspan.hh"
 
 namespace sluice {
 namespace {
@@ -12,14 +13,15 @@ void post(WorkerContext& worker, Packet* packet, MirrorHead& head) {
     const MirrorPolicy& policy = worker.policy->mirrors;
     head.mirrors = policy.wanted_by(head);
     if (head.mirrors == 0) return;
+    std::array<std::uint8_t, parse_view_bytes> copy;
+    const auto view = first_bytes(packet, copy);
+    if (is_erspan(view)) return;
     MirrorRing& ring = *policy.rings[worker.id];
     auto* slot = ring.frames.claim();
     if (slot == nullptr) {
         for_each_class(head.mirrors, [&](unsigned n) { ring.lost[n].add(1); });
         return;
     }
-    std::array<std::uint8_t, parse_view_bytes> copy;
-    const auto view = first_bytes(packet, copy);
     slot->head = head;
     slot->bytes = static_cast<std::uint32_t>(std::min<std::size_t>(view.size(), policy.bytes));
     std::copy_n(view.begin(), slot->bytes, slot->data.begin());

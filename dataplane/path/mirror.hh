@@ -1,6 +1,7 @@
 // Where the stages meet mirrors (lib/mirror.hh): at drops, at packets that leave after a long wait, and at
 // PFC frames. Each is asked for first, of a line that is in hand, so without a mirror it costs a test at
-// the event; delays are asked for once a burst.
+// the event; delays are asked for once a burst. Packets of ERSPAN, ours or of another switch, are mirrored by
+// none: what becomes of a mirror's frames makes no more of them, on whatever way they come back.
 #pragma once
 
 #include <span>

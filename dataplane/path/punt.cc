@@ -64,6 +64,27 @@ void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     info.l3_offset = parsed.l3_offset;
 }
 
+// The class of a mirror's frame: its DSCP's where both the group and the queue of that are lossy, else the
+// first class of which they are. False: there is none.
+bool make_lossy(const PortPolicy& own, Packet* packet) {
+    PacketMeta& info = meta(packet);
+    const auto is_lossy = [&](ClassId traffic_class) {
+        return !own.group[own.map.tc_to_priority_group[traffic_class]].lossless &&
+               !own.queue[own.map.tc_to_queue[traffic_class]].lossless;
+    };
+    ClassId traffic_class = info.treatment.traffic_class;
+    if (!is_lossy(traffic_class))
+        for (traffic_class = 0; traffic_class < classes && !is_lossy(traffic_class);) ++traffic_class;
+    if (traffic_class == classes) return false;
+    info.treatment.traffic_class = traffic_class;
+    info.priority_group = own.map.tc_to_priority_group[traffic_class];
+    info.queue = own.map.tc_to_queue[traffic_class];
+    std::uint8_t* frame = frame_bytes(packet);
+    if (load_be<std::uint16_t>(frame + 12) == ether_type::vlan)  // PCP from the class, as of a routed packet
+        frame[14] = static_cast<std::uint8_t>((frame[14] & 0x1FU) | traffic_class << 5U);
+    return true;
+}
+
 bool admit(WorkerContext& worker, PortContext& port, PacketMeta& info) {
     const Policy& policy = *worker.policy;
     const std::uint32_t cells = policy.cell.cells(info.frame_bytes);
@@ -114,8 +135,12 @@ bool inject_next(WorkerContext& worker, Time now) {
         route_again(worker, port, packet, head.drop);
         return true;
     }
-    (head.origin == InjectHead::Origin::reply ? port.counters.replied : port.counters.injected).add(1);
-    if (admit(worker, port, info))
+    const bool mirrored = head.origin == InjectHead::Origin::mirrored;
+    (mirrored                                   ? port.counters.mirrored
+     : head.origin == InjectHead::Origin::reply ? port.counters.replied
+                                                : port.counters.injected)
+        .add(1);
+    if ((!mirrored || make_lossy(worker.policy->ports[port.id], packet)) && admit(worker, port, info))
         enqueue(worker, {&packet, 1}, now);
     else
         drop(worker, packet, DropReason::ingress_limit);

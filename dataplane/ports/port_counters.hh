@@ -106,6 +106,7 @@ struct alignas(64) PortCounters : ReceiveCounters {  // those of its first queue
     Counter injected;                              // frames of control's, sent out of this port
     Counter replied;                               // frames that control made, likewise
     Counter returned;                              // frames that control had kept, to be routed again
+    Counter mirrored;                              // frames of mirrors, sent out of this port
 };
 
 }  // namespace sluice

@@ -188,6 +188,18 @@ EventRing<IpAddress>* Switch::unresolved(WorkerId id) const { return workers_[id
 
 void Switch::announce_injected(const PortContext& port) { owner(port).injections->post({&port.id, 1}); }
 
+bool Switch::inject(PortId id, std::span<const std::uint8_t> frame, const InjectHead& head) {
+    PortContext& port = *shared_->ports[id];
+    auto* slot = port.control->injected.claim();
+    if (slot == nullptr || frame.size() > slot->data.size()) return false;
+    std::copy(frame.begin(), frame.end(), slot->data.begin());
+    slot->head = head;
+    slot->bytes = static_cast<std::uint32_t>(frame.size());
+    port.control->injected.post();
+    announce_injected(port);
+    return true;
+}
+
 std::uint64_t Switch::in_hand_off() const {
     std::uint64_t sum = 0;
     for (const auto& worker : workers_) sum += worker->local.count - worker->local.taken;
@@ -205,7 +217,7 @@ Ledger Switch::counted() const {
         sum.rx += port->received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
         sum.tx += counters.tx.packets.get();
         sum.consumed += counters.consumed.get();
-        sum.generated += counters.generated.get() + counters.replied.get();
+        sum.generated += counters.generated.get() + counters.replied.get() + counters.mirrored.get();
         if (port->wire) sum.generated += port->wire->made.get();
         sum.injected += counters.injected.get() + counters.returned.get();
         for (const Counter& punted : counters.punted) sum.punted += punted.get();

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@
 
 namespace sluice {
 
+struct InjectHead;
 struct PoolUse;
 struct PortContext;
 struct Shared;
@@ -108,6 +110,8 @@ class Switch {
     EventRing<IpAddress>* unresolved(WorkerId id) const;
     // Control has put a frame into the port's ControlPath: its owner learns of it.
     void announce_injected(const PortContext& port);
+    // Puts one there, and announces it; false when there is no room.
+    bool inject(PortId id, std::span<const std::uint8_t> frame, const InjectHead& head);
 
     // The ledger from counters; `queued` is the difference, exact but for frames between two counters. Any
     // time.

@@ -100,6 +100,8 @@ FOUND = {
     "mac-twice": '[port.p1]\nmac = "02:00:00:00:00:01"\n[port.p2]\nmac = "02:00:00:00:00:01"\n',
     "map-unknown": '[port.p1]\nmap = "mine"\n',
     "memory": '[buffer]\nsize = "512GiB"\n' + PORT,
+    "mirror-class": TWO + '[mirror.m]\ncollector = "10.0.2.2"\ndscp = 26\n',
+    "mirror-collector": '[mirror.m]\ncollector = "10.0.2.2"\n' + PORT,
     "mirror-idle": '[mirror.m]\nfile = "m"\non = []\n' + PORT,
     "mirror-output": '[mirror.m]\n' + PORT,
     "mirror-port": '[mirror.m]\nfile = "m"\nport = ["p9"]\n' + PORT,

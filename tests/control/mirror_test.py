@@ -258,8 +258,8 @@ class Mirror(Case):
     def test_what_a_check_finds(self):
         switch = self.drops()
         cases = {
-            "no output": ({"file": ""}, 'mirror.m.file: a mirror needs a file or a FIFO [mirror-output]; do: write file = "out/drops.pcapng"'),
-            "two outputs": ({"fifo": "y"}, "mirror.m.file: a mirror has a file or a FIFO, this one has both"),
+            "no output": ({"file": ""}, 'mirror.m.file: a mirror needs a file, a FIFO or a collector [mirror-output]; do: write file = "out/drops.pcapng"'),
+            "two outputs": ({"fifo": "y"}, "mirror.m.file: a mirror has a file, a FIFO or a collector, this one has several"),
             "the same file": ({"file": "./n.pcapng"}, 'mirror.n.file: mirror.m.file has "n.pcapng" too [mirror-output]; do: give each mirror a file of its own'),
             "an input": ({"file": str(switch.inputs["h0"])}, "port.h0.device has "),
             "no such port": ({"port": ["h7"]}, 'mirror.m.port: there is no port "h7" [mirror-port]; do: write "h'),

@@ -26,6 +26,7 @@ class PacketPath(Case):
         switch.section("decisions", record="ready")
         switch.section("watchdog", detection="100ms", poll="10ms")
         switch.section("mirror.all", on=["drop", "delay", "pause"], delay="1us", file=str(switch.folder / "mirror.pcapng"))
+        switch.section("mirror.far", on=["drop", "delay", "pause"], delay="1us", collector="10.9.2.2", rate=100_000)
         switch.port("h0", peer="obey")  # the other one goes on, whatever is held
         for n in range(2):
             usual = [plain(60 + 37 * k, source=n, to=f"10.7.0.{k + 1}", dscp=dscp, ecn=ecn)
@@ -62,6 +63,7 @@ class PacketPath(Case):
         report = running.call("stats.show")
         self.assertGreater(report["ledger"]["consumed"], 0)
         self.assertGreater(report["mirrors"]["all"]["mirrored_packets"], 0)
+        self.assertGreater(report["ports"]["n2"]["mirrored_packets"], 0)
         self.assertGreater(report["ports"]["h0"]["held_ns"], 0)
         self.assertGreater(sum(worker["pauses_obeyed"] for worker in report["workers"]), 0)
         self.assertGreater(sum(report["ports"]["h0"]["pfc"]["tx_xoff"]), 0)

@@ -277,7 +277,7 @@ class Switch:
         check(ledger["dropped"], sum(sum(port["drops"].values()) for port in ports.values()))
         ours = {name: port["tx"]["packets"] - sum(queue["tx_packets"] for queue in port["queues"]) for name, port in ports.items()}
         self.test.assertGreaterEqual(min(ours.values(), default=0), 0)  # frames that the switch itself has made
-        replied = sum(port.get("replied_packets", 0) for port in ports.values())
+        replied = sum(port.get("replied_packets", 0) + port.get("mirrored_packets", 0) for port in ports.values())
         ways = [wire[way] for wire in report["wires"].values() for way in ("forward", "backward")]
         replied += sum(way["made_packets"] for way in ways)
         self.test.assertLessEqual(sum(ours.values()), ledger["generated"] - replied)

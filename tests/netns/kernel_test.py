@@ -348,6 +348,22 @@ class Kernels:
         # The kernel need not keep the neighbors any longer.
         self.assertNotIn("managed", ip("neighbor show 10.0.1.2"))
 
+    def test_a_mirrors_collector_is_resolved(self):
+        """No packet has wanted it before; the first frames of the mirror are lost, and say so."""
+        hosts = self.hosts()
+        switch = self.switch()
+        switch.port("h1", address=["10.0.1.1/24"])
+        switch.section("mirror.m", collector="10.0.1.2")
+        with self.running(switch) as run:
+            def mirrored():
+                hosts[0].ping("192.0.2.1", count=1, wait_s=0.01)
+                return run.call("mirror.show")["mirrors"][0]
+            found = run.wait_for(mirrored, lambda mirror: mirror["mirrored_packets"] > 0)
+            self.assertEqual(found["state"], "sent by h1")
+            self.assertIn(("10.0.1.2", mac(1)), [(entry["address"], entry["mac"]) for entry in run.call("neighbor.list")])
+        self.assertGreaterEqual(run.outcome.report["kernel"]["asks"], 1)
+        self.assertEqual(run.outcome.port("h1")["mirrored_packets"], run.outcome.report["mirrors"]["m"]["mirrored_packets"])
+
     def test_addresses_come_and_go_while_it_runs(self):
         hosts = self.hosts()
         with self.running(self.switch()) as run:

@@ -224,7 +224,10 @@ Answer mirrors(Context& context, const Arguments&) {
         for (const Json& event : mirror["on"]) append_item(on, " ", word_text(event));
         table.row({word_text(mirror["name"]), on, count_text(mirror["mirrored_packets"]),
                    count_text(mirror["suppressed_packets"]), count_text(mirror["lost_packets"]),
-                   word_text(mirror["state"]), word_text(mirror[mirror.contains("fifo") ? "fifo" : "file"])});
+                   word_text(mirror["state"]),
+                   word_text(mirror[mirror.contains("collector") ? "collector"
+                                    : mirror.contains("fifo")    ? "fifo"
+                                                                 : "file"])});
     }
     std::string text =
         table.empty() ? "no mirror; write [mirror.NAME], or: sluicectl set mirror.drops.file=drops.pcapng\n"

@@ -344,7 +344,7 @@ TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
         PortContext& port = running->device().port(0);
         auto* slot = port.control->injected.claim();
         rte_mbuf* frame = p0.arrived.back();
-        slot->head = {InjectHead::Origin::returned, reason};
+        slot->head = {InjectHead::Origin::returned, reason, 0};
         slot->bytes = frame->pkt_len;
         std::copy_n(frame_bytes(frame), frame->pkt_len, slot->data.begin());
         port.control->injected.post();
