@@ -140,6 +140,8 @@ class HostSpecs {
                            {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : self.pcp, self.ecn});
         end.requester.mtu = end.responder.mtu = path_mtu(from, to);
         end.requester.window_bytes = from.window_bytes;
+        end.requester.recovery = end.responder.recovery =
+            path_recovery(sender, flow.kind == FlowKind::read ? from : to);
         end.requester.ack_every = from.ack_every;
         end.responder.ack_every = to.ack_coalescing;
         end.requester.most_reads = end.responder.most_reads = from.reads;
@@ -228,7 +230,8 @@ class HostSpecs {
     static std::uint32_t local_flow(HostPortSpec& host, roce::FlowSettings&& end) {
         const auto alike = [&](const roce::FlowSettings& other) {
             return other.id == end.id && other.requester.mtu == end.requester.mtu &&
-                   other.path_rate == end.path_rate && other.path_delay == end.path_delay;
+                   other.requester.recovery == end.requester.recovery && other.path_rate == end.path_rate &&
+                   other.path_delay == end.path_delay;
         };
         const auto found = std::find_if(host.flows.begin(), host.flows.end(), alike);
         const auto index = static_cast<std::uint32_t>(found - host.flows.begin());
@@ -330,6 +333,12 @@ std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const 
     for (auto& [name, spec] : host_specs(places, config.flows, path))
         by_port.emplace(config.hosts.at(name).port, std::move(spec));
     return by_port;
+}
+
+roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig& receiver) {
+    roce::RecoverySettings made = receiver.recovery;
+    if (sender.recovery.kind != made.kind) made.kind = roce::Recovery::go_back_n;
+    return made;
 }
 
 std::uint32_t path_mtu(const HostConfig& a, const HostConfig& b) { return std::min(a.mtu, b.mtu); }

@@ -61,6 +61,8 @@ roce::MessageSizes message_sizes(const MessageConfig& message);
 roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line);
 
 // Payload of a packet between two hosts.
+// Of a queue pair: as the receiver of its data says, selective if both ends are.
+roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig& receiver);
 std::uint32_t path_mtu(const HostConfig& a, const HostConfig& b);
 
 }  // namespace sluice

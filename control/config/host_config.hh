@@ -16,6 +16,7 @@
 #include "lib/ip_address.hh"
 #include "lib/roce/notification_point.hh"
 #include "lib/roce/reaction_point.hh"
+#include "lib/roce/receive_window.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -61,6 +62,7 @@ struct HostConfig : ReactionConfig {
     Chance rnr_chance;                        // that a SEND finds no receive posted
     Duration rnr_timer = microseconds(10);    // the time it then names, rounded up to one of IBTA's
     std::uint32_t ack_coalescing = 16;        // packets at most that one of its ACKs is for
+    roce::RecoverySettings recovery;  // between two hosts: selective if both are, as the receiver says
 
     bool port_of_qp = true;          // a UDP source port for each queue pair, else one for all
     bool describes_payload = false;  // else frames carry it

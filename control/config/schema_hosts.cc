@@ -1,6 +1,7 @@
 // Simulated hosts and their flows.
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 
 #include "control/config/schema_sections.hh"
@@ -153,8 +154,23 @@ void add_reaction_rows(Rows<HostConfig>& rows) {
              "false.");
 }
 
+Type<std::uint32_t> receive_window() {
+    const auto in_range = integer<std::uint32_t>(roce::least_receive_window, roce::most_receive_window);
+    Type<std::uint32_t> type = in_range;
+    type.example = "1024";
+    type.allowed =
+        fmt::format("a power of two from {} to {}", roce::least_receive_window, roce::most_receive_window);
+    type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
+        if (!in_range.read(node, context, out)) return false;
+        return std::has_single_bit(out) || self.refuse(node, context, "is no power of two");
+    };
+    return type;
+}
+
 void add_reliability_rows(Rows<HostConfig>& rows) {
     using H = HostConfig;
+    using roce::Recovery;
+    using R = roce::RecoverySettings;
     const auto retries = optional_or(integer<unsigned>(0, 1'000'000), "unlimited");
     rows.key("window", &H::window_bytes, size(0, 1ULL << 40, "100KB"),
              "Payload that a queue pair has outstanding; 0: unlimited.")
@@ -167,8 +183,24 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
         .at_start();
     rows.key("reads", &H::reads, integer<std::uint32_t>(1, 255), "READs that a queue pair has outstanding.")
         .at_start();
+    rows.key("recovery", &H::recovery, &R::kind,
+             word<Recovery>({{"go-back-n", Recovery::go_back_n}, {"selective", Recovery::selective}}),
+             "After a loss all is sent again from it on, or only what is missing: then its queue pairs place "
+             "packets out of order. Between two hosts it is selective if both say so.")
+        .at_start();
+    rows.key("receive_window", &H::recovery, &R::receive_window, receive_window(),
+             "With recovery = \"selective\": packets of a queue pair from the oldest missing on that it "
+             "keeps; "
+             "its peer has no more outstanding. Go-back-N measures reordering over so many.")
+        .at_start();
+    rows.key(
+            "reorder_window", &H::recovery, &R::reorder_window, time({}, seconds(10), "100us"),
+            "With recovery = \"selective\": a packet that is missing for so long, and at most twice so long, "
+            "counts as lost; 0: at once.")
+        .at_start();
     rows.key("timeout", &H::timeout, time(microseconds(1), seconds(100), "4ms"),
-             "All is sent again from the oldest packet that is unacknowledged for so long.")
+             "All is sent again from the oldest packet that is unacknowledged for so long; with recovery = "
+             "\"selective\" that packet, and what its answer shows to be missing.")
         .at_start();
     rows.key("retry_count", &H::retry_count, retries,
              "Time-outs and sequence errors without progress that a queue pair survives.")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "control/config/hosts.hh"
 #include "control/config/schema.hh"
@@ -56,23 +57,73 @@ class FlowChecks {
             const auto host = config_.hosts.find(name);
             if (host == config_.hosts.end() || host->second.cc == roce::CongestionControl::none) continue;
             if (host->second.ignore_cnp)
-                return warn(fmt::format("host {} ignores CNPs: its cc has no effect", name),
+                return warn("flow-unanswered",
+                            fmt::format("host {} ignores CNPs: its cc has no effect", name),
                             fmt::format("write ignore_cnp = false for {}, or cc = \"none\"", name));
             for (const std::string& receiver : receivers)
                 if (const auto peer = config_.hosts.find(receiver);
                     peer != config_.hosts.end() && !peer->second.echo_ce)
                     return warn(
+                        "flow-unanswered",
                         fmt::format("host {} never echoes CE: the cc of {} hears no CNP", receiver, name),
                         fmt::format("write echo_ce = true for {}", receiver));
         }
     }
 
+    // Of each sender of data and its receiver; said once.
+    void recovery() {
+        const bool reads = flow_.kind == FlowKind::read;
+        for (const std::string& sender : reads ? flow_.to : flow_.from)
+            for (const std::string& receiver : reads ? flow_.from : flow_.to)
+                if (is_recovery_bad(sender, receiver)) return;
+    }
+
   private:
+    bool is_recovery_bad(const std::string& sender, const std::string& receiver) {
+        const auto from = config_.hosts.find(sender), to = config_.hosts.find(receiver);
+        if (from == config_.hosts.end() || to == config_.hosts.end()) return false;
+        const roce::RecoverySettings& kept = to->second.recovery;
+        const bool sender_goes_back = from->second.recovery.kind == roce::Recovery::go_back_n;
+        if (from->second.recovery.kind != kept.kind) {
+            const auto& [back, other] =
+                sender_goes_back ? std::tie(sender, receiver) : std::tie(receiver, sender);
+            warn("flow-recovery", fmt::format("host {} goes back N: so does {} with it", back, other),
+                 fmt::format("write recovery = \"selective\" for {}", back));
+            return true;
+        }
+        if (sender_goes_back) return false;
+        const bool reads = flow_.kind == FlowKind::read;
+        const HostConfig& requester = reads ? to->second : from->second;
+        const std::uint64_t bytes =
+            std::uint64_t{kept.receive_window} * std::min(from->second.mtu, to->second.mtu);
+        const std::uint64_t read =
+            reads && flow_.message.kind == MessageKind::uniform ? flow_.message.most_bytes : 0;
+        if (std::max(requester.window_bytes, read) > bytes) {
+            warn("flow-receive-window",
+                 fmt::format("{}, host {} keeps {} out of order: {} packets",
+                             read > bytes
+                                 ? fmt::format("a READ brings {}", print_size(read))
+                                 : fmt::format("its window is {}", print_size(requester.window_bytes)),
+                             receiver, print_size(bytes), kept.receive_window),
+                 fmt::format("write a larger receive_window for {}, or a smaller {}", receiver,
+                             read > bytes ? "message" : "window"));
+            return true;
+        }
+        const Duration longest = kept.reorder_window * 2;
+        if (requester.timeout > longest) return false;
+        warn("flow-reorder-window",
+             fmt::format("time-outs after {} come before host {} takes a packet for lost, after {} to {}",
+                         print_time(requester.timeout), receiver, print_time(kept.reorder_window),
+                         print_time(longest)),
+             "write a longer timeout, or a shorter reorder_window");
+        return true;
+    }
+
     void error(FindingId id, std::string wrong, std::string fix) {
         findings_.error(id, path_, std::move(wrong), std::move(fix), flow_.place);
     }
-    void warn(std::string wrong, std::string fix) {
-        findings_.warn("flow-unanswered", path_, std::move(wrong), std::move(fix), flow_.place);
+    void warn(FindingId id, std::string wrong, std::string fix) {
+        findings_.warn(id, path_, std::move(wrong), std::move(fix), flow_.place);
     }
 
     bool is_host(const std::string& name) {
@@ -119,6 +170,7 @@ void check_flows(const Config& config, Findings& findings) {
         checks.ends();
         checks.arrivals();
         checks.congestion_control();
+        checks.recovery();
     }
 }
 

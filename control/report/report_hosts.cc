@@ -23,10 +23,17 @@ struct Sum {
     roce::Requester::Counters requester;
     std::uint64_t duplicates = 0;
     std::uint64_t early = 0;
+    roce::ReceiveWindow::Counters reordering;
     std::uint64_t senders = 0;  // of data
     std::uint64_t rate = 0;     // of those, bits/s
     std::uint64_t target = 0;
     std::uint64_t alpha_ppm = 0;
+
+    void add(const roce::ReceiveWindow::Counters& from) {
+        reordering.inversions += from.inversions;
+        reordering.most_depth = std::max(reordering.most_depth, from.most_depth);
+        reordering.repeated += from.repeated;
+    }
 
     void add(const roce::QueuePair& pair, Time now) {
         const roce::QpStatistics& from = pair.statistics;
@@ -52,10 +59,13 @@ struct Sum {
             requester.timeouts += counters.timeouts;
             requester.sequence_errors += counters.sequence_errors;
             requester.rnr_naks += counters.rnr_naks;
+            early += counters.early;
+            add(end->reordering());
         }
         if (const roce::RcResponder* end = pair.responder()) {
             duplicates += end->counters().duplicates;
             early += end->counters().early;
+            add(end->reordering());
         }
         if (!pair.sends_data()) return;
         constexpr std::uint64_t million = 1'000'000;
@@ -80,6 +90,9 @@ struct Sum {
                 {"rnr_naks", requester.rnr_naks},
                 {"duplicate_packets", duplicates},
                 {"early_packets", early},
+                {"reordered_packets", reordering.inversions},
+                {"reorder_depth_packets", reordering.most_depth},
+                {"repeated_packets", reordering.repeated},
                 {"ce_packets", qp.ce_received},
                 {"non_ect_packets", qp.not_ect_received},
                 {"ack_sent_packets", qp.acks_sent},

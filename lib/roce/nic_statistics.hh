@@ -17,7 +17,7 @@ struct QpStatistics {
     std::uint64_t completed_bytes = 0;  // likewise, payload
     Duration completion_time{};         // of those, summed
     std::uint64_t delivered = 0;        // messages in order: SENDs and WRITEs, and READs that were asked for
-    std::uint64_t delivered_bytes = 0;  // payload in order: at the responder, and of READs at the requester
+    std::uint64_t delivered_bytes = 0;  // payload taken: at the responder, and of READs at the requester
     Time last_delivered{};              // when some of it came last
     std::uint64_t wrong_payload = 0;    // packets of those
     std::uint64_t data_packets = 0;     // sent: of the paced kind

@@ -30,4 +30,10 @@ constexpr std::uint64_t sequence_of(std::uint32_t psn, std::uint64_t near) {
     return near + static_cast<std::uint64_t>(std::int64_t{psn_difference(psn, psn_of(near))});
 }
 
+// The payload of each packet has a place of its own in its queue pair's stream, as long as an MTU: so a
+// receiver knows it from the PSN alone.
+constexpr std::uint64_t payload_place(std::uint64_t sequence, std::uint32_t first_psn, std::uint32_t mtu) {
+    return (sequence - first_sequence(first_psn)) * mtu;
+}
+
 }  // namespace sluice::roce

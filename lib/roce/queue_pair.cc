@@ -48,7 +48,7 @@ bool QueuePair::has_room() const {
 }
 
 std::optional<Time> QueuePair::next_timer() const {
-    if (!settings_.requests) return std::nullopt;
+    if (!settings_.requests) return responder()->next_timer();
     std::optional<Time> next = requester()->next_timer();
     if (!has_room()) return next;
     const auto message = arrivals_.next();
@@ -57,7 +57,7 @@ std::optional<Time> QueuePair::next_timer() const {
 }
 
 void QueuePair::expire(Time now) {
-    if (!settings_.requests) return;
+    if (!settings_.requests) return as_responder().expire(now);
     as_requester().expire(now);
     complete(now);
     post_due(now);
@@ -123,15 +123,15 @@ void QueuePair::check(const Incoming& packet, std::uint64_t offset, Time now) {
 
 void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr, Time now) {
     if (!settings_.requests) {
-        const RcResponder::Delivery delivery = as_responder().receive(packet, rnr);
+        const RcResponder::Delivery delivery = as_responder().receive(packet, rnr, now);
         if (delivery.kind == RcResponder::Delivery::Kind::none) return;
         if (delivery.kind == RcResponder::Delivery::Kind::payload) check(packet, delivery.offset, now);
-        if (delivery.ends_message) ++statistics.delivered;
+        statistics.delivered += delivery.messages;
         return;
     }
     if (packet.opcode == Opcode::acknowledge) {
         ++statistics.acks_received;
-        as_requester().receive_aeth(packet.psn, packet.aeth.syndrome, now);
+        as_requester().receive_aeth(packet.psn, packet.aeth, now);
     } else if (packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only) {
         const auto data = as_requester().receive_response(packet.psn, packet.payload_bytes(), now);
         if (data.bytes != 0) check(packet, data.offset, now);

@@ -25,7 +25,7 @@ class alignas(64) QueuePair {
     QueuePair(const NicSettings& nic, const FlowSettings& flow, const QpSettings& own, std::uint32_t number,
               FlowStatistics& flow_statistics);
 
-    // When a message comes or the requester's time is out; nothing: neither does.
+    // When a message comes, the requester's time is out, or a hole counts as lost; nothing: none does.
     std::optional<Time> next_timer() const;
     void expire(Time now);
 

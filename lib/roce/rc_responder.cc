@@ -3,38 +3,44 @@
 #include <algorithm>
 #include <cassert>
 
-#include "lib/roce/psn.hh"
 #include "lib/roce/requester.hh"
 
 namespace sluice::roce {
+namespace {
+
+// READs for holes among responses, beside those that are outstanding.
+constexpr std::uint32_t most_partial_reads = 64;
+
+}  // namespace
 
 RcResponder::RcResponder(const ResponderSettings& settings)
-    : settings_(settings), expected_(first_sequence(settings.first_psn)), queue_(settings.most_reads) {
+    : settings_(settings),
+      expected_(first_sequence(settings.first_psn)),
+      queue_(settings.most_reads + (settings.recovery.kind == Recovery::selective ? most_partial_reads : 0)),
+      came_(settings.recovery),
+      early_(settings.recovery.kind == Recovery::selective ? settings.recovery.receive_window : 0) {
     assert(valid_mtu(settings.mtu));
     assert(settings.ack_every > 0 && settings.most_reads > 0);
 }
 
-RcResponder::Delivery RcResponder::receive(const Incoming& packet, std::optional<std::uint8_t> rnr) {
-    const bool is_read = packet.opcode == Opcode::read_request;
-    const bool is_send = packet.opcode <= Opcode::send_only;
-    if (!is_read && packet.opcode > Opcode::write_only) return {};
+RcResponder::Request RcResponder::request_of(const Incoming& packet) {
+    return {packet.reth.address, packet.reth.length, static_cast<std::uint16_t>(packet.payload_bytes()),
+            packet.opcode, packet.ack_request};
+}
+
+RcResponder::Delivery RcResponder::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
+                                           Time now) {
+    if (packet.opcode > Opcode::write_only && packet.opcode != Opcode::read_request) return {};
     const std::uint64_t sequence = sequence_of(packet.psn, expected_);
     if (sequence < expected_) {
         receive_again(packet, sequence);
         return {};
     }
-    if (sequence > expected_) {
-        ++counters_.early;
-        if (!waits_ && state_ == State::ready) {
-            waits_ = true;
-            reply_ = Reply::sequence_error;
-            ++counters_.gaps;
-        }
-        return {};
-    }
+    const bool has_buffer =
+        !rnr || (packet.opcode != Opcode::send_first && packet.opcode != Opcode::send_only);
+    if (sequence > expected_) return receive_early(packet, sequence, has_buffer, now);
     if (state_ == State::failed) return refuse();
-    const bool begins = packet.opcode == Opcode::send_first || packet.opcode == Opcode::send_only;
-    if (rnr && begins && within_ == Within::nothing) {
+    if (!has_buffer && within_ == Within::nothing) {
         waits_ = true;
         reply_ = Reply::rnr;
         rnr_ = *rnr & 0x1FU;
@@ -42,7 +48,53 @@ RcResponder::Delivery RcResponder::receive(const Incoming& packet, std::optional
     }
     waits_ = false;
     if (reply_ != Reply::ack) reply_ = Reply::none;  // a NAK that is not sent yet has become untrue
-    return is_read ? take_read(packet.reth) : take(packet, is_send);
+    if (!came_.any(sequence)) [[likely]]
+        return take(request_of(packet));
+    came_.measure_expected(sequence);
+    Delivery delivery = take(request_of(packet));
+    if (is_selective()) take_early(delivery);
+    came_.advance(sequence, expected_, now);
+    return delivery;
+}
+
+// What came early and whose turn it is now.
+void RcResponder::take_early(Delivery& delivery) {
+    while (state_ == State::ready && came_.holds(expected_))
+        delivery.messages += take(early_at(expected_)).messages;
+}
+
+RcResponder::Delivery RcResponder::receive_early(const Incoming& packet, std::uint64_t sequence,
+                                                 bool has_buffer, Time now) {
+    if (!is_selective()) {
+        came_.add(sequence, 1, expected_, now);
+        ++counters_.early;
+        if (waits_ || state_ == State::failed) return {};
+        waits_ = true;
+        reply_ = Reply::sequence_error;
+        ++counters_.gaps;
+        return {};
+    }
+    const bool is_read = packet.opcode == Opcode::read_request;
+    const bool is_answered = is_read && packet.reth.length <= most_message_bytes;
+    const std::uint32_t psns = is_answered ? std::max(packets_of(packet.reth.length), 1U) : 1;
+    using Came = ReceiveWindow::Came;
+    const Came came = waits_ || !has_buffer || state_ == State::failed
+                          ? Came::beyond
+                          : came_.add(sequence, psns, expected_, now);
+    if (came == Came::beyond) {
+        ++counters_.early;
+    } else if (came == Came::again) {
+        ++counters_.duplicates;
+    } else {
+        early_at(sequence) = request_of(packet);
+        if (!is_read && packet.payload_bytes() <= settings_.mtu)
+            return {Delivery::Kind::payload, place_of(sequence), packet.payload_bytes(), 0};
+    }
+    return {};
+}
+
+void RcResponder::expire(Time now) {
+    if (came_.any(expected_)) came_.expire(expected_, now);
 }
 
 RcResponder::Delivery RcResponder::refuse() {
@@ -52,44 +104,52 @@ RcResponder::Delivery RcResponder::refuse() {
     return {};
 }
 
+RcResponder::Delivery RcResponder::take(const Request& request) {
+    return request.opcode == Opcode::read_request ? take_read(request) : take_payload(request);
+}
+
 // A packet of a SEND or WRITE whose turn it is.
-RcResponder::Delivery RcResponder::take(const Incoming& packet, bool is_send) {
+RcResponder::Delivery RcResponder::take_payload(const Request& request) {
+    const bool is_send = request.opcode <= Opcode::send_only;
     // First, middle, last, only are 0, 1, 2 and 4 of SEND's opcodes, and of WRITE's from 6 on.
-    const auto part = static_cast<std::uint8_t>(packet.opcode) -
+    const auto part = static_cast<std::uint8_t>(request.opcode) -
                       static_cast<std::uint8_t>(is_send ? Opcode::send_first : Opcode::write_first);
     const bool begins = part == 0 || part == 4;
     const bool ends = part == 2 || part == 4;
-    const std::uint32_t bytes = packet.payload_bytes();
+    const std::uint32_t bytes = request.bytes;
     const Within own = is_send ? Within::send : Within::write;
     if (within_ != (begins ? Within::nothing : own)) return refuse();
     if (ends ? bytes > settings_.mtu || (bytes == 0 && !begins) : bytes != settings_.mtu) return refuse();
     if (!is_send) {
-        if (begins) write_left_ = packet.reth.length;
+        if (begins) write_left_ = request.length;
         if (ends ? bytes != write_left_ : bytes >= write_left_) return refuse();
         write_left_ -= bytes;
     }
     within_ = ends ? Within::nothing : own;
-    const Delivery delivery{Delivery::Kind::payload, offset_, bytes, ends};
-    offset_ += bytes;
+    const Delivery delivery{Delivery::Kind::payload, place_of(expected_), bytes, ends ? 1U : 0U};
     ++expected_;
     ++counters_.packets;
     if (ends) msn_ = (msn_ + 1) & psn_mask;
-    acknowledge(ends || packet.ack_request);
+    acknowledge(ends || request.ack_request);
     return delivery;
 }
 
-RcResponder::Delivery RcResponder::take_read(const Reth& reth) {
-    if (within_ != Within::nothing || reth.length == 0 || reth.length > most_message_bytes) return refuse();
-    add_read(expected_, reth);
-    expected_ += packets_of(reth.length);
+RcResponder::Delivery RcResponder::take_read(const Request& request) {
+    if (within_ != Within::nothing || request.length == 0 || request.length > most_message_bytes)
+        return refuse();
+    add_read(expected_, {request.address, 0, request.length});
+    expected_ += packets_of(request.length);
     ++counters_.packets;
     msn_ = (msn_ + 1) & psn_mask;
-    return {Delivery::Kind::read, reth.address, reth.length, true};
+    return {Delivery::Kind::read, request.address, request.length, 1};
 }
 
 void RcResponder::receive_again(const Incoming& packet, std::uint64_t sequence) {
     ++counters_.duplicates;
-    if (packet.opcode != Opcode::read_request) return acknowledge(packet.ack_request);
+    if (packet.opcode != Opcode::read_request) {
+        came_.count_repeated();
+        return acknowledge(packet.ack_request);
+    }
     const Reth& reth = packet.reth;
     if (reth.length == 0 || reth.length > most_message_bytes) return;
     if (sequence + packets_of(reth.length) <= expected_) add_read(sequence, reth);
@@ -146,9 +206,16 @@ Outgoing RcResponder::next_response() {
 
 std::optional<Outgoing> RcResponder::next() {
     if (reads_ != 0) return next_response();
-    if (reply_ == Reply::none) return std::nullopt;
     Outgoing packet;
     packet.opcode = Opcode::acknowledge;
+    if (reply_ == Reply::none) {
+        if (!has_hole()) return std::nullopt;
+        const ReceiveWindow::Hole hole = came_.next_hole();
+        ++counters_.gaps;
+        packet.psn = psn_of(hole.first);
+        packet.aeth = {syndrome_sequence_error, psn_of(hole.end)};
+        return packet;
+    }
     packet.psn = psn_of(reply_ == Reply::ack ? expected_ - 1 : expected_);
     packet.aeth.msn = msn_;
     switch (reply_) {

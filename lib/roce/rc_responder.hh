@@ -2,12 +2,16 @@
 // payload is new, and says what to send back: ACKs (coalesced), NAKs (one for a gap, until the expected PSN
 // comes) and READ responses, one by one as the caller's wire takes them.
 //
+// Selective recovery: payload that comes early is placed, its request waits for its turn, and a NAK names a
+// hole that is lost: its PSN is the first missing, its MSN field the one behind the last. It acknowledges
+// nothing. After an RNR NAK what comes early is dropped, as the requester sends all again.
+//
 // Answers leave in the order of PSNs: an ACK or NAK waits for the READ responses before it, which acknowledge
 // what lies before them. READs are kept to be answered, at most `most_reads`; of more, the oldest is
 // forgotten, which a requester within its limit has complete. A request again that is answered already is
 // answered again. After an invalid request the QP has failed: it takes nothing more, and answers the same.
-// Caller: a host. It asks `next` when the wire is free, after `receive`. No clock, no allocation after
-// construction. Sizes are bytes.
+// Caller: a host. It asks `next` when the wire is free, after `receive`. No clock of its own, no
+// allocation after construction. Sizes are bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +19,8 @@
 #include <vector>
 
 #include "lib/roce/packet.hh"
+#include "lib/roce/psn.hh"
+#include "lib/roce/receive_window.hh"
 
 namespace sluice::roce {
 
@@ -23,6 +29,7 @@ struct ResponderSettings {
     std::uint32_t ack_every = 16;   // packets at most that one ACK is for; >= 1
     std::uint32_t most_reads = 16;  // >= 1
     std::uint32_t first_psn = 0;
+    RecoverySettings recovery{};
 };
 
 class RcResponder {
@@ -34,15 +41,15 @@ class RcResponder {
     struct Delivery {
         enum class Kind : std::uint8_t { none, payload, read };
         Kind kind = Kind::none;
-        std::uint64_t offset = 0;  // of the payload in the stream of this QP's SENDs and WRITEs
+        std::uint64_t offset = 0;  // of the payload in this QP's stream
         std::uint32_t bytes = 0;
-        bool ends_message = false;
+        std::uint32_t messages = 0;  // that end: in order, and all of them has come
     };
     struct Counters {
         std::uint64_t packets = 0;     // taken in order
         std::uint64_t duplicates = 0;  // requests again
         std::uint64_t gaps = 0;        // sequence errors told to the requester
-        std::uint64_t early = 0;       // dropped: their turn has not come
+        std::uint64_t early = 0;       // dropped: their turn has not come, nor do they wait for it
         std::uint64_t invalid = 0;
     };
 
@@ -50,14 +57,20 @@ class RcResponder {
 
     // A request: SEND, WRITE or READ; others are ignored. `rnr`: there is no receive buffer, and SENDs are
     // told to come again after the time that these low five bits of the syndrome name.
-    Delivery receive(const Incoming& packet, std::optional<std::uint8_t> rnr = std::nullopt);
+    Delivery receive(const Incoming& packet, std::optional<std::uint8_t> rnr = std::nullopt, Time now = {});
     // The ACK, NAK or READ response that is sent now; nothing: none.
     std::optional<Outgoing> next();
-    bool has_next() const { return has_response() || reply_ != Reply::none; }
+    bool has_next() const { return has_response() || reply_ != Reply::none || has_hole(); }
     bool has_response() const { return reads_ != 0; }  // of a READ: that is the next
+
+    std::optional<Time> next_timer() const {
+        return came_.any(expected_) ? came_.next_timer() : std::nullopt;
+    }
+    void expire(Time now);
 
     State state() const { return state_; }
     const Counters& counters() const { return counters_; }
+    const ReceiveWindow::Counters& reordering() const { return came_.counters(); }
     std::uint32_t msn() const { return msn_; }  // messages taken, 24 bits
 
   private:
@@ -71,9 +84,30 @@ class RcResponder {
         bool begun;
     };
 
-    Delivery take(const Incoming& packet, bool is_send);
-    Delivery take_read(const Reth& reth);
+    // What its turn needs of a packet, which may have come early.
+    struct Request {
+        std::uint64_t address;
+        std::uint32_t length;  // RETH's
+        std::uint16_t bytes;   // of payload
+        Opcode opcode;
+        bool ack_request;
+    };
+
+    static Request request_of(const Incoming& packet);
+    bool is_selective() const { return !early_.empty(); }
+    bool has_hole() const {
+        return came_.any(expected_) && came_.has_hole() && state_ == State::ready && !waits_;
+    }
+    Request& early_at(std::uint64_t sequence) { return early_[sequence & (early_.size() - 1)]; }
+    std::uint64_t place_of(std::uint64_t sequence) const {
+        return payload_place(sequence, settings_.first_psn, settings_.mtu);
+    }
+    Delivery take(const Request& request);
+    Delivery take_payload(const Request& request);
+    Delivery take_read(const Request& request);
+    Delivery receive_early(const Incoming& packet, std::uint64_t sequence, bool has_buffer, Time now);
     Delivery refuse();
+    void take_early(Delivery& delivery);
     void receive_again(const Incoming& packet, std::uint64_t sequence);
     void acknowledge(bool now);
     void add_read(std::uint64_t sequence, const Reth& reth);
@@ -87,16 +121,18 @@ class RcResponder {
     std::uint64_t expected_;  // sequence number
     Within within_ = Within::nothing;
     std::uint64_t write_left_ = 0;  // bytes of the WRITE that is under way
-    std::uint64_t offset_ = 0;      // of the next payload in the stream
     std::uint32_t msn_ = 0;
 
     Reply reply_ = Reply::none;
     std::uint8_t rnr_ = 0;
-    bool waits_ = false;                // for the expected PSN, after a NAK: nothing more is said meanwhile
+    // For the expected PSN, after a NAK: nothing more is said meanwhile. Selective: after an RNR NAK only.
+    bool waits_ = false;
     std::uint32_t unacknowledged_ = 0;  // packets
     std::vector<Read> queue_;           // the first `reads_`, in the order of their PSNs
     std::uint32_t reads_ = 0;
+    ReceiveWindow came_;
     Counters counters_;
+    std::vector<Request> early_;  // selective: those that came_ holds, by sequence number
 };
 
 }  // namespace sluice::roce

@@ -4,9 +4,12 @@
 #include <array>
 #include <cassert>
 
-#include "lib/roce/psn.hh"
-
 namespace sluice::roce {
+namespace {
+
+constexpr std::size_t most_holes = 256;  // to be sent again; the time-out is for more
+
+}  // namespace
 
 Duration rnr_delay(std::uint8_t syndrome) {
     // In units of 10 us.
@@ -30,7 +33,12 @@ Requester::Requester(const RequesterSettings& settings)
       acknowledged_{posted_end_, 0},
       next_{posted_end_, 0},
       sent_end_(posted_end_),
-      asked_end_(posted_end_) {
+      asked_end_(posted_end_),
+      came_(settings.recovery) {
+    if (settings.recovery.kind == Recovery::selective) {
+        resends_ = std::make_unique<Resends>();
+        resends_->holes.set_capacity(most_holes);
+    }
     assert(valid_mtu(settings.mtu));
     assert(settings.messages > 0 && settings.ack_every > 0 && settings.most_reads > 0);
 }
@@ -38,21 +46,18 @@ Requester::Requester(const RequesterSettings& settings)
 bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie) {
     assert(bytes > 0 && bytes <= most_message_bytes);
     if (state_ == State::failed || tail_ - head_ == ring_.size()) return false;
-    std::uint64_t& offset = kind == Kind::read ? read_offset_ : request_offset_;
     Message& message = at(tail_++);
     message = {.kind = kind,
                .bytes = bytes,
                .packets = (bytes + settings_->mtu - 1) / settings_->mtu,
                .retransmissions = 0,
                .first = posted_end_,
-               .offset = offset,
                .bytes_before = posted_bytes_,
                .reads_before = posted_reads_,
                .cookie = cookie};
     posted_end_ = message.end();
     posted_bytes_ += bytes;
     posted_reads_ += kind == Kind::read ? 1 : 0;
-    offset += bytes;
     return true;
 }
 
@@ -72,7 +77,10 @@ void Requester::move(Place& place, std::uint64_t sequence) const {
 }
 
 bool Requester::fits(const Message& message, const Part& part) const {
-    if (next_.sequence + part.packets - acknowledged_.sequence > most_outstanding_psns) return false;
+    const std::uint64_t psns = next_.sequence + part.packets - acknowledged_.sequence;
+    if (psns > most_outstanding_psns) return false;
+    // What the receiver has no room for would be in vain.
+    if (resends_ != nullptr && psns > settings_->recovery.receive_window && psns > part.packets) return false;
     if (message.kind == Kind::read) {
         // READs of which the last response is still to come.
         const std::uint64_t complete =
@@ -92,32 +100,34 @@ bool Requester::asks_for_ack(bool last, std::uint32_t bytes) {
     return asks;
 }
 
-Requester::Part Requester::next_part() const {
-    const Message& message = at(next_.message);
-    const auto index = static_cast<std::uint32_t>(next_.sequence - message.first);
+Requester::Part Requester::part_at(const Place& place, std::uint64_t end) const {
+    const Message& message = at(place.message);
+    const auto index = static_cast<std::uint32_t>(place.sequence - message.first);
     const std::uint32_t done = index * settings_->mtu;
     const std::uint32_t left = message.bytes - done;
-    if (message.kind == Kind::read) return {done, left, left, message.packets - index};
+    if (message.kind == Kind::read) {
+        const auto packets = static_cast<std::uint32_t>(std::min(end, message.end()) - place.sequence);
+        const std::uint64_t most = std::uint64_t{packets} * settings_->mtu;
+        return {done, left, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, most)), packets};
+    }
     return {done, left, std::min(left, settings_->mtu), 1};
 }
 
 bool Requester::has_next() const {
-    return state_ == State::ready && next_.message != tail_ && fits(at(next_.message), next_part());
+    if (state_ != State::ready) return false;
+    if (has_resend()) return true;
+    return next_.message != tail_ && fits(at(next_.message), next_part());
 }
 
-std::optional<Outgoing> Requester::next(Time now) {
-    if (!has_next()) return std::nullopt;
-    Message& message = at(next_.message);
-    const auto [done, left, bytes, packets] = next_part();
-    const bool is_read = message.kind == Kind::read;
-
+Outgoing Requester::packet_at(const Place& place, const Part& part) const {
+    const Message& message = at(place.message);
+    const auto [done, left, bytes, packets] = part;
     Outgoing packet;
-    packet.psn = psn_of(next_.sequence);
-    packet.offset = message.offset + done;
-    if (is_read) {
+    packet.psn = psn_of(place.sequence);
+    packet.offset = place_of(place.sequence);
+    if (message.kind == Kind::read) {
         packet.opcode = Opcode::read_request;
         packet.reth = {packet.offset, 0, bytes};
-        unasked_bytes_ = unasked_packets_ = 0;  // its responses acknowledge
     } else {
         const bool first = done == 0;
         const bool last = bytes == left;
@@ -131,30 +141,108 @@ std::optional<Outgoing> Requester::next(Time now) {
                             : is_send ? Opcode::send_middle
                                       : Opcode::write_middle;
         packet.payload_bytes = bytes;
-        if (first && !is_send) packet.reth = {message.offset, 0, message.bytes};
-        packet.ack_request = asks_for_ack(last, bytes);
-    }
-    ++counters_.packets;
-    if (next_.sequence < sent_end_) {
-        ++counters_.retransmissions;
-        ++message.retransmissions;
-    }
-    move(next_, next_.sequence + packets);
-    sent_end_ = std::max(sent_end_, next_.sequence);
-    if (is_read || packet.ack_request) {
-        asked_end_ = next_.sequence;
-        if (!timer_) timer_ = now + settings_->timeout;
+        if (first && !is_send) packet.reth = {packet.offset, 0, message.bytes};
     }
     return packet;
 }
 
+std::optional<Outgoing> Requester::next(Time now) {
+    if (!has_next()) return std::nullopt;
+    if (has_resend()) return resend(now);
+    const std::uint64_t message = next_.message;
+    const Part part = next_part();
+    Outgoing packet = packet_at(next_, part);
+    const bool is_read = at(message).kind == Kind::read;
+    if (is_read)
+        unasked_bytes_ = unasked_packets_ = 0;  // its responses acknowledge
+    else
+        packet.ack_request = asks_for_ack(part.bytes == part.left, part.bytes);
+    const bool again = next_.sequence < sent_end_;
+    move(next_, next_.sequence + part.packets);
+    sent_end_ = std::max(sent_end_, next_.sequence);
+    note_sent(message, next_.sequence, again, is_read || packet.ack_request, now);
+    return packet;
+}
+
+void Requester::note_sent(std::uint64_t message, std::uint64_t end, bool again, bool asks, Time now) {
+    ++counters_.packets;
+    if (again) {
+        ++counters_.retransmissions;
+        ++at(message).retransmissions;
+    }
+    if (!asks) return;
+    asked_end_ = std::max(asked_end_, end);
+    if (!timer_) timer_ = now + settings_->timeout;
+}
+
+// The last packet of a hole asks for an acknowledgement, which tells how far all has come.
+Outgoing Requester::resend(Time now) {
+    ReceiveWindow::Hole& hole = resends_->holes.front();
+    Place place = acknowledged_;
+    move(place, hole.first);
+    const std::uint64_t message = place.message;
+    const Part part = part_at(place, hole.end);
+    Outgoing packet = packet_at(place, part);
+    hole.first += part.packets;
+    const bool is_read = at(message).kind == Kind::read;
+    packet.ack_request = !is_read && hole.first >= hole.end;
+    note_sent(message, hole.first, true, is_read || packet.ack_request, now);
+    trim_holes();
+    return packet;
+}
+
+void Requester::add_hole(std::uint64_t first, std::uint64_t end) {
+    first = std::max(first, acknowledged_.sequence);
+    if (first >= end || resends_->holes.full()) return;
+    for (const ReceiveWindow::Hole& each : resends_->holes)
+        if (each.first <= first && end <= each.end) return;
+    resends_->holes.push_back({first, end});
+}
+
+void Requester::trim_holes() {
+    auto& holes = resends_->holes;
+    while (!holes.empty()) {
+        ReceiveWindow::Hole& hole = holes.front();
+        hole.first = std::max(hole.first, acknowledged_.sequence);
+        if (hole.first < hole.end) return;
+        holes.pop_front();
+    }
+}
+
+// Of READ responses.
+void Requester::take_holes() {
+    while (came_.any(acknowledged_.sequence) && came_.has_hole()) {
+        const ReceiveWindow::Hole hole = came_.next_hole();
+        ++counters_.sequence_errors;
+        add_hole(hole.first, hole.end);
+    }
+}
+
+void Requester::resend_oldest() {
+    const std::uint64_t first = acknowledged_.sequence;
+    if (first >= next_.sequence || has_resend()) return;
+    const Message& message = at(acknowledged_.message);
+    const bool is_read = message.kind == Kind::read;
+    const std::uint64_t end =
+        is_read ? std::min(message.end(), came_.next_held(first).value_or(UINT64_MAX)) : first + 1;
+    add_hole(first, end);
+}
+
+void Requester::continue_after_timeout() {
+    if (acknowledged_.sequence < resends_->timed_out_end) resend_oldest();
+}
+
 // All before `sequence` is acknowledged.
 void Requester::progress_to(std::uint64_t sequence, Time now) {
-    if (sequence == acknowledged_.sequence) return;
+    const std::uint64_t from = acknowledged_.sequence;
+    if (sequence == from) return;
     move(acknowledged_, sequence);
+    if (came_.any(from)) [[unlikely]]
+        came_.advance(from, sequence, now);
     if (next_.sequence < sequence) next_ = acknowledged_;  // what came late spares sending it again
     retries_ = rnr_retries_ = 0;
     gap_known_ = false;
+    if (has_resend()) trim_holes();
     if (state_ == State::waiting) return;
     timer_.reset();
     if (acknowledged_.sequence < asked_end_) timer_ = now + settings_->timeout;
@@ -171,15 +259,30 @@ bool Requester::acknowledge_until(std::uint64_t sequence, Time now) {
 }
 
 void Requester::go_back() {
+    if (resends_ != nullptr) resends_->holes.clear();
     next_ = acknowledged_;
     asked_end_ = next_.sequence;
     unasked_bytes_ = unasked_packets_ = 0;
     timer_.reset();
 }
 
-void Requester::retry() {
+void Requester::retry(Time now) {
     if (settings_->retry_count != unlimited_retries && ++retries_ > settings_->retry_count) return fail();
-    go_back();
+    if (resends_ == nullptr) return go_back();
+    resends_->timed_out_end = sent_end_;
+    resend_oldest();
+    timer_ = now + settings_->timeout;
+}
+
+// An ACK beyond a READ that is not complete: of all before `end` but READs.
+void Requester::mark_acknowledged(std::uint64_t end, Time now) {
+    for (std::uint64_t n = acknowledged_.message; n != tail_ && at(n).first < end; ++n) {
+        if (at(n).kind == Kind::read) continue;
+        const std::uint64_t last = std::min(end, at(n).end());
+        for (std::uint64_t each = std::max(at(n).first, acknowledged_.sequence); each != last; ++each)
+            came_.mark(each, acknowledged_.sequence, now);
+    }
+    take_holes();
 }
 
 void Requester::fail() {
@@ -187,18 +290,30 @@ void Requester::fail() {
     timer_.reset();
 }
 
-void Requester::receive_aeth(std::uint32_t psn, std::uint8_t syndrome, Time now) {
+void Requester::receive_aeth(std::uint32_t psn, const Aeth& aeth, Time now) {
     if (state_ == State::failed) return;
+    const std::uint8_t syndrome = aeth.syndrome;
     const std::uint64_t sequence = sequence_of(psn, acknowledged_.sequence);
     const bool is_ack = syndrome >> 5 == 0;
     // An ACK names the last packet that has arrived, a NAK the first that has not: neither says anything new
     // about an earlier one.
-    if (sequence < acknowledged_.sequence || sequence >= sent_end_) return;
-    if (is_ack) {
+    const bool names_hole = resends_ != nullptr && syndrome == syndrome_sequence_error;
+    if ((sequence < acknowledged_.sequence && !names_hole) || sequence >= sent_end_) return;
+    if (names_hole) {
+        const std::uint64_t end = sequence_of(aeth.msn, acknowledged_.sequence);
+        if (state_ == State::waiting || end > sent_end_ || end <= acknowledged_.sequence) return;
+        ++counters_.sequence_errors;
+        add_hole(sequence, end);
+        if (timer_) timer_ = now + settings_->timeout;
+    } else if (is_ack && resends_ != nullptr) {
+        const std::uint64_t before = acknowledged_.sequence;
+        if (!acknowledge_until(sequence + 1, now)) mark_acknowledged(sequence + 1, now);
+        if (acknowledged_.sequence != before) continue_after_timeout();
+    } else if (is_ack) {
         if (acknowledge_until(sequence + 1, now) || gap_known_ || state_ == State::waiting) return;
         gap_known_ = true;
         ++counters_.sequence_errors;
-        retry();
+        retry(now);
     } else if (syndrome >> 5 == syndrome_rnr >> 5) {
         acknowledge_until(sequence, now);
         if (state_ == State::waiting) return;
@@ -211,7 +326,7 @@ void Requester::receive_aeth(std::uint32_t psn, std::uint8_t syndrome, Time now)
         acknowledge_until(sequence, now);
         if (state_ == State::waiting) return;
         ++counters_.sequence_errors;
-        retry();
+        retry(now);
     } else if (syndrome >> 5 == syndrome_invalid_request >> 5) {
         acknowledge_until(sequence, now);
         fail();
@@ -221,9 +336,17 @@ void Requester::receive_aeth(std::uint32_t psn, std::uint8_t syndrome, Time now)
 Requester::ReadData Requester::receive_response(std::uint32_t psn, std::uint32_t bytes, Time now) {
     if (state_ == State::failed) return {};
     const std::uint64_t sequence = sequence_of(psn, acknowledged_.sequence);
-    if (sequence < acknowledged_.sequence || sequence >= sent_end_) return {};
-    // The oldest READ that is not complete.
+    if (sequence >= sent_end_) return {};
+    if (sequence < acknowledged_.sequence) {
+        came_.count_repeated();
+        return {};
+    }
     std::uint64_t number = acknowledged_.message;
+    if (resends_ != nullptr) {
+        while (at(number).end() <= sequence) ++number;
+        return take_response(sequence, number, bytes, now);
+    }
+    // The oldest READ that is not complete.
     while (at(number).kind != Kind::read) {
         if (at(number).end() > sequence) return {};  // the PSN of another kind
         ++number;
@@ -233,20 +356,49 @@ Requester::ReadData Requester::receive_response(std::uint32_t psn, std::uint32_t
     if (sequence < expected) return {};
     if (sequence > expected) {
         acknowledge_until(expected, now);
+        came_.add(sequence, 1, acknowledged_.sequence, now);
+        ++counters_.early;
         if (gap_known_ || state_ == State::waiting) return {};
         gap_known_ = true;
         ++counters_.sequence_errors;
-        retry();
+        retry(now);
         return {};
     }
     const auto done = static_cast<std::uint32_t>(sequence - message.first) * settings_->mtu;
     if (bytes != std::min(message.bytes - done, settings_->mtu)) return {};
-    const ReadData data{message.offset + done, bytes};
+    if (came_.any(sequence)) came_.measure_expected(sequence);
     progress_to(sequence + 1, now);
-    return data;
+    return {place_of(sequence), bytes};
+}
+
+// Selective: of any READ. What lies before the READ has been taken, or it would not be answered.
+Requester::ReadData Requester::take_response(std::uint64_t sequence, std::uint64_t number,
+                                             std::uint32_t bytes, Time now) {
+    const Message& message = at(number);
+    const auto done = static_cast<std::uint32_t>(sequence - message.first) * settings_->mtu;
+    if (message.kind != Kind::read || bytes != std::min(message.bytes - done, settings_->mtu)) return {};
+    const bool is_new = message.first > acknowledged_.sequence;
+    if (is_new && !acknowledge_until(message.first, now)) mark_acknowledged(message.first, now);
+    const std::uint64_t expected = acknowledged_.sequence;
+    if (sequence != expected) {
+        const auto came = came_.add(sequence, 1, expected, now);
+        take_holes();
+        counters_.early += came == ReceiveWindow::Came::beyond ? 1 : 0;
+        if (came != ReceiveWindow::Came::first) return {};
+        return {place_of(sequence), bytes};
+    }
+    if (came_.any(expected)) came_.measure_expected(expected);
+    progress_to(came_.run_end(expected + 1), now);
+    const std::uint64_t next = acknowledged_.message;
+    if (next == tail_ || acknowledged_.sequence == at(next).first) continue_after_timeout();
+    return {place_of(sequence), bytes};
 }
 
 void Requester::expire(Time now) {
+    if (resends_ != nullptr && came_.any(acknowledged_.sequence)) {
+        came_.expire(acknowledged_.sequence, now);
+        take_holes();
+    }
     if (!timer_ || now < *timer_) return;
     timer_.reset();
     if (state_ == State::waiting) {
@@ -255,7 +407,7 @@ void Requester::expire(Time now) {
     }
     ++counters_.timeouts;
     gap_known_ = false;
-    retry();
+    retry(now);
 }
 
 std::optional<Requester::Completion> Requester::take_completion() {

@@ -1,5 +1,8 @@
 // The requester of one RC queue pair (IBTA 9.7): which packet it sends next, and what it makes of what comes
-// back. Go-back-N: after a loss it sends all again from the oldest unacknowledged PSN.
+// back. Go-back-N: after a loss it sends all again from the oldest unacknowledged PSN. Selective: it sends
+// again what a NAK names (rc_responder.hh) and asks again for the READ responses that it misses itself; after
+// a time-out, the oldest packet, and from then on the oldest again for each ACK that stops short of what was
+// sent before the time-out, as RFC 6582 does. An RNR NAK has both go back.
 //
 // A READ takes one PSN for each packet of its response, sent by one request; its responses acknowledge what
 // lies before, and nothing acknowledges a READ but its responses. Messages end in the order of their posting.
@@ -9,11 +12,15 @@
 // is not complete has failed). `go_back` is the one place that decides what is sent again.
 #pragma once
 
+#include <boost/circular_buffer.hpp>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "lib/roce/packet.hh"
+#include "lib/roce/psn.hh"
+#include "lib/roce/receive_window.hh"
 #include "lib/units.hh"
 
 namespace sluice::roce {
@@ -37,6 +44,7 @@ struct RequesterSettings {
     unsigned retry_count = 7;              // of time-outs and sequence errors without progress
     unsigned rnr_retry = unlimited_retries;
     std::uint32_t first_psn = 0;
+    RecoverySettings recovery{};
 };
 
 class Requester {
@@ -51,9 +59,9 @@ class Requester {
         std::uint32_t bytes;
         std::uint32_t retransmissions;  // packets of it that were sent again
     };
-    // Payload of a READ response that came in order; nothing (0 bytes): to be dropped.
+    // Payload of a READ response that is taken; nothing (0 bytes): to be dropped.
     struct ReadData {
-        std::uint64_t offset = 0;  // in the stream of this QP's READs
+        std::uint64_t offset = 0;  // in the stream of this QP
         std::uint32_t bytes = 0;
     };
     struct Counters {
@@ -62,6 +70,7 @@ class Requester {
         std::uint64_t timeouts = 0;
         std::uint64_t sequence_errors = 0;  // NAKs, and gaps among responses
         std::uint64_t rnr_naks = 0;
+        std::uint64_t early = 0;  // READ responses dropped: an earlier one is missing
     };
 
     explicit Requester(const RequesterSettings& settings);  // which outlive it
@@ -72,16 +81,23 @@ class Requester {
     std::optional<Outgoing> next(Time now);
     bool has_next() const;
 
-    void receive_aeth(std::uint32_t psn, std::uint8_t syndrome, Time now);  // of an ACK or NAK
+    void receive_aeth(std::uint32_t psn, const Aeth& aeth, Time now);  // of an ACK or NAK
     ReadData receive_response(std::uint32_t psn, std::uint32_t bytes, Time now);
 
-    std::optional<Time> next_timer() const { return timer_; }
+    std::optional<Time> next_timer() const {
+        std::optional<Time> next = timer_;
+        if (came_.any(acknowledged_.sequence) && state_ != State::failed) [[unlikely]] {
+            if (const auto hole = came_.next_timer()) take_earlier(next, *hole);
+        }
+        return next;
+    }
     void expire(Time now);  // does nothing before next_timer()
 
     std::optional<Completion> take_completion();
 
     State state() const { return state_; }
     const Counters& counters() const { return counters_; }
+    const ReceiveWindow::Counters& reordering() const { return came_.counters(); }  // of READ responses
     std::uint64_t outstanding_bytes() const;  // sent or asked for, and not acknowledged
     std::uint32_t posted() const { return static_cast<std::uint32_t>(tail_ - head_); }
 
@@ -92,7 +108,6 @@ class Requester {
         std::uint32_t packets;
         std::uint32_t retransmissions;
         std::uint64_t first;         // sequence number
-        std::uint64_t offset;        // in its stream
         std::uint64_t bytes_before;  // of all kinds, since the first message
         std::uint64_t reads_before;
         std::uint64_t cookie;
@@ -108,21 +123,42 @@ class Requester {
     const Message& at(std::uint64_t message) const { return ring_[message % ring_.size()]; }
     void move(Place& place, std::uint64_t sequence) const;
     std::uint64_t bytes_until(const Place& place) const;
-    // Of the next message, from next_ on: a packet, or all that is left of a READ.
+    // Of a message, from a place on: a packet, or all of a READ up to an end.
     struct Part {
         std::uint32_t done;  // bytes of the message before it
         std::uint32_t left;  // and from it on
         std::uint32_t bytes;
         std::uint32_t packets;
     };
-    Part next_part() const;
+    Part part_at(const Place& place, std::uint64_t end) const;
+    Part next_part() const { return part_at(next_, posted_end_); }
+    Outgoing packet_at(const Place& place, const Part& part) const;
+    void note_sent(std::uint64_t message, std::uint64_t end, bool again, bool asks, Time now);
+    std::uint64_t place_of(std::uint64_t sequence) const {
+        return payload_place(sequence, settings_->first_psn, settings_->mtu);
+    }
     bool fits(const Message& message, const Part& part) const;
     bool asks_for_ack(bool last, std::uint32_t bytes);
     bool acknowledge_until(std::uint64_t sequence, Time now);
     void progress_to(std::uint64_t sequence, Time now);
     void go_back();
-    void retry();
+    void retry(Time now);
     void fail();
+
+    // Selective recovery: what is to be sent again before all else.
+    struct Resends {
+        boost::circular_buffer<ReceiveWindow::Hole> holes;  // none empty, the first not acknowledged
+        std::uint64_t timed_out_end = 0;                    // all before it was sent before the last time-out
+    };
+    bool has_resend() const { return resends_ != nullptr && !resends_->holes.empty(); }
+    Outgoing resend(Time now);
+    void add_hole(std::uint64_t first, std::uint64_t end);
+    void trim_holes();
+    void take_holes();
+    void resend_oldest();
+    void continue_after_timeout();
+    void mark_acknowledged(std::uint64_t end, Time now);
+    ReadData take_response(std::uint64_t sequence, std::uint64_t message, std::uint32_t bytes, Time now);
 
     const RequesterSettings* settings_;
     boost::container::small_vector<Message, 2> ring_;  // few messages lie beside the rest
@@ -131,8 +167,6 @@ class Requester {
     std::uint64_t posted_end_;
     std::uint64_t posted_bytes_ = 0;
     std::uint64_t posted_reads_ = 0;
-    std::uint64_t request_offset_ = 0;  // of the next SEND or WRITE in its stream
-    std::uint64_t read_offset_ = 0;
 
     State state_ = State::ready;
     Place acknowledged_;      // all before it is
@@ -148,6 +182,9 @@ class Requester {
     unsigned retries_ = 0;  // since progress
     unsigned rnr_retries_ = 0;
     std::optional<Time> timer_;
+    std::unique_ptr<Resends> resends_;  // nothing: go-back-N
+    // READ responses past the acknowledged; selective: and what ACKs beyond an incomplete READ are for.
+    ReceiveWindow came_;
     Counters counters_;
 };
 

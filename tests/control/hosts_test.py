@@ -54,7 +54,7 @@ class Hosts(Case):
                 said = self.refusal(running, line)
                 self.assertIn(words, said)
         for key, value in (("mtu", 2048), ("dscp", 0), ("port", "h7"), ("mac", "02:00:00:00:00:77"), ("address", "10.0.0.9"), ("ecn", "ect1"),
-                           ("window", "1MB"), ("ring", 8), ("receive_xon", 9), ("pause_quanta", 99), ("rnr_chance", "1%"), ("rnr_timer", "20us"), ("ack_coalescing", 4), ("cnp_interval", "1us"), ("receive_buffer", "1MB")):
+                           ("window", "1MB"), ("ring", 8), ("receive_xon", 9), ("pause_quanta", 99), ("rnr_chance", "1%"), ("rnr_timer", "20us"), ("ack_coalescing", 4), ("recovery", "selective"), ("receive_window", 64), ("reorder_window", "1us"), ("cnp_interval", "1us"), ("receive_buffer", "1MB")):
             with self.subTest(key=key):
                 self.assertIn("while the switch runs", self.refusal(running, f"set host.h0.{key} {value}"))
         self.assertEqual(running.call("config.get"), before)

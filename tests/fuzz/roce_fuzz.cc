@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <vector>
 
 #include "lib/checksum.hh"
@@ -60,7 +61,11 @@ std::vector<std::uint8_t> around(Bytes from_bth) {
 // Both ends of a QP, of which each hears what the input says.
 class EndPoints {
   public:
-    EndPoints() : requester_(settings_), responder_({.mtu = mtu, .ack_every = 3}) {
+    explicit EndPoints(Recovery recovery)
+        : recovery_{recovery, least_receive_window, microseconds(30)},
+          settings_{.mtu = mtu, .messages = 8, .retry_count = 3, .recovery = recovery_},
+          requester_(settings_),
+          responder_({.mtu = mtu, .ack_every = 3, .recovery = recovery_}) {
         for (; posted_ < 6; ++posted_)
             requester_.post(static_cast<Requester::Kind>(posted_ % 3), 1 + posted_ * 300, posted_);
     }
@@ -68,22 +73,23 @@ class EndPoints {
     void hear(const Incoming& in, bool busy) {
         now_ = now_ + microseconds(7);
         for (unsigned n = 0; n < 4; ++n) static_cast<void>(requester_.next(now_));
-        if (in.opcode == Opcode::acknowledge) requester_.receive_aeth(in.psn, in.aeth.syndrome, now_);
+        if (in.opcode == Opcode::acknowledge) requester_.receive_aeth(in.psn, in.aeth, now_);
         if (in.opcode >= Opcode::read_response_first && in.opcode <= Opcode::read_response_only) {
             const auto data =
                 requester_.receive_response(in.psn, static_cast<std::uint32_t>(in.payload.size()), now_);
-            require(data.bytes == 0 || data.offset == read_, "a READ's data in order");
-            read_ += data.bytes;
+            if (data.bytes != 0) take(read_, data.offset);
         }
         requester_.expire(now_);
         while (const auto completion = requester_.take_completion())
             require(completion->cookie == ended_++, "each message ends once, in order");
         require(ended_ <= posted_, "only what was posted ends");
 
-        const auto delivery = responder_.receive(in, busy ? std::optional<std::uint8_t>(1) : std::nullopt);
+        responder_.expire(now_);
+        const auto delivery =
+            responder_.receive(in, busy ? std::optional<std::uint8_t>(1) : std::nullopt, now_);
         if (delivery.kind == RcResponder::Delivery::Kind::payload) {
-            require(delivery.offset == taken_ && delivery.bytes == in.payload.size(), "payload in order");
-            taken_ += delivery.bytes;
+            require(delivery.bytes == in.payload.size(), "all of the payload");
+            take(taken_, delivery.offset);
         }
         for (unsigned n = 0; n < 3 && responder_.has_next(); ++n) {
             const auto answer = responder_.next();
@@ -92,12 +98,21 @@ class EndPoints {
     }
 
   private:
-    const RequesterSettings settings_{.mtu = mtu, .messages = 8, .retry_count = 3};
+    void take(std::set<std::uint64_t>& places, std::uint64_t place) const {
+        const bool in_order =
+            recovery_.kind == Recovery::selective || places.empty() || place > *places.rbegin();
+        require(in_order, "payload in order");
+        require(places.insert(place).second, "payload once");
+    }
+
+    const RecoverySettings recovery_;
+    const RequesterSettings settings_;
     Requester requester_;
     RcResponder responder_;
     Time now_{};
     std::uint32_t posted_ = 0;
-    std::uint64_t ended_ = 0, read_ = 0, taken_ = 0;
+    std::uint64_t ended_ = 0;
+    std::set<std::uint64_t> read_, taken_;  // places of payload
 };
 
 }  // namespace
@@ -110,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_inside(read_packet(copy.view()), copy.view());
         return 0;
     }
-    EndPoints end_points;
+    EndPoints end_points((data[0] & 4) != 0 ? Recovery::selective : Recovery::go_back_n);
     while (!left.empty()) {
         const std::size_t bytes = std::min(left.size() - 1, sizeof(Bth) + std::size_t{left[0]} * 4);
         const ExactCopy copy(around(left.subspan(1, bytes)));

@@ -2,6 +2,7 @@
 """Simulated hosts behind the ports of a switch: what they deliver, what their congestion control does, and what their figures tell of a
 host that is set up wrongly."""
 
+import itertools
 import json
 import os
 import shutil
@@ -116,6 +117,26 @@ class Deliver(Hosts):
         sends, writes, reads = {0, 1, 2}, {6, 7, 8}, {12, 13, 14, 15}
         self.assertEqual(opcodes - {129}, sends | writes | reads | {17})  # 129: CNP, 17: ACK
 
+    def test_selective_naks_are_naks_for_tshark(self):
+        if shutil.which("tshark") is None:
+            self.skipTest("no tshark")
+        # What comes from h1 is lost: requests, and the responses to h2's READs.
+        flow = self.run_text(self.text([{"from": "h1", "to": "h3", "message": "200KB", "messages": 3}, {"from": "h2", "to": "h1", "kind": "read", "message": "200KB", "messages": 3}],
+                                       default={"recovery": "selective", "reorder_window": "5us", "retry_count": "unlimited"},
+                                       ports={name: self.output(name) for name in ("h1", "h3")}, more=table("\n[port.h1.fault]", {"drop_chance": "2%"})))["flows"]
+        for name in ("h1-h3", "h2-h1"):
+            self.assertGreater(flow[name]["sequence_errors"], 5)
+        capture = self.folder / "out" / "h1.pcap"
+        self.assertLessEqual({12, 17}, self.check_by_tshark(capture))
+        fields = ("infiniband.bth.psn", "infiniband.aeth.msn")
+        done = subprocess.run(["tshark", "-r", capture, "-Y", "infiniband.aeth.syndrome == 0x60", "-T", "fields", *(word for field in fields for word in ("-e", field))],
+                              capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(self.folder)})
+        holes = [tuple(map(int, line.split("\t"))) for line in done.stdout.splitlines()]
+        self.assertEqual(len(holes), flow["h1-h3"]["sequence_errors"])
+        for (first, end), (following, _) in zip(holes, holes[1:] + [(1 << 24, 0)]):
+            self.assertLess(first, end)
+            self.assertLess(end, following)
+
     def check_by_tshark(self, capture, most=1000):
         """Its dissector knows the frames as RoCE, finds nothing malformed, and the ICRC that is computed here. Their opcodes."""
         fields = ("infiniband.bth.opcode", "infiniband.invariant.crc", "_ws.malformed")
@@ -133,12 +154,17 @@ class Deliver(Hosts):
         return {int(opcode) for opcode, _, _ in lines}
 
     def test_the_same_bytes_with_any_number_of_workers_and_each_time(self):
+        for recovery in ("go-back-n", "selective"):
+            with self.subTest(recovery=recovery):
+                self.same_bytes(recovery)
+
+    def same_bytes(self, recovery):
         wanted = None
         for workers in (1, 1, 2, 3):
             self.run_hosts(INCAST, {"from": "h3", "to": ["h1", "h2"], "load": 20, "message": "hadoop", "stop": "2ms"},
                            {"from": "h1", "to": "h2", "load": 50, "on": "50us", "off": "100us", "message": "1KB..20KB", "stop": "2ms",
                             "kind": "read"},
-                           ports={**{name: self.output(name) for name in ("h1", "h3")}}, workers=workers,
+                           ports={**{name: self.output(name) for name in ("h1", "h3")}}, workers=workers, default={"recovery": recovery},
                            more='\n[port.h2.fault]\ndrop_chance = "1%"\n')
             got = [(self.folder / name).read_bytes() for name in ("report.json", "out/h1.pcap", "out/h3.pcap")]
             wanted = wanted or got
@@ -154,9 +180,10 @@ class Deliver(Hosts):
     def test_faults_cost_time_and_never_a_message(self):
         flap = "".join(table("\n[[event]]", {"at": f"{at}us", "do": f"port h1 {do}"}) for at, do in
                        ((100, "down"), (130, "up"), (400, "down"), (430, "up")))
-        for fault, more in (({"drop_chance": "5%"}, ""), ({"corrupt_chance": "2%"}, ""), ({"duplicate_chance": "5%"}, flap)):
-            with self.subTest(fault=fault):
-                text = self.text([INCAST], default={"retry_count": "unlimited", "timeout": "200us"},
+        faults = (({"drop_chance": "5%"}, ""), ({"corrupt_chance": "2%"}, ""), ({"duplicate_chance": "5%"}, flap))
+        for (fault, more), recovery in itertools.product(faults, ("go-back-n", "selective")):
+            with self.subTest(fault=fault, recovery=recovery):
+                text = self.text([INCAST], default={"retry_count": "unlimited", "timeout": "200us", "recovery": recovery, "reorder_window": "10us"},
                                  more=table("\n[port.h1.fault]", fault) + more)
                 flow = self.run_text(text)["flows"]["h1..h2-h3"]
                 self.assertEqual((flow["messages"], flow["failed_messages"], flow["wrong_payload_packets"]), (32, 0, 0))

@@ -68,9 +68,39 @@ class Hosts(loopback.Case):
         outcome = self.outcome({"r": {"do": "duplicate", "match": {"nth": 20, "opcode": "write_middle"}}})
         self.assertEqual(self.figures(outcome, "duplicate_packets", "timeouts", "sequence_errors"), (1, 0, 0))
 
+    REORDERED = ("reordered_packets", "reorder_depth_packets")
+
     def test_reordering_gives_a_nak(self):
         outcome = self.outcome({"r": {"do": "reorder", "frames": 3, "match": {"nth": 20, "opcode": "write_middle"}}})
         self.assertEqual(self.figures(outcome, "sequence_errors", "timeouts"), (1, 0))
+        # The first time the packet comes as it was held back; what came meanwhile comes again.
+        self.assertEqual(self.figures(outcome, *self.REORDERED), (1, 3))
+        again, repeated = self.figures(outcome, "retransmitted_packets", "repeated_packets")
+        self.assertGreater(again, 3)
+        self.assertEqual(again, repeated)
+
+    SELECTIVE = {"recovery": "selective", "reorder_window": "20us"}
+
+    def test_selective_recovery_takes_reordering(self):
+        for kind, opcode in (("write", "write_middle"), ("send", "send_middle"), ("read", "read_response_middle")):
+            with self.subTest(kind=kind):
+                outcome = self.outcome({"r": {"do": "reorder", "frames": 3, "match": {"every": 8, "opcode": opcode}}}, flow={"kind": kind}, host=self.SELECTIVE)
+                self.assertEqual(self.figures(outcome, "retransmitted_packets", "sequence_errors", "timeouts", "repeated_packets"), (0, 0, 0, 0))
+                reordered, depth = self.figures(outcome, *self.REORDERED)
+                self.assertGreater(reordered, 20)
+                self.assertEqual(depth, 3)
+
+    def test_selective_recovery_sends_again_what_is_lost_alone(self):
+        for kind, opcode in (("write", "write_middle"), ("send", "send_middle"), ("read", "read_response_middle")):
+            with self.subTest(kind=kind):
+                outcome = self.outcome({"r": {"do": "drop", "match": {"nth": 20, "opcode": opcode}}}, flow={"kind": kind}, host=self.SELECTIVE)
+                self.assertEqual(self.figures(outcome, "retransmitted_packets", "sequence_errors", "timeouts", "repeated_packets"), (1, 1, 0, 0))
+
+    def test_both_ends_or_none_recover_selectively(self):
+        text = self.hosts({"r": {"do": "drop", "match": {"nth": 20, "opcode": "write_middle"}}}).replace(
+            "[host.h1]", '[host.h1]\nrecovery = "selective"')
+        outcome = Switch(self, hosts=0).run(config=text)
+        self.assertGreater(self.figures(outcome, "repeated_packets")[0], 0)
 
     def test_a_delay_within_the_time_out_costs_time_alone(self):
         outcome = self.outcome({"r": {"do": "delay", "time": "50us", "match": {"nth": 4, "opcode": "write_last"}}})

@@ -63,6 +63,12 @@ TEST(HostConfig, refusesValuesOfHosts) {
     refuses(host + "pause_quanta = 15", "f:3:16: host.h1.pause_quanta: 15 is too small");
     refuses(host + "rnr_chance = 1", "f:3:14: host.h1.rnr_chance: 1 ");
     refuses(host + "rnr_timer = \"1s\"", "f:3:13: host.h1.rnr_timer: \"1s\" is too long");
+    refuses(host + "recovery = \"sack\"",
+            "f:3:12: host.h1.recovery: \"sack\" is not a known word; allowed: \"go-back-n\", \"selective\"");
+    refuses(
+        host + "receive_window = 100",
+        "f:3:18: host.h1.receive_window: 100 is no power of two; allowed: a power of two from 64 to 65536");
+    refuses(host + "reorder_window = 100", "f:3:18: host.h1.reorder_window: 100 has no unit");
     refuses(host + "ack_coalescing = 0", "f:3:18: host.h1.ack_coalescing: 0 is too small");
     refuses(host + "receive_xon = \"half\"", "f:3:15: host.h1.receive_xon: \"half\" ");
     refuses(host + "cc = \"dcqn\"",
@@ -288,6 +294,32 @@ TEST(HostConfig, warnsOfCongestionControlThatHearsNothing) {
     STRCMP_EQUAL("", findings_of(deaf + flow + "[host.default]\ncc = \"none\"\n").c_str());
 }
 
+TEST(HostConfig, judgesRecovery) {
+    const std::string selective = hosts + "recovery = \"selective\"\n";
+    finds(
+        "f:10:1: warning: flow h1-h2: host h1 goes back N: so does h2 with it [flow-recovery]; do: write "
+        "recovery = "
+        "\"selective\" for h1",
+        selective + flow);
+    const std::string both = hosts + flow + "[host.default]\nrecovery = \"selective\"\n";
+    STRCMP_EQUAL("", findings_of(both).c_str());
+    finds(
+        "f:9:1: warning: flow h1-h2: its window is 2MB, host h2 keeps 1MiB out of order: 1024 packets "
+        "[flow-receive-window]; do: write a larger receive_window for h2, or a smaller window",
+        both + "window = \"2MB\"\n");
+    STRCMP_EQUAL("", findings_of(both + "window = \"2MB\"\nreceive_window = 2048\n").c_str());
+    finds(
+        "f:9:1: warning: flow h1-h2: a READ brings 1MB, host h1 keeps 512KiB out of order: 512 packets "
+        "[flow-receive-window]",
+        hosts + flow + "kind = \"read\"\n[host.default]\nrecovery = \"selective\"\nreceive_window = 512\n");
+    finds(
+        "f:9:1: warning: flow h1-h2: time-outs after 200us come before host h2 takes a packet for lost, "
+        "after 100us to 200us "
+        "[flow-reorder-window]",
+        both + "timeout = \"200us\"\n");
+    STRCMP_EQUAL("", findings_of(both + "timeout = \"201us\"\n").c_str());
+}
+
 TEST(HostConfig, judgesSlowReceiversAndMissingReceives) {
     finds(
         "f:9:9: warning: host.h2.drain: it takes in 60G of the 100G that its port sends: it pauses the port "
@@ -324,6 +356,9 @@ retry_count = "unlimited"
 rnr_chance = "1%"
 rnr_timer = "45us"
 ack_coalescing = 4
+recovery = "selective"
+receive_window = 256
+reorder_window = "5us"
 receive_xon = "60KB"
 pause_quanta = 100
 

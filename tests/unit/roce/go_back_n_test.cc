@@ -1,70 +1,16 @@
-// The packets of two end points, one by one: `>` a request, `<` an answer, `x` either one that the wire
-// loses, `*` asks for an acknowledgement. Each sends at most one a microsecond, answers first; a flight takes
-// two, so an answer to what is sent at 0 is sent at 2, and read at 4.
-#include <set>
-
-#include "tests/unit/roce/rc_pair.hh"
-
-#include "CppUTest/TestHarness.h"
+// Go-back-N, packet by packet (rc_traces.hh).
+#include "tests/unit/roce/rc_traces.hh"
 
 namespace {
 
 using namespace sluice;
 using namespace sluice::roce;
-using Kind = Requester::Kind;
-using Lines = std::vector<std::string>;
 
-constexpr std::uint32_t mtu = 256;
-
-Lines joined(Lines first, const Lines& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
-}
-
-const Lines five_packets{"> send_first 0", "> send_middle 1", "> send_middle 2", "> send_middle 3",
-                         "> send_last 4*"};
+constexpr std::uint32_t mtu = traced_mtu;
 
 }  // namespace
 
-TEST_GROUP(GoBackN) {
-    RequesterSettings requester{.mtu = mtu, .timeout = microseconds(50)};
-    ResponderSettings responder{.mtu = mtu};
-    std::set<unsigned> lost_requests, lost_answers;  // by the order of sending
-    unsigned late_request = ~0U, late_us = 0, double_request = ~0U;
-    unsigned busy = 0;  // SENDs that find no receive buffer
-
-    Fate fate(bool there, unsigned n) const {
-        Fate fate;
-        if ((there ? lost_requests : lost_answers).count(n) != 0) fate.copies = 0;
-        if (there && n == late_request) fate.late_us = late_us;
-        if (there && n == double_request) fate = {.copies = 2, .copy_late_us = late_us};
-        return fate;
-    }
-
-    void traces(const std::vector<std::pair<Kind, std::uint32_t>>& messages, const Lines& wanted,
-                bool fails = false) {
-        RcPair pair(requester, responder);
-        pair.fate = [&](bool there, unsigned n) { return fate(there, n); };
-        pair.rnr = [&]() -> std::optional<std::uint8_t> {
-            if (busy == 0) return std::nullopt;
-            --busy;
-            return std::uint8_t{1};
-        };
-        for (const auto& [kind, bytes] : messages) CHECK_TRUE(pair.post(kind, bytes));
-        pair.run(seconds(1));
-        STRCMP_EQUAL("", pair.complaint().c_str());
-        for (std::size_t n = 0; n < std::min(wanted.size(), pair.trace().size()); ++n)
-            STRCMP_EQUAL(wanted[n].c_str(), pair.trace()[n].c_str());
-        LONGS_EQUAL(wanted.size(), pair.trace().size());
-        LONGS_EQUAL(messages.size(), pair.completions().size());
-        for (const auto& completion : pair.completions()) CHECK_EQUAL(fails, completion.failed);
-        LONGS_EQUAL(0, pair.requester().outstanding_bytes() * (fails ? 0 : 1));
-        CHECK_FALSE(pair.requester().next_timer().has_value());
-    }
-    // Of a SEND of five packets.
-    void traces_send(const Lines& wanted) { traces({{Kind::send, 5 * mtu}}, wanted); }
-    void traces_read(const Lines& wanted) { traces({{Kind::read, 5 * mtu}}, wanted); }
-};
+TEST_GROUP_BASE(GoBackN, sluice::roce::RcTraces){};
 
 TEST(GoBackN, nothingLost) { traces_send(joined(five_packets, {"< ack 4"})); }
 
@@ -104,16 +50,16 @@ TEST(GoBackN, nakLost) {
 
 // Packet 1 comes behind 2: one NAK for the gap; 1 closes it, and 3 opens the next.
 TEST(GoBackN, reordered) {
-    late_request = 1;
-    late_us = 2;
+    late_requests = {{1, 2}};
     traces_send({"> send_first 0", "> send_middle 1", "> send_middle 2", "> send_middle 3", "< nak 1",
                  "> send_last 4*", "< nak 2", "> send_middle 1", "> send_middle 2", "> send_middle 3",
                  "> send_last 4*", "< ack 4"});
+    reorders(requests, 1, 1, 4);  // 1 behind 2; 1, 2, 3 and 4 had come
 }
 
 TEST(GoBackN, duplicateIsAcknowledgedAgain) {
     double_request = 0;
-    late_us = 5;
+    copy_late_us = 5;
     traces({{Kind::write, mtu}}, {"> write_only 0*", "< ack 0", "< ack 0"});
 }
 
@@ -207,7 +153,7 @@ TEST(GoBackN, lastResponseLost) {
 // The request comes again while its responses are being sent: they are begun again.
 TEST(GoBackN, duplicateReadIsAnsweredAgain) {
     double_request = 0;
-    late_us = 5;
+    copy_late_us = 5;
     traces({{Kind::read, 2 * mtu}}, {"> read_request 0", "< read_response_first 0", "< read_response_last 1",
                                      "< read_response_first 0", "< read_response_last 1"});
 }

@@ -34,7 +34,7 @@ struct Tally {
                   gaps = 0;
 };
 
-std::string run_seed(std::uint64_t seed, bool may_fail, Tally& tally) {
+std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally& tally) {
     Dice dice(seed);
     RequesterSettings requester;
     requester.mtu = least_mtu << dice.below(3);
@@ -51,6 +51,10 @@ std::string run_seed(std::uint64_t seed, bool may_fail, Tally& tally) {
     responder.ack_every = 1 + dice.below(30);
     responder.most_reads = requester.most_reads + dice.below(2);
     responder.first_psn = requester.first_psn;
+    if (recovery == Recovery::selective)
+        requester.recovery = {recovery, least_receive_window << dice.below(3),
+                              microseconds(dice.below(3) == 0 ? 0 : dice.below(60))};
+    responder.recovery = requester.recovery;
     RcPair pair(requester, responder, dice.below(4) == 0);
     pair.traces = false;
 
@@ -108,10 +112,10 @@ std::uint64_t seeds() {
 #endif
 }
 
-Tally run_all(std::uint64_t first, bool may_fail) {
+Tally run_all(std::uint64_t first, bool may_fail, Recovery recovery) {
     Tally tally;
     for (std::uint64_t n = 0; n < seeds() / 2; ++n) {
-        const std::string complaint = run_seed(first + n, may_fail, tally);
+        const std::string complaint = run_seed(first + n, may_fail, recovery, tally);
         if (!complaint.empty()) FAIL(("seed " + std::to_string(first + n) + ": " + complaint).c_str());
     }
     return tally;
@@ -122,13 +126,20 @@ Tally run_all(std::uint64_t first, bool may_fail) {
 TEST_GROUP(RandomRc){};
 
 TEST(RandomRc, messagesAreDeliveredOnceOrFail) {
-    const Tally tally = run_all(1'000'000, true);
-    CHECK_TRUE(tally.failed > 0 && tally.completed > tally.failed);
-    CHECK_TRUE(tally.rnr > 0 && tally.refused > 0);
+    for (const Recovery recovery : {Recovery::go_back_n, Recovery::selective}) {
+        const Tally tally = run_all(1'000'000, true, recovery);
+        CHECK_TRUE(tally.failed > 0 && tally.completed > tally.failed);
+        CHECK_TRUE(tally.rnr > 0 && tally.refused > 0);
+    }
 }
 
 TEST(RandomRc, noneFailsWithUnlimitedRetries) {
-    const Tally tally = run_all(2'000'000, false);
-    LONGS_EQUAL(0, tally.failed);
-    CHECK_TRUE(tally.retransmissions > seeds() && tally.rnr > 0 && tally.timeouts > 0 && tally.gaps > 0);
+    std::uint64_t again[2];
+    for (const Recovery recovery : {Recovery::go_back_n, Recovery::selective}) {
+        const Tally tally = run_all(2'000'000, false, recovery);
+        LONGS_EQUAL(0, tally.failed);
+        CHECK_TRUE(tally.retransmissions > seeds() && tally.rnr > 0 && tally.timeouts > 0 && tally.gaps > 0);
+        again[static_cast<unsigned>(recovery)] = tally.retransmissions;
+    }
+    CHECK_TRUE(again[1] * 2 < again[0]);  // of the same wires
 }

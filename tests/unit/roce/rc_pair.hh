@@ -1,11 +1,12 @@
 // A requester and a responder with a wire between them that a test may spoil. Every packet is written as a
-// frame, flies, and is read again; every payload is checked by its offset and content, every message by its
-// order. Each end sends a packet a microsecond; a flight takes two.
+// frame, flies, and is read again; every payload is checked by its place and content, and comes once; every
+// message by its order. Each end sends a packet a microsecond; a flight takes two.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ class RcPair {
     static constexpr std::uint32_t responder_qp = 0x222222;
 
     RcPair(const RequesterSettings& requester, const ResponderSettings& responder, bool is_v6 = false)
-        : requester_(requester),
+        : mtu_(requester.mtu),
+          in_order_(requester.recovery.kind == Recovery::go_back_n),
+          requester_(requester),
           responder_(responder),
           there_(route(is_v6, 1, 2), responder_qp),
           back_(route(is_v6, 2, 1), requester_qp) {}
@@ -47,7 +50,8 @@ class RcPair {
 
     bool post(Requester::Kind kind, std::uint32_t bytes) {
         if (!requester_.post(kind, bytes, posted_.size())) return false;
-        posted_.push_back({kind, bytes});
+        posted_.push_back({kind, bytes, packets_, 0});
+        packets_ += (bytes + mtu_ - 1) / mtu_;
         return true;
     }
 
@@ -57,6 +61,7 @@ class RcPair {
         while (now_ < end) {
             arrive();
             requester_.expire(now_);
+            responder_.expire(now_);
             take_completions();
             each_turn();
             const auto answer = responder_.next();
@@ -68,6 +73,7 @@ class RcPair {
                 continue;
             }
             std::optional<Time> then = requester_.next_timer();
+            if (const auto hole = responder_.next_timer()) take_earlier(then, *hole);
             for (const Flight& flight : flights_) take_earlier(then, flight.at);
             if (!then) return;
             now_ = max(now_, *then);
@@ -81,7 +87,8 @@ class RcPair {
     std::size_t posted() const { return posted_.size(); }
     std::uint64_t refused() const { return refused_; }
 
-    static std::string text(const Outgoing& packet) {
+    // Of a selective NAK: the hole, its end excluded.
+    std::string text(const Outgoing& packet) const {
         std::string out;
         if (packet.opcode == Opcode::acknowledge && packet.aeth.syndrome != syndrome_ack)
             out = packet.aeth.syndrome == syndrome_sequence_error    ? "nak"
@@ -90,6 +97,7 @@ class RcPair {
         else
             out = find_operation(static_cast<std::uint8_t>(packet.opcode))->name;
         out += ' ' + std::to_string(packet.psn);
+        if (!in_order_ && out.starts_with("nak")) out += '-' + std::to_string(packet.aeth.msn);
         if (packet.ack_request) out += '*';
         return out;
     }
@@ -98,6 +106,8 @@ class RcPair {
     struct Posted {
         Requester::Kind kind;
         std::uint32_t bytes;
+        std::uint64_t first;  // of all packets, from 0
+        std::uint32_t came;   // bytes
     };
     struct Flight {
         Time at;
@@ -150,41 +160,51 @@ class RcPair {
             }
             require(in.qp == (flight.there ? responder_qp : requester_qp), "its QP");
             if (flight.there)
-                deliver(in, responder_.receive(in, rnr()));
+                deliver(in, responder_.receive(in, rnr(), now_));
             else
                 answer(in);
         }
     }
 
     void deliver(const Incoming& in, const RcResponder::Delivery& delivery) {
-        if (delivery.kind == RcResponder::Delivery::Kind::none) return;
-        if (received_ == posted_.size()) return complain("a message that was not posted");
-        const Posted& message = posted_[received_];
-        if (delivery.kind == RcResponder::Delivery::Kind::read) {
-            require(message.kind == Requester::Kind::read && message.bytes == delivery.bytes,
-                    "the READ's turn");
-        } else {
-            require(message.kind != Requester::Kind::read, "the READ before it");
-            require(delivery.offset == delivered_bytes_, "payload exactly once and in order");
-            require(!first_wrong(in.payload, there_.stream(), delivery.offset), "right payload");
-            require(in.payload.size() == delivery.bytes, "all of the payload");
-            delivered_bytes_ += delivery.bytes;
-            message_bytes_ += delivery.bytes;
-            if (!delivery.ends_message) return;
-            require(message_bytes_ == message.bytes, "a message of its length");
-            message_bytes_ = 0;
+        using Kind = RcResponder::Delivery::Kind;
+        if (delivery.kind == Kind::payload) place(in, delivery.offset, delivery.bytes, false);
+        for (std::uint32_t n = 0; n < delivery.messages; ++n, ++received_) {
+            if (received_ == posted_.size()) return complain("a message that was not posted");
+            const Posted& message = posted_[received_];
+            const bool is_read = message.kind == Requester::Kind::read;
+            if (n == 0 && delivery.kind == Kind::read)
+                require(is_read && message.bytes == delivery.bytes, "the READ's turn");
+            require(is_read || message.came == message.bytes, "all of a message before its end");
         }
-        ++received_;
+    }
+
+    // Payload that an end takes.
+    void place(const Incoming& in, std::uint64_t offset, std::uint32_t bytes, bool of_read) {
+        const std::uint64_t packet = offset / mtu_;
+        if (offset % mtu_ != 0 || packet >= packets_) return complain("payload of no packet");
+        const auto next =
+            std::upper_bound(posted_.begin(), posted_.end(), packet,
+                             [](std::uint64_t at, const Posted& message) { return at < message.first; });
+        Posted& message = *(next - 1);
+        const auto done = static_cast<std::uint32_t>(packet - message.first) * mtu_;
+        require(of_read == (message.kind == Requester::Kind::read), "payload of its kind");
+        require(placed_.insert(packet).second, "payload exactly once");
+        std::uint64_t& behind = placed_until_[of_read ? 1 : 0];
+        require(!in_order_ || packet >= behind, "payload in order");
+        behind = packet + 1;
+        require(bytes == std::min(message.bytes - done, mtu_) && in.payload.size() == bytes,
+                "all of the payload");
+        const PayloadStream stream = of_read ? back_.stream() : there_.stream();
+        require(!first_wrong(in.payload, stream, offset), "right payload");
+        message.came += bytes;
     }
 
     void answer(const Incoming& in) {
-        if (in.opcode == Opcode::acknowledge) return requester_.receive_aeth(in.psn, in.aeth.syndrome, now_);
+        if (in.opcode == Opcode::acknowledge) return requester_.receive_aeth(in.psn, in.aeth, now_);
         const auto data =
             requester_.receive_response(in.psn, static_cast<std::uint32_t>(in.payload.size()), now_);
-        if (data.bytes == 0) return;
-        require(data.offset == read_bytes_, "a READ's data exactly once and in order");
-        require(!first_wrong(in.payload, back_.stream(), data.offset), "right data of a READ");
-        read_bytes_ += data.bytes;
+        if (data.bytes != 0) place(in, data.offset, data.bytes, true);
     }
 
     void take_completions() {
@@ -193,16 +213,16 @@ class RcPair {
             require(completion->cookie == n && completion->bytes == posted_[n].bytes, "completions in order");
             require(completion->failed || completions_.empty() || !completions_.back().failed,
                     "nothing completes behind a failed message");
-            if (completion->kind == Requester::Kind::read) expected_read_bytes_ += completion->bytes;
             if (!completion->failed) {
                 require(received_ > n, "a completed message has been received");
-                require(completion->kind != Requester::Kind::read || read_bytes_ >= expected_read_bytes_,
-                        "a completed READ has its data");
+                require(posted_[n].came == posted_[n].bytes, "a completed message has its data");
             }
             completions_.push_back(*completion);
         }
     }
 
+    std::uint32_t mtu_;
+    bool in_order_;
     Requester requester_;
     RcResponder responder_;
     PacketWriter there_;
@@ -211,11 +231,10 @@ class RcPair {
     std::vector<Flight> flights_;  // in the order of sending
     std::array<unsigned, 2> sent_{};
     std::vector<Posted> posted_;
-    std::size_t received_ = 0;  // messages that the responder has taken
-    std::uint64_t delivered_bytes_ = 0;
-    std::uint64_t message_bytes_ = 0;
-    std::uint64_t read_bytes_ = 0;
-    std::uint64_t expected_read_bytes_ = 0;
+    std::size_t received_ = 0;   // messages that the responder has taken
+    std::uint64_t packets_ = 0;  // of all that is posted
+    std::set<std::uint64_t> placed_;
+    std::array<std::uint64_t, 2> placed_until_{};  // of requests, of responses
     std::vector<Requester::Completion> completions_;
     std::vector<std::string> trace_;
     std::string complaint_;

@@ -177,7 +177,7 @@ TEST(RcResponder, coalescesAcksAndCountsMessages) {
     answers(responder, Opcode::acknowledge, 3);
     LONGS_EQUAL(0, responder.msn());
     const auto last = responder.receive(packet(Opcode::send_last, 4, 5));
-    CHECK_TRUE(last.ends_message && last.offset == std::uint64_t{4} * mtu && last.bytes == 5);
+    CHECK_TRUE(last.messages == 1 && last.offset == std::uint64_t{4} * mtu && last.bytes == 5);
     responder.receive(send_only(5));
     const auto both = responder.next();
     LONGS_EQUAL(5, both->psn);

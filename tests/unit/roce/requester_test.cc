@@ -94,12 +94,12 @@ TEST(Requester, everyStateWithEveryEvent) {
         Requester requester = made();
         CHECK_TRUE(requester.post(Kind::send, 3 * mtu, 0) && requester.post(Kind::read, 2 * mtu, 1));
         sends(requester, all);
-        if (row.state == State::waiting) requester.receive_aeth(100, rnr_10_us, now);
-        if (row.state == State::failed) requester.receive_aeth(100, syndrome_invalid_request, now);
+        if (row.state == State::waiting) requester.receive_aeth(100, {rnr_10_us}, now);
+        if (row.state == State::failed) requester.receive_aeth(100, {syndrome_invalid_request}, now);
         const std::string event = row.event;
         now = Time{} + microseconds(5);
         const auto aeth = [&](std::uint32_t psn, std::uint8_t syndrome) {
-            requester.receive_aeth(psn, syndrome, now);
+            requester.receive_aeth(psn, {syndrome}, now);
         };
         if (event == "stale ACK") aeth(99, syndrome_ack);
         if (event == "ACK") aeth(101, syndrome_ack);
@@ -139,7 +139,7 @@ TEST(Requester, refusesMoreThanItsRoom) {
     for (std::uint64_t n = 0; n < 4; ++n) CHECK_TRUE(requester.post(Kind::send, 1, n));
     CHECK_FALSE(requester.post(Kind::send, 1, 4));
     sends(requester, {100, 101, 102, 103});
-    requester.receive_aeth(100, syndrome_ack, now);
+    requester.receive_aeth(100, {syndrome_ack}, now);
     CHECK_FALSE(requester.post(Kind::send, 1, 4));  // it is complete, and not taken
     LONGS_EQUAL(0, requester.take_completion()->cookie);
     CHECK_FALSE(requester.take_completion().has_value());
@@ -152,7 +152,7 @@ TEST(Requester, failsAfterItsRetriesAndSaysSoOfEveryMessage) {
     Requester requester = made();
     for (std::uint64_t n = 0; n < 3; ++n) requester.post(Kind::write, 1, n);
     sends(requester, {100, 101, 102});
-    requester.receive_aeth(100, syndrome_ack, now);
+    requester.receive_aeth(100, {syndrome_ack}, now);
     for (unsigned n = 0; n < 7; ++n) {
         now = requester.next_timer().value();
         CHECK_TRUE(now == Time{} + microseconds(50) * (n + 1));
@@ -183,15 +183,15 @@ TEST(Requester, waitsOnlyForWhatItAskedFor) {
     CHECK_TRUE(requester.next(now)->ack_request);
     CHECK_TRUE(requester.next_timer() == now + microseconds(50));
     LONGS_EQUAL(102, requester.next(now)->psn);
-    requester.receive_aeth(101, syndrome_ack, now);
+    requester.receive_aeth(101, {syndrome_ack}, now);
     CHECK_FALSE(requester.next_timer().has_value());
-    requester.receive_aeth(102, syndrome_sequence_error, now);
+    requester.receive_aeth(102, {syndrome_sequence_error}, now);
     CHECK_FALSE(requester.next_timer().has_value());
     sends(requester, {102, 103});
     CHECK_TRUE(requester.next_timer() == now + microseconds(50));
-    requester.receive_aeth(102, syndrome_sequence_error, now);
+    requester.receive_aeth(102, {syndrome_sequence_error}, now);
     LONGS_EQUAL(102, requester.next(now)->psn);
-    requester.receive_aeth(102, syndrome_ack, now);  // what was asked for is forgotten
+    requester.receive_aeth(102, {syndrome_ack}, now);  // what was asked for is forgotten
     CHECK_FALSE(requester.next_timer().has_value());
 }
 
@@ -201,11 +201,11 @@ TEST(Requester, progressMakesRetriesAnew) {
     requester.post(Kind::send, 5 * mtu, 0);
     sent(requester);
     for (std::uint32_t psn = 101; psn < 104; ++psn) {
-        requester.receive_aeth(psn, syndrome_sequence_error, now);
+        requester.receive_aeth(psn, {syndrome_sequence_error}, now);
         sent(requester);
     }
     CHECK_TRUE(requester.state() == State::ready);
-    requester.receive_aeth(103, syndrome_sequence_error, now);
+    requester.receive_aeth(103, {syndrome_sequence_error}, now);
     CHECK_TRUE(requester.state() == State::failed);
 }
 
@@ -234,7 +234,7 @@ TEST(Requester, aLateAckSparesSendingAgain) {
     sends(requester, {100, 101, 102, 103, 104});
     requester.expire(now = requester.next_timer().value());
     LONGS_EQUAL(100, requester.next(now)->psn);
-    requester.receive_aeth(102, syndrome_ack, now);
+    requester.receive_aeth(102, {syndrome_ack}, now);
     sends(requester, {103, 104});
 }
 
@@ -259,7 +259,7 @@ TEST(Requester, windowCountsPayloadAndWholeReads) {
     requester.post(Kind::read, 2 * mtu, 1);
     sends(requester, {100, 101});
     LONGS_EQUAL(mtu + 1, requester.outstanding_bytes());
-    requester.receive_aeth(100, syndrome_ack, now);
+    requester.receive_aeth(100, {syndrome_ack}, now);
     sends(requester, {102});
     LONGS_EQUAL(2 * mtu + 1, requester.outstanding_bytes());
     requester.receive_response(102, mtu, now);

@@ -1,0 +1,102 @@
+#include "lib/roce/receive_window.hh"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace sluice::roce {
+
+ReceiveWindow::ReceiveWindow(const RecoverySettings& settings) : rest_(std::make_unique<Rest>()) {
+    const std::uint32_t window = settings.receive_window;
+    assert(std::has_single_bit(window) && window >= least_receive_window && window <= most_receive_window);
+    rest_->bits.resize(window / 64);
+    rest_->window = window;
+    if (settings.kind == Recovery::selective) rest_->tolerance = settings.reorder_window;
+}
+
+std::uint64_t ReceiveWindow::run_end(std::uint64_t sequence) const {
+    while (holds(sequence)) ++sequence;
+    return sequence;
+}
+
+std::optional<std::uint64_t> ReceiveWindow::next_held(std::uint64_t sequence) const {
+    while (sequence < end_ && !bit(sequence)) ++sequence;
+    return sequence < end_ ? std::optional(sequence) : std::nullopt;
+}
+
+ReceiveWindow::Came ReceiveWindow::add(std::uint64_t sequence, std::uint32_t count, std::uint64_t expected,
+                                       Time now) {
+    if (sequence + count > expected + rest_->window) return Came::beyond;
+    if (holds(sequence)) {
+        ++rest_->counters.repeated;
+        return Came::again;
+    }
+    if (sequence < end_) count_inversion(sequence);
+    put(sequence, count, expected, now);
+    return Came::first;
+}
+
+void ReceiveWindow::mark(std::uint64_t sequence, std::uint64_t expected, Time now) {
+    if (sequence < expected + rest_->window) put(sequence, 1, expected, now);
+}
+
+void ReceiveWindow::put(std::uint64_t sequence, std::uint32_t count, std::uint64_t expected, Time now) {
+    for (std::uint64_t each = sequence; each != sequence + count; ++each) {
+        const std::uint64_t place = each & (rest_->window - 1);
+        rest_->bits[place / 64] |= std::uint64_t{1} << place % 64;
+    }
+    end_ = std::max(end_, sequence + count);
+    if (!rest_->tolerance) return;
+    if (!rest_->mark && end_ > rest_->lost) rest_->mark = {now, end_};
+    expire(expected, now);
+}
+
+void ReceiveWindow::count_inversion(std::uint64_t sequence) {
+    ++rest_->counters.inversions;
+    rest_->counters.most_depth = std::max(rest_->counters.most_depth, end_ - 1 - sequence);
+}
+
+void ReceiveWindow::measure_expected(std::uint64_t expected) {
+    if (holds(expected))
+        ++rest_->counters.repeated;
+    else
+        count_inversion(expected);
+}
+
+void ReceiveWindow::advance(std::uint64_t from, std::uint64_t to, Time now) {
+    for (std::uint64_t each = from; each < std::min(to, end_); ++each) {
+        const std::uint64_t place = each & (rest_->window - 1);
+        rest_->bits[place / 64] &= ~(std::uint64_t{1} << place % 64);
+    }
+    if (rest_->mark && to >= rest_->mark->end) rest_->mark.reset();
+    if (rest_->tolerance && !rest_->mark && end_ > std::max(to, rest_->lost)) rest_->mark = {now, end_};
+    settle(to);
+}
+
+void ReceiveWindow::settle(std::uint64_t expected) {
+    rest_->told = std::max(rest_->told, expected);
+    while (has_hole() && bit(rest_->told)) ++rest_->told;
+}
+
+ReceiveWindow::Hole ReceiveWindow::next_hole() {
+    Hole hole{rest_->told, rest_->told + 1};
+    while (!bit(hole.end)) ++hole.end;
+    settle(hole.end);
+    return hole;
+}
+
+std::optional<Time> ReceiveWindow::next_timer() const {
+    if (!rest_->mark) return std::nullopt;
+    return rest_->mark->at + *rest_->tolerance;
+}
+
+void ReceiveWindow::expire(std::uint64_t expected, Time now) {
+    if (rest_->mark && now >= rest_->mark->at + *rest_->tolerance) {
+        rest_->lost = rest_->mark->end;
+        rest_->mark.reset();
+        if (end_ > rest_->lost) rest_->mark = {now, end_};
+    }
+    settle(expected);
+}
+
+}  // namespace sluice::roce
