@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
-#include "lib/endian.hh"
-#include "lib/headers.hh"
+#include "dataplane/peers/mac_control.hh"
+#include "lib/pfc_frame.hh"
 
 namespace sluice {
 namespace {
-
-bool is_mac_control(Packet* packet) {
-    return packet->pkt_len == pfc_frame_bytes && packet->data_len == pfc_frame_bytes &&
-           load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;
-}
 
 // We forward no MAC control, so a PFC frame is one that we made.
 bool is_our_pfc(Packet* packet) {

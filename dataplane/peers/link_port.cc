@@ -2,19 +2,13 @@
 
 #include <string>
 
-#include "lib/endian.hh"
-#include "lib/headers.hh"
+#include "dataplane/peers/mac_control.hh"
 #include "lib/pfc_frame.hh"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t first_capacity = 64;
-
-bool is_mac_control(Packet* packet) {
-    return packet->pkt_len == pfc_frame_bytes &&
-           load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;
-}
 
 }  // namespace
 

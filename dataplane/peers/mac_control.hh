@@ -1,0 +1,16 @@
+// Whether a frame on a wire is MAC control: pauses, which are exempt from what happens to data.
+#pragma once
+
+#include "dataplane/base/packet.hh"
+#include "lib/endian.hh"
+#include "lib/headers.hh"
+#include "lib/pfc_frame.hh"
+
+namespace sluice {
+
+inline bool is_mac_control(Packet* packet) {
+    return packet->pkt_len == pfc_frame_bytes && packet->data_len == pfc_frame_bytes &&
+           load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;
+}
+
+}  // namespace sluice
