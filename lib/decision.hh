@@ -18,6 +18,7 @@
 #include "lib/drop_reason.hh"
 #include "lib/headers.hh"
 #include "lib/ids.hh"
+#include "lib/load_balance.hh"
 #include "lib/parse.hh"
 #include "lib/port_mask.hh"
 #include "lib/priority_group.hh"
@@ -116,6 +117,7 @@ struct Routed {
     std::uint32_t hash = 0;
     std::uint32_t bucket = 0;  // the hash's own; a member that is down passes its flows on
     std::uint32_t buckets = 1;
+    BalanceChoice balance{.reason = BalanceReason::hashed};
     std::uint32_t next_hop = 0;
     PortId egress_port = 0;
     ClassId queue = 0;

@@ -1,6 +1,7 @@
 #include "control/compile/compile.hh"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "control/config/decision_filter.hh"
@@ -81,6 +82,23 @@ ClassMap class_map(const MapConfig& from, const PortConfig& port) {
     return map;
 }
 
+BalancePolicy balance_policy(const LoadBalanceConfig& config) {
+    const std::array by_transport{config.rc, config.uc, config.rd, config.ud, config.other, config.not_roce};
+    static_assert(by_transport.size() == roce_transports);
+    BalancePolicy policy;
+    policy.settings = config.settings;
+    policy.scale = config.scale;
+    for (ClassId tc = 0; tc < classes; ++tc) {
+        const bool wanted =
+            config.classes.empty() || std::ranges::find(config.classes, tc) != config.classes.end();
+        for (std::size_t n = 0; n < roce_transports; ++n) {
+            policy.mode[tc][n] = wanted ? by_transport[n].value_or(config.mode) : LoadBalance::hash;
+            policy.active |= policy.mode[tc][n] != LoadBalance::hash;
+        }
+    }
+    return policy;
+}
+
 std::array<PuntLimit, punt_class_count> punt_limits(const PuntConfig& config) {
     return {
 #define PUNT(name, rate, burst, sentence) config.name,
@@ -93,6 +111,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
                      const OperatorState& state) {
     Policy policy;
     policy.hash = {config.hash_seed, config.hash_roce_qp};
+    policy.balance = balance_policy(config.load_balance);
     policy.cell = qos.cell;
     policy.seed = config.seed;
     policy.watermarks = state.watermarks;
@@ -203,6 +222,7 @@ SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::s
             config.kernel.routes ? unresolved_ring : 0,
             control_slots,
             config.decisions.recorder,
+            std::bit_ceil(config.load_balance.flowlets),
             2 * config.wires.size()};
 }
 

@@ -29,6 +29,7 @@ struct OperatorState {
 };
 
 // `macs[i]` is the MAC of the i-th port in configuration order. `qos` has no problems.
+BalancePolicy balance_policy(const LoadBalanceConfig& config);
 ClassMap class_map(const MapConfig& from, const PortConfig& port);
 Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
                      const OperatorState& state);

@@ -51,7 +51,8 @@ ParsedCommand parse_queue(const Words& words) {
 
 ParsedCommand parse_route(const Words& words) {
     static const std::string wanted =
-        "wanted: route add|replace PREFIX via ADDRESS [weight N]..., route add|replace PREFIX blackhole, or "
+        "wanted: route add|replace PREFIX via ADDRESS [weight N]... [balance MODE], route add|replace PREFIX "
+        "blackhole, or "
         "route delete PREFIX";
     if (words.size() < 3) return tl::unexpected(wanted);
     RouteCommand command{};
@@ -73,9 +74,10 @@ ParsedCommand parse_route(const Words& words) {
         return tl::unexpected("route " + in_quotes(words[2]) + " has no next hop; " + wanted);
     if (removes) return command;
     // A route without next hops is a blackhole; the word is required.
-    auto via = parse_next_hops(std::span(words).subspan(3));
-    if (!via) return tl::unexpected(via.error() + "; " + wanted);
-    command.route.via = std::move(*via);
+    auto hops = parse_next_hops(std::span(words).subspan(3));
+    if (!hops) return tl::unexpected(hops.error() + "; " + wanted);
+    command.route.via = std::move(hops->via);
+    command.route.load_balance = hops->load_balance;
     std::sort(command.route.via.begin(), command.route.via.end());
     return command;
 }

@@ -26,6 +26,7 @@
 #include "lib/headers.hh"
 #include "lib/ids.hh"
 #include "lib/ip_address.hh"
+#include "lib/load_balance.hh"
 #include "lib/pfc_mode.hh"
 #include "lib/pfc_watchdog.hh"
 #include "lib/punt.hh"
@@ -186,6 +187,7 @@ struct RouteConfig {
     IpPrefix prefix;
     NextHops via;  // empty: blackhole
     SourcePlace place;
+    std::optional<LoadBalance> load_balance{};  // absent: as [load_balance] has it
     bool operator==(const RouteConfig&) const = default;
 };
 
@@ -230,6 +232,17 @@ struct DecisionsConfig {
     std::vector<Verdict> verdicts;
     FlowFilterConfig flow;
     bool operator==(const DecisionsConfig&) const = default;
+};
+
+// Load balancing of groups whose route says nothing else.
+struct LoadBalanceConfig {
+    LoadBalance mode = LoadBalance::hash;
+    std::vector<ClassId> classes;                                // for others: the hash; empty: for all
+    std::optional<LoadBalance> rc, uc, rd, ud, other, not_roce;  // by RoCE transport; absent: `mode`
+    std::uint32_t flowlets = 2048;                               // of each receive queue
+    BalanceSettings settings;
+    LoadScale scale;
+    bool operator==(const LoadBalanceConfig&) const = default;
 };
 
 struct EventConfig {
@@ -298,7 +311,8 @@ struct Config {
     unsigned workers = 1;         // in [1, max_workers]
     std::vector<unsigned> cores;  // CPU of each worker under the real clock; empty: chosen
     std::uint64_t hash_seed = 1;
-    bool hash_roce_qp = false;     // the destination QP takes part in the ECMP hash
+    bool hash_roce_qp = false;  // the destination QP takes part in the ECMP hash
+    LoadBalanceConfig load_balance;
     std::vector<std::string> eal;  // extra EAL arguments
     Duration virtual_turn{};
     unsigned virtual_ring_frames = 4096;   // receive ring of a simulated port

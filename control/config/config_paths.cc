@@ -35,6 +35,7 @@ std::string route_text(const RouteConfig& route) {
     std::string text;
     for (const NextHopConfig& hop : route.via)
         append_item(text, " ", fmt::format("via {} weight {}", print_address(hop.address), hop.weight));
+    if (route.load_balance) append_item(text, " ", fmt::format("balance {}", to_string(*route.load_balance)));
     return text.empty() ? "blackhole" : text;
 }
 

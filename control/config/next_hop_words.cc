@@ -6,13 +6,14 @@
 
 namespace sluice {
 
-tl::expected<NextHops, std::string> parse_next_hops(std::span<const std::string> words) {
-    NextHops hops;
-    if (words.size() == 1 && words[0] == "blackhole") return hops;
+tl::expected<NextHopWords, std::string> parse_next_hops(std::span<const std::string> words) {
+    NextHopWords parsed;
+    NextHops& hops = parsed.via;
+    if (words.size() == 1 && words[0] == "blackhole") return parsed;
     for (std::size_t i = 0; i < words.size(); i += 2) {
         const std::string& word = words[i];
         if (word == "blackhole") return tl::unexpected<std::string>("a blackhole has no next hop");
-        if (word != "via" && word != "weight")
+        if (word != "via" && word != "weight" && word != "balance")
             return tl::unexpected(in_quotes(word) + " is no word of a next hop");
         if (i + 1 == words.size()) return tl::unexpected(word + " wants a value");
         const std::string& value = words[i + 1];
@@ -20,6 +21,14 @@ tl::expected<NextHops, std::string> parse_next_hops(std::span<const std::string>
             const auto address = parse_address(value);
             if (!address) return tl::unexpected("via " + in_quotes(value) + " " + address.error().wrong);
             hops.push_back({*address, min_hop_weight});
+            continue;
+        }
+        if (word == "balance") {
+            const auto mode = parse_load_balance(value);
+            if (!mode)
+                return tl::unexpected(fmt::format("balance {} {}; {}", in_quotes(value), mode.error().wrong,
+                                                  mode.error().remedy));
+            parsed.load_balance = *mode;
             continue;
         }
         const auto weight = parse_integer(value);
@@ -30,7 +39,7 @@ tl::expected<NextHops, std::string> parse_next_hops(std::span<const std::string>
         hops.back().weight = static_cast<std::uint32_t>(*weight);
     }
     if (hops.empty()) return tl::unexpected<std::string>("no next hop; say: via ADDRESS, or blackhole");
-    return hops;
+    return parsed;
 }
 
 }  // namespace sluice

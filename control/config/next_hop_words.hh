@@ -1,5 +1,5 @@
-// The next hops of a route in words: `via ADDRESS [weight N]`, again and again, or `blackhole`. Commands,
-// events and sluicectl take them so.
+// The next hops of a route in words: `via ADDRESS [weight N]`, again and again, and `balance MODE`, or
+// `blackhole`. Commands, events and sluicectl take them so.
 #pragma once
 
 #include <span>
@@ -10,7 +10,11 @@
 
 namespace sluice {
 
-// In the order of the words; empty: a blackhole. An error's text names the wrong word.
-tl::expected<NextHops, std::string> parse_next_hops(std::span<const std::string> words);
+struct NextHopWords {
+    NextHops via;  // in the order of the words; empty: a blackhole
+    std::optional<LoadBalance> load_balance;
+};
+// An error's text names the wrong word.
+tl::expected<NextHopWords, std::string> parse_next_hops(std::span<const std::string> words);
 
 }  // namespace sluice

@@ -152,6 +152,8 @@ Rows<Config> make_config_rows() {
     rows.group("virtual", virtual_clock_rows(), "The virtual clock.");
     rows.group("buffer", buffer_rows(), "The shared buffer.");
     rows.nested("fib", &C::fib, fib_rows(), "The forwarding tables.");
+    rows.nested("load_balance", &C::load_balance, load_balance_rows(),
+                "How packets choose among the next hops of a group.");
     rows.nested("punt", &C::punt, punt_rows(), "The frames that are not for forwarding and go to control.");
     rows.nested("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane.");
     rows.nested("watchdog", &C::watchdog, watchdog_rows(),

@@ -4,6 +4,20 @@
 #include "control/config/schema_sections.hh"
 
 namespace sluice::schema {
+namespace {
+
+Type<LoadBalance> load_balance_mode() {
+    std::vector<std::pair<std::string, LoadBalance>> words;
+    for (std::size_t n = 0; n < load_balance_names.size(); ++n)
+        words.emplace_back(load_balance_names[n], static_cast<LoadBalance>(n));
+    return word(std::move(words));
+}
+
+Type<std::optional<LoadBalance>> mode_or(std::string absent) {
+    return optional_or(load_balance_mode(), std::move(absent));
+}
+
+}  // namespace
 
 Rows<FibConfig> fib_rows() {
     using F = FibConfig;
@@ -76,6 +90,44 @@ Rows<RouteConfig> route_rows() {
         "via", &R::via, next_hops(),
         fmt::format("Neighbors that share the traffic, by weight ({} to {}); \"blackhole\" drops it.",
                     min_hop_weight, max_hop_weight));
+    rows.key("load_balance", &R::load_balance, mode_or("default"),
+             "How its packets choose among them; \"default\": as [load_balance] has it.");
+    return rows;
+}
+
+Rows<LoadBalanceConfig> load_balance_rows() {
+    using L = LoadBalanceConfig;
+    using S = BalanceSettings;
+    constexpr unsigned most_margin = LinkQuality::stopped;
+    Rows<LoadBalanceConfig> rows;
+    rows.key(
+        "mode", &L::mode, load_balance_mode(),
+        "How packets choose among the next hops of a group. hash: by their flow alone. flowlet: a flow may "
+        "change its path after a gap. adaptive: and also without one, where another path is better. "
+        "packet: each packet for itself.");
+    rows.key("classes", &L::classes, list_of(class_id(), classes),
+             "Traffic classes for which that holds, others go by hash; empty: all.");
+    rows.key("rc", &L::rc, mode_or("mode"), "Of RoCEv2 packets of RC queue pairs; \"mode\": as mode has it.");
+    rows.key("uc", &L::uc, mode_or("mode"), "Likewise of UC.");
+    rows.key("rd", &L::rd, mode_or("mode"), "Likewise of RD.");
+    rows.key("ud", &L::ud, mode_or("mode"), "Likewise of UD.");
+    rows.key("other", &L::other, mode_or("mode"), "Likewise of other RoCEv2 packets, CNPs among them.");
+    rows.key("not_roce", &L::not_roce, mode_or("mode"), "Likewise of packets that are not RoCEv2.");
+    rows.key("flowlets", &L::flowlets, integer<std::uint32_t>(64, 65536),
+             "Entries of each receive queue's flowlet table, rounded up to a power of two; flows whose "
+             "hashes fall together share one.")
+        .at_start();
+    rows.key("flowlet_gap", &L::settings, &S::gap, time(nanoseconds(100), seconds(1), "100us"),
+             "Time without a packet after which a flowlet has ended.");
+    rows.key("move_interval", &L::settings, &S::move_interval, time({}, seconds(10), "1ms"),
+             "Adaptive: a flow is moved at most once in this time.");
+    rows.key("move_margin", &L::settings, &S::margin, integer<std::uint8_t>(1, most_margin),
+             "Adaptive: by how many bands the other path must be better.");
+    rows.key("load_interval", &L::scale, &LoadScale::interval,
+             time(nanoseconds(100), milliseconds(10), "20us"),
+             "An eighth of a port's load is forgotten in each; the load has eight bands.");
+    rows.key("queue_unit", &L::scale, &LoadScale::queue_unit, time(nanoseconds(10), milliseconds(10), "1us"),
+             "A queue that takes less time to send is in band 0; each further band is twice as long.");
     return rows;
 }
 

@@ -28,6 +28,7 @@ Rows<PuntConfig> punt_rows();
 Rows<KernelConfig> kernel_rows();
 Rows<NeighborConfig> neighbor_rows();
 Rows<RouteConfig> route_rows();
+Rows<LoadBalanceConfig> load_balance_rows();
 // mirrors
 Rows<MirrorConfig> mirror_rows();
 // wires

@@ -172,6 +172,12 @@ ParsedValue<MacAddress> parse_mac(std::string_view text) {
     return mac;
 }
 
+ParsedValue<LoadBalance> parse_load_balance(std::string_view text) {
+    for (std::size_t n = 0; n < load_balance_names.size(); ++n)
+        if (load_balance_names[n] == text) return static_cast<LoadBalance>(n);
+    return refuse("is no mode of load balancing", "write hash, flowlet, adaptive or packet");
+}
+
 ParsedValue<IpAddress> parse_address(std::string_view text) {
     IpAddress address;
     const std::string zero_ended(text);

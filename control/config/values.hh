@@ -30,9 +30,10 @@ ParsedValue<std::uint32_t> parse_length(std::string_view text);   // whole meter
 ParsedValue<Chance> parse_chance(std::string_view text);          // "0.1%", "50ppm", "1ppb"
 ParsedValue<std::uint64_t> parse_integer(std::string_view text);  // decimal digits only
 ParsedValue<MacAddress> parse_mac(std::string_view text);         // "02:00:00:00:00:01"
-ParsedValue<IpAddress> parse_address(std::string_view text);      // "10.0.0.1", "2001:db8::1"
-ParsedValue<IpPrefix> parse_prefix(std::string_view text);        // "10.0.0.1/24", host bits kept
-ParsedValue<IpPrefix> parse_network(std::string_view text);       // "10.0.0.0/24", host bits refused
+ParsedValue<LoadBalance> parse_load_balance(std::string_view text);  // "flowlet"
+ParsedValue<IpAddress> parse_address(std::string_view text);         // "10.0.0.1", "2001:db8::1"
+ParsedValue<IpPrefix> parse_prefix(std::string_view text);           // "10.0.0.1/24", host bits kept
+ParsedValue<IpPrefix> parse_network(std::string_view text);          // "10.0.0.0/24", host bits refused
 
 std::string print_size(std::uint64_t bytes);
 std::string print_rate(Rate rate);

@@ -69,6 +69,15 @@ void add_route(Line& line, const Routed& routed, const PortNames& ports) {
     if (routed.chosen)
         line.add(R"(,"hash":{},"bucket":{},"buckets":{},"next_hop":{},"egress":"{}","queue":{})", routed.hash,
                  routed.bucket, routed.buckets, routed.next_hop, ports[routed.egress_port], routed.queue);
+    if (routed.chosen && routed.balance.reason != BalanceReason::hashed) {
+        const BalanceChoice& choice = routed.balance;
+        line.add(R"(,"balance":{{"because":"{}","shared":{})", to_string(choice.reason), choice.shared);
+        if (choice.equals != 0)
+            line.add(R"(,"band":{},"equals":{},"drawn":{})", choice.band, choice.equals, choice.drawn);
+        else
+            line.add(R"(,"flowlet_age_ps":{})", choice.age.ps);
+        line.add("}}");
+    }
     line.add("}}");
 }
 

@@ -2,6 +2,7 @@
 
 #include "control/compile/compile.hh"
 #include "control/kernel/kernel_control.hh"
+#include "control/report/group_report.hh"
 #include "control/report/report_hosts.hh"
 #include "control/report/report_observation.hh"
 #include "control/report/report_port.hh"
@@ -81,21 +82,6 @@ Json captures_json(const CaptureTimeline& timeline) {
             {"shortened_gaps", timeline.shortened_gaps()},
             {"removed_ns", timeline.removed_ns()},
             {"gaps", std::move(gaps)}};
-}
-
-Json ecmp_json(RunningSwitch& running) {
-    Json json = Json::object();
-    for (const EcmpGroup& group : running.routes().ecmp()) {
-        Json members = Json::array();
-        for (const auto& member : group.members)
-            members.push_back({{"via", member.address},
-                               {"port", running.port_names()[member.port]},
-                               {"weight", member.weight},
-                               {"packets", running.device().next_hop_packets(member.next_hop)},
-                               {"bytes", running.device().next_hop_bytes(member.next_hop)}});
-        json[group.name] = {{"members", std::move(members)}};
-    }
-    return json;
 }
 
 }  // namespace

@@ -19,6 +19,27 @@ unsigned log2_buckets(std::size_t members) {
     return std::bit_width(std::max<std::size_t>(default_buckets, std::bit_ceil(members * 8))) - 1;
 }
 
+unsigned log2_members(std::size_t members) {
+    return std::bit_width(std::bit_ceil(std::max<std::size_t>(members, 1))) - 1;
+}
+
+bool is_balanced(const GroupKey& key) {
+    return key.load_balance.value_or(LoadBalance::hash) != LoadBalance::hash;
+}
+
+// Each next hop of the buckets once, in their order, with its share.
+std::vector<BalanceMember> members_of(const std::vector<std::uint32_t>& buckets) {
+    std::map<std::uint32_t, BalanceMember> by_hop;
+    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+        const auto [at, is_new] = by_hop.try_emplace(buckets[bucket], BalanceMember{buckets[bucket], 0, 0});
+        ++at->second.share;
+        if (is_new) at->second.bucket = static_cast<std::uint16_t>(bucket);
+    }
+    std::vector<BalanceMember> members;
+    for (const auto& [hop, member] : by_hop) members.push_back(member);
+    return members;
+}
+
 }  // namespace
 
 std::uint32_t NumberRanges::take(unsigned log2_count) {
@@ -135,17 +156,19 @@ bool NextHopGroups::take_neighbor(const IpAddress& address, const NextHop* now) 
 }
 
 void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before) {
-    const auto number = by_via_.at(entry.via);
+    const auto number = by_key_.at(entry.key);
     const bool had_buckets = !entry.buckets.empty();
-    undo_.emplace_back([&entry, group = entry.group, buckets = entry.buckets, members = entry.members] {
+    undo_.emplace_back([&entry, group = entry.group, buckets = entry.buckets, members = entry.members,
+                        balance_members = entry.balance_members] {
         entry.group = group;
         entry.buckets = buckets;
         entry.members = members;
+        entry.balance_members = balance_members;
     });
     changed_.insert(number);
     std::vector<WeightedMember> members;
     entry.members.clear();
-    for (const NextHopConfig& hop : entry.via)
+    for (const NextHopConfig& hop : entry.key.via)
         if (const auto found = neighbors_.find(hop.address); found != neighbors_.end()) {
             const auto& [next_hop, port] = found->second;
             members.push_back({next_hop, hop.weight});
@@ -159,30 +182,42 @@ void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before)
     if (members.size() == 1) buckets[0] = members[0].member;
     if (members.size() > 1) buckets = assign_buckets(members, 1U << entry.group.log2_buckets, before);
     entry.buckets = std::move(buckets);
-    if (had_buckets && old.log2_buckets == entry.group.log2_buckets) return;
-    entry.group.first_bucket = bucket_numbers_.take(entry.group.log2_buckets);
-    undo_.emplace_back(
-        [this, taken = entry.group] { bucket_numbers_.give_back(taken.first_bucket, taken.log2_buckets); });
-    if (had_buckets)
+    entry.balance_members = members.size() > 1 ? members_of(entry.buckets) : std::vector<BalanceMember>{};
+    entry.group.members = static_cast<std::uint16_t>(entry.balance_members.size());
+    if (entry.key.load_balance) entry.group.balance = static_cast<std::uint8_t>(*entry.key.load_balance);
+    renew(bucket_numbers_, had_buckets ? std::optional(old.log2_buckets) : std::nullopt,
+          entry.group.log2_buckets, entry.group.first_bucket);
+    renew(member_numbers_, had_buckets ? std::optional(log2_members(old.members)) : std::nullopt,
+          log2_members(entry.group.members), entry.group.first_member);
+}
+
+// A run of another length, where there was none or one of another; what there was is free at the commit.
+void NextHopGroups::renew(NumberRanges& numbers, std::optional<unsigned> log2_before, unsigned log2_count,
+                          std::uint32_t& first) {
+    if (log2_before == log2_count) return;
+    if (log2_before)
         at_commit_.emplace_back(
-            [this, old] { bucket_numbers_.give_back(old.first_bucket, old.log2_buckets); });
+            [&numbers, old = first, log2 = *log2_before] { numbers.give_back(old, log2); });
+    first = numbers.take(log2_count);
+    undo_.emplace_back([&numbers, taken = first, log2_count] { numbers.give_back(taken, log2_count); });
 }
 
 std::size_t NextHopGroups::buckets() const {
     std::size_t count = 0;
-    for (const auto& [via, number] : by_via_) count += entries_[number]->buckets.size();
+    for (const auto& [key, number] : by_key_) count += entries_[number]->buckets.size();
     return count;
 }
 
-std::optional<std::uint32_t> NextHopGroups::next_hop_group_of(const NextHops& via, std::uint32_t before) {
-    if (const auto known = by_via_.find(via); known != by_via_.end()) return known->second;
-    if (by_via_.size() == max_next_hop_groups) return std::nullopt;
+std::optional<std::uint32_t> NextHopGroups::next_hop_group_of(const GroupKey& key, std::uint32_t before) {
+    if (const auto known = by_key_.find(key); known != by_key_.end()) return known->second;
+    if (by_key_.size() == max_next_hop_groups) return std::nullopt;
     const std::uint32_t number = group_numbers_.take(0);
     if (entries_.size() <= number) entries_.resize(number + 1);
     entries_[number] = std::make_unique<Entry>();
-    entries_[number]->via = via;
-    by_via_.emplace(via, number);
-    for (const NextHopConfig& hop : via) by_address_.emplace(hop.address, number);
+    entries_[number]->key = key;
+    by_key_.emplace(key, number);
+    if (is_balanced(key)) ++balanced_;
+    for (const NextHopConfig& hop : key.via) by_address_.emplace(hop.address, number);
     perhaps_unused_.insert(number);
     fill(entry(number), entry(before).buckets);
     return number;
@@ -208,6 +243,7 @@ void NextHopGroups::disuse(std::uint32_t group, const IpPrefix& prefix, RouteOri
 void NextHopGroups::write(GroupTables& tables) const {
     tables.next_hop_groups.resize(group_numbers_.end());
     tables.buckets.resize(bucket_numbers_.end());
+    tables.members.resize(member_numbers_.end());
     tables.next_hops.resize(next_hops_.size());
     for (const std::uint32_t number : changed_) {
         if (number >= entries_.size() || !entries_[number]) continue;
@@ -215,6 +251,8 @@ void NextHopGroups::write(GroupTables& tables) const {
         tables.next_hop_groups[number] = entry.group;
         std::copy(entry.buckets.begin(), entry.buckets.end(),
                   tables.buckets.begin() + entry.group.first_bucket);
+        std::copy(entry.balance_members.begin(), entry.balance_members.end(),
+                  tables.members.begin() + entry.group.first_member);
     }
     for (const std::uint32_t number : changed_hops_)
         if (number < next_hops_.size()) tables.next_hops[number] = next_hops_[number];
@@ -224,11 +262,14 @@ void NextHopGroups::release_unused() {
     for (const std::uint32_t number : perhaps_unused_) {
         const Entry& unused = entry(number);
         if (unused.is_used()) continue;
-        for (const NextHopConfig& hop : unused.via) by_address_.erase({hop.address, number});
-        if (!unused.buckets.empty())  // else it was made by a change that is taken back
+        for (const NextHopConfig& hop : unused.key.via) by_address_.erase({hop.address, number});
+        if (!unused.buckets.empty()) {  // else it was made by a change that is taken back
             bucket_numbers_.give_back(unused.group.first_bucket, unused.group.log2_buckets);
+            member_numbers_.give_back(unused.group.first_member, log2_members(unused.group.members));
+        }
         group_numbers_.give_back(number, 0);
-        by_via_.erase(unused.via);
+        by_key_.erase(unused.key);
+        if (is_balanced(unused.key)) --balanced_;
         entries_[number].reset();
     }
     perhaps_unused_.clear();
@@ -263,7 +304,9 @@ std::vector<EcmpGroup> NextHopGroups::ecmp() const {
         if (entry && entry->group.counted && entry->name() != nullptr)
             by_name.emplace(*entry->name(), entry.get());
     std::vector<EcmpGroup> groups;
-    for (const auto& [prefix, entry] : by_name) groups.push_back({print_prefix(prefix), entry->members});
+    for (const auto& [prefix, entry] : by_name)
+        groups.push_back(
+            {print_prefix(prefix), by_key_.at(entry->key), entry->key.load_balance, entry->members});
     return groups;
 }
 

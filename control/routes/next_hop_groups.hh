@@ -30,12 +30,22 @@ namespace sluice {
 struct GroupTables {
     std::vector<NextHopGroup> next_hop_groups;
     std::vector<std::uint32_t> buckets;
+    std::vector<BalanceMember> members;
     std::vector<NextHop> next_hops;
+};
+
+// What routes share a group by.
+struct GroupKey {
+    NextHops via;  // not empty
+    std::optional<LoadBalance> load_balance;
+    auto operator<=>(const GroupKey&) const = default;
 };
 
 // A route that has several members, for the report.
 struct EcmpGroup {
     std::string name;  // the first prefix that uses it
+    std::uint32_t number;
+    std::optional<LoadBalance> load_balance;  // absent: as the policy has it
     struct Member {
         std::string address;
         PortId port;
@@ -59,13 +69,11 @@ class NumberRanges {
 
 class NextHopGroups {
   public:
-    static constexpr std::uint32_t max_next_hop_groups = 1U << 17;
-
     NextHopGroups();
 
-    // The group of a list, which is not empty; one that is new gets buckets close to those of `before`.
-    // Nothing when there are max_next_hop_groups already.
-    std::optional<std::uint32_t> next_hop_group_of(const NextHops& via, std::uint32_t before);
+    // One that is new gets buckets close to those of `before`. Nothing when there are max_next_hop_groups
+    // already.
+    std::optional<std::uint32_t> next_hop_group_of(const GroupKey& key, std::uint32_t before);
     // A neighbor of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
     // False when there are max_next_hops already.
     bool set_neighbor(const IpAddress& address, RouteOrigin origin, const std::optional<NextHop>& now);
@@ -73,7 +81,9 @@ class NextHopGroups {
     // first_next_hop_group are fixed and not counted.
     void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
     void disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
-    const NextHops& via(std::uint32_t group) const { return entries_[group]->via; }
+    const GroupKey& key(std::uint32_t group) const { return entries_[group]->key; }
+    // Whether a group that a route names is balanced by more than its hash, whatever the policy says.
+    bool any_balanced() const { return balanced_ != 0; }
     // Each neighbor of that origin, in order: what(address, next hop, whether it is the one that counts).
     template <class What>
     void for_each_neighbor(RouteOrigin origin, What what) const {
@@ -92,14 +102,15 @@ class NextHopGroups {
     // A route of the configuration that goes by this address.
     std::optional<IpPrefix> route_by(const IpAddress& address) const;
     std::vector<EcmpGroup> ecmp() const;
-    std::size_t size() const { return by_via_.size(); }
+    std::size_t size() const { return by_key_.size(); }
     std::size_t buckets() const;
 
   private:
     struct Entry {
-        NextHops via;
+        GroupKey key;
         NextHopGroup group;
-        std::vector<std::uint32_t> buckets;  // next hops
+        std::vector<std::uint32_t> buckets;          // next hops
+        std::vector<BalanceMember> balance_members;  // empty: one, or none
         std::vector<EcmpGroup::Member> members;
         std::array<std::set<IpPrefix>, route_origins> routes;
         std::array<bool, route_origins> is_neighbors_own{};
@@ -118,18 +129,21 @@ class NextHopGroups {
     static const NextHop* first(const Known& known);
     bool take_neighbor(const IpAddress& address, const NextHop* now);
     void fill(Entry& entry, const std::vector<std::uint32_t>& before);
+    void renew(NumberRanges& numbers, std::optional<unsigned> log2_before, unsigned log2_count,
+               std::uint32_t& first);
     std::optional<std::uint32_t> number_of(const Place& place);
     void release_unused();
 
     std::vector<std::unique_ptr<Entry>> entries_;  // by group
-    std::map<NextHops, std::uint32_t> by_via_;
+    std::map<GroupKey, std::uint32_t> by_key_;
+    std::size_t balanced_ = 0;  // of them: those that name a mode beyond the hash
     std::set<std::pair<IpAddress, std::uint32_t>> by_address_;  // groups that name it
     std::map<IpAddress, Known> known_;                          // neighbors of every origin
     std::map<IpAddress, Neighbor> neighbors_;                   // those that count
     // A place keeps its number while numbers last, so that its counters go on when the neighbor comes back.
     std::map<Place, std::uint32_t> hop_numbers_;
     std::vector<NextHop> next_hops_;  // by number
-    NumberRanges group_numbers_, bucket_numbers_;
+    NumberRanges group_numbers_, bucket_numbers_, member_numbers_;
 
     // Since the last commit.
     std::set<std::uint32_t> changed_, changed_hops_;

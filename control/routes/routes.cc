@@ -188,10 +188,10 @@ std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, RouteOrig
         return fmt::format("neighbor {}: there are {} next hops already, which is the most",
                            print_address(change.address), max_next_hops);
     const auto group =
-        there ? next_hop_groups_.next_hop_group_of({{change.address, 1}}, group_no_route) : none;
+        there ? next_hop_groups_.next_hop_group_of({{{change.address, 1}}, {}}, group_no_route) : none;
     if (!group)
         return fmt::format("neighbor {}: there are {} groups of next hops already, which is the most",
-                           print_address(change.address), NextHopGroups::max_next_hop_groups);
+                           print_address(change.address), max_next_hop_groups);
     put(prefix, {origin, Kind::neighbor}, *group);
     return {};
 }
@@ -205,11 +205,11 @@ std::string Routes::set_route(const RouteChanges::Route& change, RouteOrigin ori
             const auto there = prefixes_.find(change.prefix);
             const std::uint32_t before =
                 there != prefixes_.end() ? there->second.groups[index(source)] : none;
-            const auto found =
-                next_hop_groups_.next_hop_group_of(change.now->via, before != none ? before : group_no_route);
+            const auto found = next_hop_groups_.next_hop_group_of({change.now->via, change.now->load_balance},
+                                                                  before != none ? before : group_no_route);
             if (!found)
                 return fmt::format("route {}: there are {} groups of next hops already, which is the most",
-                                   print_prefix(change.prefix), NextHopGroups::max_next_hop_groups);
+                                   print_prefix(change.prefix), max_next_hop_groups);
             group = *found;
         }
     }
@@ -305,6 +305,8 @@ void Routes::name_in(Policy& policy) const {
     policy.fib = side.fib.get();
     policy.next_hop_groups = side.tables.next_hop_groups;
     policy.buckets = side.tables.buckets;
+    policy.members = side.tables.members;
+    policy.balance.active |= next_hop_groups_.any_balanced();
     policy.next_hops = side.tables.next_hops;
 }
 
@@ -355,7 +357,7 @@ std::vector<Routes::Listed> Routes::list() const {
             Listed& listed =
                 all.emplace_back(Listed{prefix, origin, DropReason::none, nullptr, entry.first() == source});
             if (group >= first_next_hop_group)
-                listed.via = &next_hop_groups_.via(group);
+                listed.key = &next_hop_groups_.key(group);
             else
                 listed.drop = group == group_blackhole ? DropReason::blackhole : DropReason::no_route;
         }

@@ -69,7 +69,7 @@ class Routes {
         IpPrefix prefix;
         RouteOrigin origin;
         DropReason drop;      // of a route without next hops
-        const NextHops* via;  // null: none
+        const GroupKey* key;  // null: no next hops
         bool used;            // else a preferred one is
     };
     std::vector<Listed> list() const;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "control/config/values.hh"
+#include "control/report/group_report.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
 #include "control/switch/route_lookup.hh"
@@ -62,8 +63,10 @@ RouteConfig route_of(const Json& json, const std::string& path, bool with_via) {
     if (!with_via && json.is_string()) return {value_of(json, path, parse_network), {}, {}};
     RouteConfig route{value_of(member(json, "prefix", path), path + ".prefix", parse_network), {}, {}};
     if (!with_via) return route;
-    only(json, path, {"prefix", "via"});
+    only(json, path, {"prefix", "via", "load_balance"});
     const Json& via = member(json, "via", path);
+    if (json.contains("load_balance"))
+        route.load_balance = value_of(json["load_balance"], path + ".load_balance", parse_load_balance);
     if (via == "blackhole") return route;
     if (!via.is_array() || via.empty() || via.size() > max_route_hops)
         refuse(path + ".via",
@@ -180,15 +183,17 @@ Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
     Json list = Json::array();
     for (const Routes::Listed& route : api.running().routes().list()) {
         Json via = route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
-        if (route.via != nullptr) {
+        if (route.key != nullptr) {
             via = Json::array();
-            for (const NextHopConfig& hop : *route.via)
+            for (const NextHopConfig& hop : route.key->via)
                 via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
         }
         list.push_back({{"prefix", print_prefix(route.prefix)},
                         {"via", std::move(via)},
                         {"source", source_text({route.origin, Routes::Kind::route})},
                         {"used", route.used}});
+        if (route.key != nullptr && route.key->load_balance)
+            list.back()["load_balance"] = to_string(*route.key->load_balance);
     }
     return list;
 }
@@ -216,6 +221,11 @@ Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
                             {"used", used}});
         });
     return list;
+}
+
+Json list_groups(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    return groups_json(api.running());
 }
 
 Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -261,6 +271,15 @@ FlowQuestion flow_question(RpcParameters& parameters) {
 
 std::span<const RpcMethod> route_methods() {
     static constexpr std::array methods{
+        RpcMethod{
+            "group.list", "",
+            "[{group: PREFIX, number: NUMBER, mode: TEXT, flowlets: NUMBER, moves: NUMBER, collisions: "
+            "NUMBER, members: [{via: ADDRESS, port: NAME, weight: NUMBER, packets: NUMBER, bytes: NUMBER, "
+            "up?: BOOL, load_ppm?: NUMBER, queued_bytes?: NUMBER, bands?: [NUMBER], stopped_queues?: "
+            "[NUMBER]}]}]",
+            "Groups of several next hops by their first prefix; with load balancing the members' quality: "
+            "bands by queue, 0 idle to 15 stopped.",
+            reads, false, list_groups},
         RpcMethod{"neighbor.add", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
                   "Adds neighbors, all or none.", changes, true, neighbors<Verb::add>},
         RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "{changed: NUMBER, generation: NUMBER}",
@@ -271,13 +290,16 @@ std::span<const RpcMethod> route_methods() {
         RpcMethod{"neighbor.replace", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
                   "Adds or replaces neighbors, all or none.", changes, true, neighbors<Verb::replace>},
         RpcMethod{"route.add", "routes: [ROUTE]", "{changed: NUMBER, generation: NUMBER}",
-                  "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\".", changes,
-                  true, routes<Verb::add>},
+                  "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\"; "
+                  "load_balance?: as "
+                  "[load_balance].mode.",
+                  changes, true, routes<Verb::add>},
         RpcMethod{"route.delete", "routes: [PREFIX]", "{changed: NUMBER, generation: NUMBER}",
                   "Deletes routes, all or none.", changes, true, routes<Verb::remove>},
         RpcMethod{
             "route.list", "",
-            "[{prefix: PREFIX, via: TEXT|[{address: ADDRESS, weight: NUMBER}], source: TEXT, used: BOOL}]",
+            "[{prefix: PREFIX, via: TEXT|[{address: ADDRESS, weight: NUMBER}], source: TEXT, used: BOOL, "
+            "load_balance?: TEXT}]",
             "All routes, of the configuration (static) and of the kernel; used: none comes before it.", reads,
             false, list_routes},
         RpcMethod{"route.lookup",

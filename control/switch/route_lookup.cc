@@ -31,6 +31,18 @@ std::uint32_t hash_of(const FlowQuestion& question, const HashKey& key) {
     return flow_hash(parsed, header.data(), key);
 }
 
+// How a packet of that flow is balanced, RC where a queue pair is asked for, as that of the default class.
+LoadBalance mode_of(const FlowQuestion& question, const NextHopGroup& group, RunningSwitch& running) {
+    const BalancePolicy& policy = running.device().policy().balance;
+    if (!policy.active) return LoadBalance::hash;
+    if (group.balance != NextHopGroup::by_policy) return static_cast<LoadBalance>(group.balance);
+    const auto transport = question.queue_pair ? RoceTransport::rc : RoceTransport::none;
+    LoadBalance mode = LoadBalance::hash;  // of any class
+    for (const auto& of_class : policy.mode)
+        mode = std::max(mode, of_class[static_cast<std::size_t>(transport)]);
+    return mode;
+}
+
 }  // namespace
 
 FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
@@ -63,6 +75,10 @@ FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
                      ? fmt::format("{}: one next hop, port {}", route, answer.taken)
                      : fmt::format("{}: hash {} is bucket {} of {}, port {}", route, answer.hash,
                                    answer.bucket, answer.buckets, answer.first);
+    const LoadBalance mode = group.log2_buckets == 0 ? LoadBalance::hash : mode_of(question, group, running);
+    if (mode != LoadBalance::hash)
+        answer.why += fmt::format("; balanced by {}: each {} may take another member (group show)",
+                                  to_string(mode), mode == LoadBalance::packet ? "packet" : "flowlet");
     if (answer.taken != answer.first)
         answer.why += fmt::format(", which is down: the flow walks on to port {}", answer.taken);
     return answer;

@@ -54,21 +54,24 @@ void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed)
     if (post(worker, key_of(info), info.arrival, arrived)) info.observed |= observed_record;
 }
 
-void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, std::uint32_t group,
-                  std::uint32_t next_hop, DropReason reason) {
+void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, const RouteTaken& taken,
+                  DropReason reason) {
     PacketMeta& info = meta(packet);
     const Policy& policy = *worker.policy;
     Routed routed;
-    routed.next_hop_group = group;
+    routed.next_hop_group = taken.group;
     routed.chosen = reason == DropReason::none || reason == DropReason::mtu_exceeded;
     if (routed.chosen) {
-        const NextHopGroup& members = policy.next_hop_groups[group];
+        const NextHopGroup& members = policy.next_hop_groups[taken.group];
         routed.buckets = 1U << members.log2_buckets;
         if (members.log2_buckets != 0) {
             routed.hash = flow_hash(parsed, frame_bytes(packet) + parsed.l3_offset, policy.hash);
-            routed.bucket = bucket_of(members.log2_buckets, routed.hash);
+            routed.balance = taken.choice;
+            routed.bucket = routed.balance.reason == BalanceReason::hashed
+                                ? bucket_of(members.log2_buckets, routed.hash)
+                                : routed.balance.bucket;
         }
-        routed.next_hop = next_hop;
+        routed.next_hop = taken.next_hop;
         routed.egress_port = info.egress_port;
         routed.queue = policy.ports[info.egress_port].map.tc_to_queue[info.treatment.traffic_class];
     }

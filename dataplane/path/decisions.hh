@@ -18,8 +18,13 @@ inline bool is_recording(const WorkerContext& worker) {
 void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed);
 // After routing, which found `reason` and, unless it is dropped for want of one, `next_hop`; forgets a packet
 // for an egress port that the filter leaves out.
-void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, std::uint32_t group,
-                  std::uint32_t next_hop, DropReason reason);
+struct RouteTaken {
+    std::uint32_t group;
+    std::uint32_t next_hop;
+    BalanceChoice choice;  // beyond the hash
+};
+void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, const RouteTaken& taken,
+                  DropReason reason);
 
 // Around ingress admission: made before it, posted after it.
 class AdmissionRecord {

@@ -120,7 +120,7 @@ bool come_full(ReceiveState& state, unsigned received) {
     meta(packet).priority_group =
         lossy_group(worker.policy->ports[port.id], meta(packet).treatment.traffic_class);
     lookup_stage(*worker.policy->fib, batch);
-    route_stage(worker, batch);
+    route_stage(worker, port.receive, batch);
     admit_stage(worker, port, batch);
     hand_off_stage(worker, batch);
 }
@@ -144,7 +144,7 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     if (batch.count == 0) return received;
     lookup_stage(*worker.policy->fib, batch);
     meter.lap(Stage::lookup, batch.count);
-    route_stage(worker, batch);
+    route_stage(worker, port.receive, batch);
     meter.lap(Stage::route, batch.count);
     admit_batch(worker, port, batch, now, meter);
     return received;

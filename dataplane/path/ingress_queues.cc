@@ -108,7 +108,7 @@ unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now,
     meter.lap(Stage::parse, received);
     lookup_stage(*worker.policy->fib, batch);
     meter.lap(Stage::lookup, batch.count);
-    route_stage(worker, batch);
+    route_stage(worker, queue.state, batch);
     meter.lap(Stage::route, batch.count);
     hand_off_stage(batch);
     meter.lap(Stage::hand_off, batch.count);

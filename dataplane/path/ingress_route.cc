@@ -5,6 +5,7 @@
 
 #include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_stages.hh"
+#include "dataplane/path/load_balance.hh"
 #include "lib/checksum.hh"
 #include "lib/ecmp.hh"
 #include "lib/flow_hash.hh"
@@ -47,22 +48,80 @@ struct RouteTables {
     return reason;
 }
 
-// Group and hash to next hop; `none` when the packet may leave.
+// What more than hashes chooses by: the state of the queue that the packet came by; and where to say why,
+// null: nobody asks.
+struct Balancing {
+    ReceiveState& state;
+    BalanceChoice* record;
+};
+
+// The member by the hash alone, and its port; false when none is up.
+[[gnu::always_inline]] inline bool take_hashed(const RouteTables& tables, const NextHopGroup& group,
+                                               std::uint32_t hash, std::uint32_t& hop, PortId& port) {
+    hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
+    port = tables.next_hops[hop].port;
+    if (tables.is_up(port)) [[likely]]
+        return true;
+    hop = walk_on(tables, group, hash);
+    if (hop == no_member) return false;
+    port = tables.next_hops[hop].port;
+    return true;
+}
+
+// The packet goes on in its flowlet, whose member is up: nothing is to be decided.
+[[gnu::always_inline]] inline bool stay(const RouteTables& tables, const NextHopGroup& group,
+                                        const BalanceSettings& settings, Flowlet& entry, std::uint32_t hash,
+                                        Time arrival, std::uint32_t& hop, PortId& port) {
+    if (!stays(entry, hash, arrival, settings)) return false;
+    hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, entry.choice)];
+    port = tables.next_hops[hop].port;
+    if (!tables.is_up(port)) return false;
+    entry.go_on(hash, arrival);
+    return true;
+}
+
+[[gnu::always_inline]] inline bool take_balanced(WorkerContext& worker, const RouteTables& tables,
+                                                 Packet* packet, const Parsed& parsed, std::uint32_t number,
+                                                 std::uint32_t hash, const Balancing& balancing,
+                                                 std::uint32_t& hop, PortId& port) {
+    const NextHopGroup& group = tables.next_hop_groups[number];
+    if (group.log2_buckets == 0) return take_hashed(tables, group, hash, hop, port);
+    const PacketMeta& info = meta(packet);
+    const ClassId traffic_class = info.treatment.traffic_class;
+    const BalancePolicy& policy = worker.policy->balance;
+    const LoadBalance mode = load_balance_of(policy, group, traffic_class, parsed);
+    if (mode == LoadBalance::hash) return take_hashed(tables, group, hash, hop, port);
+    if (mode == LoadBalance::flowlet && balancing.record == nullptr &&
+        stay(tables, group, policy.settings, flowlet_of(balancing.state, hash), hash, info.arrival, hop,
+             port)) [[likely]]
+        return true;
+    hop = choose_member(
+        worker, mode,
+        {info.ingress_port, balancing.state, number, hash, traffic_class, info.arrival, info.sequence},
+        balancing.record);
+    if (hop == no_member) return false;
+    port = tables.next_hops[hop].port;
+    return true;
+}
+
+// Group and hash to next hop; `none` when the packet may leave. `balancing`: Balancing, where anything is
+// balanced by more than hashes.
+template <class... Balanced>
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
                                                          Packet* packet, const std::uint8_t* l3,
                                                          const Parsed& parsed, std::uint32_t number,
-                                                         std::uint32_t& hop) {
+                                                         std::uint32_t& hop, const Balanced&... balancing) {
     const NextHopGroup& group = tables.next_hop_groups[number];
     if (group.drop != DropReason::none) [[unlikely]]
         return refuse_route(worker, l3, parsed, group.drop);
     PacketMeta& info = meta(packet);
     const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
-    hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
-    PortId port = tables.next_hops[hop].port;
-    if (!tables.is_up(port)) [[unlikely]] {
-        hop = walk_on(tables, group, hash);
-        if (hop == no_member) return DropReason::link_down;
-        port = tables.next_hops[hop].port;
+    PortId port = 0;
+    if constexpr (sizeof...(balancing) != 0) {
+        if (!take_balanced(worker, tables, packet, parsed, number, hash, balancing..., hop, port))
+            return DropReason::link_down;
+    } else if (!take_hashed(tables, group, hash, hop, port)) {
+        return DropReason::link_down;
     }
     if (group.counted) worker.next_hop_use[hop].add(packet->pkt_len);
     const PortPolicy& egress = tables.ports[port];
@@ -105,24 +164,37 @@ struct RouteTables {
         std::memcpy(frame, hop.header.data(), 12);  // the EtherType is there
 }
 
-template <bool recording>
-[[gnu::always_inline]] inline void route_all(WorkerContext& worker, Batch& batch) {
+template <bool recording, bool balancing>
+[[gnu::always_inline]] inline void route_all(WorkerContext& worker, ReceiveState& state, Batch& batch) {
     const RouteTables tables(*worker.policy, worker.shared);
     Packet* const* const handed_over = worker.handed_over.next_mbufs(batch.count);
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         rte_prefetch0(handed_over[i]);
         const Parsed& parsed = batch.parsed[i];
         std::uint8_t* frame = frame_bytes(packet);
+        const std::uint8_t* l3 = frame + parsed.l3_offset;
+        const std::uint32_t number = batch.next_hop_group[i];
         std::uint32_t hop = no_member;
-        const DropReason reason = choose_next_hop(worker, tables, packet, frame + parsed.l3_offset, parsed,
-                                                  batch.next_hop_group[i], hop);
+        DropReason reason{};
+        BalanceChoice choice{.reason = BalanceReason::hashed};  // where it is recorded
+        if constexpr (balancing)
+            reason = choose_next_hop(worker, tables, packet, l3, parsed, number, hop,
+                                     Balancing{state, recording ? &choice : nullptr});
+        else
+            reason = choose_next_hop(worker, tables, packet, l3, parsed, number, hop);
         if constexpr (recording)
             if (meta(packet).observed != 0)
-                record_route(worker, packet, parsed, batch.next_hop_group[i], hop, reason);
+                record_route(worker, packet, parsed, {number, hop, choice}, reason);
         if (reason == DropReason::none) [[likely]]
             rewrite(tables.next_hops[hop], packet, frame, parsed);
         return reason;
     });
+}
+
+// Apart, so that the usual loop has its registers for itself.
+template <bool recording>
+[[gnu::noinline]] void balance_all(WorkerContext& worker, ReceiveState& state, Batch& batch) {
+    route_all<recording, true>(worker, state, batch);
 }
 
 }  // namespace
@@ -139,11 +211,14 @@ void lookup_stage(const Fib& fib, Batch& batch) {
     }
 }
 
-void route_stage(WorkerContext& worker, Batch& batch) {
+void route_stage(WorkerContext& worker, ReceiveState& state, Batch& batch) {
+    const bool balancing = worker.policy->balance.active;
     if (is_recording(worker)) [[unlikely]]
-        route_all<true>(worker, batch);
-    else
-        route_all<false>(worker, batch);
+        return balancing ? balance_all<true>(worker, state, batch)
+                         : route_all<true, false>(worker, state, batch);
+    if (balancing) [[unlikely]]
+        return balance_all<false>(worker, state, batch);
+    route_all<false, false>(worker, state, batch);
 }
 
 }  // namespace sluice

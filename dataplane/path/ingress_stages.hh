@@ -87,9 +87,9 @@ DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet,
 
 // Longest-prefix match. (ingress_route.cc)
 void lookup_stage(const Fib& fib, Batch& batch);
-// Next hop, its port and queue, and the new headers. After this the headers are rewritten; a refused packet
-// can only be dropped.
-void route_stage(WorkerContext& worker, Batch& batch);
+// Next hop, its port and queue, and the new headers. `state`: of the queue that the batch came by. After this
+// the headers are rewritten; a refused packet can only be dropped.
+void route_stage(WorkerContext& worker, ReceiveState& state, Batch& batch);
 
 // Ingress admission: from here on the packet has its place in the buffer. (ingress_admit.cc)
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch);

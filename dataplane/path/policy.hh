@@ -16,6 +16,7 @@
 #include "lib/drop_reason.hh"
 #include "lib/flow_hash.hh"
 #include "lib/ids.hh"
+#include "lib/load_balance.hh"
 #include "lib/mirror.hh"
 #include "lib/parse.hh"
 #include "lib/parse_usual.hh"
@@ -31,6 +32,7 @@ class Fib;
 struct WirePolicy;
 
 constexpr unsigned max_next_hops = 65536;
+constexpr std::uint32_t max_next_hop_groups = 1U << 17;  // beside those with a fixed number
 
 // How frames leave for one neighbor, and where.
 struct alignas(32) NextHop {  // its index is a shift
@@ -43,10 +45,24 @@ struct alignas(32) NextHop {  // its index is a shift
 
 // The answer of the FIB: a group of next hops as a bucket table, or the reason to discard.
 struct alignas(16) NextHopGroup {
+    static constexpr std::uint8_t by_policy = 0xFF;
+
     DropReason drop = DropReason::none;
     std::uint8_t log2_buckets = 0;
-    bool counted = false;            // several members: shares are counted
-    std::uint32_t first_bucket = 0;  // index into Policy::buckets
+    bool counted = false;              // several members: shares are counted
+    std::uint8_t balance = by_policy;  // LoadBalance of all its packets; by_policy: BalancePolicy::mode
+    std::uint32_t first_bucket = 0;    // index into Policy::buckets
+    std::uint32_t first_member = 0;    // index into Policy::members, where there are several
+    std::uint16_t members = 0;
+};
+
+// Load balancing of groups that say nothing else.
+struct BalancePolicy {
+    bool active = false;  // something is balanced by more than its hash
+    BalanceSettings settings;
+    LoadScale scale;
+    // By traffic class and RoceTransport.
+    std::array<std::array<LoadBalance, roce_transports>, classes> mode{};
 };
 
 // Groups with a fixed number, in front of all others.
@@ -112,7 +128,8 @@ inline std::array<std::uint8_t, EcnBits::values> no_wred_at_enqueue(std::span<co
 
 struct Policy {
     HashKey hash;
-    std::uint64_t seed = 1;        // of WRED's draws
+    BalancePolicy balance;
+    std::uint64_t seed = 1;        // of WRED's draws, and of those among equal members
     std::uint64_t watermarks = 0;  // when it changes, owners clear the users' watermarks
     CellSize cell{256};
     bool mirrors_delays = false;  // of `mirrors`, where every burst looks
@@ -126,6 +143,7 @@ struct Policy {
     const Fib* fib = nullptr;
     std::span<const NextHopGroup> next_hop_groups;
     std::span<const std::uint32_t> buckets;  // indices into next_hops
+    std::span<const BalanceMember> members;
     std::span<const NextHop> next_hops;
 };
 

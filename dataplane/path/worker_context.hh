@@ -25,6 +25,7 @@
 #include "lib/microburst.hh"
 #include "lib/packet_queue.hh"
 #include "lib/pool_use.hh"
+#include "lib/port_load.hh"
 #include "lib/release_board.hh"
 #include "lib/snapshot.hh"
 
@@ -36,10 +37,17 @@ struct alignas(64) DropCounters {
     std::array<Counter, drop_reason_count> lossless;  // those of a lossless class among them
 };
 
+// What load balancing did with the packets of a group. Written by one worker, summed by control.
+struct BalanceCounters {
+    Counter flowlets;    // that began
+    Counter moves;       // of flows by `adaptive`, and away from members that were lost
+    Counter collisions;  // packets that came to a live flowlet of another hash
+};
+
 struct Shared {
     // `exclusive_pools`: one thread runs all workers.
     Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
-           bool exclusive_pools);
+           bool exclusive_pools, std::size_t all_flowlets);
 
     unsigned workers;
     bool exclusive;  // the pools are: see PoolUse
@@ -54,6 +62,9 @@ struct Shared {
     // The only thing that workers read-modify-write together, once a burst; see pool_use.hh.
     std::array<PoolUse, max_pools> ingress_use, egress_use;
     ReleaseBoard releases;
+    // By port: written by its owner while something is balanced, read by every worker.
+    std::vector<PortLoad> loads;
+    LazyArray<Flowlet> flowlets;      // of all receive queues; see ReceiveState
     std::unique_ptr<FillBoard> fill;  // null: neither recorder nor decisions
     // Set by control when the switch stops: nothing more is received, queued packets leave. relaxed: a turn
     // later is soon enough.
@@ -125,6 +136,7 @@ struct alignas(64) WorkerContext {
     Counter watchdog_changes;         // storms and cuts that began or ended: likewise
     Counter punts;                    // frames given to control
     LazyArray<Traffic> next_hop_use;  // by next hop, of counted groups
+    LazyArray<BalanceCounters> balance_use;               // by next-hop group, of balanced packets
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported
     Time last_turn{};                                     // the one before `now`, under the real clock

@@ -12,9 +12,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "dataplane/ports/port.hh"
 #include "dataplane/ports/port_counters.hh"
+#include "lib/load_balance.hh"
 #include "lib/mailbox.hh"
 
 namespace sluice {
@@ -43,7 +45,8 @@ struct HandedOffFrame {
 // State of the poller of any receive queue, the first of a port too, between two bursts.
 struct ReceiveState {
     std::uint64_t next_sequence = 0;
-    std::uint8_t full_bursts = 0;  // in a row; see watch_load
+    std::uint8_t full_bursts = 0;   // in a row; see watch_load
+    std::span<Flowlet> flowlets{};  // set at start: a power of two of them
 };
 
 struct alignas(64) ReceiveQueue {

@@ -15,22 +15,37 @@ std::uint64_t sum_of(const std::vector<std::unique_ptr<WorkerContext>>& workers,
     return sum;
 }
 
+std::size_t receive_queues(const std::vector<PortSpec>& ports) {
+    std::size_t sum = ports.size();
+    for (const PortSpec& port : ports) sum += port.pollers.size();
+    return sum;
+}
+
 }  // namespace
 
 Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vector<PortSpec> ports,
                const Resources& resources)
     : shared_(std::make_unique<Shared>(workers, static_cast<unsigned>(ports.size()), std::move(policy),
-                                       resources.one_thread || workers == 1)) {
+                                       resources.one_thread || workers == 1,
+                                       receive_queues(ports) * resources.flowlets)) {
+    std::size_t flowlets_given = 0;
+    const auto give_flowlets = [&](ReceiveState& state) {
+        state.flowlets = std::span(shared_->flowlets).subspan(flowlets_given, resources.flowlets);
+        flowlets_given += resources.flowlets;
+    };
     for (PortSpec& spec : ports) {
         auto context = std::make_unique<PortContext>();
         context->io = spec.io.get();
         context->id = static_cast<PortId>(shared_->ports.size());
         shared_->owner[context->id] = spec.owner;
         context->link = spec.link;
-        for (const WorkerId poller : spec.pollers)
+        give_flowlets(context->receive);
+        for (const WorkerId poller : spec.pollers) {
             context->more_receive_queues.push_back(std::make_unique<ReceiveQueue>(
                 context->id, context->io, static_cast<std::uint16_t>(1 + context->more_receive_queues.size()),
                 poller));
+            give_flowlets(context->more_receive_queues.back()->state);
+        }
         if (spec.on_wire) {
             context->wire = std::make_unique<WireDirection>();
             if (!resources.one_thread) context->wire->trace.touch();
@@ -60,11 +75,13 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
         shared_->fill = std::make_unique<FillBoard>(static_cast<unsigned>(shared_->ports.size()));
         if (!resources.one_thread) shared_->fill->touch();
     }
+    if (!resources.one_thread) shared_->flowlets.touch();
     for (auto& worker : workers_) {
         if (!resources.one_thread) {  // real time does not wait for pages
             worker->chunks.touch();
             worker->local.packets.touch();
             worker->next_hop_use.touch();
+            worker->balance_use.touch();
             worker->reactions = std::make_unique<Reactions>();
         }
         if (resources.decision_ring != 0)
@@ -90,12 +107,14 @@ SwitchMemory switch_memory(unsigned workers, unsigned ports, const SwitchResourc
         all_workers *
         (sizeof(WorkerContext) + ChunkPool::bytes(resources.packets, std::size_t{ports} * classes) +
          resources.packets * sizeof(Packet*) + ports * sizeof(DropCounters) +
-         max_next_hops * sizeof(Traffic) + resources.microburst_ring * sizeof(Microburst) +
-         resources.unresolved_ring * sizeof(IpAddress));
+         max_next_hops * sizeof(Traffic) +
+         (first_next_hop_group + max_next_hop_groups) * sizeof(BalanceCounters) +
+         resources.microburst_ring * sizeof(Microburst) + resources.unresolved_ring * sizeof(IpAddress));
     memory.mailboxes = all_workers * (all_workers - 1) * resources.packets * sizeof(Packet*);
     memory.ports = std::uint64_t{ports} * (sizeof(PortContext) + sizeof(PortPolicy) + sizeof(ControlPath) +
                                            2 * resources.control_slots * slot);
     memory.ports += resources.wire_ends * sizeof(WireDirection);
+    memory.ports += ports * (sizeof(PortLoad) + resources.flowlets * sizeof(Flowlet));
     memory.decisions = all_workers * resources.decision_ring * sizeof(DecisionEvent);
     if (resources.decision_ring != 0 || resources.recorder_entries != 0)
         memory.fill = FillBoard::entries(ports) * 2 * sizeof(Counter);
@@ -159,6 +178,17 @@ std::uint64_t Switch::next_hop_bytes(std::uint32_t next_hop) const {
     return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
         return worker.next_hop_use[next_hop].bytes;
     });
+}
+
+const PortLoad& Switch::load(PortId id) const { return shared_->loads[id]; }
+
+BalanceCounts Switch::balance_counts(std::uint32_t next_hop_group) const {
+    const auto sum = [&](Counter BalanceCounters::*figure) {
+        return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
+            return worker.balance_use[next_hop_group].*figure;
+        });
+    };
+    return {sum(&BalanceCounters::flowlets), sum(&BalanceCounters::moves), sum(&BalanceCounters::collisions)};
 }
 
 std::uint64_t Switch::lossless_drops() const {

@@ -41,6 +41,11 @@ struct PortSpec {
     bool on_wire = false;             // its policy has a wire, now and later
 };
 
+// What load balancing did with the packets of a group: BalanceCounters, summed over workers.
+struct BalanceCounts {
+    std::uint64_t flowlets = 0, moves = 0, collisions = 0;
+};
+
 // Every frame is in exactly one place: rx + injected + generated = tx + dropped + punted + consumed + queued.
 struct Ledger {
     std::uint64_t rx = 0, injected = 0, generated = 0;
@@ -93,6 +98,8 @@ class Switch {
     std::uint64_t dropped_lossless(PortId ingress_port, DropReason reason) const;
     std::uint64_t next_hop_packets(std::uint32_t next_hop) const;
     std::uint64_t next_hop_bytes(std::uint32_t next_hop) const;
+    const PortLoad& load(PortId id) const;  // while something is balanced by it
+    BalanceCounts balance_counts(std::uint32_t next_hop_group) const;
     // What control looks at before it looks closer: see WorkerContext.
     std::uint64_t lossless_drops() const;
     std::uint64_t falls_behind() const;

@@ -21,6 +21,7 @@ struct SwitchResources {
     // Frames of each port that can be under way to control, and from it.
     std::uint16_t control_slots = 0;
     std::size_t recorder_entries = 0;  // of each port; 0: none
+    std::size_t flowlets = 1;          // entries of each receive queue's table; a power of two
     std::size_t wire_ends = 0;         // ports on wires, for the sum of memory alone
 };
 

@@ -5,6 +5,7 @@
 
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/ingress.hh"
+#include "dataplane/path/load_balance.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/watchdog.hh"
 #include "dataplane/run/switch.hh"
@@ -331,6 +332,8 @@ void VirtualRunner::run(Device& all) {
             if (turn_.ps != 0) pace_ring(port, turn_, now);
             const std::uint64_t made = port.counters.generated.get();
             const unsigned sent = egress(worker, port, now, unmetered);
+            if (worker.policy->balance.active) [[unlikely]]
+                publish_load(worker, port, now);
             if (sent == 0) return;
             const std::uint64_t ours = port.counters.generated.get() - made;
             moved |= sent > ours;

@@ -4,6 +4,7 @@
 
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/ingress.hh"
+#include "dataplane/path/load_balance.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/recorder.hh"
 #include "dataplane/path/watchdog.hh"
@@ -27,7 +28,8 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
       packet_pool(pool),
       local(packets),
       drops(shared_state.ports.size()),
-      next_hop_use(max_next_hops) {
+      next_hop_use(max_next_hops),
+      balance_use(first_next_hop_group + max_next_hop_groups) {
     for (const auto& port : shared.ports) {
         for (const auto& queue : port->more_receive_queues)
             if (queue->poller == id) polled.push_back(queue.get());
@@ -124,11 +126,13 @@ void PortTrace::changed(Pauses& pauses, Time now, std::uint8_t priorities) {
 }
 
 Shared::Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
-               bool exclusive_pools)
+               bool exclusive_pools, std::size_t all_flowlets)
     : workers(worker_count),
       exclusive(exclusive_pools),
       policy(worker_count, std::move(first)),
-      releases(worker_count, port_count) {
+      releases(worker_count, port_count),
+      loads(port_count),
+      flowlets(all_flowlets) {
     for (auto* uses : {&ingress_use, &egress_use})
         for (PoolUse& use : *uses) use.exclusive = exclusive_pools;
 }
@@ -262,6 +266,8 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
         for (std::size_t bursts = 0; sent == burst_size && bursts < most; ++bursts)
             work += sent = egress(worker, *port, now, meter);
     }
+    if (worker.policy->balance.active) [[unlikely]]
+        for (const PortContext* port : worker.own_ports) publish_load(worker, *port, now);
     meter.lap(Stage::turn, 0);
     return work;
 }

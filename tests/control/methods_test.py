@@ -22,7 +22,7 @@ def calls(toml):
         ("config.history", {}), ("config.set", {"path": "default.queue.3.wred", "value": CHANGED_WRED, "confirm": "5s"}),
         ("config.confirm", {}), ("config.get", {"path": "default.queue.3.wred"}), ("config.rollback", {}),
         ("config.apply", {"toml": toml}), ("config.save", {"file": "saved.toml"}), ("route.add", {"routes": [route]}),
-        ("route.replace", {"routes": [other]}), ("route.list", {}),
+        ("route.replace", {"routes": [other]}), ("route.list", {}), ("group.list", {}),
         ("route.lookup", {"destination": "10.7.1.1", "source": "10.0.0.2", "qp": 77}), ("route.delete", {"routes": ["10.7.0.0/16"]}),
         ("neighbor.add", {"neighbors": [neighbor]}), ("neighbor.replace", {"neighbors": [neighbor]}), ("neighbor.list", {}),
         ("neighbor.delete", {"neighbors": ["10.0.2.9"]}), ("port.set", {"port": "h2", "up": False}), ("clock.run", {"for": "1us"}),

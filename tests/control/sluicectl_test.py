@@ -44,6 +44,7 @@ COMMANDS = [
     ("qos show [PORT]", "qos", "no exceptions"),
     ("route add PREFIX HOPS...", "route add 10.7.0.0/16 via 10.0.1.2 weight 2 via 10.0.2.2", ""),
     ("route show [PREFIX]", "ro sh", "nexthop via 10.0.1.2 weight 2"),
+    ("group show [PREFIX]", "group show 10.7.0.0/16", "balance hash"),
     ("route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
      "route get 10.7.1.1 from 10.0.0.2 sport 5 dport 6 proto 17", "bucket"),
     ("route replace PREFIX HOPS...", "route replace 10.7.0.0/16 nexthop via 10.0.2.2 dev h2 weight 1", ""),

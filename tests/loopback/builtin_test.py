@@ -50,6 +50,8 @@ BREAKS = {
     "leaf-loss": [[event(0, "switch leaf2 down")]],
     "link-loss": [[*NO_PFC, *NO_CC, 'flow.across.to="h5"', 'switch.default.buffer.size="2MB"'],
                   [event(1, "link leaf1-spine2 down"), *NO_ROUTING, *RETRIES], [event(1, "leaf1: route delete 10.0.2.0/24"), *RETRIES]],
+    "load-balance": [[event(n, "leaf1: set load_balance.mode hash") for n in range(3)], ['switch.default.load_balance.mode="packet"'],
+                     ['host.default.recovery="go-back-n"']],
     "long-cables": [[f"{DEFAULT}.priority_group.3.xoff=10000"]],
     "microburst": [['flow.burst.message="1MB"', *NO_CC, 'switch.default.buffer.size="2MB"']],
     "pause-storm-alert": [['switch.default.watchdog.action="drop"'], [event(2, "leaf2: fault h8 storm_classes [4]")]],

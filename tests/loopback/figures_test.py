@@ -162,6 +162,7 @@ class Reports(loopback.Case):
         switch.sections["default"].update(responder=True, microburst="10KB")
         switch.section("port.h0.fault", storm_classes=[3], storm_every="100us", storm_for="150ms")
         switch.event("300ms", "port h6 down")
+        switch.section("load_balance", mode="flowlet")
         switch.section("mirror.drops", file=str(switch.folder / "drops.pcapng"))
         switch.section("mirror.far", collector="10.0.2.2")
 

@@ -104,7 +104,22 @@ class Run {
             thresholds(port, config);
         }
         routes(config);
+        balance(config.load_balance);
         return config;
+    }
+
+    LoadBalance mode() { return static_cast<LoadBalance>(random_.below(load_balance_names.size())); }
+    void balance(LoadBalanceConfig& balance) {
+        balance.mode = mode();
+        balance.not_roce.reset();
+        if (random_.one_in(2)) balance.not_roce = mode();
+        balance.settings.gap =
+            random_.among(std::array{nanoseconds(500), microseconds(5), microseconds(100)});
+        balance.settings.move_interval = microseconds(static_cast<std::int64_t>(random_.below(20)));
+        balance.settings.margin = static_cast<std::uint8_t>(1 + random_.below(4));
+        balance.scale.interval =
+            random_.among(std::array{nanoseconds(200), microseconds(3), microseconds(20)});
+        balance.flowlets = random_.one_in(2) ? 64 : 2048;
     }
 
     // Alpha, reserved size, offsets, a headroom that is too small and a pool of the other kind now and then.
@@ -147,6 +162,7 @@ class Run {
                                  [&](const auto& o) { return o.address == hop.address; }))
                     route.via.push_back(hop);
             }
+            if (random_.one_in(3)) route.load_balance = mode();
             sluice::add(config, route);
         }
     }
@@ -209,6 +225,9 @@ class Run {
             case 5: {
                 Config config = sim_.config();
                 routes(config);
+                const std::uint32_t flowlets = config.load_balance.flowlets;  // takes effect at start alone
+                balance(config.load_balance);
+                config.load_balance.flowlets = flowlets;
                 if (!sim_.apply(config)) sim_.fail("a change of routes was refused");
                 break;
             }

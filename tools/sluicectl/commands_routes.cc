@@ -56,7 +56,8 @@ Answer change_route(Context& context, const Arguments& arguments, std::string_vi
     if (!words.empty() && words.front() == "unicast") words.erase(words.begin());
     const Hops hops = parse_hops(words);
     check_ports(context, hops);
-    const Json route = {{"prefix", prefix_of(prefix, hops.via)}, {"via", hops.via}};
+    Json route = {{"prefix", prefix_of(prefix, hops.via)}, {"via", hops.via}};
+    if (!hops.load_balance.empty()) route["load_balance"] = hops.load_balance;
     return changed(context.call(method, {{"routes", Json::array({route})}}));
 }
 
@@ -88,6 +89,7 @@ Answer route_show(Context& context, const Arguments& arguments) {
         else if (route["via"].size() == 1)
             text += " via " + word_text(route["via"][0]["address"]) + source + "\n";
         else {
+            if (route.contains("load_balance")) text += " balance " + word_text(route["load_balance"]);
             text += source + "\n";
             for (const Json& hop : route["via"])
                 text += fmt::format("    nexthop via {} weight {}\n", word_text(hop["address"]),
@@ -132,6 +134,53 @@ Answer route_get(Context& context, const Arguments& arguments) {
                             json_text(json["hash"]), json_text(json["bucket"]), json_text(json["buckets"]));
     text += "    " + word_text(json["why"]) + "\n";
     return {std::move(json), std::move(text)};
+}
+
+// Bands of the queues in use: those that are not idle, or the first.
+std::string bands_text(const Json& member) {
+    std::string text;
+    const Json& bands = member["bands"];
+    for (std::size_t queue = 0; queue < bands.size(); ++queue)
+        if (bands[queue] != bands[0] || queue == 0)
+            text += fmt::format("{}{}:{}", text.empty() ? "" : " ", queue, json_text(bands[queue]));
+    return text;
+}
+
+Answer group_show(Context& context, const Arguments& arguments) {
+    Json json = Json::array();
+    std::string text;
+    for (Json& group : context.call("group.list")) {
+        if (arguments.has("PREFIX") && group["group"] != arguments.value("PREFIX")) continue;
+        text += fmt::format("{} group {} balance {}", word_text(group["group"]), json_text(group["number"]),
+                            word_text(group["mode"]));
+        std::uint64_t all = 0;
+        for (const Json& member : group["members"]) all += member["bytes"].get<std::uint64_t>();
+        const bool known = group["members"].front().contains("bands");
+        if (known)
+            text += fmt::format(" flowlets {} moves {} collisions {}", count_text(group["flowlets"]),
+                                count_text(group["moves"]), count_text(group["collisions"]));
+        text += "\n";
+        Table table(known ? std::vector<std::string>{"<via", "<port", "weight", "packets", "share", "<link",
+                                                     "load", "queued", "<bands (queue:band)"}
+                          : std::vector<std::string>{"<via", "<port", "weight", "packets", "share"});
+        for (const Json& member : group["members"]) {
+            const double share = all == 0 ? 0 : member["bytes"].get<double>() / static_cast<double>(all);
+            std::vector<std::string> row{word_text(member["via"]), word_text(member["port"]),
+                                         json_text(member["weight"]), count_text(member["packets"]),
+                                         share_text(share)};
+            if (known)
+                row.insert(row.end(), {member["up"] == true ? "up" : "down",
+                                       share_text(member["load_ppm"].get<double>() / 1e6),
+                                       bytes_text(member["queued_bytes"]), bands_text(member)});
+            table.row(std::move(row));
+        }
+        text += table.text() + "\n";
+        json.push_back(std::move(group));
+    }
+    if (arguments.has("PREFIX") && json.empty())
+        throw Failure{exit_refused,
+                      "there is no group of several next hops for " + arguments.value("PREFIX")};
+    return {std::move(json), text.empty() ? "no group has several next hops\n" : std::move(text)};
 }
 
 Answer neigh_show(Context& context, const Arguments&) {
@@ -179,11 +228,15 @@ std::span<const Command> route_commands() {
         Command{"route show [PREFIX]", "all routes, of the configuration and of the kernel, or one",
                 route_show},
         Command{"route add PREFIX HOPS...",
-                "HOPS: via A [weight N] [via ...], nexthop via A dev P weight N ..., blackhole", route_add},
+                "HOPS: via A [weight N] [via ...], nexthop via A dev P weight N ..., balance MODE, blackhole",
+                route_add},
         Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops", route_replace},
         Command{"route delete PREFIX", "deletes a route", route_delete},
         Command{"route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
                 "which way such a packet takes now, and why", route_get},
+        Command{"group show [PREFIX]",
+                "groups of several next hops: what each has taken, how good it is now, flowlets and moves",
+                group_show},
         Command{"neigh show", "all neighbors", neigh_show},
         Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbor", neigh_add},
         Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbor",

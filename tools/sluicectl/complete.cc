@@ -138,7 +138,7 @@ Words names_for(Context& context, std::span<const std::string> words, const std:
     if (place == "PREFIX") add(context.call("route.list"), "prefix");
     if (place == "ADDRESS") add(context.call("neighbor.list"), "address");
     if (place == "PATH") add_keys(context.stats(""));
-    if (place == "HOPS") names = {"via", "weight", "nexthop", "dev", "blackhole"};
+    if (place == "HOPS") names = {"via", "weight", "nexthop", "dev", "blackhole", "balance"};
     if (place == "CONDITION") names = {"port", "queue", "group", "pool", "ledger", "stats"};
     if (place == "OBJECT") names = objects();
     return names;

@@ -11,7 +11,7 @@
 namespace sluice::ctl {
 
 Hops parse_hops(std::span<const std::string> words) {
-    static const Words known{"via", "dev", "weight", "nexthop", "blackhole"};
+    static const Words known{"via", "dev", "weight", "nexthop", "blackhole", "balance"};
     Words plain;                                             // without `nexthop` and `dev`, no word cut short
     std::vector<std::pair<std::size_t, std::string>> ports;  // of the n-th `via`, its `dev`
     std::size_t vias = 0;
@@ -35,6 +35,8 @@ Hops parse_hops(std::span<const std::string> words) {
             has_via = true;
             if (!port.empty()) ports.emplace_back(vias, std::exchange(port, {}));
             ++vias;
+        } else if (word == "balance") {
+            plain.insert(plain.end(), {word, value(word)});
         } else if (word == "dev") {
             const std::string& name = value(word);
             if (has_via)
@@ -53,10 +55,11 @@ Hops parse_hops(std::span<const std::string> words) {
     if (!next_hops) throw Failure{exit_usage, next_hops.error()};
     Hops hops;
     for (auto& [via, name] : ports)
-        hops.ports.emplace_back(print_address((*next_hops)[via].address), std::move(name));
-    hops.via = next_hops->empty() ? Json("blackhole") : Json::array();
-    for (const NextHopConfig& hop : *next_hops)
+        hops.ports.emplace_back(print_address(next_hops->via[via].address), std::move(name));
+    hops.via = next_hops->via.empty() ? Json("blackhole") : Json::array();
+    for (const NextHopConfig& hop : next_hops->via)
         hops.via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+    if (next_hops->load_balance) hops.load_balance = to_string(*next_hops->load_balance);
     return hops;
 }
 

@@ -65,6 +65,13 @@ inline Answer answer_of(const Policy& policy, const IpAddress& asked) {
         if (count == counts.end()) count = counts.insert(count, {hop, 0});
         ++count->second;
     }
+    // The members that load balancing chooses among are those of the buckets, with their shares.
+    const NextHopGroup& group = policy.next_hop_groups[next_hop_group_of(policy, asked)];
+    UNSIGNED_LONGS_EQUAL(counts.size() > 1 ? counts.size() : 0, group.members);
+    for (const BalanceMember& member : policy.members.subspan(group.first_member, group.members)) {
+        UNSIGNED_LONGS_EQUAL(member.next_hop, buckets[member.bucket]);
+        UNSIGNED_LONGS_EQUAL(member.share, std::count(buckets.begin(), buckets.end(), member.next_hop));
+    }
     for (const auto& [hop, count] : counts) {
         const NextHop& next = policy.next_hops[hop];
         answer.shares[{next.port, std::string(next.header.begin(), next.header.begin() + 6)}] +=

@@ -65,6 +65,7 @@ class Random {
                     made.via.push_back(hop);
             }
         std::sort(made.via.begin(), made.via.end());
+        if (one_in(3)) made.load_balance = one_in(2) ? LoadBalance::flowlet : LoadBalance::hash;
         return {made.prefix, made, made.via.empty() && origin == RouteOrigin::kernel && one_in(2)};
     }
     RouteChanges::Neighbor any_neighbor() {

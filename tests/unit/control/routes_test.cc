@@ -104,7 +104,7 @@ TEST(Routes, aRouteByNoPortOfOursHidesShorterOnes) {
     other.routes[0].elsewhere = true;
     tables.must(other);
     CHECK_TRUE(answer_of(tables.running, address("10.9.1.1")).drop == DropReason::no_route);
-    CHECK_TRUE(tables.routes->list()[1].via == nullptr);
+    CHECK_TRUE(tables.routes->list()[1].key == nullptr);
     tables.must(of_kernel(no_route("10.9.0.0/16")));
     LONGS_EQUAL(2, members(tables.running, "10.9.1.1").front());
 }

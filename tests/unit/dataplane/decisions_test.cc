@@ -26,7 +26,7 @@ TEST_GROUP(DepartureRecords){};
 // A frame that the driver refuses stays queued: it has left only when it is taken.
 TEST(DepartureRecords, onlyWhatTheDriverTookHasLeft) {
     const PacketPool pool("departures", 64, 0);
-    Shared shared(1, 0, std::make_unique<Policy>(), true);
+    Shared shared(1, 0, std::make_unique<Policy>(), true, 1);
     WorkerContext worker(shared, 0, 64, pool.pool());
     worker.policy = &shared.policy.latest();
     OutBatch out;

@@ -37,7 +37,7 @@ constexpr bool has_lines_of_its_own = alignof(Object) % line_bytes == 0 && sizeo
 
 TEST_GROUP(Layout) {
     // Not a member by value: CppUTest's own new knows nothing of alignment.
-    std::unique_ptr<Shared> made = std::make_unique<Shared>(2, 2, std::make_unique<Policy>(), false);
+    std::unique_ptr<Shared> made = std::make_unique<Shared>(2, 2, std::make_unique<Policy>(), false, 1);
     Shared& shared = *made;
 };
 

@@ -11,6 +11,7 @@
 #include "control/config/values.hh"
 #include "control/lint/judge.hh"
 #include "control/lint/lint_parts.hh"
+#include "tools/fabric/plan/balance_lint.hh"
 #include "tools/fabric/plan/deadlock.hh"
 
 namespace sluice::fabric {
@@ -123,6 +124,7 @@ std::vector<FabricFinding> judge(FabricPlan& plan, bool force) {
     const Config world = world_of(plan);
     lint::Findings of_flows(world);
     lint::check_flows(world, of_flows);
+    check_load_balance(plan, world, force, all);
     for (Finding& finding : of_flows.take()) all.push_back({{}, std::move(finding)});
     std::stable_sort(all.begin(), all.end(), [](const FabricFinding& a, const FabricFinding& b) {
         return a.finding.severity < b.finding.severity;

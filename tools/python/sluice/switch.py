@@ -133,6 +133,9 @@ class Switch(Client):
     def hello(self) -> Hello:
         return self._ask("hello")
 
+    def group_list(self) -> list[dict[str, Any]]:
+        return self._ask("group.list")
+
     def methods(self) -> list[dict[str, Any]]:
         return self._ask("methods")
 

@@ -1,0 +1,148 @@
+#include "tools/fabric/plan/balance_lint.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "control/compile/compile.hh"
+#include "control/config/values.hh"
+
+namespace sluice::fabric {
+namespace {
+
+constexpr std::uint32_t roce_header_bytes = 58;  // Ethernet, IPv4, UDP, BTH, ICRC of a middle packet
+
+struct Pair {
+    const FlowConfig* flow = nullptr;
+    std::string from, to;
+};
+
+// Two hosts of a flow one of whom goes back N: then both do.
+std::optional<Pair> going_back(const Config& world) {
+    const auto goes_back = [&](const std::string& host) {
+        const auto found = world.hosts.find(host);
+        return found != world.hosts.end() && found->second.recovery.kind == roce::Recovery::go_back_n;
+    };
+    for (const FlowConfig& flow : world.flows)
+        for (const std::string& from : flow.from)
+            for (const std::string& to : flow.to)
+                if (goes_back(from) || goes_back(to)) return Pair{&flow, from, to};
+    return std::nullopt;
+}
+
+// Of a flow whose sender makes no gap as long as `gap` while its link keeps up.
+bool is_steady(const FlowConfig& flow, Duration gap) {
+    if (flow.load) return !flow.off || *flow.off <= gap;
+    return flow.depth.value_or(1) > 1;
+}
+
+class Checks {
+  public:
+    Checks(const Config& world, bool force, std::vector<FabricFinding>& findings)
+        : world_(world), force_(force), findings_(findings), going_back_(going_back(world)) {}
+
+    void check(const SwitchPlan& each) {
+        const LoadBalanceConfig& balance = each.config.load_balance;
+        const BalancePolicy policy = balance_policy(balance);
+        std::set<LoadBalance> modes;
+        for (const auto& of_class : policy.mode)
+            modes.insert(of_class[static_cast<std::size_t>(RoceTransport::rc)]);
+        for (const RouteConfig& route : *each.config.routes)
+            if (route.load_balance) modes.insert(*route.load_balance);
+        const std::optional<Duration> skew = skew_of(each);
+        if (!skew) return;  // no choice
+        for (const LoadBalance mode : {LoadBalance::adaptive, LoadBalance::packet})
+            if (modes.contains(mode)) reorders(each, mode);
+        if (modes.contains(LoadBalance::flowlet)) {
+            if (balance.settings.gap <= *skew) is_short(each, *skew);
+            does_nothing(each);
+        }
+    }
+
+  private:
+    // How much longer a frame of the largest MTU takes on the slowest of a route's first links than on the
+    // fastest; nothing: no route has two.
+    std::optional<Duration> skew_of(const SwitchPlan& each) const {
+        std::map<IpAddress, Duration> delay;
+        for (const NeighborConfig& neighbor : *each.config.neighbors) {
+            const PortConfig& port = each.config.ports.at(neighbor.port);
+            delay[neighbor.address] =
+                cable_delay(port) + port.speed.byte_time() * static_cast<std::int64_t>(port.mtu);
+        }
+        std::optional<Duration> skew;
+        for (const RouteConfig& route : *each.config.routes) {
+            if (route.via.size() < 2) continue;
+            Duration least{INT64_MAX}, most{};
+            for (const NextHopConfig& hop : route.via) {
+                const auto found = delay.find(hop.address);
+                if (found == delay.end()) continue;
+                least = std::min(least, found->second);
+                most = std::max(most, found->second);
+            }
+            if (most.ps != 0) skew = std::max(skew.value_or(Duration{}), most - least);
+        }
+        return skew;
+    }
+
+    void reorders(const SwitchPlan& each, LoadBalance mode) {
+        if (!going_back_) return;
+        const auto& [flow, from, to] = *going_back_;
+        say(each, force_ ? Severity::warning : Severity::error, "balance-reorders",
+            fmt::format("{} reorders, and {} and {} go back N: packets come again for nothing",
+                        to_string(mode), from, to),
+            R"(write recovery = "selective" under [host.default], or mode = "flowlet")");
+    }
+    void is_short(const SwitchPlan& each, Duration skew) {
+        const Duration gap = each.config.load_balance.settings.gap;
+        say(each, Severity::warning, "flowlet-skew",
+            fmt::format(
+                "flowlet_gap {} is not above {}, by which the first links of a group differ: flowlets "
+                "overtake each other",
+                print_time(gap), print_time(skew)),
+            fmt::format("write flowlet_gap above {}", print_time(skew)));
+    }
+    void does_nothing(const SwitchPlan& each) {
+        const Duration gap = each.config.load_balance.settings.gap;
+        for (const FlowConfig& flow : world_.flows) {
+            const auto from = world_.hosts.find(flow.from.front());
+            if (!is_steady(flow, gap) || from == world_.hosts.end()) continue;
+            const std::uint64_t bits = 8ULL * (from->second.mtu + roce_header_bytes);
+            const auto rate =
+                static_cast<std::uint64_t>(static_cast<double>(bits) * 1e12 / static_cast<double>(gap.ps));
+            say(each, Severity::note, "flowlet-inert",
+                fmt::format(
+                    "a steady flow of {} makes no gap above {:.3g} Gb/s (8 x {} B / {}): it keeps its path",
+                    from->first, static_cast<double>(rate) / 1e9, bits / 8, print_time(gap)),
+                "nothing where that is meant; else a shorter flowlet_gap, or mode = \"adaptive\"");
+            return;
+        }
+    }
+    void say(const SwitchPlan& each, Severity severity, std::string id, const std::string& what,
+             std::string fix) {
+        const auto [there, is_new] = heard_.emplace(what, findings_.size());
+        if (is_new)
+            findings_.push_back(
+                {each.name, {severity, std::move(id), "load_balance", what, std::move(fix), {}}});
+        else
+            ++findings_[there->second].others;
+    }
+
+    const Config& world_;
+    bool force_;
+    std::vector<FabricFinding>& findings_;
+    std::optional<Pair> going_back_;
+    std::map<std::string, std::size_t> heard_;
+};
+
+}  // namespace
+
+void check_load_balance(const FabricPlan& plan, const Config& world, bool force,
+                        std::vector<FabricFinding>& findings) {
+    Checks checks(world, force, findings);
+    for (const SwitchPlan& each : plan.switches) checks.check(each);
+}
+
+}  // namespace sluice::fabric
