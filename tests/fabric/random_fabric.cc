@@ -152,10 +152,25 @@ class Maker {
                 one_of({"dynamic_th = -4", "dynamic_th = 0", "static_th = \"20KB\""}));
         say("[host.default]\ncc = \"{}\"\nmtu = {}", one_of({"none", "dcqcn", "dcqcn-timer"}),
             one_of({256, 1024, 4096}));
+        balance();
         for (const std::string& each : hosts_)
-            if (odds(20))
+            if (odds(20)) {
+                made_.ordered = false;  // its receive buffer may overflow
                 say("[host.{}]\ndrain = \"{}\"\nreceive_buffer = \"{}\"", each, one_of({"2G", "5G", "20G"}),
                     one_of({"20KB", "64KB"}));
+            }
+    }
+
+    // A draw apart: without it the others stay as they are. Belongs under [host.default].
+    void balance() {
+        const std::uint64_t drawn = scramble(seed_ ^ 0xBA1A) % 4;
+        if (drawn == 0) return;
+        made_.ordered = drawn == 1;
+        if (!made_.ordered) say("recovery = \"selective\"");
+        say("[switch.default.load_balance]\nmode = \"{}\"", drawn == 1   ? "flowlet"
+                                                            : drawn == 2 ? "adaptive"
+                                                                         : "packet");
+        say("flowlet_gap = \"{}\"\nmove_interval = \"10us\"\nmove_margin = 1", drawn == 1 ? "500ms" : "5us");
     }
 
     void flows() {

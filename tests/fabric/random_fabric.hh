@@ -10,7 +10,8 @@ namespace sluice::fabric {
 
 struct RandomFabric {
     std::string text;
-    bool whole = true;  // nothing goes wrong in it: no lossless packet may be lost
+    bool whole = true;     // nothing goes wrong in it: no lossless packet may be lost
+    bool ordered = false;  // flowlets with a gap that is longer than any path takes: no packet overtakes
 };
 
 RandomFabric random_fabric(std::uint64_t seed);

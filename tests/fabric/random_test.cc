@@ -24,12 +24,19 @@ void run_seed(std::uint64_t seed) {
     run.drain();
     if (!made.whole) return;
     LONGS_EQUAL_TEXT(0, run.lossless_lost(), fmt::format("SLUICE_SEED={}", seed).c_str());
+    // What was dropped comes again, behind others.
+    const bool in_order = made.ordered && run.dropped(DropReason::queue_limit) == 0 &&
+                          run.dropped(DropReason::ingress_limit) == 0;
     for (NodeId node = 0; node < run.fabric().plan().topology.nodes.size(); ++node)
         if (run.fabric().plan().topology.nodes[node].is_host)
-            for (const roce::QueuePair& pair : run.fabric().host(node).nic().queue_pairs())
+            for (const roce::QueuePair& pair : run.fabric().host(node).nic().queue_pairs()) {
+                const std::string label = fmt::format("SLUICE_SEED={}", seed);
                 if (pair.requester() != nullptr)
-                    LONGS_EQUAL_TEXT(pair.flow().messages, pair.statistics.completed,
-                                     fmt::format("SLUICE_SEED={}", seed).c_str());
+                    LONGS_EQUAL_TEXT(pair.flow().messages, pair.statistics.completed, label.c_str());
+                const auto& came = pair.requester() != nullptr ? pair.requester()->reordering()
+                                                               : pair.responder()->reordering();
+                if (in_order) LONGS_EQUAL_TEXT(0, came.inversions, label.c_str());
+            }
 }
 
 }  // namespace
