@@ -41,7 +41,10 @@ class Running:
 
     def connect(self):
         """A new client; waits for a switch that only starts."""
-        return self.closed_at_end(connect(self.path, self.process))
+        try:
+            return self.closed_at_end(connect(self.path, self.process))
+        except Exception as error:
+            raise AssertionError(f"exit status {self.process.poll()}, and it said: {self.said()}") from error
 
     def closed_at_end(self, client):
         self.test.addCleanup(client.close)

@@ -2,6 +2,7 @@
 """Every method of the socket once, and what it answers to wrong parameters; twice the same, byte by byte."""
 
 import json
+import re
 
 import control
 from control import Case, Running, Switch
@@ -66,7 +67,7 @@ class Methods(Case):
         out = running.stop(accounts=True)
         self.assertEqual(len(out.frames["h1"]), 20)
         text = json.dumps([said, out.report]).replace(str(switch.folder), "FOLDER")
-        return json.loads(text)
+        return json.loads(re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "NOW", text))
 
     def test_every_method_twice_the_same(self):
         first, second = self.everything(), self.everything()
