@@ -67,12 +67,17 @@ class alignas(64) PortLoad {
     // The owner, whenever it has looked after the port: bytes that have left on the wire since the start.
     // relaxed, here and below: a figure of the turn before, or of the one before that, orders nothing. A sum
     // with the other's interval is an eighth off.
-    void set_sent(std::uint64_t bytes, Time now, const LoadScale& scale) {
+    // Nothing counts as more than a full link: what was sent while nobody published comes all at once.
+    void set_sent(std::uint64_t bytes, Time now, Duration byte_time, const LoadScale& scale) {
         if (bytes == counted_) return;
         const std::uint64_t interval = scale.interval_at(now);
         const std::uint64_t before = sent_.load(std::memory_order_relaxed);
         const std::uint64_t since = interval - interval_.load(std::memory_order_relaxed);
-        set(sent_, discounted(before, since) + (bytes - counted_));
+        const std::uint64_t full = LoadScale::average * static_cast<std::uint64_t>(scale.interval.ps);
+        std::uint64_t sum = discounted(before, since) + (bytes - counted_);
+        if (sum > full || sum * static_cast<std::uint64_t>(byte_time.ps) > full)
+            sum = full / static_cast<std::uint64_t>(byte_time.ps);
+        set(sent_, sum);
         set(interval_, interval);
         counted_ = bytes;
     }

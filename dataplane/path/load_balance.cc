@@ -49,7 +49,8 @@ void publish_load(WorkerContext& worker, const PortContext& port, Time now) {
     const PortPolicy& own = policy.ports[port.id];
     PortLoad& load = worker.shared.loads[port.id];
     const Traffic& sent = port.counters.tx;
-    load.set_sent(sent.bytes.get() + sent.packets.get() * wire_overhead_bytes, now, policy.balance.scale);
+    load.set_sent(sent.bytes.get() + sent.packets.get() * wire_overhead_bytes, now, own.speed.byte_time(),
+                  policy.balance.scale);
     for_each_class(port.backlog | load.filled(), [&](ClassId n) {
         load.set_queued(n, std::uint64_t{port.queue[n].use.used_cells()} * policy.cell.bytes());
     });

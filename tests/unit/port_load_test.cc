@@ -23,7 +23,7 @@ struct Figures {
     Time paused_until{};
 };
 void publish(PortLoad& load, const Figures& figures, Time now) {
-    load.set_sent(figures.sent_bytes, now, scale);
+    load.set_sent(figures.sent_bytes, now, byte_time, scale);
     load.set_queued(lossless, figures.queued_bytes);
     load.set_stopped(figures.stopped, figures.paused);
     load.set_paused_until(lossless, figures.paused_until);
@@ -77,6 +77,11 @@ TEST(PortLoad, theBandIsTheEighthOfTheSpeedThatIsInUse) {
     std::uint64_t total = 0;
     for (int n = 0; n < 300; ++n) publish(full, sent(total += 500'000), at(20 * n));
     UNSIGNED_LONGS_EQUAL(7, load_band(full, at(20 * 299)));
+    // No more than full: after 20 intervals 7 % are left. Nobody had published before.
+    PortLoad late;
+    publish(late, sent(1'000'000'000'000), at(0));
+    UNSIGNED_LONGS_EQUAL(7, load_band(late, at(0)));
+    UNSIGNED_LONGS_EQUAL(0, load_band(late, at(20 * 20)));
 }
 
 TEST(PortLoad, aQueueCountsAsTheTimeThatItTakes) {
