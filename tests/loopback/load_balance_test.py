@@ -217,6 +217,35 @@ class Fabric(loopback.Case):
         for slower, faster in (("hash", "4 QPs"), ("4 QPs", "16 QPs"), ("16 QPs", "packet"), ("hash, bursts", "flowlet"), ("hash, bursts", "adaptive")):
             self.assertGreater(found[slower][1], found[faster][1], found)
 
+    def test_what_check_says(self):
+        """A mode that reorders towards hosts that go back N, a gap below the paths' difference, a flow that makes none."""
+        nodes = [("leaf1", "switch"), ("leaf2", "switch"), ("spine1", "switch"), ("spine2", "switch"), ("h1", "host"), ("h2", "host")]
+        links = [("h1", "leaf1", "5m"), ("h2", "leaf2", "5m"), ("leaf1", "spine1", "5m"), ("leaf2", "spine1", "5m"), ("leaf1", "spine2", "300m"),
+                 ("leaf2", "spine2", "300m")]
+        topology = "".join(f'[[node]]\nname = "{name}"\nkind = "{kind}"\n' for name, kind in nodes)
+        topology += "".join(f'[[link]]\nends = ["{one}", "{other}"]\nspeed = "100G"\ncable = "{cable}"\n' for one, other, cable in links)
+        file = self.folder / "fabric.toml"
+
+        def check(mode, gap, recovery, depth, *arguments):
+            file.write_text(f'flow = [{{from = "h1", to = "h2", depth = {depth}, stop = "1ms"}}]\n{topology}[host.default]\nrecovery = "{recovery}"\n'
+                            f'[switch.default.load_balance]\nmode = "{mode}"\nflowlet_gap = "{gap}"\n')
+            done = run([Programs.sluiced.parent / "tools/fabric/sluice-fabric", "check", file, *arguments])
+            said = done.stdout + done.stderr
+            return done.returncode, {name for name in ("balance-reorders", "flowlet-skew", "flowlet-inert") if f"[{name}]" in said}, said
+
+        for mode in ("packet", "adaptive"):
+            self.assertEqual(check(mode, "100us", "go-back-n", 1)[:2], (2, {"balance-reorders"}))
+            self.assertEqual(check(mode, "100us", "go-back-n", 1, "--force")[:2], (0, {"balance-reorders"}))
+            self.assertEqual(check(mode, "100us", "selective", 1)[:2], (0, set()))
+        self.assertEqual(check("flowlet", "100us", "go-back-n", 1)[:2], (0, set()))
+        status, found, said = check("flowlet", "1us", "go-back-n", 1)
+        self.assertEqual((status, found), (0, {"flowlet-skew"}))
+        self.assertIn("flowlet_gap 1us is not above 1490ns", said)  # 295 m at 0.66 c
+        status, found, said = check("flowlet", "100us", "go-back-n", 8)
+        self.assertEqual((status, found), (0, {"flowlet-inert"}))
+        self.assertIn("makes no gap above 0.0866 Gb/s (8 x 1082 B / 100us)", said)
+        self.assertEqual(check("hash", "1us", "go-back-n", 8)[:2], (0, set()))
+
     def test_one_spine_at_half_speed(self):
         """With equal weights, flows that hash puts on the slow links end last, at half the rate; what looks at the links does not suffer."""
         names = [(f"leaf{n}", "switch") for n in (1, 2)] + [(f"spine{n}", "switch") for n in range(1, 9)] + [(f"h{n}", "host") for n in range(1, 65)]

@@ -39,6 +39,9 @@ bool is_steady(const FlowConfig& flow, Duration gap) {
     return flow.depth.value_or(1) > 1;
 }
 
+// Rounded up, for people.
+Duration whole_ns(Duration time) { return nanoseconds((time.ps + 999) / 1000); }
+
 class Checks {
   public:
     Checks(const Config& world, bool force, std::vector<FabricFinding>& findings)
@@ -82,7 +85,7 @@ class Checks {
                 least = std::min(least, found->second);
                 most = std::max(most, found->second);
             }
-            if (most.ps != 0) skew = std::max(skew.value_or(Duration{}), most - least);
+            if (most.ps != 0) skew = std::max(skew.value_or(Duration{}), whole_ns(most - least));
         }
         return skew;
     }
