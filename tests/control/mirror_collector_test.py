@@ -4,17 +4,15 @@ collector that come and go, and no loop."""
 
 import collections
 import pathlib
-import shutil
 import struct
-import subprocess
 
 import control
-from control import Case, Running, Switch
+from control import Running, Switch
 from frames import ethernet, ipv4, plain
+from mirrors import NOWHERE, LiveMirrors, Mirroring, tshark
 from pcapng import pairs, parse
 
 REFUSED, CONFIGURATION = 1, 2
-NOWHERE = "192.0.2.1"
 HEADERS = 20 + 8 + 20  # IPv4, GRE, ERSPAN
 RATE = {"rate": 1_000_000, "burst": 4096}
 EVENTS = {"drop": 1, "delay": 2, "pause": 3}
@@ -41,47 +39,30 @@ def erspan(frame):
                     data[at + HEADERS:])
 
 
-def tshark(test, path, *fields):
+def both(test, path, *fields):
     """A row of fields for each packet, each a list: of the packet and of the one inside it."""
-    if shutil.which("tshark") is None:
-        test.skipTest("no tshark here; do: tools/setup test")
-    command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=|", "-E", "aggregator=;"]
-    done = subprocess.run([*command, *(word for field in fields for word in ("-e", field))], text=True, capture_output=True, check=True)
-    return [[value.split(";") for value in line.split("|")] for line in done.stdout.splitlines()]
+    return [[value.split(";") for value in row] for row in tshark(test, path, *fields, options=["-E", "aggregator=;"])]
 
 
-class Collector(Case):
+class Collector(Mirroring):
     def switch(self, on=("drop",), hosts=3, top=None, **keys):
         switch = Switch(self, hosts=hosts, **(top or {}))
         switch.section("mirror.m", on=list(on), **{"collector": "10.0.2.2", **RATE, **keys})
-        return switch
-
-    def drops(self, count=20, size=300, **keys):
-        """Every second frame of h0 goes nowhere; the collector is behind h2."""
-        switch = self.switch(**keys)
-        switch.give("h0", [(1000 * n, plain(size, to=NOWHERE if n % 2 else 1, sport=n)) for n in range(2 * count)])
         return switch
 
     def incast(self, workers=1, **keys):
         """Hosts h0 to h2 write to h3, in a lossless class and in a lossy one with a short queue; the collector is behind h4, and a
         file has the same frames."""
         switch = self.switch(**{"on": ["drop", "delay", "pause"], "hosts": 0, "delay": "5us", "collector": "10.0.4.2", **keys})
-        switch.top["workers"] = workers
-        for n in range(4):
-            switch.roce_host(f"h{n}", cc="none", **({"drain": "60G"} if n == 3 else {}))
+        self.write_to_h3(switch, workers)
         switch.host(4)
         self.path = switch.folder / "mirror.pcapng"
         switch.section("mirror.file", **{**switch.sections["mirror.m"], "collector": "none", "file": str(self.path)})
         switch.section("port.h3.queue.0", static_th="20KB")
-        switch.flow_of_hosts(["h0", "h1", "h2"], "h3", message="100KB", messages=3, depth=2)
-        switch.flow_of_hosts(["h0", "h1", "h2"], "h3", dscp=0, message="30KB", messages=2)
         return switch
 
     def mirrored(self, out, port="h2"):
         return [found for found in map(erspan, out.frames[port]) if found]
-
-    def counts(self, report, name="m"):
-        return tuple(report["mirrors"][name][f"{what}_packets"] for what in ("mirrored", "suppressed", "lost"))
 
     def told(self, report):
         return [event["text"] for event in report["events"] if event["kind"] == "mirror_failed"]
@@ -109,7 +90,7 @@ class Collector(Case):
     def test_tshark_reads_both_packets(self):
         switch = self.incast()
         out = switch.run()
-        rows = tshark(self, switch.folder / "out" / "h4.pcap", "gre.proto", "ip.dst", "ip.dsfield.dscp", "erspan.spanid", "erspan.truncated",
+        rows = both(self, switch.folder / "out" / "h4.pcap", "gre.proto", "ip.dst", "ip.dsfield.dscp", "erspan.spanid", "erspan.truncated",
                       "erspan.pid5.port_index", "erspan.pid5.timestamp", "erspan.timestamp", "erspan.gra", "infiniband.bth.opcode",
                       "macc.cbfc.pause_time.c3", "ip.checksum.status", "_ws.malformed")
         got = self.mirrored(out, "h4")
@@ -227,7 +208,7 @@ class Collector(Case):
         switch = self.drops(collector="2001:db8:2::2", snaplen="64")
         out = switch.run()
         self.assertEqual(self.counts(out.report), (20, 0, 0))
-        rows = tshark(self, switch.folder / "out" / "h2.pcap", "ipv6.src", "ipv6.dst", "ipv6.plen", "gre.proto", "erspan.sgt", "ip.dst", "udp.srcport")
+        rows = both(self, switch.folder / "out" / "h2.pcap", "ipv6.src", "ipv6.dst", "ipv6.plen", "gre.proto", "erspan.sgt", "ip.dst", "udp.srcport")
         want = [["2001:db8:2::1"], ["2001:db8:2::2"], [str(8 + 20 + 64)], ["0x22eb"], [str(0x1F00 + reasons()["no_route"])], [NOWHERE]]
         self.assertEqual([row[:-1] for row in rows], [want] * 20)
         self.assertEqual([row[-1] for row in rows], [[str(n)] for n in range(1, 40, 2)])
@@ -300,18 +281,11 @@ class Collector(Case):
         self.assertIn("no port has an IPv6 address", switch.run("--check", status=CONFIGURATION).stderr)
 
 
-class Live(Case):
+class Live(LiveMirrors):
     def running(self, count=1000, **keys):
         switch = Switch(self, hosts=3, **keys)
         switch.give("h0", [(1000 * n, plain(300, to=NOWHERE)) for n in range(count)])
         return Running(switch)
-
-    def run_for(self, running, time="100us"):
-        running.call("clock.run", **{"for": time})
-
-    def counts(self, running):
-        return {mirror["name"]: tuple(mirror[f"{what}_packets"] for what in ("mirrored", "suppressed", "lost"))
-                for mirror in running.call("mirror.show")["mirrors"]}
 
     def test_collectors_come_and_go_under_traffic(self):
         running = self.running()

@@ -13,54 +13,31 @@ import subprocess
 import time
 
 import control
-from control import Case, Programs, Running, Switch
+from control import Programs, Running, Switch
 from frames import plain
+from mirrors import NOWHERE, LiveMirrors, Mirroring, tshark
 from pcapng import pairs, parse
 
 REFUSED, FAILED, CONFIGURATION = 1, 1, 2
-NOWHERE = "192.0.2.1"
 F_SETPIPE_SZ = 1031  # linux/fcntl.h; in Python from 3.10 on
 
 
-def tshark(test, path, *fields):
-    """A row of fields for each packet."""
-    if shutil.which("tshark") is None:
-        test.skipTest("no tshark here; do: tools/setup test")
-    command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=|"]
-    done = subprocess.run([*command, *(word for field in fields for word in ("-e", field))], text=True, capture_output=True)
-    test.assertEqual((done.returncode, "cut short" in done.stderr), (0, False), done.stderr)
-    return [line.split("|") for line in done.stdout.splitlines()]
-
-
-class Mirror(Case):
+class Mirror(Mirroring):
     def switch(self, on=("drop",), hosts=3, **keys):
         switch = Switch(self, hosts=hosts)
         self.path = switch.folder / "mirror.pcapng"
         switch.section("mirror.m", on=list(on), **{"file": str(self.path), **keys})
         return switch
 
-    def drops(self, count=20, size=300, **keys):
-        """Every second frame of h0 goes nowhere."""
-        switch = self.switch(**keys)
-        switch.give("h0", [(1000 * n, plain(size, to=NOWHERE if n % 2 else 1, sport=n)) for n in range(2 * count)])
-        return switch
-
     def incast(self, workers=1, **keys):
         """Hosts h0 to h2 write to h3, in a lossless class and in a lossy one with a short queue."""
         switch = self.switch(on=["drop", "delay", "pause"], hosts=0, delay="5us", rate=0, **keys)
-        switch.top["workers"] = workers
-        for n in range(4):
-            switch.roce_host(f"h{n}", cc="none", **({"drain": "60G"} if n == 3 else {}))  # h3 pauses the switch
+        self.write_to_h3(switch, workers)
         switch.section("default.queue.0", static_th="20KB")
-        switch.flow_of_hosts(["h0", "h1", "h2"], "h3", message="100KB", messages=3, depth=2)
-        switch.flow_of_hosts(["h0", "h1", "h2"], "h3", dscp=0, message="30KB", messages=2)
         return switch
 
     def frames(self, path=None):
         return parse(pathlib.Path(path or self.path).read_bytes())[1]
-
-    def counts(self, report, name="m"):
-        return tuple(report["mirrors"][name][f"{what}_packets"] for what in ("mirrored", "suppressed", "lost"))
 
     def test_it_has_what_the_counters_count(self):
         report = self.incast().run().report
@@ -279,20 +256,13 @@ class Mirror(Case):
         self.assertIn("8", switch.run("--check", status=CONFIGURATION).stderr)
 
 
-class Live(Case):
+class Live(LiveMirrors):
     def running(self, **keys):
         switch = Switch(self, hosts=2)
         switch.give("h0", [(1000 * n, plain(300, to=NOWHERE)) for n in range(1000)])
         for name, mirror in keys.items():
             switch.section(f"mirror.{name}", **mirror)
         return Running(switch)
-
-    def run_for(self, running, time="100us"):
-        running.call("clock.run", **{"for": time})
-
-    def counts(self, running):
-        return {mirror["name"]: tuple(mirror[f"{what}_packets"] for what in ("mirrored", "suppressed", "lost"))
-                for mirror in running.call("mirror.show")["mirrors"]}
 
     def test_mirrors_come_and_go(self):
         running = self.running()
