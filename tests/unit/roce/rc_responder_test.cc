@@ -1,12 +1,12 @@
 // The responder alone: what it refuses, each opcode within each message, its answers and their order.
 #include "lib/roce/rc_responder.hh"
 
-#include <array>
 #include <string>
 #include <vector>
 
 #include "lib/roce/psn.hh"
 #include "lib/roce/requester.hh"
+#include "tests/unit/roce/incoming.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -17,22 +17,10 @@ using namespace sluice::roce;
 using Kind = RcResponder::Delivery::Kind;
 using State = RcResponder::State;
 
-constexpr std::uint32_t mtu = 256;
-constexpr std::array<std::uint8_t, 4096> some_bytes{};
-
-Incoming packet(Opcode opcode, std::uint32_t psn, std::uint32_t bytes = mtu, std::uint32_t length = 0) {
-    Incoming in;
-    in.refusal = Incoming::Refusal::none;
-    in.opcode = opcode;
-    in.psn = psn;
-    in.reth = {0, 0, length};
-    in.payload = std::span(some_bytes).first(bytes);
-    return in;
-}
+constexpr std::uint32_t mtu = incoming_mtu;
 Incoming read_of(std::uint32_t psn, std::uint32_t length) {
     return packet(Opcode::read_request, psn, 0, length);
 }
-Incoming send_only(std::uint32_t psn) { return packet(Opcode::send_only, psn); }
 
 }  // namespace
 
@@ -57,25 +45,23 @@ TEST_GROUP(RcResponder) {
 
 // Rows: within nothing, a SEND, a WRITE of which 300 bytes are left. `o` is taken.
 TEST(RcResponder, everyOpcodeWithinEveryMessage) {
-    constexpr Opcode opcodes[] = {Opcode::send_first, Opcode::send_middle, Opcode::send_last,
-                                  Opcode::send_only,  Opcode::write_first, Opcode::write_middle,
-                                  Opcode::write_last, Opcode::write_only,  Opcode::read_request};
-    const char* taken[] = {"o--oo--oo", "-oo------", "-----oo--"};
     for (unsigned within = 0; within < 3; ++within)
-        for (unsigned n = 0; n < std::size(opcodes); ++n) {
+        for (unsigned n = 0; n < std::size(request_opcodes); ++n) {
             RcResponder responder = made();
             std::uint32_t psn = 0;
             if (within == 1) responder.receive(packet(Opcode::send_first, psn++));
             if (within == 2) responder.receive(packet(Opcode::write_first, psn++, mtu, mtu + 300));
-            const bool ends = opcodes[n] == Opcode::write_last || opcodes[n] == Opcode::write_only;
-            Incoming in = packet(opcodes[n], psn, mtu, opcodes[n] == Opcode::write_only ? mtu : 600);
+            const bool ends =
+                request_opcodes[n] == Opcode::write_last || request_opcodes[n] == Opcode::write_only;
+            Incoming in =
+                packet(request_opcodes[n], psn, mtu, request_opcodes[n] == Opcode::write_only ? mtu : 600);
             if (ends && within == 2) {
                 // 300 are left: no last packet of 256 ends them, one behind a middle packet does.
                 responder.receive(packet(Opcode::write_middle, psn++));
-                in = packet(opcodes[n], psn, 44);
+                in = packet(request_opcodes[n], psn, 44);
             }
             const bool is_taken = responder.receive(in).kind != Kind::none;
-            CHECK_EQUAL(taken[within][n] == 'o', is_taken);
+            CHECK_EQUAL(taken_within[within][n] == 'o', is_taken);
             CHECK_TRUE(responder.state() == (is_taken ? State::ready : State::failed));
             if (is_taken) continue;
             answers(responder, Opcode::acknowledge, psn, syndrome_invalid_request);

@@ -1,6 +1,7 @@
 // Selective recovery: packet by packet (rc_traces.hh; "nak 2-3" names a hole, its end excluded), both ends
 // alone, and over wires that only reorder.
 #include "lib/rng.hh"
+#include "tests/unit/roce/incoming.hh"
 #include "tests/unit/roce/rc_traces.hh"
 
 namespace {
@@ -10,21 +11,9 @@ using namespace sluice::roce;
 using State = Requester::State;
 
 constexpr std::uint32_t mtu = traced_mtu;
+static_assert(mtu == incoming_mtu);
 constexpr RecoverySettings at_once{Recovery::selective, least_receive_window, {}};
 constexpr RecoverySettings patient{Recovery::selective, least_receive_window, microseconds(5)};
-constexpr std::array<std::uint8_t, 4096> some_bytes{};
-
-Incoming packet(Opcode opcode, std::uint32_t psn, std::uint32_t bytes = mtu, std::uint32_t length = 0) {
-    Incoming in;
-    in.refusal = Incoming::Refusal::none;
-    in.opcode = opcode;
-    in.psn = psn;
-    in.reth = {0, 0, length};
-    in.payload = std::span(some_bytes).first(bytes);
-    return in;
-}
-Incoming send_only(std::uint32_t psn) { return packet(Opcode::send_only, psn); }
-
 }  // namespace
 
 TEST_GROUP_BASE(Selective, sluice::roce::RcTraces){void setup() override{recovers(at_once);
@@ -354,24 +343,21 @@ TEST(Selective, keepsNoMoreThanItsWindow) {
 
 // What comes early is judged at its turn. Rows: within nothing, a SEND, a WRITE of 300 bytes more.
 TEST(Selective, everyOpcodeEarlyWithinEveryMessage) {
-    constexpr Opcode opcodes[] = {Opcode::send_first, Opcode::send_middle, Opcode::send_last,
-                                  Opcode::send_only,  Opcode::write_first, Opcode::write_middle,
-                                  Opcode::write_last, Opcode::write_only,  Opcode::read_request};
-    const char* taken[] = {"o--oo--oo", "-oo------", "-----oo--"};
     for (unsigned within = 0; within < 3; ++within)
-        for (unsigned n = 0; n < std::size(opcodes); ++n) {
+        for (unsigned n = 0; n < std::size(request_opcodes); ++n) {
             RcResponder end(responder);
-            const bool is_read = opcodes[n] == Opcode::read_request;
-            const bool is_last = opcodes[n] == Opcode::write_last && within == 2;
+            const bool is_read = request_opcodes[n] == Opcode::read_request;
+            const bool is_last = request_opcodes[n] == Opcode::write_last && within == 2;
             const std::uint32_t psn = is_last ? 2 : 1;
             const std::uint32_t bytes = is_read ? 0 : is_last ? 44 : mtu;
-            end.receive(packet(opcodes[n], psn, bytes, opcodes[n] == Opcode::write_only ? mtu : 600));
+            end.receive(
+                packet(request_opcodes[n], psn, bytes, request_opcodes[n] == Opcode::write_only ? mtu : 600));
             CHECK_TRUE(end.state() == RcResponder::State::ready);
             if (is_last) end.receive(packet(Opcode::write_middle, 1));
             if (within == 0) end.receive(send_only(0));
             if (within == 1) end.receive(packet(Opcode::send_first, 0));
             if (within == 2) end.receive(packet(Opcode::write_first, 0, mtu, mtu + 300));
-            const bool is_taken = taken[within][n] == 'o';
+            const bool is_taken = taken_within[within][n] == 'o';
             CHECK_EQUAL(is_taken, end.state() == RcResponder::State::ready);
             LONGS_EQUAL(psn + (is_taken ? 1 : 0), end.counters().packets);
         }
