@@ -59,17 +59,15 @@ struct BalanceSettings {
 
 // All zero: never used.
 struct Flowlet {
-    Time last;              // arrival of its last packet
-    Time since;             // it has taken its member since then
-    std::uint32_t choice;   // the hash that stands for its member: see bucket_of
-    std::uint32_t tag;      // hash of the last packet, to count those that share the entry
-    std::uint32_t packets;  // since `since`; modulo 2^32
+    Time last;             // arrival of its last packet
+    Time since;            // it has taken its member since then
+    std::uint32_t choice;  // the hash that stands for its member: see bucket_of
+    std::uint32_t tag;     // hash of the last packet, to count those that share the entry
     bool used;
 
     void go_on(std::uint32_t hash, Time now) {
         last = max(last, now);
         tag = hash;
-        ++packets;
     }
 };
 static_assert(sizeof(Flowlet) == 32);
@@ -176,7 +174,7 @@ BalanceChoice balance(LoadBalance mode, Flowlet& entry, std::uint32_t hash, cons
     choice.reason = reason;
     choice.shared = goes_on && shared;
     if (choice.next_hop == no_member) return choice;
-    entry = {now, now, choice.bucket << (32U - group.log2_buckets), hash, 1, true};
+    entry = {now, now, choice.bucket << (32U - group.log2_buckets), hash, true};
     return choice;
 }
 

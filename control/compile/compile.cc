@@ -91,11 +91,10 @@ BalancePolicy balance_policy(const LoadBalanceConfig& config) {
     for (ClassId tc = 0; tc < classes; ++tc) {
         const bool wanted =
             config.classes.empty() || std::ranges::find(config.classes, tc) != config.classes.end();
-        for (std::size_t n = 0; n < roce_transports; ++n) {
+        for (std::size_t n = 0; n < roce_transports; ++n)
             policy.mode[tc][n] = wanted ? by_transport[n].value_or(config.mode) : LoadBalance::hash;
-            policy.active |= policy.mode[tc][n] != LoadBalance::hash;
-        }
     }
+    policy.active = policy.balances();
     return policy;
 }
 

@@ -15,10 +15,7 @@ LoadBalance mode_of(const RunningSwitch& running, const EcmpGroup& group) {
 // Whether some of its packets may be balanced by more than their hash.
 bool is_balanced(const RunningSwitch& running, const EcmpGroup& group) {
     if (group.load_balance) return *group.load_balance != LoadBalance::hash;
-    for (const auto& of_class : running.device().policy().balance.mode)
-        for (const LoadBalance mode : of_class)
-            if (mode != LoadBalance::hash) return true;
-    return false;
+    return running.device().policy().balance.balances();
 }
 
 Json member_json(RunningSwitch& running, const EcmpGroup::Member& member) {

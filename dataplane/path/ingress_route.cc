@@ -104,21 +104,21 @@ struct Balancing {
     return true;
 }
 
-// Group and hash to next hop; `none` when the packet may leave. `balancing`: Balancing, where anything is
-// balanced by more than hashes.
-template <class... Balanced>
+// Group and hash to next hop; `none` when the packet may leave. `balanced`: something is balanced by more
+// than hashes.
+template <bool balanced>
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
                                                          Packet* packet, const std::uint8_t* l3,
                                                          const Parsed& parsed, std::uint32_t number,
-                                                         std::uint32_t& hop, const Balanced&... balancing) {
+                                                         const Balancing& balancing, std::uint32_t& hop) {
     const NextHopGroup& group = tables.next_hop_groups[number];
     if (group.drop != DropReason::none) [[unlikely]]
         return refuse_route(worker, l3, parsed, group.drop);
     PacketMeta& info = meta(packet);
     const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
     PortId port = 0;
-    if constexpr (sizeof...(balancing) != 0) {
-        if (!take_balanced(worker, tables, packet, parsed, number, hash, balancing..., hop, port))
+    if constexpr (balanced) {
+        if (!take_balanced(worker, tables, packet, parsed, number, hash, balancing, hop, port))
             return DropReason::link_down;
     } else if (!take_hashed(tables, group, hash, hop, port)) {
         return DropReason::link_down;
@@ -175,13 +175,9 @@ template <bool recording, bool balancing>
         const std::uint8_t* l3 = frame + parsed.l3_offset;
         const std::uint32_t number = batch.next_hop_group[i];
         std::uint32_t hop = no_member;
-        DropReason reason{};
         BalanceChoice choice{.reason = BalanceReason::hashed};  // where it is recorded
-        if constexpr (balancing)
-            reason = choose_next_hop(worker, tables, packet, l3, parsed, number, hop,
-                                     Balancing{state, recording ? &choice : nullptr});
-        else
-            reason = choose_next_hop(worker, tables, packet, l3, parsed, number, hop);
+        const DropReason reason = choose_next_hop<balancing>(
+            worker, tables, packet, l3, parsed, number, Balancing{state, recording ? &choice : nullptr}, hop);
         if constexpr (recording)
             if (meta(packet).observed != 0)
                 record_route(worker, packet, parsed, {number, hop, choice}, reason);

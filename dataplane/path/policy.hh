@@ -2,6 +2,7 @@
 // has everything that a packet's way depends on and that may change while traffic runs, and nothing else.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,13 @@ struct BalancePolicy {
     LoadScale scale;
     // By traffic class and RoceTransport.
     std::array<std::array<LoadBalance, roce_transports>, classes> mode{};
+
+    // Whether some packet of a group without a mode of its own is balanced by more than its hash.
+    bool balances() const {
+        return std::ranges::any_of(mode, [](const auto& of_class) {
+            return std::ranges::any_of(of_class, [](LoadBalance one) { return one != LoadBalance::hash; });
+        });
+    }
 };
 
 // Groups with a fixed number, in front of all others.
