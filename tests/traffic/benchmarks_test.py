@@ -224,12 +224,41 @@ class Figures(unittest.TestCase):
         def fails(_):
             raise RuntimeError("sluiced lost packets")
 
-        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None)
+        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None, l3fwd=None)
         main.BENCHMARKS["fails"] = fails
         self.addCleanup(main.BENCHMARKS.pop, "fails")
         (row,), = main.measure(["fails"], options)
         self.assertEqual((row["name"], row["value"], row["met"], row["why"]), ("fails", None, False, "sluiced lost packets"))
         self.assertIn("memory", row["machine"])
+
+    def test_both_kinds_of_memory_are_rows_of_their_own(self):
+        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None, l3fwd=None)
+        for there, names in ((True, ["rate", "rate_huge"]), (False, ["rate"])):
+            with unittest.mock.patch.dict(main.BENCHMARKS, {"both": lambda made: [bench.row("rate", "Mpps", [1.0 + len(made.eal)])]}), \
+                    unittest.mock.patch.object(main.forwarding, "WITH_HUGEPAGES", {"both"}), \
+                    unittest.mock.patch.object(main, "hugepages", lambda: contextlib.nullcontext(there)):
+                rows = [row for more in main.measure(["both"], options) for row in more]
+            self.assertEqual([row["name"] for row in rows], names)
+            self.assertEqual([(row["machine"]["memory"], row["value"]) for row in rows], [("ordinary memory", 2.0), ("hugepages", 1.0)][:len(rows)])
+        self.assertIn("ordinary memory, hugepages", results.footer([{**row, **FACTS, "machine": {**FACTS["machine"], "memory": memory}}
+                                                                    for row, memory in zip([rows[0]] * 2, ("ordinary memory", "hugepages"))]))
+
+    def test_hugepages_that_were_reserved_go_back(self):
+        page = 2 << 20
+        with tempfile.TemporaryDirectory() as folder:
+            reserved = pathlib.Path(folder) / "nr_hugepages"
+            for before, free, wanted in ((0, 0, 1024), (100, 30, 1094), (2000, 1024, 2000)):
+                reserved.write_text(f"{before}\n")
+                with unittest.mock.patch.object(bench, "RESERVED", reserved), \
+                        unittest.mock.patch.object(bench, "free_hugepages", lambda: ((free + int(reserved.read_text()) - before) * page, page)), \
+                        contextlib.suppress(KeyboardInterrupt), bench.hugepages() as there:
+                    self.assertTrue(there)
+                    self.assertEqual(int(reserved.read_text()), wanted)
+                    raise KeyboardInterrupt
+                self.assertEqual(int(reserved.read_text()), before)
+            with unittest.mock.patch.object(bench, "RESERVED", pathlib.Path(folder) / "none" / "nr_hugepages"), \
+                    unittest.mock.patch.object(bench, "free_hugepages", lambda: (0, page)), bench.hugepages() as there:
+                self.assertFalse(there)  # nobody but root may
 
     def test_what_was_measured_before_an_interruption_is_kept(self):
         def interrupted(_):

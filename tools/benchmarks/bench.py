@@ -25,16 +25,56 @@ class Round(typing.NamedTuple):
     figures: dict  # of each measure; empty if it was late
 
 
+class Memory(typing.NamedTuple):
+    """What programs run in: never compared with another one."""
+    name: str
+    suffix: str  # of the names of rows
+    dpdk: list  # words for DPDK's own programs
+    sluiced: list  # and for sluiced, which takes hugepages by itself where they are
+
+
+ORDINARY = Memory('ordinary memory', '', ['--no-huge', '-m', '1024'], ['--no-huge'])
+HUGE = Memory('hugepages', '_huge', ['--in-memory'], [])
+HUGE_BYTES = 2 << 30
+RESERVED = pathlib.Path('/proc/sys/vm/nr_hugepages')
+
+
+def free_hugepages():
+    """(bytes that are free, bytes of one)."""
+    fields = dict(line.split(':') for line in pathlib.Path('/proc/meminfo').read_text().splitlines())
+    size = int(fields['Hugepagesize'].split()[0]) * 1024
+    return int(fields['HugePages_Free']) * size, size
+
+
+@contextlib.contextmanager
+def hugepages():
+    """Whether there are HUGE_BYTES: free ones, or such as root may reserve, which go back at the end."""
+    free, size = free_hugepages()
+    if free >= HUGE_BYTES:
+        yield True
+        return
+    try:
+        before = int(RESERVED.read_text())
+        RESERVED.write_text(f'{before - (free - HUGE_BYTES) // size}')
+    except OSError:
+        yield False
+        return
+    try:
+        yield free_hugepages()[0] >= HUGE_BYTES
+    finally:
+        RESERVED.write_text(f'{before}')
+
+
 class Bench:
-    def __init__(self, build, folder, rounds, seconds, place='', htsim=None):
+    def __init__(self, build, folder, rounds, seconds, place='', htsim=None, l3fwd=None, memory=ORDINARY):
         self.build, self.folder, self.rounds, self.seconds, self.place = build, folder, rounds, seconds, place
         self.htsim = htsim  # a checkout of it, or None
+        self.l3fwd = l3fwd  # the program, or None
+        self.memory = memory
         cores = sorted(os.sched_getaffinity(0))
         self.cores, self.cores_downwards = len(cores), cores[::-1]
         self.control_core, self.worker_core = cores[0], cores[-1]
-        self.memory = ['--in-memory'] if has_hugepages() else ['--no-huge', '-m', '1024']
-        # sluiced chooses between hugepages and ordinary memory by the same rule; ordinary memory is forced on both.
-        self.eal = ['--no-huge'] if '--no-huge' in self.memory else []
+        self.eal = memory.sluiced
         self.enter = []  # words before each program: where it is to run
         self.repeated, self.stolen = 0, 0.0  # rounds; the share of the worst round that counts
 
@@ -95,12 +135,6 @@ def stolen_s():
     lines = (line.split() for line in pathlib.Path('/proc/stat').read_text().splitlines())
     cores = {int(words[0][3:]): int(words[8]) * tick for words in lines if re.fullmatch(r'cpu\d+', words[0])}
     return {core: cores.get(core, 0.0) for core in os.sched_getaffinity(0)}
-
-
-def has_hugepages():
-    fields = dict(line.split(':') for line in pathlib.Path('/proc/meminfo').read_text().splitlines())
-    free = int(fields['HugePages_Free']) * int(fields['Hugepagesize'].split()[0]) * 1024
-    return free >= 2 << 30
 
 
 def row(name, unit, values, yardstick=None, yardstick_values=None, reach=None, better='more'):

@@ -29,7 +29,8 @@ def picture(rows):
     bottom = TOP + LINE * len(rows)
     facts = rows[0]
     there = facts['machine']
-    drawing.text(LEFT, 46, f'commit {facts["commit"][:12]}; {there["cpu"]}, {there["cores"]} cores, {there["memory"]}; medians of '
+    memory = ', '.join(dict.fromkeys(row['machine']['memory'] for row in rows))
+    drawing.text(LEFT, 46, f'commit {facts["commit"][:12]}; {there["cpu"]}, {there["cores"]} cores, {memory}; medians of '
                  f'{there["rounds"]} rounds of {there["seconds"]:g} s', size=11)
     drawing.line(REACHED, TOP - 6, REACHED, bottom - 4, INK, 1.5)
     drawing.text(REACHED, TOP - 11, 'to be reached; gray: as good as the yardstick', 'middle', size=11)

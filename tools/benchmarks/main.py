@@ -9,6 +9,7 @@ NAME is a benchmark or one of the themes that they stand under below; without an
 --compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one got worse by more than
 --tolerance P    per cent (5)
 --measured FILE  runs nothing and takes the rows of that bench.json
+--l3fwd PATH     a built l3fwd of DPDK's examples, one more yardstick of `forwarding_64B`
 --htsim PATH     a checkout of https://github.com/Broadcom/csg-htsim, the yardstick of `htsim`
 """
 import argparse
@@ -35,7 +36,7 @@ import reaction  # noqa: E402
 import results  # noqa: E402
 import scale  # noqa: E402
 import sweeps  # noqa: E402
-from bench import Bench, Missing, no_figure  # noqa: E402
+from bench import HUGE, ORDINARY, Bench, Missing, hugepages, no_figure  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / 'out'
@@ -71,16 +72,24 @@ def selected(names, quick):
 def measure(names, options):
     """The rows of each benchmark, with what they were measured on: those of several runs can stand beside each other."""
     for place, name in enumerate(names, 1):
-        with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
-            bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, f'{place}/{len(names)} ',
-                          options.htsim)
-            try:
-                found = BENCHMARKS[name](bench)
-            except (Missing, RuntimeError, OSError) as error:
-                found = [no_figure(name, str(error))]
-            facts = {'commit': results.commit(ROOT), 'machine': results.machine(bench)}
-            bench.say('')
-        yield [{'benchmark': name, **row, **facts} for row in found]
+        yield measured(name, options, ORDINARY, f'{place}/{len(names)} ')
+        if name in forwarding.WITH_HUGEPAGES:
+            with hugepages() as there:
+                if there:
+                    yield measured(name, options, HUGE, f'{place}/{len(names)} ')
+
+
+def measured(name, options, memory, place):
+    with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
+        bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, place, options.htsim, options.l3fwd,
+                      memory)
+        try:
+            found = BENCHMARKS[name](bench)
+        except (Missing, RuntimeError, OSError) as error:
+            found = [no_figure(name, str(error))]
+        facts = {'commit': results.commit(ROOT), 'machine': results.machine(bench)}
+        bench.say('')
+    return [{'benchmark': name, **row, **facts, 'name': row['name'] + memory.suffix} for row in found]
 
 
 def measured_and_kept(names, options):
@@ -103,6 +112,7 @@ def parse():
     parser.add_argument('--compare')
     parser.add_argument('--tolerance', type=float, default=5)
     parser.add_argument('--measured')
+    parser.add_argument('--l3fwd', type=pathlib.Path)
     parser.add_argument('--htsim', type=pathlib.Path)
     parser.add_argument('--build', default='build-bench', type=pathlib.Path)
     parser.add_argument('--help', '-h', action='store_true')

@@ -18,7 +18,7 @@ def machine(bench):
     names = [line.split(':', 1)[1].strip() for line in pathlib.Path('/proc/cpuinfo').read_text().splitlines()
              if line.startswith('model name')]
     return {'cpu': names[0] if names else 'unknown', 'cores': bench.cores,
-            'memory': 'hugepages' if bench.memory[0] == '--in-memory' else 'ordinary memory',
+            'memory': bench.memory.name,
             'rounds': bench.rounds, 'seconds': bench.seconds, 'load_average': os.getloadavg()[0],
             'repeated': bench.repeated, 'stolen': bench.stolen}
 
@@ -64,10 +64,11 @@ def table(rows):
 def footer(rows):
     facts = rows[0]
     there = facts['machine']
+    memory = ', '.join(dict.fromkeys(row['machine']['memory'] for row in rows))
     of_each = {row['benchmark']: row['machine'] for row in rows}.values()
     repeated, stolen = sum(one.get('repeated', 0) for one in of_each), max(one.get('stolen', 0.0) for one in of_each)
     return (f'commit {facts["commit"][:12]}{"+changes" if facts["commit"].endswith("+changes") else ""}; {there["cpu"]}, '
-            f'{there["cores"]} cores, {there["memory"]}, load {there["load_average"]:.1f}; medians of {there["rounds"]} rounds of '
+            f'{there["cores"]} cores, {memory}, load {there["load_average"]:.1f}; medians of {there["rounds"]} rounds of '
             f'{there["seconds"]:g} s, {repeated} repeated, at most {stolen:.1%} of one stolen; written to out/bench.json and '
             'out/bench.svg')
 

@@ -114,14 +114,17 @@ def refuse_drops(before, after):
     sluiced.refuse_idle_queues(before, after)
 
 
-def against_one_worker(bench, name, workers, ports, reach):
+REACH_APART = 0.85  # of as many switches as there are workers, of one each, on the same cores
+
+
+def against_one_worker(bench, name, workers, ports):
     """Ports are dealt round and a port's frames leave by the next one: all of them cross. The senders obey PFC, and every class
     is lossless: where one worker falls behind, the other one pauses what it receives for it, and nothing is lost."""
     captures = traffic.make(bench.build, bench.folder / name, ports=ports, flows=traffic.FLOWS * traffic.PORTS // ports)
     # Headroom for eight lossless classes is most of it.
-    one, many = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer=f'{40 * ports}MB', peer='obey',
+    one, many, *alone = (sluiced.configuration(sluiced.endless(captures), cores=cores, eal=bench.eal, buffer=f'{40 * ports}MB', peer='obey',
                                        qos=sluiced.ALL_LOSSLESS)
-                 for cores in ([bench.worker_core], bench.worker_cores(workers)))
+                 for cores in ([bench.worker_core], bench.worker_cores(workers), *([core] for core in bench.worker_cores(workers))))
 
     def rate(what, text):
         def one_round():
@@ -129,18 +132,23 @@ def against_one_worker(bench, name, workers, ports, reach):
             return {what: sluiced.mpps(before, after), f'{what}_held': sluiced.held(before, after)}
         return one_round
 
-    rates = bench.by_turns(name, one_worker=rate('one_worker', one), judged=rate('judged', many))
-    return {**row(name, 'Mpps', rates['judged'], 'one worker', rates['one_worker'], reach=reach),
-            'held': statistics.median(rates['judged_held'])}
+    def side_by_side():
+        return {'apart': sum(sluiced.mpps(*each) for each in sluiced.measured_together(bench, alone, sluiced.refuse_idle_queues))}
+
+    rates = bench.by_turns(name, one_worker=rate('one_worker', one), judged=rate('judged', many), apart=side_by_side)
+    return [{**row(name, 'Mpps', rates['judged'], f'{workers} switches of one worker', rates['apart'], reach=REACH_APART),
+             'held': statistics.median(rates['judged_held'])},
+            row(f'{name}_of_one', 'Mpps', rates['judged'], 'one worker', rates['one_worker']),
+            row(f'{name}_apart', 'Mpps', rates['apart'], 'one worker', rates['one_worker'])]
 
 
 def two_workers(bench):
-    """two workers, each packet received by one and sent by the other, against one worker. With two cores the control thread
-    shares a worker's core"""
+    """two workers, each packet received by one and sent by the other, against two switches of one worker each on the same cores, and
+    one worker. With two cores the control thread shares a worker's core"""
     bench.need('sluice-traffic', 'sluiced')
     if bench.cores < 2:
         raise Missing('needs two cores')
-    return [against_one_worker(bench, 'two_workers', 2, traffic.PORTS, 1.6)]
+    return against_one_worker(bench, 'two_workers', 2, traffic.PORTS)
 
 
 QUEUES_EGRESS = 6  # ports: together they send in a turn as much as a port with two queues can have received in one
@@ -180,13 +188,13 @@ def refuse_idle_receivers(before, after):
 
 
 def many_workers(bench):
-    """4 and 8 workers of 8 ports, each packet received by one and sent by another, against one worker. Left out where there
-    are not so many cores and one for control"""
+    """4 and 8 workers of 8 ports, each packet received by one and sent by another, likewise. Left out where there are not so many
+    cores and one for control"""
     bench.need('sluice-traffic', 'sluiced')
     counts = [workers for workers in (4, 8) if bench.cores > workers]
     if not counts:
         raise Missing(f'needs five cores, there are {bench.cores}')
-    return [against_one_worker(bench, f'workers_{workers}', workers, 8, 0.8 * workers) for workers in counts]
+    return [one for workers in counts for one in against_one_worker(bench, f'workers_{workers}', workers, 8)]
 
 
 def load_million_routes(bench):

@@ -245,6 +245,20 @@ def measured(bench, text, may_drop=0.0, check=lambda before, after: None, prepar
     return before, after
 
 
+def measured_together(bench, texts, check):
+    """The same of several switches at one time: [(report at the begin, report at the end)]."""
+    with contextlib.ExitStack() as stack:
+        switches = [stack.enter_context(Sluiced(bench, text, f'sluiced-{number}')) for number, text in enumerate(texts)]
+        time.sleep(WARM_UP_S)
+        before = [switch.client.call('stats.show') for switch in switches]
+        time.sleep(bench.seconds)
+        pairs = list(zip(before, [switch.client.call('stats.show') for switch in switches]))
+    for switch, pair in zip(switches, pairs):
+        refuse_losses(switch.report)
+        check(*pair)
+    return pairs
+
+
 def held(before, after):
     """Share of the time in which the senders behind the ports stood still."""
     ns = [port['held_ns'] - before['ports'][name]['held_ns'] for name, port in after['ports'].items()]

@@ -17,7 +17,7 @@ class Testpmd:
         self.process = subprocess.Popen(
             # its answers would wait in a full buffer, were they not flushed line by line
             [*bench.enter, 'stdbuf', '-oL', 'dpdk-testpmd', '-l', f'{bench.control_core},{bench.worker_core}', '--main-lcore',
-             str(bench.control_core), '--no-pci', '--no-telemetry', '--no-shconf', *bench.memory,
+             str(bench.control_core), '--no-pci', '--no-telemetry', '--no-shconf', *bench.memory.dpdk,
              *(word for device in devices for word in ('--vdev', device)), '--', '-i',
              '--nb-cores=1', f'--total-num-mbufs={packets}', '--no-flush-rx',
              *([f'--mbuf-size={packet_buffer + 128}'] if packet_buffer else [])],
