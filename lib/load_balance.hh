@@ -91,13 +91,14 @@ struct BalanceChoice {
     BalanceReason reason = BalanceReason::kept;
     bool shared = false;       // another hash had the entry before
     std::uint8_t band = 0;     // of the member, where one was chosen
+    std::uint8_t told = 0;     // of it: by the neighbor, where asked for
     std::uint16_t equals = 0;  // members of that band
     std::uint32_t drawn = 0;   // where there were several
     Duration age{};            // of the flowlet's stay with its member
 };
 
 // Of the members with the lowest band, one by the draw, in proportion to their shares.
-// `band(next hop)`: its LinkQuality::band, or `unusable`.
+// `band(next hop)`: its LinkQuality::band with what its neighbor tells (RemoteQuality), or `unusable`.
 template <class Band>
 BalanceChoice best_member(const BalanceGroup& group, std::uint32_t drawn, Band band) {
     std::array<std::uint8_t, 256> bands;
@@ -156,7 +157,7 @@ BalanceChoice balance(LoadBalance mode, Flowlet& entry, std::uint32_t hash, cons
         const std::uint32_t bucket = bucket_of(group.log2_buckets, entry.choice);
         const std::uint32_t next_hop = group.buckets[bucket];
         const std::uint8_t own = band(next_hop);
-        choice = {next_hop, bucket, BalanceReason::kept, shared, own, 0, 0, now - entry.since};
+        choice = {next_hop, bucket, BalanceReason::kept, shared, own, 0, 0, 0, now - entry.since};
         bool leaves = own == LinkQuality::unusable;
         if (leaves) {
             choice.reason = BalanceReason::member_lost;

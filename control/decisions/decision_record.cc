@@ -73,7 +73,8 @@ void add_route(Line& line, const Routed& routed, const PortNames& ports) {
         const BalanceChoice& choice = routed.balance;
         line.add(R"(,"balance":{{"because":"{}","shared":{})", to_string(choice.reason), choice.shared);
         if (choice.equals != 0)
-            line.add(R"(,"band":{},"equals":{},"drawn":{})", choice.band, choice.equals, choice.drawn);
+            line.add(R"(,"band":{},"told":{},"equals":{},"drawn":{})", choice.band, choice.told,
+                     choice.equals, choice.drawn);
         else
             line.add(R"(,"flowlet_age_ps":{})", choice.age.ps);
         line.add("}}");

@@ -2,6 +2,7 @@
 
 #include "dataplane/run/switch.hh"
 #include "lib/port_load.hh"
+#include "lib/remote_quality.hh"
 
 namespace sluice {
 namespace {
@@ -76,11 +77,14 @@ Json ecmp_json(RunningSwitch& running) {
 Json groups_json(RunningSwitch& running) {
     Json json = Json::array();
     const bool known = running.device().policy().balance.active;
+    const RemoteQuality* const remote = running.device().policy().balance.remote;
     for (const EcmpGroup& group : running.routes().ecmp()) {
         Json members = Json::array();
         for (const auto& member : group.members) {
             members.push_back(member_json(running, member));
             if (known) members.back().update(quality_json(running, member.port));
+            if (remote != nullptr)
+                members.back()["told_bands"] = remote->bands(member.port, group.number, running.now());
         }
         json.push_back({{"group", group.name}, {"number", group.number}});
         json.back().update(balance_json(running, group));

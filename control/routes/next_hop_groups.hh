@@ -38,6 +38,7 @@ struct GroupTables {
 struct GroupKey {
     NextHops via;  // not empty
     std::optional<LoadBalance> load_balance;
+    std::optional<IpPrefix> destination{};  // where each has a group of its own
     auto operator<=>(const GroupKey&) const = default;
 };
 

@@ -132,8 +132,9 @@ Fib::Sizes fib_sizes(const Config& config) {
     return {fib_size(config, false), fib_size(config, true), config.clock == ClockKind::real_time};
 }
 
-std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes) {
+std::unique_ptr<Routes> Routes::create(const Fib::Sizes& sizes, bool by_destination) {
     std::unique_ptr<Routes> routes(new Routes);
+    routes->by_destination_ = by_destination;
     routes->table_bytes_ = routes->sides_.size() * Fib::bytes(sizes);
     for (Side& side : routes->sides_) {
         side.fib = Fib::create(sizes);
@@ -205,8 +206,10 @@ std::string Routes::set_route(const RouteChanges::Route& change, RouteOrigin ori
             const auto there = prefixes_.find(change.prefix);
             const std::uint32_t before =
                 there != prefixes_.end() ? there->second.groups[index(source)] : none;
-            const auto found = next_hop_groups_.next_hop_group_of({change.now->via, change.now->load_balance},
-                                                                  before != none ? before : group_no_route);
+            GroupKey key{change.now->via, change.now->load_balance};
+            if (by_destination_) key.destination = change.prefix;
+            const auto found =
+                next_hop_groups_.next_hop_group_of(key, before != none ? before : group_no_route);
             if (!found)
                 return fmt::format("route {}: there are {} groups of next hops already, which is the most",
                                    print_prefix(change.prefix), max_next_hop_groups);
@@ -354,8 +357,8 @@ std::vector<Routes::Listed> Routes::list() const {
             const unsigned source = index({origin, Kind::route});
             const std::uint32_t group = entry.groups[source];
             if (group == none) continue;
-            Listed& listed =
-                all.emplace_back(Listed{prefix, origin, DropReason::none, nullptr, entry.first() == source});
+            Listed& listed = all.emplace_back(
+                Listed{prefix, origin, DropReason::none, group, nullptr, entry.first() == source});
             if (group >= first_next_hop_group)
                 listed.key = &next_hop_groups_.key(group);
             else

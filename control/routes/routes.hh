@@ -33,8 +33,8 @@ class Routes {
     };
     using Ports = std::map<std::string, PortInfo, NaturalOrder>;
 
-    // Null when memory did not suffice.
-    static std::unique_ptr<Routes> create(const Fib::Sizes& sizes);
+    // Null when memory did not suffice. `by_destination`: no two routes share a group.
+    static std::unique_ptr<Routes> create(const Fib::Sizes& sizes, bool by_destination = false);
 
     // Of the configuration: whole or not at all; an error is one line that names the entry that does not fit.
     // Of the kernel, which does not ask: entries that fit, without the others. Then, or when a policy that
@@ -68,7 +68,8 @@ class Routes {
     struct Listed {
         IpPrefix prefix;
         RouteOrigin origin;
-        DropReason drop;      // of a route without next hops
+        DropReason drop;  // of a route without next hops
+        std::uint32_t group;
         const GroupKey* key;  // null: no next hops
         bool used;            // else a preferred one is
     };
@@ -129,6 +130,7 @@ class Routes {
 
     std::array<Side, 2> sides_;
     std::size_t table_bytes_ = 0;  // of both
+    bool by_destination_ = false;
     unsigned active_ = 0;
     bool changed_ = false;  // the idle side is ahead, and not published
     Prefixes prefixes_;

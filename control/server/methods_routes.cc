@@ -276,9 +276,10 @@ std::span<const RpcMethod> route_methods() {
             "[{group: PREFIX, number: NUMBER, mode: TEXT, flowlets: NUMBER, moves: NUMBER, collisions: "
             "NUMBER, members: [{via: ADDRESS, port: NAME, weight: NUMBER, packets: NUMBER, bytes: NUMBER, "
             "up?: BOOL, load_ppm?: NUMBER, queued_bytes?: NUMBER, bands?: [NUMBER], stopped_queues?: "
-            "[NUMBER]}]}]",
+            "[NUMBER], told_bands?: [NUMBER]}]}]",
             "Groups of several next hops by their first prefix; with load balancing the members' quality: "
-            "bands by queue, 0 idle to 15 stopped.",
+            "bands by queue, 0 idle to 15 stopped. In a fabric with remote_quality also what the neighbor "
+            "tells of the way behind it, by traffic class.",
             reads, false, list_groups},
         RpcMethod{"neighbor.add", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
                   "Adds neighbors, all or none.", changes, true, neighbors<Verb::add>},

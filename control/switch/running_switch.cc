@@ -90,6 +90,8 @@ std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const Effec
                                                const OperatorState& state) const {
     auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
     policy->seed = seed_of_switch(config.seed, options_.identity);
+    policy->balance.remote = options_.remote;
+    policy->balance.active |= options_.remote != nullptr;  // its neighbors are told of its links
     for (PortId id = 0; id < policy->ports.size(); ++id) {
         PortPolicy& port = policy->ports[id];
         PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];

@@ -47,6 +47,7 @@ struct RunningOptions {
     unsigned packets = 0;               // packet buffers; 0: as many as the configuration needs
     bool observes = true;               // false: the caller takes the workers' events
     rte_mempool* pool = nullptr;        // of the packet buffers, shared with other switches; null: its own
+    const RemoteQuality* remote = nullptr;  // what its neighbors tell; outlives the switch. null: nothing
 };
 
 class RunningSwitch {

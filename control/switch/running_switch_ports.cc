@@ -47,7 +47,7 @@ std::string RunningSwitch::make_pool() {
             packets_ * PacketPool::bytes_each(packet_buffer_bytes(config_)) >> 20, demand.buffer,
             demand.rings, demand.caches, demand.captures);
     const Fib::Sizes sizes = fib_sizes(config_);
-    routes_ = Routes::create(sizes);
+    routes_ = Routes::create(sizes, options_.remote != nullptr);
     if (!routes_)
         return fmt::format(
             "no memory for two forwarding tables of {} MB: {} tables for IPv4 and {} for IPv6; do: make "

@@ -103,6 +103,10 @@ void VirtualLoop::act(Time now) {
     for (const auto& shard : shards_) shard->runner.rouse();
 }
 
+void VirtualLoop::beat(Time until) {
+    for (; interval_.ps != 0 && next_beat_ <= until; next_beat_ = next_beat_ + interval_) beat_(next_beat_);
+}
+
 // After the packets of an instant.
 void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
     RunningSwitch& running = *shard.switches[number];
@@ -166,11 +170,13 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
         give_up();
         return Step::over;
     }
+    beat(*instant);
     if (action == instant) act(*instant);
     Time until = *instant;
     if (window_.ps != 0) {
         until = min(until + window_, SwitchClock::last_moment + Duration{1});
         if (const auto next = actions_.next()) until = min(until, *next);
+        if (interval_.ps != 0) until = min(until, next_beat_);
         if (end) until = min(until, *end + Duration{1});
     }
     run_window(*instant, until);
@@ -189,6 +195,7 @@ bool VirtualLoop::run(std::optional<Time> end, const std::function<bool()>& goes
 void VirtualLoop::pass(Time end) {
     exchange_.take_all();
     next();
+    beat(end);
     advance(end);
     run_window(end, end);
 }

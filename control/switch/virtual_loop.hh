@@ -55,6 +55,13 @@ class VirtualLoop {
     bool run(
         std::optional<Time> end, const std::function<bool()>& goes_on = [] { return true; });
 
+    // At every multiple of `interval`, between two windows and before those that begin then or later. It does
+    // not keep a run going. Before the first step.
+    void every(Duration interval, std::function<void(Time)> beat) {
+        interval_ = interval;
+        beat_ = std::move(beat);
+    }
+
     // To look at the switches and change nothing: after each instant of a switch, at that switch alone and on
     // its thread; and after each window, at all of them.
     void on_instant(std::function<void(std::uint32_t)> look) { look_at_ = std::move(look); }
@@ -86,6 +93,7 @@ class VirtualLoop {
     std::optional<Time> next();
     bool can_progress() const;
     void act(Time now);
+    void beat(Time until);
     void run_window(Time begin, Time until);
     void run_shard(unsigned number);
     void settle(Shard& shard, std::uint32_t number);
@@ -99,6 +107,9 @@ class VirtualLoop {
     LinkExchange exchange_;
     std::vector<std::unique_ptr<Shard>> shards_;
     TimedActions actions_;
+    Duration interval_{};  // of `beat_`; 0: none
+    Time next_beat_{};
+    std::function<void(Time)> beat_;
     std::function<void(std::uint32_t)> look_at_ = [](std::uint32_t) {};
     std::function<void()> look_ = [] {};
     Time now_{};

@@ -1,6 +1,7 @@
 #include "dataplane/path/load_balance.hh"
 
 #include "lib/class_mask.hh"
+#include "lib/remote_quality.hh"
 #include "lib/rng.hh"
 
 namespace sluice {
@@ -18,14 +19,19 @@ std::uint32_t choose_member(WorkerContext& worker, LoadBalance mode, const Balan
     const auto is_up = [&](PortId port) {
         return worker.shared.link_up[port].load(std::memory_order_relaxed);
     };
+    const RemoteQuality* const remote = policy.balance.remote;
+    const auto told = [&](PortId port) -> std::uint8_t {
+        return remote == nullptr ? 0
+                                 : remote->bands(port, question.group, worker.now)[question.traffic_class];
+    };
     const auto band = [&](std::uint32_t next_hop) -> std::uint8_t {
         const PortId port = policy.next_hops[next_hop].port;
         if (!is_up(port)) return LinkQuality::unusable;
         const PortPolicy& egress = policy.ports[port];
         const ClassId queue = egress.map.tc_to_queue[question.traffic_class];
-        return worker.shared.loads[port]
-            .quality(queue, worker.now, egress.speed.byte_time(), policy.balance.scale)
-            .band();
+        const LinkQuality own = worker.shared.loads[port].quality(queue, worker.now, egress.speed.byte_time(),
+                                                                  policy.balance.scale);
+        return static_cast<std::uint8_t>(own.band() + told(port));
     };
     const auto drawn = [&] {
         return static_cast<std::uint32_t>(
@@ -40,7 +46,10 @@ std::uint32_t choose_member(WorkerContext& worker, LoadBalance mode, const Balan
     if (choice.reason == BalanceReason::moved || choice.reason == BalanceReason::member_lost)
         counters.moves.add(1);
     if (choice.shared) counters.collisions.add(1);
-    if (record != nullptr) *record = choice;
+    if (record != nullptr) {
+        *record = choice;
+        if (choice.next_hop != no_member) record->told = told(policy.next_hops[choice.next_hop].port);
+    }
     return choice.next_hop;
 }
 

@@ -30,6 +30,7 @@
 namespace sluice {
 
 class Fib;
+class RemoteQuality;
 struct WirePolicy;
 
 constexpr unsigned max_next_hops = 65536;
@@ -64,6 +65,8 @@ struct BalancePolicy {
     LoadScale scale;
     // By traffic class and RoceTransport.
     std::array<std::array<LoadBalance, roce_transports>, classes> mode{};
+    // What neighbors tell of the ways behind them, which counts with the own links; null: nobody does.
+    const RemoteQuality* remote = nullptr;
 
     // Whether some packet of a group without a mode of its own is balanced by more than its hash.
     bool balances() const {

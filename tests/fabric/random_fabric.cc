@@ -140,6 +140,9 @@ class Maker {
     void policies() {
         say("[routing]\ndetection = \"{}\"\nconvergence = \"{}\"", one_of({"0ns", "5us", "20us"}),
             one_of({"0ns", "10us", "30us"}));
+        // Draws apart, here and in balance(): without them the others stay as they are.
+        if (const std::uint64_t drawn = scramble(seed_ ^ 0x9E11) % 4; drawn < 2)
+            say("remote_quality = \"{}\"", drawn == 0 ? "1us" : "7us");
         say("[switch.default]\nbuffer.size = \"{}\"\nbuffer.cell = {}", one_of({"12MB", "16MB"}),
             one_of({144, 208, 256}));
         if (odds(30)) say("workers = {}", 1 + below(3));
@@ -161,7 +164,7 @@ class Maker {
             }
     }
 
-    // A draw apart: without it the others stay as they are. Belongs under [host.default].
+    // Belongs under [host.default].
     void balance() {
         const std::uint64_t drawn = scramble(seed_ ^ 0xBA1A) % 4;
         if (drawn == 0) return;

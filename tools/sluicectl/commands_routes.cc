@@ -136,10 +136,9 @@ Answer route_get(Context& context, const Arguments& arguments) {
     return {std::move(json), std::move(text)};
 }
 
-// Bands of the queues in use: those that are not idle, or the first.
-std::string bands_text(const Json& member) {
+// Bands of the queues or classes in use: those that are not idle, or the first.
+std::string bands_text(const Json& bands) {
     std::string text;
-    const Json& bands = member["bands"];
     for (std::size_t queue = 0; queue < bands.size(); ++queue)
         if (bands[queue] != bands[0] || queue == 0)
             text += fmt::format("{}{}:{}", text.empty() ? "" : " ", queue, json_text(bands[queue]));
@@ -156,13 +155,15 @@ Answer group_show(Context& context, const Arguments& arguments) {
         std::uint64_t all = 0;
         for (const Json& member : group["members"]) all += member["bytes"].get<std::uint64_t>();
         const bool known = group["members"].front().contains("bands");
+        const bool told = group["members"].front().contains("told_bands");
         if (known)
             text += fmt::format(" flowlets {} moves {} collisions {}", count_text(group["flowlets"]),
                                 count_text(group["moves"]), count_text(group["collisions"]));
         text += "\n";
-        Table table(known ? std::vector<std::string>{"<via", "<port", "weight", "packets", "share", "<link",
-                                                     "load", "queued", "<bands (queue:band)"}
-                          : std::vector<std::string>{"<via", "<port", "weight", "packets", "share"});
+        std::vector<std::string> columns{"<via", "<port", "weight", "packets", "share"};
+        if (known) columns.insert(columns.end(), {"<link", "load", "queued", "<bands (queue:band)"});
+        if (told) columns.emplace_back("<told (class:band)");
+        Table table(columns);
         for (const Json& member : group["members"]) {
             const double share = all == 0 ? 0 : member["bytes"].get<double>() / static_cast<double>(all);
             std::vector<std::string> row{word_text(member["via"]), word_text(member["port"]),
@@ -171,7 +172,8 @@ Answer group_show(Context& context, const Arguments& arguments) {
             if (known)
                 row.insert(row.end(), {member["up"] == true ? "up" : "down",
                                        share_text(member["load_ppm"].get<double>() / 1e6),
-                                       bytes_text(member["queued_bytes"]), bands_text(member)});
+                                       bytes_text(member["queued_bytes"]), bands_text(member["bands"])});
+            if (told) row.push_back(bands_text(member["told_bands"]));
             table.row(std::move(row));
         }
         text += table.text() + "\n";

@@ -97,6 +97,11 @@ Rows<RoutingConfig> routing_rows() {
              "From the moment that a cable is cut, or whole again, until both ends see it.");
     rows.key("convergence", &R::convergence, schema::time({}, longest_time, "10ms"),
              "From there until all routes have been computed anew.");
+    rows.key(
+        "remote_quality", &R::remote_quality,
+        schema::optional_or(schema::time(microseconds(1), longest_time, "20us"), "none"),
+        "How often a switch tells its neighbors how busy the ways behind it are, which load balancing beyond "
+        "the hash then adds to its own links; \"none\": never.");
     rows.key("circles", &R::circles_allowed, schema::word<bool>({{"refuse", false}, {"allow", true}}),
              "Whether a fabric may run whose pauses can wait for each other in a circle.");
     return rows;

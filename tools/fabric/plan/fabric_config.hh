@@ -38,6 +38,7 @@ struct RoutingConfig {
     Weights weights = Weights::capacity;
     Duration detection = milliseconds(1);     // from a cut until both ends have seen it
     Duration convergence = milliseconds(10);  // from there until all routes are computed anew
+    std::optional<Duration> remote_quality;   // how often switches tell neighbors of the ways behind them
     bool circles_allowed = false;             // of pauses: a scenario about deadlock wants one
 };
 

@@ -53,6 +53,7 @@ std::string Fabric::open(const Options& options) {
                            packets * PacketPool::bytes_each(packet_bytes_of(plan_)) >> 20);
     auto specs = plan_.host_specs();
     switches_.resize(plan_.switches.size());
+    if (plan_.file.routing.remote_quality) qualities_.emplace(plan_, *plan_.file.routing.remote_quality);
     std::vector<RunningSwitch*> running;
     for (std::size_t n = 0; n < switches_.size(); ++n) {
         const SwitchPlan& plan = plan_.switches[n];
@@ -67,6 +68,7 @@ std::string Fabric::open(const Options& options) {
         running_options.identity = static_cast<std::uint32_t>(n);
         running_options.pool = pool_->pool();
         running_options.forced = plan.forced;
+        if (qualities_) running_options.remote = qualities_->board(n);
         auto opened = RunningSwitch::create(plan.config, running_options, *made.ports);
         if (!opened) return fmt::format("switch {}: {}", plan.name, opened.error());
         made.running = std::move(*opened);
@@ -75,7 +77,9 @@ std::string Fabric::open(const Options& options) {
             Api::Options{.config_file = {}, .overrides = {}, .interactive = options.interactive});
         running.push_back(made.running.get());
     }
+    if (qualities_) qualities_->join(running);
     loop_ = std::make_unique<VirtualLoop>(std::move(running), turn_of(plan_), windows);
+    if (qualities_) loop_->every(qualities_->interval(), [this](Time now) { qualities_->tell(now); });
     for (LinkId link = 0; link < cables_.size(); ++link) {
         const auto [one, other] = ends(link);
         if (one == nullptr) continue;

@@ -22,6 +22,7 @@
 #include "tools/fabric/plan/fabric_plan.hh"
 #include "tools/fabric/run/fabric_ports.hh"
 #include "tools/fabric/run/pause_watch.hh"
+#include "tools/fabric/run/quality_exchange.hh"
 
 namespace sluice::fabric {
 
@@ -136,6 +137,7 @@ class Fabric {
     std::unique_ptr<PacketPool> pool_;  // grows with what is in use
     unsigned free_packets_ = 0;
     bool out_of_memory_ = false;
+    std::optional<QualityExchange> qualities_;      // before the switches, which read it
     std::vector<FabricSwitch> switches_;            // as in the plan
     std::vector<Cable> cables_;                     // by link
     std::vector<bool> down_;                        // nodes
