@@ -31,6 +31,11 @@ class BufferUse {
         return true;
     }
 
+    template <class Limits>
+    std::uint32_t reserved_left(const Limits& limits) const {
+        return limits.reserved_cells - std::min(reserved_.get(), limits.reserved_cells);
+    }
+
     // T, never negative.
     template <class Limits>
     std::int64_t limit_cells(const Limits& limits, PoolView pool) const {
@@ -49,10 +54,14 @@ class BufferUse {
         if (limited && !pool.fits(threshold, shared, cells)) return false;
         SLUICE_INVARIANT(cells > 0 && shared + cells <= max_buffer_cells &&
                          "a user holds no more than a buffer has");
-        pool.take(cells);
-        shared_.set(shared + cells);
-        shared_watermark.raise_to(shared + cells);
+        take_shared(pool, cells);
         return true;
+    }
+    void take_shared(PoolBurst& pool, std::uint32_t cells) {
+        const std::uint32_t shared = shared_.get() + cells;
+        pool.take(cells);
+        shared_.set(shared);
+        shared_watermark.raise_to(shared);
     }
     void give_back(PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get();

@@ -7,6 +7,7 @@
 #include "dataplane/path/ingress.hh"
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/recorder.hh"
+#include "lib/burst_admission.hh"
 #include "lib/class_mask.hh"
 #include "lib/invariant.hh"
 
@@ -51,6 +52,40 @@ namespace {
     return group.admit_beyond(limits, pool, cells);
 }
 
+// Whether a burst pays for looking at its groups first.
+bool pays_by_group(PortContext& port, unsigned packets) {
+    constexpr unsigned many = 8;
+    if (packets < many) return false;
+    if (port.bursts_by_packet == 0) return true;
+    --port.bursts_by_packet;
+    return false;
+}
+
+// All of a burst by the sums of its groups. False: nothing was done, and for some bursts it is not to be
+// tried again, as it is in vain where groups are full.
+[[gnu::noinline]] bool admit_by_group(WorkerContext& worker, PortContext& port, const Batch& batch) {
+    constexpr std::uint8_t rest = 16;
+    BurstCells burst;
+    std::uint32_t differences = 0;
+    for (unsigned i = 0; i < batch.count; ++i) {
+        PacketMeta& info = meta(batch.packet[i]);
+        SLUICE_INVARIANT(info.cells == 0 && "a packet has one charge");
+        burst.add(info.priority_group, batch.cells[i]);
+        differences |= batch.cells[i] ^ batch.cells[0];
+        info.cells = static_cast<std::uint16_t>(batch.cells[i]);
+    }
+    if (differences == 0) burst.of_each = batch.cells[0];
+    PoolBursts pools(worker.shared.ingress_use, worker.policy->ingress_pools, batch.all_cells);
+    if (!admit_together(port.group, worker.policy->ports[port.id].group, pools, burst)) {
+        for (unsigned i = 0; i < batch.count; ++i) meta(batch.packet[i]).cells = 0;
+        port.bursts_by_packet = rest;
+        return false;
+    }
+    port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | burst.groups);
+    SLUICE_INVARIANT(others_are_empty(port));
+    return true;
+}
+
 template <bool recording>
 [[gnu::always_inline]] inline void admit_all(WorkerContext& worker, PortContext& port, Batch& batch) {
     const Policy& policy = *worker.policy;
@@ -90,7 +125,7 @@ template <bool recording>
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
     if (is_recording(worker)) [[unlikely]]
         admit_all<true>(worker, port, batch);
-    else
+    else if (!pays_by_group(port, batch.count) || !admit_by_group(worker, port, batch))
         admit_all<false>(worker, port, batch);
     sample(worker, port, std::span(batch.packet).first(batch.count));
 }

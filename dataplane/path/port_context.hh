@@ -75,6 +75,7 @@ struct alignas(64) PortContext {
     std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to send XOFF or XON
     std::uint8_t want_xoff = 0;         // decided by the groups since the last PFC frame
     std::uint8_t want_xon = 0;
+    std::uint8_t bursts_by_packet = 0;    // so many more are not admitted by the sums of their groups
     bool pause_peer = false;              // falling behind: all lossless classes are to be paused
     std::unique_ptr<WireDirection> wire;  // the port is an end of a wire; null: it routes
     std::int32_t until_sample = 0;        // packets that come in before the next one that the recorder counts

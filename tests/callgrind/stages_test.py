@@ -68,10 +68,10 @@ def inclusive(profile, program):
 
 class Stages(loopback.Case):
     def switch(self, case):
-        """Four ports at 400G, each host sends to the next; a turn brings bursts of 30."""
+        """Four ports, each host sends to the next; a turn brings bursts of 24 of eight classes, and of 6 of one."""
         switch = Switch(self, hosts=4, eal=["--force-max-simd-bitwidth=256"])
         switch.section("buffer", size="16MB")
-        switch.section("virtual", turn="50ns")
+        switch.section("virtual", turn="200ns" if case == "eight" else "50ns")
         for port in switch.ports:
             switch.port(port, speed="400G", peer="ignore", small_xoff=True)
         if case == "eight":
