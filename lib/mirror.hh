@@ -14,9 +14,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "lib/counters.hh"
 #include "lib/drop_reason.hh"
-#include "lib/frame_mailbox.hh"
 #include "lib/ids.hh"
 #include "lib/port_mask.hh"
 #include "lib/units.hh"
@@ -79,13 +77,7 @@ struct MirrorFilter {
 };
 static_assert(drop_reason_count <= 64);
 
-// From one worker to control.
-struct MirrorRing {
-    using Frames = FrameMailbox<MirrorHead, most_mirrored_bytes>;
-    explicit MirrorRing(std::uint16_t slots) : frames(slots) {}
-    Frames frames;
-    std::array<Counter, max_mirrors> lost;  // frames for which there was no room, by mirror
-};
+struct MirrorRing;
 
 // Of all mirrors, as workers read it.
 struct MirrorPolicy {

@@ -18,7 +18,7 @@
 #include "control/mirror/mirror_collector.hh"
 #include "control/mirror/mirror_output.hh"
 #include "lib/capture_timeline.hh"
-#include "lib/mirror.hh"
+#include "lib/mirror_ring.hh"
 #include "lib/token_bucket.hh"
 
 namespace sluice {

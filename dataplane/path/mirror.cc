@@ -5,6 +5,7 @@
 
 #include "lib/class_mask.hh"
 #include "lib/erspan.hh"
+#include "lib/mirror_ring.hh"
 
 namespace sluice {
 namespace {

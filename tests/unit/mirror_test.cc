@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "lib/mirror_ring.hh"
+
 #include <CppUTest/TestHarness.h>
 
 namespace sluice {
