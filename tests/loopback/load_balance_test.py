@@ -240,7 +240,7 @@ class Fabric(loopback.Case):
         self.assertEqual(check("flowlet", "100us", "go-back-n", 1)[:2], (0, set()))
         status, found, said = check("flowlet", "1us", "go-back-n", 1)
         self.assertEqual((status, found), (0, {"flowlet-skew"}))
-        self.assertIn("flowlet_gap 1us is not above 1490ns", said)  # 295 m at 0.66 c
+        self.assertIn("flowlet_gap 1us is not above 2980ns", said)  # twice 295 m at 0.66 c
         status, found, said = check("flowlet", "100us", "go-back-n", 8)
         self.assertEqual((status, found), (0, {"flowlet-inert"}))
         self.assertIn("makes no gap above 0.0866 Gb/s (8 x 1082 B / 100us)", said)

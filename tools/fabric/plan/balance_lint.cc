@@ -42,10 +42,56 @@ bool is_steady(const FlowConfig& flow, Duration gap) {
 // Rounded up, for people.
 Duration whole_ns(Duration time) { return nanoseconds((time.ps + 999) / 1000); }
 
+// How long a frame of the largest MTU is under way from a switch to the leaf of a prefix, on empty links.
+class WayTimes {
+  public:
+    struct Span {
+        Duration least{}, most{};
+    };
+    explicit WayTimes(const FabricPlan& plan) : plan_(plan) {
+        for (std::size_t n = 0; n < plan.switches.size(); ++n)
+            for (const auto& [name, port] : plan.switches[n].config.ports)
+                for (const IpPrefix& own : port.address) owner_.emplace(own.address, n);
+    }
+
+    // By any of the next hops.
+    Span from(const Config& config, const RouteConfig& route) {
+        Span all{{INT64_MAX}, {}};
+        for (const NextHopConfig& hop : route.via)
+            for (const NeighborConfig& neighbor : *config.neighbors) {
+                if (neighbor.address != hop.address) continue;
+                const PortConfig& port = config.ports.at(neighbor.port);
+                const Duration first =
+                    cable_delay(port) + port.speed.byte_time() * static_cast<std::int64_t>(port.mtu);
+                const Span rest = beyond(hop.address, route.prefix);
+                all.least = std::min(all.least, first + rest.least);
+                all.most = std::max(all.most, first + rest.most);
+            }
+        return all;
+    }
+
+  private:
+    // From the switch of that address on. Routes by hand may go round: then it is the way up to there.
+    Span beyond(const IpAddress& address, const IpPrefix& prefix) {
+        const auto owner = owner_.find(address);
+        if (owner == owner_.end()) return {};
+        const auto [known, is_new] = known_.try_emplace({owner->second, prefix});
+        const Config& config = plan_.switches[owner->second].config;
+        const auto route = config.routes->find(prefix);
+        if (is_new && route != config.routes->end() && !route->via.empty())
+            known->second = from(config, *route);
+        return known->second;
+    }
+
+    const FabricPlan& plan_;
+    std::map<IpAddress, std::size_t> owner_;  // index of the switch
+    std::map<std::pair<std::size_t, IpPrefix>, Span> known_;
+};
+
 class Checks {
   public:
-    Checks(const Config& world, bool force, std::vector<FabricFinding>& findings)
-        : world_(world), force_(force), findings_(findings), going_back_(going_back(world)) {}
+    Checks(const FabricPlan& plan, const Config& world, bool force, std::vector<FabricFinding>& findings)
+        : world_(world), force_(force), findings_(findings), going_back_(going_back(world)), times_(plan) {}
 
     void check(const SwitchPlan& each) {
         const LoadBalanceConfig& balance = each.config.load_balance;
@@ -66,26 +112,14 @@ class Checks {
     }
 
   private:
-    // How much longer a frame of the largest MTU takes on the slowest of a route's first links than on the
-    // fastest; nothing: no route has two.
-    std::optional<Duration> skew_of(const SwitchPlan& each) const {
-        std::map<IpAddress, Duration> delay;
-        for (const NeighborConfig& neighbor : *each.config.neighbors) {
-            const PortConfig& port = each.config.ports.at(neighbor.port);
-            delay[neighbor.address] =
-                cable_delay(port) + port.speed.byte_time() * static_cast<std::int64_t>(port.mtu);
-        }
+    // How much longer a frame takes on the slowest of a route's ways than on the fastest; nothing: no route
+    // has two.
+    std::optional<Duration> skew_of(const SwitchPlan& each) {
         std::optional<Duration> skew;
         for (const RouteConfig& route : *each.config.routes) {
             if (route.via.size() < 2) continue;
-            Duration least{INT64_MAX}, most{};
-            for (const NextHopConfig& hop : route.via) {
-                const auto found = delay.find(hop.address);
-                if (found == delay.end()) continue;
-                least = std::min(least, found->second);
-                most = std::max(most, found->second);
-            }
-            if (most.ps != 0) skew = std::max(skew.value_or(Duration{}), whole_ns(most - least));
+            const WayTimes::Span all = times_.from(each.config, route);
+            if (all.most.ps != 0) skew = std::max(skew.value_or(Duration{}), whole_ns(all.most - all.least));
         }
         return skew;
     }
@@ -102,8 +136,8 @@ class Checks {
         const Duration gap = each.config.load_balance.settings.gap;
         say(each, Severity::warning, "flowlet-skew",
             fmt::format(
-                "flowlet_gap {} is not above {}, by which the first links of a group differ: flowlets "
-                "overtake each other",
+                "flowlet_gap {} is not above {}, by which the ways of a group differ: flowlets overtake each "
+                "other",
                 print_time(gap), print_time(skew)),
             fmt::format("write flowlet_gap above {}", print_time(skew)));
     }
@@ -137,6 +171,7 @@ class Checks {
     bool force_;
     std::vector<FabricFinding>& findings_;
     std::optional<Pair> going_back_;
+    WayTimes times_;
     std::map<std::string, std::size_t> heard_;
 };
 
@@ -144,7 +179,7 @@ class Checks {
 
 void check_load_balance(const FabricPlan& plan, const Config& world, bool force,
                         std::vector<FabricFinding>& findings) {
-    Checks checks(world, force, findings);
+    Checks checks(plan, world, force, findings);
     for (const SwitchPlan& each : plan.switches) checks.check(each);
 }
 
