@@ -82,7 +82,9 @@ bool has_ring_driver() {
 
 tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
     const std::size_t wanted = wanted_bytes(options);
-    const std::size_t huge = options.allow_hugepages && geteuid() == 0 ? free_hugepage_bytes() : 0;
+    const bool allowed =
+        options.allow_hugepages && std::ranges::find(options.extra, "--no-huge") == options.extra.end();
+    const std::size_t huge = allowed && geteuid() == 0 ? free_hugepage_bytes() : 0;
     if (huge >= wanted) return true;
     if (!options.physical_needs_hugepages) return false;
     return tl::unexpected(
