@@ -50,6 +50,11 @@ class Threshold {
         return cells_ == unlimited ? used_cells + free : cells_;
     }
 
+    // Whether a user that would have so many cells, in a pool that would have so many left, is within both.
+    constexpr bool admits(std::int64_t free_cells, std::int64_t used_cells) const {
+        return free_cells >= 0 && used_cells <= limit_cells(free_cells, used_cells);
+    }
+
     // T at the occupancy after a packet of `cells`: admission compares its use with it.
     constexpr std::int64_t limit_with(std::int64_t free_cells, std::int64_t used_cells,
                                       std::uint32_t cells) const {

@@ -144,10 +144,7 @@ class alignas(64) PoolBurst {  // its index is a shift
     PoolView view() const { return PoolView{free_}; }
 
     bool fits(const Threshold& threshold, std::uint32_t used_cells, std::uint32_t cells) const {
-        // T is `limit_with`, in parts: called here, it costs each admission some instructions.
-        const std::int64_t free = free_ - cells;
-        const std::int64_t used = std::int64_t{used_cells} + cells;
-        return free >= 0 && used <= threshold.limit_cells(free, used);
+        return threshold.admits(free_ - cells, std::int64_t{used_cells} + cells);
     }
     void take(std::uint32_t cells) { free_ -= cells; }
     void give(std::uint32_t cells) {

@@ -61,9 +61,8 @@ class alignas(32) PriorityGroup : public BufferUse {
     // go to shared in any order, while the pool gives `of_all` to the burst; `pool`: before it.
     bool may_share(const GroupLimits& limits, PoolView pool, std::uint32_t of_all,
                    std::uint32_t cells) const {
-        const std::int64_t free = pool.free_cells - of_all;
-        const std::int64_t shared = std::int64_t{shared_.get()} + cells;
-        return pause() == Pause::none && free >= 0 && shared <= limits.threshold.limit_cells(free, shared);
+        return pause() == Pause::none &&
+               limits.threshold.admits(pool.free_cells - of_all, std::int64_t{shared_.get()} + cells);
     }
     void share(PoolBurst& pool, std::uint32_t cells) { take_shared(pool, cells); }
 

@@ -87,7 +87,7 @@ mutate group-moves-at-once control/switch/limit_change.cc 's/to.ports\[i\].group
 mutate move-unaccounted control/switch/limit_change.cc 's/to.shared += group.shared_cells();//'
 mutate held-queue-sends dataplane/path/egress.cc 's/port.backlog \& ~policy.held \&/port.backlog \&/'
 mutate lossless-limited-on-egress lib/egress_queue_use.hh 's/limits.threshold, !limits.lossless, pool/limits.threshold, true, pool/'
-mutate one-cell-too-many-shared lib/pool_use.hh 's/return free >= 0 \&\& used <= threshold.limit_cells(free, used);/return free >= 0 \&\& used <= threshold.limit_cells(free, used) + 1;/'
+mutate one-cell-too-many-shared lib/buffer_limits.hh 's/used_cells <= limit_cells(free_cells, used_cells);/used_cells <= limit_cells(free_cells, used_cells) + 1;/'
 mutate one-cell-too-many-headroom lib/priority_group.hh 's/headroom_.get() + cells > limits.headroom_cells/headroom_.get() + cells > limits.headroom_cells + 1/'
 mutate shared-released-first lib/priority_group.hh 's/const std::uint32_t from_headroom = std::min(cells, headroom_.get());/const std::uint32_t from_headroom = std::min(cells - std::min(cells, shared_.get()), headroom_.get());/'
 mutate xon-without-offset lib/priority_group.hh 's/limit - limits.xon_offset_cells/limit/'
