@@ -56,8 +56,7 @@ std::optional<PortId> MirrorCollector::find_way(const ServedSwitch& of) {
     std::uint32_t hop = no_member;
     if (drop_ == DropReason::none) {
         // All by one way, so that they keep their order.
-        hop = pick_member(policy.buckets.data() + group.first_bucket, group.log2_buckets, 0,
-                          [&](std::uint32_t n) { return of.device.link_up(policy.next_hops[n].port); });
+        hop = of.device.hashed_hop(group, 0);
         if (hop == no_member) drop_ = DropReason::link_down;
     }
     if (drop_ != DropReason::none) {

@@ -49,7 +49,7 @@ Json quality_json(RunningSwitch& running, PortId port) {
     Json bands = Json::array(), stopped = Json::array();
     std::uint64_t queued = 0;
     for (ClassId queue = 0; queue < classes; ++queue) {
-        const LinkQuality quality = load.quality(queue, running.now(), byte_time, scale);
+        const LinkQuality quality = device.quality(port, queue, running.now());
         bands.push_back(quality.band());
         if (quality.is_stopped) stopped.push_back(queue);
         queued += load.queued_bytes(queue);

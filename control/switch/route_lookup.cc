@@ -58,13 +58,12 @@ FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
         return answer;
     }
     const auto port_of = [&](std::uint32_t hop) { return policy.next_hops[hop].port; };
-    const auto is_up = [&](std::uint32_t hop) { return running.device().link_up(port_of(hop)); };
     const std::uint32_t* table = policy.buckets.data() + group.first_bucket;
     answer.buckets = 1U << group.log2_buckets;
     if (group.log2_buckets != 0) answer.hash = hash_of(question, policy.hash);
     answer.bucket = bucket_of(group.log2_buckets, answer.hash);
     answer.first = running.port_names()[port_of(table[answer.bucket])];
-    const std::uint32_t taken = pick_member(table, group.log2_buckets, answer.hash, is_up);
+    const std::uint32_t taken = running.device().hashed_hop(group, answer.hash);
     if (taken == no_member) {
         answer.drop = DropReason::link_down;
         answer.why = fmt::format("{}: no member is up: dropped as link_down", route);

@@ -27,10 +27,8 @@ std::uint32_t choose_member(WorkerContext& worker, LoadBalance mode, const Balan
     const auto band = [&](std::uint32_t next_hop) -> std::uint8_t {
         const PortId port = policy.next_hops[next_hop].port;
         if (!is_up(port)) return LinkQuality::unusable;
-        const PortPolicy& egress = policy.ports[port];
-        const ClassId queue = egress.map.tc_to_queue[question.traffic_class];
-        const LinkQuality own = worker.shared.loads[port].quality(queue, worker.now, egress.speed.byte_time(),
-                                                                  policy.balance.scale);
+        const ClassId queue = policy.ports[port].map.tc_to_queue[question.traffic_class];
+        const LinkQuality own = quality_of(worker.shared, policy, port, queue, worker.now);
         return static_cast<std::uint8_t>(own.band() + told(port));
     };
     const auto drawn = [&] {

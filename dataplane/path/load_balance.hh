@@ -33,6 +33,12 @@ inline Flowlet& flowlet_of(ReceiveState& state, std::uint32_t hash) {
 std::uint32_t choose_member(WorkerContext& worker, LoadBalance mode, const BalanceQuestion& question,
                             BalanceChoice* record);
 
+// How busy a port is for a queue, as its owner said last.
+inline LinkQuality quality_of(const Shared& shared, const Policy& policy, PortId port, ClassId queue,
+                              Time now) {
+    return shared.loads[port].quality(queue, now, policy.ports[port].speed.byte_time(), policy.balance.scale);
+}
+
 // The owner of a port says how busy it is. After every look at its queues while something is balanced.
 void publish_load(WorkerContext& worker, const PortContext& port, Time now);
 

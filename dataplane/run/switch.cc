@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "dataplane/path/load_balance.hh"
 #include "dataplane/run/worker.hh"
+#include "lib/ecmp.hh"
 
 namespace sluice {
 namespace {
@@ -181,6 +183,16 @@ std::uint64_t Switch::next_hop_bytes(std::uint32_t next_hop) const {
 }
 
 const PortLoad& Switch::load(PortId id) const { return shared_->loads[id]; }
+
+LinkQuality Switch::quality(PortId id, ClassId queue, Time now) const {
+    return quality_of(*shared_, policy(), id, queue, now);
+}
+
+std::uint32_t Switch::hashed_hop(const NextHopGroup& group, std::uint32_t hash) const {
+    const Policy& now = policy();
+    return pick_member(now.buckets.data() + group.first_bucket, group.log2_buckets, hash,
+                       [&](std::uint32_t hop) { return link_up(now.next_hops[hop].port); });
+}
 
 BalanceCounts Switch::balance_counts(std::uint32_t next_hop_group) const {
     const auto sum = [&](Counter BalanceCounters::*figure) {

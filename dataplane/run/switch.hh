@@ -99,6 +99,9 @@ class Switch {
     std::uint64_t next_hop_packets(std::uint32_t next_hop) const;
     std::uint64_t next_hop_bytes(std::uint32_t next_hop) const;
     const PortLoad& load(PortId id) const;  // while something is balanced by it
+    LinkQuality quality(PortId id, ClassId queue, Time now) const;
+    // The next hop that a packet takes by its hash alone, as links are now; no_member: none is up.
+    std::uint32_t hashed_hop(const NextHopGroup& group, std::uint32_t hash) const;
     BalanceCounts balance_counts(std::uint32_t next_hop_group) const;
     // What control looks at before it looks closer: see WorkerContext.
     std::uint64_t lossless_drops() const;

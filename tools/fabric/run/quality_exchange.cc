@@ -17,14 +17,9 @@ constexpr RemoteQuality::Bands all_stopped = [] {
 
 RemoteQuality::Bands bands_of(const Switch& device, PortId port, Time now) {
     if (!device.link_up(port)) return all_stopped;
-    const Policy& policy = device.policy();
-    const PortPolicy& egress = policy.ports[port];
+    const auto& queues = device.policy().ports[port].map.tc_to_queue;
     RemoteQuality::Bands bands{};
-    for (ClassId n = 0; n < classes; ++n)
-        bands[n] =
-            device.load(port)
-                .quality(egress.map.tc_to_queue[n], now, egress.speed.byte_time(), policy.balance.scale)
-                .band();
+    for (ClassId n = 0; n < classes; ++n) bands[n] = device.quality(port, queues[n], now).band();
     return bands;
 }
 
