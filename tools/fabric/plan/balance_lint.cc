@@ -54,19 +54,20 @@ class WayTimes {
                 for (const IpPrefix& own : port.address) owner_.emplace(own.address, n);
     }
 
-    // By any of the next hops.
+    // By any of the next hops; 0: by none that the switch knows.
     Span from(const Config& config, const RouteConfig& route) {
-        Span all{{INT64_MAX}, {}};
-        for (const NextHopConfig& hop : route.via)
-            for (const NeighborConfig& neighbor : *config.neighbors) {
-                if (neighbor.address != hop.address) continue;
-                const PortConfig& port = config.ports.at(neighbor.port);
-                const Duration first =
-                    cable_delay(port) + port.speed.byte_time() * static_cast<std::int64_t>(port.mtu);
-                const Span rest = beyond(hop.address, route.prefix);
-                all.least = std::min(all.least, first + rest.least);
-                all.most = std::max(all.most, first + rest.most);
-            }
+        Span all;
+        for (const NextHopConfig& hop : route.via) {
+            const auto neighbor = config.neighbors->find(hop.address);
+            if (neighbor == config.neighbors->end()) continue;
+            const PortConfig& port = config.ports.at(neighbor->port);
+            const Duration first =
+                cable_delay(port) + port.speed.byte_time() * static_cast<std::int64_t>(port.mtu);
+            const Span rest = beyond(hop.address, route.prefix);
+            if (all.most.ps == 0) all.least = first + rest.least;
+            all.least = std::min(all.least, first + rest.least);
+            all.most = std::max(all.most, first + rest.most);
+        }
         return all;
     }
 
@@ -101,6 +102,8 @@ class Checks {
             modes.insert(of_class[static_cast<std::size_t>(RoceTransport::rc)]);
         for (const RouteConfig& route : *each.config.routes)
             if (route.load_balance) modes.insert(*route.load_balance);
+        modes.erase(LoadBalance::hash);
+        if (modes.empty()) return;
         const std::optional<Duration> skew = skew_of(each);
         if (!skew) return;  // no choice
         for (const LoadBalance mode : {LoadBalance::adaptive, LoadBalance::packet})
