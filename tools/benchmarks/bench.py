@@ -129,6 +129,15 @@ class Bench:
         return {key: [each.figures[key] for each in counted] for key in counted[0].figures}
 
 
+def packets_per_second(sent, warm_up_s=0.5, seconds=3.0):
+    """Of a forwarder that runs; `sent()`: (packets so far, the moment in seconds)."""
+    time.sleep(warm_up_s)
+    packets, start = sent()
+    time.sleep(seconds)
+    more, end = sent()
+    return (more - packets) / (end - start)
+
+
 def stolen_s():
     """{core: seconds that the machine below has given to somebody else while something of ours was to run (steal of proc(5))}."""
     tick = 1 / os.sysconf('SC_CLK_TCK')

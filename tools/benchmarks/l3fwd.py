@@ -6,6 +6,8 @@ import socket
 import subprocess
 import time
 
+from bench import packets_per_second
+
 PATIENCE_S = 60
 
 
@@ -60,12 +62,8 @@ class L3fwd:
             packets += json.loads(self.socket.recv(65536))['/ethdev/stats']['opackets']
         return packets, (moment + time.monotonic()) / 2
 
-    def rate(self, warm_up_s=0.5, seconds=3.0):
-        time.sleep(warm_up_s)
-        packets, start = self.sent()
-        time.sleep(seconds)
-        more, end = self.sent()
-        return (more - packets) / (end - start)
+    def rate(self, **times):
+        return packets_per_second(self.sent, **times)
 
     def close(self):
         self.process.terminate()

@@ -6,6 +6,8 @@ import selectors
 import subprocess
 import time
 
+from bench import packets_per_second
+
 TX = re.compile(r'TX-packets: *(\d+)')
 
 
@@ -62,13 +64,9 @@ class Testpmd:
         yield
         self.command('stop', 'Done.')
 
-    def rate(self, mode, warm_up_s=0.5, seconds=3.0):
+    def rate(self, mode, **times):
         with self.forwarding(mode):
-            time.sleep(warm_up_s)
-            packets, start = self.sent()
-            time.sleep(seconds)
-            more, end = self.sent()
-        return (more - packets) / (end - start)
+            return packets_per_second(self.sent, **times)
 
     def close(self):
         try:
