@@ -52,7 +52,7 @@ TEST_GROUP(HostPort) {
         UNSIGNED_LONGS_EQUAL(0, pool.in_use());
     }
     // Every frame of one end reaches the other at once.
-    void run(Time from, Time until) {
+    void exchange(Time from, Time until) {
         for (Time now = from; now < until; now = now + nanoseconds(100))
             for (unsigned end = 0; end < 2; ++end) {
                 std::array<Packet*, burst_size> burst{};
@@ -67,13 +67,13 @@ TEST_GROUP(HostPort) {
 // that it has not seen.
 TEST(HostPort, nothingIsAllocatedPerPacket) {
     constexpr Time warm = Time{} + microseconds(300);
-    run(Time{}, warm);
+    exchange(Time{}, warm);
     const std::uint64_t frames = ends[1]->nic().statistics().frames_received;
     CHECK_TRUE(frames > 1000);
     MemoryLeakDetector* detector = MemoryLeakWarningPlugin::getGlobalDetector();
     MemoryLeakWarningPlugin::turnOnDefaultNotThreadSafeNewDeleteOverloads();
     const unsigned before = detector->getCurrentAllocationNumber();
-    run(warm, warm + microseconds(700));
+    exchange(warm, warm + microseconds(700));
     const unsigned after = detector->getCurrentAllocationNumber();
     proof = std::make_unique<int>(0);
     const unsigned proven = detector->getCurrentAllocationNumber();
