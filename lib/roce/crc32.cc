@@ -101,30 +101,32 @@ SLUICE_FOLDS std::uint32_t fold_all(std::uint32_t crc, std::span<const std::uint
     return end_fold(state, at, left);
 }
 
-// The same with four blocks in a register.
-#define SLUICE_WIDE_FOLDS [[gnu::target("pclmul,sse4.1,avx512f,vpclmulqdq")]] inline
+// The same with two blocks in a register.
+#define SLUICE_WIDE_FOLDS [[gnu::target("pclmul,sse4.1,avx2,vpclmulqdq")]] inline
 
-constexpr std::size_t wide_block = sizeof(__m512i);
+constexpr std::size_t wide_block = sizeof(__m256i);
 constexpr std::size_t wide_stride = 4 * wide_block;
 
-SLUICE_WIDE_FOLDS __m512i load_wide(const std::uint8_t* at) { return _mm512_loadu_si512(at); }
+SLUICE_WIDE_FOLDS __m256i load_wide(const std::uint8_t* at) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+}
 
 template <unsigned distance>
-SLUICE_WIDE_FOLDS __m512i fold_wide(__m512i state, __m512i next) {
-    constexpr std::int64_t l = power(8 * distance + 32), h = power(8 * distance - 32);
-    const __m512i by = _mm512_set_epi64(h, l, h, l, h, l, h, l);
-    const __m512i low = _mm512_clmulepi64_epi128(state, by, 0x00);
-    const __m512i high = _mm512_clmulepi64_epi128(state, by, 0x11);
-    return _mm512_xor_si512(_mm512_xor_si512(low, high), next);
+SLUICE_WIDE_FOLDS __m256i fold_wide(__m256i state, __m256i next) {
+    constexpr std::int64_t low_power = power(8 * distance + 32), high_power = power(8 * distance - 32);
+    const __m256i by = _mm256_set_epi64x(high_power, low_power, high_power, low_power);
+    const __m256i low = _mm256_clmulepi64_epi128(state, by, 0x00);
+    const __m256i high = _mm256_clmulepi64_epi128(state, by, 0x11);
+    return _mm256_xor_si256(_mm256_xor_si256(low, high), next);
 }
 
 SLUICE_WIDE_FOLDS std::uint32_t fold_all_wide(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
     const std::uint8_t* at = bytes.data();
     std::size_t left = bytes.size() - wide_stride;
     const __m128i before = _mm_cvtsi32_si128(static_cast<int>(crc));
-    __m512i state = _mm512_xor_si512(load_wide(at), _mm512_zextsi128_si512(before));
-    __m512i second = load_wide(at + wide_block), third = load_wide(at + 2 * wide_block);
-    __m512i fourth = load_wide(at + 3 * wide_block);
+    __m256i state = _mm256_xor_si256(load_wide(at), _mm256_zextsi128_si256(before));
+    __m256i second = load_wide(at + wide_block), third = load_wide(at + 2 * wide_block);
+    __m256i fourth = load_wide(at + 3 * wide_block);
     for (at += wide_stride; left >= wide_stride; at += wide_stride, left -= wide_stride) {
         state = fold_wide<wide_stride>(state, load_wide(at));
         second = fold_wide<wide_stride>(second, load_wide(at + wide_block));
@@ -136,12 +138,8 @@ SLUICE_WIDE_FOLDS std::uint32_t fold_all_wide(std::uint32_t crc, std::span<const
     state = fold_wide<wide_block>(state, fourth);
     for (; left >= wide_block; at += wide_block, left -= wide_block)
         state = fold_wide<wide_block>(state, load_wide(at));
-    std::array<std::uint8_t, wide_block> blocks;
-    _mm512_storeu_si512(blocks.data(), state);
-    __m128i one = load(blocks.data());
-    for (std::size_t n = block; n < wide_block; n += block)
-        one = fold(one, powers<block>(), load(&blocks[n]));
-    return end_fold(one, at, left);
+    const __m128i last = _mm256_extracti128_si256(state, 1);
+    return end_fold(fold(_mm256_castsi256_si128(state), powers<block>(), last), at, left);
 }
 
 #undef SLUICE_WIDE_FOLDS
@@ -171,9 +169,7 @@ std::uint32_t crc32_by_wide_folding(std::uint32_t crc, std::span<const std::uint
     return bytes.size() < wide_stride ? crc32_by_folding(crc, bytes) : fold_all_wide(crc, bytes);
 }
 
-bool folds_wide() {
-    return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0;
-}
+bool folds_wide() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0; }
 
 std::uint32_t crc32(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
     if (bytes.size() >= wide_stride && folds_wide()) return fold_all_wide(crc, bytes);

@@ -1,6 +1,6 @@
 // CRC-32 of Ethernet and of the ICRC (polynomial 0x04C11DB7, reflected), made fast: an end point makes and
-// checks one for every packet. Folding by carry-less multiplication (Gopal et al., Intel 2009), of 512 bits
-// where the CPU has VPCLMULQDQ and AVX-512, of 128 where it has PCLMULQDQ; else tables of 8 bytes at once.
+// checks one for every packet. Folding by carry-less multiplication (Gopal et al., Intel 2009), of 256 bits
+// where the CPU has VPCLMULQDQ, of 128 where it has PCLMULQDQ; else tables of 8 bytes at once.
 //
 // `crc` is the register: all ones to begin with, inverted at the end by the caller, so that pieces chain.
 #pragma once

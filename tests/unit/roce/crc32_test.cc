@@ -50,7 +50,7 @@ TEST(Crc32, ofTheCataloguesNineDigits) {
 
 TEST(Crc32, sayThatFoldingIsTested) {
     if (__builtin_cpu_supports("pclmul") == 0) std::printf("no PCLMULQDQ: tables alone are tested. ");
-    if (!folds_wide()) std::printf("no VPCLMULQDQ with AVX-512: folding by 512 bits is not tested. ");
+    if (!folds_wide()) std::printf("no VPCLMULQDQ: folding by 256 bits is not tested. ");
 }
 
 TEST(Crc32, ofEveryLengthAtEveryAlignment) {
