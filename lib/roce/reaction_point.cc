@@ -81,6 +81,26 @@ ReactionPoint::ReactionPoint(const ReactionParameters& parameters)
     assert(parameters.valid());
 }
 
+inline ReactionPoint::Phase ReactionPoint::iteration() const {
+    const std::uint32_t most = std::max(timer_count_, byte_count_);
+    if (most <= parameters_->fast_recovery) return Phase::fast_recovery;
+    // Without a byte counter one additive step comes before hyper increase.
+    const std::uint32_t least =
+        parameters_->byte_counter != 0 ? std::min(timer_count_, byte_count_) : timer_count_ - 1;
+    return least > parameters_->fast_recovery ? Phase::hyper : Phase::additive;
+}
+
+ReactionPoint::Phase ReactionPoint::phase() const { return at_line() ? Phase::line_rate : iteration(); }
+
+// An iteration has just been counted.
+inline void ReactionPoint::increase() {
+    if (const Phase now = iteration(); now != Phase::fast_recovery) {
+        const Rate step = now == Phase::hyper ? parameters_->hyper : parameters_->additive;
+        target_ = std::min(target_ + step.bits_per_second, line());
+    }
+    rate_ = (rate_ + target_ + 1) / 2;
+}
+
 void ReactionPoint::on_cnp(Time now) {
     if (parameters_->kind == CongestionControl::none) return;
     on_timer(now);
@@ -114,19 +134,21 @@ std::optional<Time> ReactionPoint::next_timer() const {
     return next;
 }
 
-// Of an increase and a cut at the same tick the increase comes first: its timer was started before (ns-3).
+// A queue pair that seldom sends has many increases behind it. Of an increase and a cut at the same tick the
+// increase comes first: its timer was started before (ns-3).
 void ReactionPoint::on_timer(Time now) {
-    for (auto next = next_timer(); next && *next <= now; next = next_timer()) {
-        if (!at_line() && increase_at_ == *next) {
-            increase_at_ = *next + parameters_->increase_period;
+    while (true) {
+        const Time last = decrease_due_ ? min(decrease_at_, now) : now;
+        for (; !at_line() && increase_at_ <= last;
+             increase_at_ = increase_at_ + parameters_->increase_period) {
             ++timer_count_;
             increase();
-        } else {
-            decrease_due_ = false;
-            catch_up_alpha(*next);
-            if (parameters_->clamp_target || timer_count_ + byte_count_ != 0) target_ = rate_;
-            decrease(*next);
         }
+        if (!decrease_due_ || now < decrease_at_) return;
+        decrease_due_ = false;
+        catch_up_alpha(decrease_at_);
+        if (parameters_->clamp_target || timer_count_ + byte_count_ != 0) target_ = rate_;
+        decrease(decrease_at_);
     }
 }
 
@@ -135,16 +157,6 @@ std::uint64_t ReactionPoint::alpha(Time now) const {
     then.on_timer(now);
     if (then.seen_cnp_) then.catch_up_alpha(now);
     return then.alpha_;
-}
-
-ReactionPoint::Phase ReactionPoint::phase() const {
-    if (at_line()) return Phase::line_rate;
-    const std::uint32_t most = std::max(timer_count_, byte_count_);
-    if (most <= parameters_->fast_recovery) return Phase::fast_recovery;
-    // Without a byte counter one additive step comes before hyper increase.
-    const std::uint32_t least =
-        parameters_->byte_counter != 0 ? std::min(timer_count_, byte_count_) : timer_count_ - 1;
-    return least > parameters_->fast_recovery ? Phase::hyper : Phase::additive;
 }
 
 void ReactionPoint::catch_up_alpha(Time now) {
@@ -170,15 +182,6 @@ void ReactionPoint::decrease(Time now) {
     timer_count_ = byte_count_ = 0;
     bytes_ = 0;
     increase_at_ = now + parameters_->increase_period;
-}
-
-// An iteration has just been counted.
-void ReactionPoint::increase() {
-    if (const Phase now = phase(); now == Phase::additive || now == Phase::hyper) {
-        const Rate step = now == Phase::hyper ? parameters_->hyper : parameters_->additive;
-        target_ = std::min(target_ + step.bits_per_second, line());
-    }
-    rate_ = (rate_ + target_ + 1) / 2;
 }
 
 }  // namespace sluice::roce

@@ -75,6 +75,7 @@ class ReactionPoint {
     void catch_up_alpha(Time now);
     void await_decrease(Time now);
     void decrease(Time now);
+    Phase iteration() const;
     void increase();
 
     const ReactionParameters* parameters_;
