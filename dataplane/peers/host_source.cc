@@ -9,6 +9,17 @@
 #include "lib/pfc_frame.hh"
 
 namespace sluice {
+namespace {
+
+// A frame has left the caches while it waited in the switch: its bytes come while the one before it is
+// checked.
+void fetch_frame(Packet* packet) {
+    constexpr unsigned line = 64;
+    for (unsigned at = 0; at < packet->data_len; at += line) __builtin_prefetch(frame_bytes(packet) + at);
+}
+
+}  // namespace
+
 HostSource::HostSource(const HostPortSpec& spec)
     : pool_(spec.pool),
       byte_time_(spec.speed.byte_time()),
@@ -108,7 +119,6 @@ bool HostSource::deliver(Packet*& packet, Time departure) {
     if (load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control) return false;
     const bool was_empty = arriving_.empty();
     nic_.foretell({frame_bytes(packet), packet->data_len});
-    for (unsigned at = 0; at < packet->data_len; at += 64) __builtin_prefetch(frame_bytes(packet) + at);
     put(arriving_, {departure + byte_time_ * wire_bytes(packet->pkt_len) + cable_ * 2, packet});
     packet = nullptr;
     return was_empty;
@@ -123,6 +133,7 @@ void HostSource::put(Line& line, const Waiting& frame) {
 void HostSource::arrive() {
     const auto [now, packet] = arriving_.front();
     arriving_.pop_front();
+    if (!arriving_.empty()) fetch_frame(arriving_.front().packet);
     if (drain_byte_time_.ps == 0 && waiting_.empty()) [[likely]]
         return receive(packet, now);
     Time at = now;

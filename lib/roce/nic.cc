@@ -97,7 +97,7 @@ void Nic::fill_rings(Time now) {
         note_others(turn.qp);
     }
     moment_ = max(moment_, now);
-    const auto next = schedule_.first(room_);
+    const auto next = schedule_.first(in_use_);  // even if it waits for room
     if (next.qp == SendSchedule::nobody || next.qp == fetched_) return;
     fetched_ = next.qp;
     queue_pairs_[next.qp].fetch();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 
 namespace sluice::roce {
@@ -28,7 +29,7 @@ std::uint8_t rnr_syndrome(Duration delay) {
 
 Requester::Requester(const RequesterSettings& settings)
     : settings_(&settings),
-      ring_(settings.messages),
+      ring_(std::bit_ceil(settings.messages)),
       posted_end_(first_sequence(settings.first_psn)),
       acknowledged_{posted_end_, 0},
       next_{posted_end_, 0},
@@ -45,7 +46,7 @@ Requester::Requester(const RequesterSettings& settings)
 
 bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie) {
     assert(bytes > 0 && bytes <= most_message_bytes);
-    if (state_ == State::failed || tail_ - head_ == ring_.size()) return false;
+    if (state_ == State::failed || tail_ - head_ == settings_->messages) return false;
     Message& message = at(tail_++);
     message = {.kind = kind,
                .bytes = bytes,

@@ -119,8 +119,8 @@ class Requester {
         std::uint64_t message;  // counted since the start; `tail_` at the end of all
     };
 
-    Message& at(std::uint64_t message) { return ring_[message % ring_.size()]; }
-    const Message& at(std::uint64_t message) const { return ring_[message % ring_.size()]; }
+    Message& at(std::uint64_t message) { return ring_[message & (ring_.size() - 1)]; }
+    const Message& at(std::uint64_t message) const { return ring_[message & (ring_.size() - 1)]; }
     void move(Place& place, std::uint64_t sequence) const;
     std::uint64_t bytes_until(const Place& place) const;
     // Of a message, from a place on: a packet, or all of a READ up to an end.
@@ -161,7 +161,7 @@ class Requester {
     ReadData take_response(std::uint64_t sequence, std::uint64_t message, std::uint32_t bytes, Time now);
 
     const RequesterSettings* settings_;
-    boost::container::small_vector<Message, 2> ring_;  // few messages lie beside the rest
+    boost::container::small_vector<Message, 2> ring_;  // a power of two; few lie beside the rest
     std::uint64_t head_ = 0;                           // the oldest message not taken
     std::uint64_t tail_ = 0;                           // behind the newest
     std::uint64_t posted_end_;
