@@ -135,16 +135,19 @@ TEST(Requester, everyStateWithEveryEvent) {
 }
 
 TEST(Requester, refusesMoreThanItsRoom) {
-    Requester requester = made();
-    for (std::uint64_t n = 0; n < 4; ++n) CHECK_TRUE(requester.post(Kind::send, 1, n));
-    CHECK_FALSE(requester.post(Kind::send, 1, 4));
-    sends(requester, {100, 101, 102, 103});
-    requester.receive_aeth(100, {syndrome_ack}, now);
-    CHECK_FALSE(requester.post(Kind::send, 1, 4));  // it is complete, and not taken
-    LONGS_EQUAL(0, requester.take_completion()->cookie);
-    CHECK_FALSE(requester.take_completion().has_value());
-    CHECK_TRUE(requester.post(Kind::send, 1, 4));
-    LONGS_EQUAL(4, requester.posted());
+    for (const std::uint32_t room : {3U, 4U}) {
+        settings.messages = room;
+        Requester requester = made();
+        for (std::uint64_t n = 0; n < room; ++n) CHECK_TRUE(requester.post(Kind::send, 1, n));
+        CHECK_FALSE(requester.post(Kind::send, 1, room));
+        LONGS_EQUAL(room, sent(requester).size());
+        requester.receive_aeth(100, {syndrome_ack}, now);
+        CHECK_FALSE(requester.post(Kind::send, 1, room));  // it is complete, and not taken
+        LONGS_EQUAL(0, requester.take_completion()->cookie);
+        CHECK_FALSE(requester.take_completion().has_value());
+        CHECK_TRUE(requester.post(Kind::send, 1, room));
+        LONGS_EQUAL(room, requester.posted());
+    }
 }
 
 TEST(Requester, failsAfterItsRetriesAndSaysSoOfEveryMessage) {
