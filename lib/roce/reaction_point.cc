@@ -127,28 +127,19 @@ void ReactionPoint::on_sent(std::uint32_t wire_bytes, Time now) {
     }
 }
 
-std::optional<Time> ReactionPoint::next_timer() const {
-    std::optional<Time> next;
-    if (!at_line()) next = increase_at_;
-    if (decrease_due_) take_earlier(next, decrease_at_);
-    return next;
-}
-
-// A queue pair that seldom sends has many increases behind it. Of an increase and a cut at the same tick the
-// increase comes first: its timer was started before (ns-3).
+// Of an increase and a cut at the same tick the increase comes first: its timer was started before (ns-3).
 void ReactionPoint::on_timer(Time now) {
-    while (true) {
-        const Time last = decrease_due_ ? min(decrease_at_, now) : now;
-        for (; !at_line() && increase_at_ <= last;
-             increase_at_ = increase_at_ + parameters_->increase_period) {
+    for (auto next = next_timer(); next && *next <= now; next = next_timer()) {
+        if (!at_line() && increase_at_ == *next) {
+            increase_at_ = *next + parameters_->increase_period;
             ++timer_count_;
             increase();
+        } else {
+            decrease_due_ = false;
+            catch_up_alpha(*next);
+            if (parameters_->clamp_target || timer_count_ + byte_count_ != 0) target_ = rate_;
+            decrease(*next);
         }
-        if (!decrease_due_ || now < decrease_at_) return;
-        decrease_due_ = false;
-        catch_up_alpha(decrease_at_);
-        if (parameters_->clamp_target || timer_count_ + byte_count_ != 0) target_ = rate_;
-        decrease(decrease_at_);
     }
 }
 

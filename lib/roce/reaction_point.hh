@@ -62,7 +62,12 @@ class ReactionPoint {
     void on_sent(std::uint32_t wire_bytes, Time now);
     void on_timer(Time now);
     // When the rate next changes, or may, if nothing is heard and nothing sent until then.
-    std::optional<Time> next_timer() const;
+    std::optional<Time> next_timer() const {
+        std::optional<Time> next;
+        if (!at_line()) next = increase_at_;
+        if (decrease_due_) take_earlier(next, decrease_at_);
+        return next;
+    }
 
     Rate rate() const { return {rate_}; }
     Rate target_rate() const { return {target_}; }
