@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import loopback
-from client import Client
+from client import connect
 from frames import plain
 from loopback import Programs, Switch
 from waiting import PATIENCE_S, wait_for
@@ -141,8 +141,7 @@ class Outputs(loopback.Case):
         socket, path = switch.folder / "socket", switch.folder / "sluice.toml"
         path.write_text(switch.text())
         process = self.start([Programs.sluiced, "--config", path, "--socket", socket], preexec_fn=with_small_files(2000))
-        wait_for(socket.exists, why="no socket", alive=lambda: process.poll() is None)
-        client = Client(socket)
+        client = connect(socket, process)
         self.addCleanup(client.socket.close)
         client.until(lambda report: report["ports"]["h1"]["tx"]["packets"] == 400)
         process.send_signal(signal.SIGTERM)
