@@ -9,7 +9,6 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::uint64_t max_mtu = 9216;
 constexpr std::uint32_t usual_mtu = 9216;
 
 void take_speed(Cumulus& in, const Item& node, const std::vector<std::string>& ports) {

@@ -9,7 +9,6 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::uint64_t max_mtu = 9216;
 constexpr std::uint64_t min_mtu = 68;
 constexpr std::uint32_t max_cable_m = 100'000;
 

@@ -18,7 +18,7 @@ struct Part {
     const char* none;
 };
 
-constexpr Part hosts{
+constexpr Part host_part{
     "hosts", "host",
     "no host is simulated; do: write [host.h1] with its address, behind [port.h1], under the "
     "virtual clock"};
@@ -68,7 +68,7 @@ std::string paused_text(const Figures& figure, const Json& paused) {
 }
 
 Answer host_show(Context& context, const Arguments& arguments) {
-    const Look look = chosen(context, hosts, arguments, arguments.value("HOST"));
+    const Look look = chosen(context, host_part, arguments, arguments.value("HOST"));
     Table table({"<host", "<port", "<cc", "rate", "target", "alpha", "CNPs in", "CNPs out", "CE in", "sent",
                  "retransmitted", "<paused"});
     std::string below;
@@ -82,7 +82,7 @@ Answer host_show(Context& context, const Arguments& arguments) {
         for (const Json& symptom : host["symptoms"])
             below += fmt::format("\nSYMPTOM: host {}: {}\n", name, word_text(symptom));
     }
-    return answer(look, hosts, arguments.has("HOST"), table.text() + below);
+    return answer(look, host_part, arguments.has("HOST"), table.text() + below);
 }
 
 Answer flow_show(Context& context, const Arguments& arguments) {

@@ -95,19 +95,13 @@ Answer events_follow(Context& context, const Arguments& arguments) {
     return {nullptr, {}};
 }
 
-std::string joined(const Words& words) {
-    std::string text;
-    for (const std::string& word : words) append_item(text, " ", word);
-    return text;
-}
-
 Answer fault(Context& context, const Arguments& arguments) {
-    const std::string words = "fault " + arguments.value("PORT") + " " + joined(arguments.rest);
+    const std::string words = "fault " + arguments.value("PORT") + " " + joined(arguments.rest, " ");
     return {context.call("command", {{"command", words}}), {}};
 }
 
 Answer command(Context& context, const Arguments& arguments) {
-    return {context.call("command", {{"command", joined(arguments.rest)}}), {}};
+    return {context.call("command", {{"command", joined(arguments.rest, " ")}}), {}};
 }
 
 }  // namespace

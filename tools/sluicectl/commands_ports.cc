@@ -20,9 +20,9 @@ std::string drops_text(const Json& drops, double seconds) {
     return text;
 }
 
-std::uint64_t sum_of(const Json& object) {
+std::uint64_t all_drops(const Json& drops) {
     std::uint64_t sum = 0;
-    for (const Json& number : object) sum += number.get<std::uint64_t>();
+    for (const Json& number : drops) sum += number.get<std::uint64_t>();
     return sum;
 }
 
@@ -101,7 +101,7 @@ Answer port_rates(const Look& look, bool named) {
         };
         table.row({name, figure("rx.bytes"), figure("rx.packets"), figure("tx.bytes"), figure("tx.packets"),
                    packets_text(marked, look.seconds), figure("cnp_packets"),
-                   packets_text(sum_of(port["drops"]), look.seconds), paused("rx_paused_ns"),
+                   packets_text(all_drops(port["drops"]), look.seconds), paused("rx_paused_ns"),
                    paused("tx_paused_ns"), drops_text(port["drops"], look.seconds)});
     }
     return looked(look, named ? *look.part.begin() : look.part, table.text());
@@ -122,7 +122,7 @@ Answer port_show(Context& context, const Arguments& arguments) {
         const Figures figure("ports.{port}", port);
         table.row({name, figure("mac"), port["link_up"] == true ? "up" : "down", age(port), figure("flaps"),
                    figure("rx.packets"), figure("rx.bytes"), figure("tx.packets"), figure("tx.bytes"),
-                   figure("imissed"), count_text(sum_of(port["drops"])), drops_text(port["drops"], 0)});
+                   figure("imissed"), count_text(all_drops(port["drops"])), drops_text(port["drops"], 0)});
         for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
     }
     std::string text = table.text() + warnings;

@@ -47,7 +47,7 @@ Measure share(const char* path) {
     return [path](const Json& part, double seconds) -> Json {
         const Json* value = find_part(part, path).value;
         if (value == nullptr) return nullptr;
-        return (value->is_array() ? most_of(*value) : sum_of(*value)) / 1e9 / seconds;
+        return (value->is_array() ? most_of(*value) : sum_of(*value)) / ns_a_second / seconds;
     };
 }
 Measure as_it_is(const char* path) {

@@ -15,9 +15,9 @@ extern "C" void on_interrupt(int) { interrupted = 1; }
 // The signal is let in nowhere else, so that it never comes just before the wait that it should end. After
 // another signal the rest of the time is waited again.
 bool wait_on(pollfd* descriptor, std::optional<std::chrono::nanoseconds> patience) {
-    constexpr std::int64_t ns_a_second = 1'000'000'000;
+    constexpr std::int64_t second = 1'000'000'000;
     const std::int64_t ns = patience ? patience->count() : 0;
-    const timespec time{static_cast<std::time_t>(ns / ns_a_second), static_cast<long>(ns % ns_a_second)};
+    const timespec time{static_cast<std::time_t>(ns / second), static_cast<long>(ns % second)};
     sigset_t mask;
     sigprocmask(SIG_SETMASK, nullptr, &mask);
     sigdelset(&mask, SIGINT);

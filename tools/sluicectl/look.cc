@@ -14,8 +14,6 @@
 namespace sluice::ctl {
 namespace {
 
-constexpr double ns_a_second = 1e9;
-
 double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
     if (to_ns <= from_ns)
         throw Failure{exit_refused, "no time has passed to make rates of; do: clock run, or wait"};

@@ -8,7 +8,7 @@
 namespace sluice::ctl {
 namespace {
 
-constexpr std::array table{
+constexpr std::array other_words_table{
     // SONiC
     OtherWords{"show priority-group", "buffer show h1"},
     OtherWords{"show priority-group drop", "port show h1"},
@@ -106,7 +106,7 @@ constexpr std::array table{
     OtherWords{"tcpdump", "decisions on port h1"},
 };
 
-std::vector<std::string> words_of(const char* text) {
+std::vector<std::string> split_words(const char* text) {
     std::istringstream words(text);
     std::vector<std::string> list;
     for (std::string word; words >> word;) list.push_back(word);
@@ -115,13 +115,13 @@ std::vector<std::string> words_of(const char* text) {
 
 }  // namespace
 
-std::span<const OtherWords> other_words() { return table; }
+std::span<const OtherWords> other_words() { return other_words_table; }
 
 std::string said_here(std::span<const std::string> words) {
     std::size_t longest = 0;
     std::string ours;
-    for (const OtherWords& entry : table) {
-        const std::vector<std::string> theirs = words_of(entry.theirs);
+    for (const OtherWords& entry : other_words_table) {
+        const std::vector<std::string> theirs = split_words(entry.theirs);
         if (theirs.size() <= longest || theirs.size() > words.size()) continue;
         if (!std::equal(theirs.begin(), theirs.end(), words.begin())) continue;
         longest = theirs.size();

@@ -15,7 +15,6 @@ namespace {
 double figure(const Json& number) { return number.is_number() ? number.get<double>() : 0; }
 
 std::string rate_text(const Figure& figure, double a_second) {
-    constexpr double ns_a_second = 1e9;
     switch (figure.unit) {
         case FigureUnit::ns:
             return share_text(a_second / ns_a_second);

@@ -11,6 +11,8 @@
 
 namespace sluice::ctl {
 
+constexpr double ns_a_second = 1e9;
+
 // Columns as wide as their texts; a title that begins with '<' is of a column of words, set to the left.
 class Table {
   public:

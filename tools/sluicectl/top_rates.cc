@@ -7,11 +7,10 @@
 
 #include "control/report/report_path.hh"
 #include "tools/sluicectl/look.hh"
+#include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
 namespace {
-
-constexpr double top_ns_a_second = 1e9;
 
 double top_total(const Json& value) {
     if (value.is_number()) return value.get<double>();
@@ -99,8 +98,8 @@ void TopRates::add_port(const std::string& name, const Json& port, const Json& w
     row.cnps = rate(port, "cnp_packets");
     row.dropped = rate(port, "drops");
     row.lost = rate(port, "lossless_drops");
-    row.paused = top_longest(port, "pfc.rx_paused_ns") / top_ns_a_second / seconds;
-    row.pausing = top_longest(port, "pfc.tx_paused_ns") / top_ns_a_second / seconds;
+    row.paused = top_longest(port, "pfc.rx_paused_ns") / ns_a_second / seconds;
+    row.pausing = top_longest(port, "pfc.tx_paused_ns") / ns_a_second / seconds;
     row.state = storm_of(name, watchdog);
     const Json* up = find_part(port, "link_up").value;
     if (row.state.empty() && up != nullptr && *up == false) row.state = "down";
@@ -127,8 +126,8 @@ void TopRates::add_port(const std::string& name, const Json& port, const Json& w
         group.xoff = rate(part, "xoff_transitions");
         group.dropped = rate(part, "dropped_packets");
         group.lost = rate(part, "headroom_overruns");
-        group.paused = rate(port, fmt::format("pfc.rx_paused_ns.{}", n)) / top_ns_a_second;
-        group.pausing = rate(port, fmt::format("pfc.tx_paused_ns.{}", n)) / top_ns_a_second;
+        group.paused = rate(port, fmt::format("pfc.rx_paused_ns.{}", n)) / ns_a_second;
+        group.pausing = rate(port, fmt::format("pfc.tx_paused_ns.{}", n)) / ns_a_second;
         group.held_bytes = top_figure(part, "shared_bytes") + top_figure(part, "headroom_bytes");
         group.state = top_word(part, "state");
         remember("class", group);
@@ -146,7 +145,7 @@ void TopRates::add(Sample ports, const Json& watchdog) {
             before_ = {};
             past_.clear();
         }
-        seconds_ = static_cast<double>(ports.now_ns - before_.now_ns) / top_ns_a_second;
+        seconds_ = static_cast<double>(ports.now_ns - before_.now_ns) / ns_a_second;
         const Json difference = between(before_, ports, "ports");
         ports_.clear();
         classes_.clear();

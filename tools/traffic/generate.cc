@@ -14,7 +14,6 @@ namespace sluice::traffic {
 namespace {
 
 constexpr Duration longest_recipe = seconds(100LL * 86'400);
-constexpr std::uint64_t frames_between_checks = 65'536;
 
 struct Turn {
     Duration at;

@@ -21,7 +21,6 @@ namespace {
 constexpr std::size_t addresses_bytes = 12;  // both MACs
 // A capture of the loopback interface has zero MACs, which no configuration takes for a neighbor's.
 constexpr MacAddress stand_in_mac{{0x02, 0, 0, 0, 0, 0}};
-constexpr std::uint64_t frames_between_checks = 65'536;
 
 // The source that names the station of an IP address.
 struct Claim {

@@ -3,6 +3,7 @@
 // nothing behind, not even a folder that it had to make.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -34,5 +35,6 @@ class StagedFolder {
 // From here SIGINT, SIGTERM and SIGHUP only take note, and `stop_if_interrupted` throws Failure after one.
 void note_interrupts();
 void stop_if_interrupted();
+constexpr std::uint64_t frames_between_checks = 65'536;  // for it
 
 }  // namespace sluice::traffic

@@ -50,7 +50,7 @@ constexpr std::array verbs{
 struct OptionHelp {
     std::string_view option, argument, sentence;
 };
-constexpr std::array options{
+constexpr std::array all_options{
     OptionHelp{"--out", "DIR",
                "where files are written; default: out/fabric for a run, out/sweep for a sweep"},
     OptionHelp{"--set", "PATH=VALUE", "gives a key of the file another value: default.pfc_quanta=1000"},
@@ -97,7 +97,7 @@ std::string usage() {
     text += '\n';
     for (const VerbHelp& verb : verbs) text += fmt::format("{:<10}{}\n", verb.name, verb.sentence);
     text += '\n';
-    for (const OptionHelp& each : options)
+    for (const OptionHelp& each : all_options)
         text += fmt::format("{:<21} {}\n", fmt::format("{} {}", each.option, each.argument), each.sentence);
     return text + fmt::format("\nexit status: {}\n", exit_status);
 }
@@ -115,7 +115,7 @@ std::string man_page(std::string_view version) {
     page.heading("COMMANDS");
     for (const VerbHelp& verb : verbs) page.entry(verb.name, verb.files, verb.sentence);
     page.heading("OPTIONS");
-    for (const OptionHelp& each : options) page.entry(each.option, each.argument, each.sentence);
+    for (const OptionHelp& each : all_options) page.entry(each.option, each.argument, each.sentence);
     page.heading("EXIT STATUS").paragraph(exit_status);
     page.heading("KEYS").paragraph(
         "Of a fabric, beside those of sluice.toml(5) under [default], [host.default] and the like:");

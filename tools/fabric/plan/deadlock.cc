@@ -14,7 +14,7 @@ namespace sluice::fabric {
 namespace {
 
 constexpr std::size_t most_prefixes = 4;
-constexpr std::uint32_t none = UINT32_MAX;
+constexpr std::uint32_t no_channel = UINT32_MAX;
 
 // Routes of every switch, by its index.
 using AllRoutes = std::vector<std::vector<RouteConfig>>;
@@ -51,19 +51,19 @@ class Dependencies {
 
   private:
     std::vector<std::uint32_t> circle_through(std::uint32_t start, ClassId priority) const {
-        std::vector<std::uint32_t> came(after_.size(), none);
+        std::vector<std::uint32_t> came(after_.size(), no_channel);
         std::deque<std::uint32_t> queue{start};
-        while (!queue.empty() && came[start] == none) {
+        while (!queue.empty() && came[start] == no_channel) {
             const std::uint32_t at = queue.front();
             queue.pop_front();
             for (const auto& [next, why] : after_[at]) {
-                if ((carries(at) & carries(next) & 1U << priority) == 0 || came[next] != none) continue;
+                if ((carries(at) & carries(next) & 1U << priority) == 0 || came[next] != no_channel) continue;
                 came[next] = at;
                 queue.push_back(next);
             }
         }
         std::vector<std::uint32_t> way;
-        if (came[start] == none) return way;
+        if (came[start] == no_channel) return way;
         for (std::uint32_t at = start; way.empty() || at != start; at = came[at]) way.push_back(at);
         std::reverse(way.begin(), way.end());
         return way;
@@ -95,7 +95,7 @@ class Dependencies {
     void add(const AllRoutes& routes, const IpPrefix& prefix) {
         std::deque<std::pair<std::size_t, std::uint32_t>> todo;  // switch, channel by which they came
         for (std::size_t n = 0; n < plan_.switches.size(); ++n)
-            if (!plan_.switches[n].config.hosts.empty()) todo.emplace_back(n, none);
+            if (!plan_.switches[n].config.hosts.empty()) todo.emplace_back(n, no_channel);
         std::set<std::uint32_t> seen;
         while (!todo.empty()) {
             const auto [at, came] = todo.front();
@@ -104,7 +104,7 @@ class Dependencies {
             const bool arrived =
                 std::any_of(self.config.hosts.begin(), self.config.hosts.end(),
                             [&](const auto& host) { return contains(prefix, host.second.address); });
-            if (arrived && came != none) continue;
+            if (arrived && came != no_channel) continue;
             const RouteConfig* best = nullptr;
             for (const RouteConfig& route : routes[at])
                 if (contains(route.prefix, prefix.address) && route.prefix.length <= prefix.length &&
@@ -120,7 +120,7 @@ class Dependencies {
                                  [&](const auto& via) { return via.address == hop; }))
                     continue;
                 const std::uint32_t goes = 2 * id + far;
-                if (came != none) after_[came].emplace(goes, prefix);
+                if (came != no_channel) after_[came].emplace(goes, prefix);
                 if (seen.insert(goes).second) todo.emplace_back(plan_.switch_of[ends[far].node], goes);
             }
         }

@@ -20,7 +20,7 @@ constexpr std::size_t most_flows = 10;
 constexpr std::size_t most_links = 10;
 constexpr std::size_t most_lines = 8;  // of any other list
 
-std::uint64_t number(const Json& json) { return json.get<std::uint64_t>(); }
+std::uint64_t count(const Json& json) { return json.get<std::uint64_t>(); }
 
 std::string grouped(std::uint64_t n) {
     std::string text = std::to_string(n);
@@ -31,7 +31,7 @@ std::string grouped(std::uint64_t n) {
 std::string time_text(std::uint64_t ns) { return text_of_time(static_cast<std::int64_t>(ns)); }
 
 std::string gigabits_text(const Json& bits) {
-    return fmt::format("{:.2f} Gb/s", static_cast<double>(number(bits)) / 1e9);
+    return fmt::format("{:.2f} Gb/s", static_cast<double>(count(bits)) / 1e9);
 }
 
 // The first lines of a list, and how many more the report has.
@@ -92,30 +92,30 @@ std::string symptoms_text(const Json& hosts) {
 
 std::string verdict_text(const Json& report) {
     const Json& ledger = report["ledger"];
-    const std::uint64_t lost = number(ledger["dropped"]) + number(ledger["missed"]) +
-                               number(ledger["overrun"]) + number(ledger["lost_on_wire"]) +
-                               number(ledger["lost_into_cut"]) + number(ledger["lost_by_fault"]);
+    const std::uint64_t lost = count(ledger["dropped"]) + count(ledger["missed"]) + count(ledger["overrun"]) +
+                               count(ledger["lost_on_wire"]) + count(ledger["lost_into_cut"]) +
+                               count(ledger["lost_by_fault"]);
     std::uint64_t sent = 0, received = 0;  // without PFC
     for (const Json& host : report["hosts"]) {
-        sent += number(host["sent_packets"]);
-        received += number(host["received_packets"]);
+        sent += count(host["sent_packets"]);
+        received += count(host["received_packets"]);
     }
     std::string text = fmt::format(
         "{} packets sent by hosts, {} received, {} frames lost, {} under way, in {} of virtual time\n",
         grouped(sent), grouped(received), grouped(lost),
-        grouped(number(ledger["queued"]) + number(ledger["on_wire"])), time_text(number(report["end_ns"])));
+        grouped(count(ledger["queued"]) + count(ledger["on_wire"])), time_text(count(report["end_ns"])));
     const Json& verdict = report["verdict"];
     if (verdict["interrupted"].get<bool>())
         text += "INTERRUPTED before the end: this is of the time until then\n";
     text += verdict["lossless"].is_null() ? "lossless: nothing was lossless\n"
                                           : fmt::format("lossless: {}, {} lossless packets lost\n",
                                                         verdict["lossless"].get<bool>() ? "yes" : "no",
-                                                        grouped(number(verdict["lost_packets"])));
+                                                        grouped(count(verdict["lost_packets"])));
     std::vector<std::string> places;
     for (const auto& [place, lost_there] : ledger["dropped_by"].items()) {
         std::string list;
         for (const auto& [reason, frames] : lost_there.items())
-            append_item(list, ", ", fmt::format("{} {}", reason, grouped(number(frames))));
+            append_item(list, ", ", fmt::format("{} {}", reason, grouped(count(frames))));
         places.push_back(fmt::format("  lost at {}: {}", place, list));
     }
     std::vector<std::string> reasons;
@@ -125,7 +125,7 @@ std::string verdict_text(const Json& report) {
 
 std::uint64_t sum_of(const Json& object) {
     std::uint64_t sum = 0;
-    for (const Json& each : object) sum += number(each);
+    for (const Json& each : object) sum += count(each);
     return sum;
 }
 
@@ -137,16 +137,16 @@ std::string tier_table(const Json& report) {
     };
     std::map<std::uint64_t, Tier> tiers;
     for (const Json& device : report["switches"]) {
-        Tier& tier = tiers[number(device["tier"])];
+        Tier& tier = tiers[count(device["tier"])];
         ++tier.nodes;
-        tier.in += number(device["ledger"]["rx"]);
-        tier.out += number(device["ledger"]["tx"]);
-        tier.dropped += number(device["ledger"]["dropped"]);
+        tier.in += count(device["ledger"]["rx"]);
+        tier.out += count(device["ledger"]["tx"]);
+        tier.dropped += count(device["ledger"]["dropped"]);
         for (const Json& port : device["ports"]) {
             tier.xoff += sum_of(port["pfc"]["tx_xoff"]);
             for (const Json& queue : port["queues"]) {
-                tier.marked += number(queue["ecn_marked_packets"]);
-                tier.deepest = std::max(tier.deepest, number(queue["watermark_bytes"]));
+                tier.marked += count(queue["ecn_marked_packets"]);
+                tier.deepest = std::max(tier.deepest, count(queue["watermark_bytes"]));
             }
         }
     }
@@ -165,7 +165,7 @@ std::string flow_table(const Json& flows) {
     for (const Json& flow : flows) sorted.push_back(&flow);
     const auto worst = [](const Json* a, const Json* b) {
         const Json &slow = (*a)["slowdown_permille"]["p99"], &other = (*b)["slowdown_permille"]["p99"];
-        return (slow.is_null() ? 0 : number(slow)) > (other.is_null() ? 0 : number(other));
+        return (slow.is_null() ? 0 : count(slow)) > (other.is_null() ? 0 : count(other));
     };
     std::stable_sort(sorted.begin(), sorted.end(), worst);
     if (sorted.empty()) return {};
@@ -177,13 +177,13 @@ std::string flow_table(const Json& flows) {
         const bool any = !flow["completion_ns"]["max"].is_null();
         text += fmt::format(
             "{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n", flow["name"].get<std::string>(),
-            gigabits_text(flow["throughput_bps"]), grouped(number(flow["messages"])),
-            any ? time_text(number(flow["completion_ns"]["p50"])) : "-",
-            any ? time_text(number(flow["completion_ns"]["p99"])) : "-",
-            any ? fmt::format("{:.2f}", static_cast<double>(number(flow["slowdown_permille"]["p99"])) / 1e3)
+            gigabits_text(flow["throughput_bps"]), grouped(count(flow["messages"])),
+            any ? time_text(count(flow["completion_ns"]["p50"])) : "-",
+            any ? time_text(count(flow["completion_ns"]["p99"])) : "-",
+            any ? fmt::format("{:.2f}", static_cast<double>(count(flow["slowdown_permille"]["p99"])) / 1e3)
                 : "-",
-            grouped(number(flow["cnp_received_packets"])), grouped(number(flow["retransmitted_packets"])),
-            time_text(number(flow["paused_ns"])));
+            grouped(count(flow["cnp_received_packets"])), grouped(count(flow["retransmitted_packets"])),
+            time_text(count(flow["paused_ns"])));
     }
     if (sorted.size() > most_flows) text += fmt::format("({} flows in all)\n", sorted.size());
     return text;
@@ -201,17 +201,17 @@ std::string link_table(const Json& report) {
     const auto tier_of = [&](const Json& name) {
         const auto found = report["switches"].find(name.get<std::string>());
         return found == report["switches"].end() ? std::string("hosts")
-                                                 : fmt::format("tier {}", number((*found)["tier"]));
+                                                 : fmt::format("tier {}", count((*found)["tier"]));
     };
     for (const Json& link : report["links"])
         for (const Json& each : link["directions"]) {
             all.push_back(
                 {fmt::format("{} > {}", each["from"].get<std::string>(), each["to"].get<std::string>()),
-                 number(each["load_ppm"]), sum_of(each["paused_ns"])});
+                 count(each["load_ppm"]), sum_of(each["paused_ns"])});
             const std::string from = tier_of(each["from"]), to = tier_of(each["to"]);
             if (from != "hosts" && to != "hosts")
                 between[fmt::format("{} > {}", from, to)].push_back(
-                    static_cast<double>(number(each["load_ppm"])));
+                    static_cast<double>(count(each["load_ppm"])));
         }
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.load > b.load; });
     std::string text;
@@ -253,9 +253,9 @@ std::string balance_table(const Json& balance) {
         }
         lines.push_back(fmt::format("{:<12}{:<28}{:>11.1f}%{:>16.2f}{:>8.3f}",
                                     group["switch"].get<std::string>(), names_text(to),
-                                    static_cast<double>(number(group["mean_load_ppm"])) / 1e4,
-                                    static_cast<double>(number(group["max_over_mean_permille"])) / 1e3,
-                                    static_cast<double>(number(group["jain_permille"])) / 1e3));
+                                    static_cast<double>(count(group["mean_load_ppm"])) / 1e4,
+                                    static_cast<double>(count(group["max_over_mean_permille"])) / 1e3,
+                                    static_cast<double>(count(group["jain_permille"])) / 1e3));
     }
     if (lines.empty()) return {};
     return fmt::format("\n{:<12}{:<28}{:>12}{:>16}{:>8}\n", "ECMP of", "among", "mean load", "max over mean",
@@ -283,7 +283,7 @@ std::string summarise(const Json& report) {
     text += symptoms_text(report["hosts"]);
     std::vector<std::string> events;
     for (const Json& event : report["events"])
-        events.push_back(fmt::format("{:>12}  {}: {}", time_text(number(event["at_ns"])),
+        events.push_back(fmt::format("{:>12}  {}: {}", time_text(count(event["at_ns"])),
                                      event["kind"].get<std::string>(), event["text"].get<std::string>()));
     return events.empty() ? text : text + "\nevents\n" + bounded(events);
 }
