@@ -15,7 +15,6 @@
 #include "lib/rng.hh"
 #include "tests/control/api_bench.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
 using namespace sluice;

@@ -6,7 +6,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::fabric_test {
+
 using namespace sluice::fabric;
 
 namespace {
@@ -144,3 +145,5 @@ do = "link leaf1-spine1 up"
     LONGS_EQUAL(2, run.fabric().events().size());
     for (const char* from : {"h1", "h2", "h3", "h4"}) LONGS_EQUAL(1'200'000, run.delivered_bytes(from, "h6"));
 }
+
+}  // namespace sluice::fabric_test

@@ -14,12 +14,12 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::link_headroom_test {
+
 using namespace sluice::sim;
 
 namespace {
 
-constexpr ClassId lossless = 3;
 constexpr unsigned ports_each = LinkedPorts::ports_each;
 enum : unsigned { sender, receiver, cable };
 
@@ -181,3 +181,5 @@ TEST(HeadroomOfALink, AFrameThatIsHandedOverAtItsFirstBitLeavesALargeFrameOfIt) 
     LONGS_EQUAL(0, worst.lost());
     CHECK_TRUE(worst.used() + (c.mtu + 14) / c.cell <= worst.computed());
 }
+
+}  // namespace sluice::link_headroom_test

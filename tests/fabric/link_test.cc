@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::link_test {
+
 using namespace sluice::fabric;
 
 namespace {
@@ -239,3 +240,5 @@ messages = 1
     LONGS_EQUAL(1, run.port("right", "left").counters.rx.packets.get());
     run.drain();
 }
+
+}  // namespace sluice::link_test

@@ -10,7 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::pause_test {
+
 using namespace sluice::fabric;
 
 namespace {
@@ -331,3 +332,5 @@ TEST(Pauses, TheWatchdogsAnswersToACircleDiffer) {
     }
 }
 #endif
+
+}  // namespace sluice::pause_test

@@ -12,7 +12,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::plan_test {
+
 using namespace sluice::fabric;
 
 namespace {
@@ -277,3 +278,5 @@ TEST(FabricPlan, EveryPairIsReachedWithoutACircleAndWithoutAValleyWhateverIsDown
             }
         }
 }
+
+}  // namespace sluice::plan_test

@@ -10,7 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::proof_test {
+
 using namespace sluice::fabric;
 
 namespace {
@@ -269,3 +270,5 @@ TEST(Proofs, ASpineThatDiesLosesWhatWasInItAndOnTheWayToItUntilItIsSeenAndNothin
     CHECK_TRUE(twice > 0);
     CHECK_TRUE(twice < pairs / 2);
 }
+
+}  // namespace sluice::proof_test

@@ -13,7 +13,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::random_test {
+
 using namespace sluice::fabric;
 
 namespace {
@@ -48,3 +49,5 @@ TEST(RandomFabrics, LoseNothingUnaccountedAndDrain) {
     const std::uint64_t seeds = sim::is_long() ? 10'000 : 12;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) run_seed(seed);
 }
+
+}  // namespace sluice::random_test

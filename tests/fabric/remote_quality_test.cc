@@ -12,14 +12,16 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::remote_quality_test {
+
 using namespace sluice::fabric;
 
 namespace {
 
+constexpr ClassId lossless = 3;
+
 constexpr Time at_us(std::int64_t us) { return Time{} + microseconds(us); }
 constexpr bool unchecked = false;
-constexpr ClassId lossless = 3;
 
 // Leaf 1 to leaf 2 over four spines, each packet for itself.
 std::string spray(const std::string& routing, const std::string& more = {}) {
@@ -174,3 +176,5 @@ load = 10
     run.run_until(by_rack);
     CHECK_TRUE(is_stopped("tor1", "agg1"));
 }
+
+}  // namespace sluice::remote_quality_test

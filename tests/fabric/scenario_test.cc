@@ -16,9 +16,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::scenario_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::fabric;
 using Json = nlohmann::ordered_json;
 
@@ -349,3 +349,5 @@ TEST(Junit, WhatXmlCannotHaveIsReplaced) {
     CHECK(says(text, "\"a \xEF\xBF\xBD\xEF\xBF\xBDz\""));
     CHECK(says(text, "file \xEF\xBF\xBD.toml \xEF\xBF\xBD\n"));
 }
+
+}  // namespace sluice::scenario_test

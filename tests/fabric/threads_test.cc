@@ -17,7 +17,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::threads_test {
+
 using namespace sluice::fabric;
 
 namespace {
@@ -196,3 +197,5 @@ TEST(Threads, AreFewerWhereTheyWouldWaitForOneAnother) {
     check_why("[topology]\nkind = \"star\"\nhosts = 4\n[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n", 2, 1,
               "a switch and its hosts");
 }
+
+}  // namespace sluice::threads_test

@@ -14,7 +14,6 @@
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/ports/device_port.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/CommandLineTestRunner.h"
 #include "CppUTest/TestHarness.h"
 

@@ -15,7 +15,6 @@
 #include "tests/netns/steer_program.hh"
 #include "tests/traffic/support.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/CommandLineTestRunner.h"
 #include "CppUTest/TestHarness.h"
 

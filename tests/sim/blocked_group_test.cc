@@ -10,12 +10,12 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::blocked_group_test {
+
 using namespace sluice::sim;
 
 namespace {
 
-constexpr ClassId lossless = 3;
 constexpr std::int64_t static_limit = 64;  // in "alpha exponents": a static threshold
 
 struct Case {
@@ -187,3 +187,5 @@ TEST(BlockedGroup, isPausedRefreshedDroppedAndResumedAsTheLawSays) {
                 Blocked({n == 8 ? static_cast<int>(static_limit) : n, frame, cell}).run();
             }
 }
+
+}  // namespace sluice::blocked_group_test

@@ -9,12 +9,11 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::change_test {
+
 using namespace sluice::sim;
 
 namespace {
-
-constexpr ClassId lossless = 3;
 
 Flow flow_to(PortId to) {
     Flow flow;
@@ -447,3 +446,5 @@ TEST(Change, aGroupThatStaysInItsPoolAfterAllTakesPacketsAgain) {
     sim.hold(3, becoming, false);
     trade.finish();
 }
+
+}  // namespace sluice::change_test

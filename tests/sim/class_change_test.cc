@@ -14,7 +14,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::class_change_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -263,3 +264,5 @@ TEST(ClassChange, losesNothingOutsideItsIntervalAndEnds) {
     CHECK(totals.lossy_lost > totals.lost);
     CHECK(totals.pauses > runs);
 }
+
+}  // namespace sluice::class_change_test

@@ -16,7 +16,6 @@
 
 namespace sluice::sim {
 
-inline constexpr ClassId lossless = 3;
 inline constexpr std::uint32_t frame = 1500;
 inline constexpr std::uint32_t frame_cells = 6;
 

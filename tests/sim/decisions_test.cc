@@ -15,7 +15,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::decisions_test {
+
 using namespace sluice::sim;
 
 TEST_GROUP(Decisions){};
@@ -197,3 +198,5 @@ TEST(Decisions, switchedOffAPacketIsRecordedToItsEnd) {
     LONGS_EQUAL(1, recorder.log().recorded());
     LONGS_EQUAL(1, recorder.log().recorded(Verdict::sent));
 }
+
+}  // namespace sluice::decisions_test

@@ -12,7 +12,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::ecn_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -289,3 +290,5 @@ TEST(Ecn, aLosslessQueueWithAThresholdStillRefusesNothing) {
     LONGS_EQUAL(2000, marks(sim, flow_of(Ecn::ect0), 2000).size());
     LONGS_EQUAL(0, sim.dropped());
 }
+
+}  // namespace sluice::ecn_test

@@ -5,7 +5,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::fairness_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -56,3 +57,5 @@ TEST(Fairness, aQueueThatKeepsEmptyingPaysForOneFrameAtATime) {
     for (PortId id = 0; id < 3; ++id) sim.port(id).stop_flows();
     sim.drain(Time{} + milliseconds(10));
 }
+
+}  // namespace sluice::fairness_test

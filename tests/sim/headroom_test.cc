@@ -11,12 +11,11 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::headroom_test {
+
 using namespace sluice::sim;
 
 namespace {
-
-constexpr ClassId lossless = 3;
 
 struct Case {
     std::uint64_t gigabit;
@@ -169,3 +168,5 @@ TEST(HeadroomOfTheSystem, isSafeAndTight) {
         CHECK_TEXT(lost, c.text().c_str());
     }
 }
+
+}  // namespace sluice::headroom_test

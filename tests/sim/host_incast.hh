@@ -10,7 +10,6 @@
 
 namespace sluice::sim {
 
-constexpr ClassId lossless = 3;
 constexpr std::uint32_t one_us = 198;  // meters of cable
 
 inline std::vector<unsigned> first(unsigned n) {

@@ -14,7 +14,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::host_incast_test {
+
 using namespace sluice::sim;
 using roce::CongestionControl;
 
@@ -162,3 +163,5 @@ TEST(HostIncast, losslessIncastWithoutCongestionControlIsFairAndLosesNothing) {
         LONGS_EQUAL(0, again);
     }
 }
+
+}  // namespace sluice::host_incast_test

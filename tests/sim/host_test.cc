@@ -12,7 +12,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::host_test {
+
 using namespace sluice::sim;
 using roce::CongestionControl;
 using roce::ReactionParameters;
@@ -275,3 +276,5 @@ TEST(Host, tenThousandQueuePairsShareOneHost) {
     const roce::FlowStatistics& figures = sim.host(0).nic().flow_statistics(0);
     CHECK_TRUE(figures.completion_time.quantile(1) * 4 > figures.completion_time.quantile(500));
 }
+
+}  // namespace sluice::host_test

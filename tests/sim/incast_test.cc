@@ -10,12 +10,12 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::incast_test {
+
 using namespace sluice::sim;
 
 namespace {
 
-constexpr ClassId lossless = 3;
 constexpr std::uint32_t mtu = 1500;
 constexpr std::uint32_t frame = mtu + 14;
 constexpr std::uint32_t cell = 256;
@@ -148,3 +148,5 @@ TEST(Incast, losesNothingFillsTheLinkAndIsFair) {
                 Incast({senders, gigabit, cable, heavy ? 10U : 1000U}).run();
             }
 }
+
+}  // namespace sluice::incast_test

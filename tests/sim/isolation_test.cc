@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::isolation_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -173,3 +174,5 @@ TEST(Isolation, aFastPortIntoASlowOneLosesNothing) {
     LONGS_EQUAL(0, sim.dropped());
     LONGS_EQUAL(sim.port(0).started(0), sim.port(1).departed());
 }
+
+}  // namespace sluice::isolation_test

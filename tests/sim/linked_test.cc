@@ -14,13 +14,13 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::linked_test {
+
 using namespace sluice::sim;
 
 namespace {
 
 constexpr PortId ports_each = LinkedPorts::ports_each;
-constexpr ClassId lossless = 3;
 constexpr std::uint64_t frames_each = 3000;
 
 IpAddress address(unsigned net, std::uint8_t host) {
@@ -169,3 +169,5 @@ TEST(Linked, EachSwitchDrawsByItsIdentityAndTheFirstAsIfItWereAlone) {
     CHECK_TRUE(seed_of(pair, 1) != seed_of(others, 0));
     CHECK_TRUE(seed_of(others, 0) != seed_of(others, 1));
 }
+
+}  // namespace sluice::linked_test

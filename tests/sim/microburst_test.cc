@@ -6,7 +6,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::microburst_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -113,3 +114,5 @@ TEST(Microbursts, offThereAreNone) {
     sim.drain(at(1'000'000));
     LONGS_EQUAL(0, bursts_of(sim).size());
 }
+
+}  // namespace sluice::microburst_test

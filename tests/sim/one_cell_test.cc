@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::one_cell_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -106,3 +107,5 @@ TEST(OneCell, burstOf32LikeBurstsOfOne) {
         CHECK(whole.digest() == single.digest());
     }
 }
+
+}  // namespace sluice::one_cell_test

@@ -11,12 +11,12 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::pause_deadline_test {
+
 using namespace sluice::sim;
 
 namespace {
 
-constexpr ClassId lossless = 3;
 constexpr std::uint32_t pfc_wire_bytes = wire_bytes(pfc_frame_bytes);
 
 // From when class 3 may start frames, as the pauses up to `now` say.
@@ -95,3 +95,5 @@ TEST(PauseDeadline, isExactAtEverySpeed) {
             run_at(gigabits(gigabit), true, seed);
         }
 }
+
+}  // namespace sluice::pause_deadline_test

@@ -10,7 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::pause_record_test {
+
 using namespace sluice::sim;
 
 TEST_GROUP(PauseRecord){};
@@ -156,3 +157,5 @@ TEST(PauseRecord, cellsFromBeforeAreCalledUnknown) {
     recorder.finish();
     LONGS_EQUAL(8, recorder.log().recorded(Verdict::sent));  // those from before are not recorded
 }
+
+}  // namespace sluice::pause_record_test

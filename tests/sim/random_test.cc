@@ -13,7 +13,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::random_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -283,3 +284,5 @@ TEST(Random, invariantsHoldAndWorkersChangeNothing) {
     CHECK(pauses > runs);
     CHECK(overruns > 0);
 }
+
+}  // namespace sluice::random_test

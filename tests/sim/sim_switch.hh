@@ -13,6 +13,8 @@
 
 namespace sluice::sim {
 
+constexpr ClassId lossless = 3;  // of these tests: priority, group and queue
+
 // `ports` equal ports p0, p1, ..; port i is 10.0.i.1/24, its host 10.0.i.2. Preset `lossless`, peers obey.
 Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m = 5, std::uint32_t mtu = 9100);
 PortConfig& port_of(Config& config, unsigned id);

@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::watchdog_action_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -310,3 +311,5 @@ TEST(WatchdogAction, sameOutcomeForEveryNumberOfWorkersAndOnAGrid) {
         CHECK(digest[0] == digest[2]);
     }
 }
+
+}  // namespace sluice::watchdog_action_test

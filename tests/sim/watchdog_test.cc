@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::watchdog_test {
+
 using namespace sluice::sim;
 
 namespace {
@@ -272,3 +273,5 @@ TEST(Watchdog, changedThresholdsChangeNothingInARunningStorm) {
     LONGS_EQUAL(400, log.counters().storm_passed.get());
     drain(sim);
 }
+
+}  // namespace sluice::watchdog_test

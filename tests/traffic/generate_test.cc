@@ -8,10 +8,10 @@
 #include "tests/traffic/support.hh"
 #include "tools/traffic/failure.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::generate_test {
+
 using namespace sluice::traffic;
 
 namespace {
@@ -242,3 +242,5 @@ TEST(Generate, leavesNothingBehindWhenItFails) {
     CHECK_THROWS(Failure, generate(recipe, temp / "file"));
     CHECK_EQUAL(1U, temp.entries());
 }
+
+}  // namespace sluice::generate_test

@@ -13,10 +13,9 @@
 #include "tools/traffic/host_watch.hh"
 #include "tools/traffic/text.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
 
-namespace sluice::traffic {
+namespace sluice::traffic::host_peer_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -200,7 +199,7 @@ for (char line[512]; std::fgets(line, sizeof line, file) != nullptr;) {
     found.push_back(text.substr(text.find("\"event\"")));
 }
 return found;
-}  // namespace sluice::traffic
+}  // namespace sluice::traffic::host_peer_test
 }
 ;
 
@@ -270,4 +269,4 @@ TEST(HostWatch, tellsWhatHappensOnceAndInItsOrder) {
         STRCMP_EQUAL((wanted[n] + "\n").c_str(), told[n + 1].c_str());
 }
 
-}  // namespace sluice::traffic
+}  // namespace sluice::traffic::host_peer_test

@@ -6,8 +6,9 @@
 #include "tests/traffic/support.hh"
 #include "tools/traffic/verify.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
+
+namespace sluice::icrc_test {
 
 using namespace sluice::traffic;
 
@@ -181,3 +182,5 @@ TEST(Verification, takesAnyFrameCutAnywhere) {
         }
     }
 }
+
+}  // namespace sluice::icrc_test

@@ -6,10 +6,10 @@
 #include "tools/traffic/dissect.hh"
 #include "tools/traffic/icrc.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::malformed_test {
+
 using namespace sluice::traffic;
 
 namespace {
@@ -104,3 +104,5 @@ TEST(Malformed, whatIsMerelyUnusualHasARightIcrc) {
     CHECK_TRUE(icrc_right(variant("ipv6_extension", 6)[0].bytes));
     CHECK_TRUE(icrc_right(variant("long_options_chain", 6)[0].bytes));
 }
+
+}  // namespace sluice::malformed_test

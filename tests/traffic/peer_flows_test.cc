@@ -5,10 +5,9 @@
 #include "tests/traffic/support.hh"
 #include "tools/traffic/text.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
 
-namespace sluice::traffic {
+namespace sluice::traffic::peer_flows_test {
 namespace {
 
 constexpr std::uint64_t gigabit = 1'000'000'000;
@@ -111,4 +110,4 @@ TEST(PeerFlows, aBrokenFrameIsNoneOfTheFlow) {
     CHECK_FALSE(arrived.receive(std::span(made[0]).first(20)));
 }
 
-}  // namespace sluice::traffic
+}  // namespace sluice::traffic::peer_flows_test

@@ -5,8 +5,9 @@
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/text.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
+
+namespace sluice::recipe_test {
 
 using namespace sluice::traffic;
 
@@ -132,3 +133,5 @@ TEST(Text, readsQuantitiesExactly) {
     STRCMP_EQUAL("2001:db8::1", to_text(parse_ip("2001:0db8:0::1").value()).c_str());
     STRCMP_EQUAL("02:00:00:00:ff:01", to_text(parse_mac("02:00:00:00:FF:01").value()).c_str());
 }
+
+}  // namespace sluice::recipe_test

@@ -6,10 +6,10 @@
 #include "tools/traffic/icrc.hh"
 #include "tools/traffic/verify.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::roce_frames_test {
+
 using namespace sluice::traffic;
 
 TEST_GROUP(RoceFrames){};
@@ -76,3 +76,5 @@ TEST(RoceFrames, ofEndPointsHaveTheRightIcrc) {
     LONGS_EQUAL(4000, verification.ect0);
     CHECK_TRUE(verification.cnp > 500);
 }
+
+}  // namespace sluice::roce_frames_test

@@ -8,10 +8,10 @@
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/text.hh"
 
-// CppUTest redefines `new`: after everything else.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::split_test {
+
 using namespace sluice::traffic;
 
 namespace {
@@ -269,3 +269,5 @@ TEST(Split, writesAConfigurationThatNamesItsFiles) {
     }
     CHECK_TRUE(config.find("[buffer]") == std::string::npos);  // the default holds two ports
 }
+
+}  // namespace sluice::split_test

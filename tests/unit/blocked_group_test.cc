@@ -10,7 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::blocked_group_test {
+
 using namespace sluice::shared_buffer_bench;
 
 namespace {
@@ -162,3 +163,5 @@ TEST(BlockedGroup, xonComesAtOnceWhenTheFractionBelowTheLimitCoversTheOffset) {
                      .offset = 1};
     LONGS_EQUAL(0, blocked_group(s, 1));
 }
+
+}  // namespace sluice::blocked_group_test

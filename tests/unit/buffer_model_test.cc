@@ -13,8 +13,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::buffer_model_test {
 namespace {
 
 constexpr std::size_t group_count = 20;
@@ -248,3 +247,5 @@ TEST(BufferModel, burstOf32IsThirtyTwoBurstsOfOne) {
         }
     }
 }
+
+}  // namespace sluice::buffer_model_test

@@ -14,8 +14,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::buffer_workers_test {
 namespace {
 
 constexpr int bursts = 20'000;  // of each worker
@@ -241,3 +240,5 @@ TEST(BufferWorkers, boardKeepsWhatIsNotAskedFor) {
     LONGS_EQUAL(9, sum[3]);
     LONGS_EQUAL(5, sum[7]);
 }
+
+}  // namespace sluice::buffer_workers_test

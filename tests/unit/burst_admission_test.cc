@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::burst_admission_test {
 namespace {
-
-using namespace sluice;
 
 struct Draws {
     std::uint64_t seed;
@@ -174,3 +173,5 @@ TEST(BurstAdmission, TakesTheLastCellAndLeavesOneMoreToTheOthers) {
     CHECK_TRUE(takes(0, Threshold::none(), 100, 100));
     CHECK_FALSE(takes(0, Threshold::none(), 100, 101));
 }
+
+}  // namespace sluice::burst_admission_test

@@ -8,8 +8,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::calendar_test {
 namespace {
 
 Time at(std::uint64_t ps) { return {ps}; }
@@ -77,3 +76,5 @@ TEST(Calendar, ofEqualMomentsTheLowestNumberComesFirst) {
 TEST(Calendar, agreesWithASearchThroughAll) { compare(5); }
 
 TEST(Calendar, agreesWithASearchWhereTimeWraps) { compare(UINT64_MAX - 20'000); }
+
+}  // namespace sluice::calendar_test

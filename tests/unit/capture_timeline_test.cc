@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::capture_timeline_test {
 namespace {
-
-using namespace sluice;
 
 constexpr std::uint64_t hour = longest_stamp_gap_ns;
 
@@ -80,3 +79,5 @@ TEST(CaptureTimeline, isWhatItsDefinitionSays) {
         UNSIGNED_LONGLONGS_EQUAL(stamps.back() - stamps.front() - time, line.removed_ns());
     }
 }
+
+}  // namespace sluice::capture_timeline_test

@@ -4,7 +4,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using sluice::CellSize;
+namespace sluice::cells_test {
 
 TEST_GROUP(Cells){};
 
@@ -42,3 +42,5 @@ TEST(Cells, aFrameOf64BytesIsOneCell) {
     for (const std::uint32_t bytes : {64, 96, 144, 192, 208, 254, 256})
         LONGS_EQUAL(1, CellSize{bytes}.cells(64));
 }
+
+}  // namespace sluice::cells_test

@@ -9,9 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::checksum_test {
 namespace {
-
-using namespace sluice;
 
 std::span<const std::uint8_t> bytes_of(const Ipv4Header& ip) {
     return {reinterpret_cast<const std::uint8_t*>(&ip), sizeof ip};
@@ -170,3 +169,5 @@ TEST(Checksum, anyWordMayChange) {
         }
     }
 }
+
+}  // namespace sluice::checksum_test

@@ -4,8 +4,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::classify_test {
 namespace {
 
 ClassMap random_map(std::uint64_t seed) {
@@ -102,3 +101,5 @@ TEST(Classify, a_way_counts_its_packet_as_what_it_is) {
     CHECK_EQUAL(0x01'01'01U, class_way(parsed, {}, 0).kinds);
     CHECK_TRUE(class_way(parsed, {}, 0).treatment.ecn.is_exempt());
 }
+
+}  // namespace sluice::classify_test

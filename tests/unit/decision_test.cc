@@ -7,8 +7,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::decision_test {
 namespace {
 
 FlowKey v4_flow() {
@@ -169,3 +168,5 @@ TEST(Decision, aMaskHoldsPortsToTheLast) {
     CHECK_FALSE(mask == PortMask::all());
     CHECK_TRUE(PortMask::all().contains(255));
 }
+
+}  // namespace sluice::decision_test

@@ -8,9 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::depth_trace_test {
 namespace {
-
-using namespace sluice;
 
 constexpr Duration width = nanoseconds(100);
 
@@ -116,3 +115,5 @@ TEST(DepthTrace, agreesWithAModelAtAnyLength) {
         LONGS_EQUAL(samples.size(), index);
     }
 }
+
+}  // namespace sluice::depth_trace_test

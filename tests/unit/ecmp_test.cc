@@ -10,9 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::ecmp_test {
 namespace {
-
-using namespace sluice;
 
 using Table = std::vector<std::uint32_t>;
 using Members = std::vector<WeightedMember>;
@@ -162,3 +161,5 @@ TEST(Ecmp, theSameGroupHasTheSameTable) {
         CHECK_TRUE(table == assign_buckets(members, buckets, table));
     }
 }
+
+}  // namespace sluice::ecmp_test

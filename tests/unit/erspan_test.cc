@@ -9,7 +9,7 @@
 
 #include <CppUTest/TestHarness.h>
 
-namespace sluice {
+namespace sluice::erspan_test {
 namespace {
 
 using Frame = std::vector<std::uint8_t>;
@@ -145,4 +145,4 @@ TEST(Erspan, NoByteBeyondAFrameIsRead) {
     }
 }
 
-}  // namespace sluice
+}  // namespace sluice::erspan_test

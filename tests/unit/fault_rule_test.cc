@@ -6,8 +6,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::fault_rule_test {
 namespace {
 
 FrameFacts roce(std::uint32_t qp, std::uint32_t psn, std::uint8_t opcode = 0x06, std::uint8_t dscp = 26) {
@@ -93,3 +92,5 @@ TEST(FaultRule, everyActionHasAName) {
         names += std::string(to_string(static_cast<FaultAction>(n))) + " ";
     STRCMP_EQUAL("drop mark-ce corrupt delay reorder duplicate cnp ", names.c_str());
 }
+
+}  // namespace sluice::fault_rule_test

@@ -11,8 +11,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::faults_test {
 namespace {
 
 constexpr Chance always{Chance::always};
@@ -315,3 +314,5 @@ TEST(Faults, framesOfTheTwoDirectionsAreDrawnApart) {
         different += dice.frame(settings, n).drop != dice.sent(settings, n, 60).drop ? 1 : 0;
     CHECK_TRUE(different > 400 && different < 600);
 }
+
+}  // namespace sluice::faults_test

@@ -5,8 +5,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::fill_board_test {
 namespace {
 
 using Held = std::vector<std::tuple<PortId, ClassId, std::uint32_t>>;
@@ -74,3 +73,5 @@ TEST(FillBoard, tellsWhoFillsAQueue) {
     });
     CHECK_TRUE(found == (Held{{PortId{0}, ClassId{3}, 10U}, {PortId{1}, ClassId{3}, 15U}}));
 }
+
+}  // namespace sluice::fill_board_test

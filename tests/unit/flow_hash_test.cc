@@ -12,9 +12,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::flow_hash_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::frames;
 
 struct Flow {
@@ -182,3 +182,5 @@ TEST(FlowHash, allFragmentsOfAPacketTakeOnePath) {
         chain({60, 0, 0, 1, 0, 0, 0, 9, 17, 0, 1, 4, 0, 0, 0, 0, 0xC0, 0, 0x12, 0xB7, 0, 8, 0, 0});
     LONGS_EQUAL(optioned, chain({60, 0, 0, 9, 0, 0, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
+
+}  // namespace sluice::flow_hash_test

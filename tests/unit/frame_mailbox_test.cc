@@ -5,9 +5,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::frame_mailbox_test {
 namespace {
 
-using namespace sluice;
 using Box = FrameMailbox<unsigned>;
 
 bool post(Box& box, unsigned number, std::uint32_t bytes) {
@@ -80,3 +80,5 @@ TEST(FrameMailbox, framesComeWholeAndInOrderFromAnotherThread) {
     writer.join();
     LONGS_EQUAL(frames, good);
 }
+
+}  // namespace sluice::frame_mailbox_test

@@ -7,8 +7,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::headroom_test {
 namespace {
 
 std::uint64_t cells_of(std::uint64_t bytes, std::uint64_t cell) { return bytes / cell + (bytes % cell != 0); }
@@ -215,3 +214,5 @@ TEST(Headroom, everyTermIsARow) {
     const Headroom s = headroom(in);
     LONGS_EQUAL(s.xoff_bytes, headroom_rows(s).back().bytes);
 }
+
+}  // namespace sluice::headroom_test

@@ -7,7 +7,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::histogram_test {
 
 TEST_GROUP(Histogram){};
 
@@ -53,3 +53,5 @@ TEST(Histogram, tooLongCountsAsTheLongest) {
     LONGS_EQUAL(1, histogram.count());
     CHECK_TRUE(histogram.max() == seconds(100));
 }
+
+}  // namespace sluice::histogram_test

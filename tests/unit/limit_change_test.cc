@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::limit_change_test {
+
 using namespace sluice::shared_buffer_bench;
 
 TEST_GROUP(LimitChange){};
@@ -122,3 +123,5 @@ TEST(LimitChange, groupTakesItsCellsAlongToAnotherPool) {
     to.release(group, 8);
     LONGS_EQUAL(0, to.pool.shared.get() + to.pool.headroom.get());
 }
+
+}  // namespace sluice::limit_change_test

@@ -4,9 +4,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::link_test {
 namespace {
-
-using namespace sluice;
 
 constexpr Time start{1'000'000};
 
@@ -135,3 +134,5 @@ TEST(Link, aTransmitterWithoutATimeModelsNothing) {
         CHECK_TRUE(link.start(start, 9000) == start);
     }
 }
+
+}  // namespace sluice::link_test

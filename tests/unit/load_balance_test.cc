@@ -10,9 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::load_balance_test {
 namespace {
-
-using namespace sluice;
 
 constexpr BalanceSettings settings{.gap = microseconds(100), .move_interval = milliseconds(1), .margin = 3};
 constexpr unsigned log2_buckets = 8;
@@ -217,3 +216,5 @@ TEST(LoadBalance, transportsAreTheFirstBitsOfTheOpcode) {
     CHECK(roce_transport(true, 0xA0) == RoceTransport::other);  // XRC
     CHECK(roce_transport(false, 0x04) == RoceTransport::none);
 }
+
+}  // namespace sluice::load_balance_test

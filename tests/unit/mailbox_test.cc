@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::mailbox_test {
 namespace {
-
-using namespace sluice;
 
 std::vector<unsigned> numbers(unsigned from, std::size_t count) {
     std::vector<unsigned> list(count);
@@ -114,3 +113,5 @@ TEST(Mailbox, twoThreadsOneByOne) {
     writer.join();
     LONGS_EQUAL(0, wrong);
 }
+
+}  // namespace sluice::mailbox_test

@@ -2,8 +2,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::microburst_test {
 namespace {
 constexpr Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
 }  // namespace
@@ -84,3 +83,5 @@ TEST(Microburst, switchedOffItEndsWithTheNextPacketThatLeaves) {
     meter.rose(at(3), 60, 1);
     CHECK_FALSE(meter.running(at(3)).has_value());
 }
+
+}  // namespace sluice::microburst_test

@@ -8,7 +8,7 @@
 
 #include <CppUTest/TestHarness.h>
 
-namespace sluice {
+namespace sluice::mirror_test {
 namespace {
 
 constexpr std::uint8_t class_3 = 1U << 3;
@@ -143,4 +143,4 @@ TEST(Mirror, ARingHoldsAsManyFramesAsItHasSlots) {
     CHECK(ring.frames.claim() != nullptr);
 }
 
-}  // namespace sluice
+}  // namespace sluice::mirror_test

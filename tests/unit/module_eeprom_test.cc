@@ -4,9 +4,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::module_eeprom_test {
 namespace {
-
-using namespace sluice;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -100,3 +99,5 @@ TEST(ModuleEeprom, readsEveryKindAtItsPlace) {
     for (const std::uint8_t kind : {0x0C, 0x0D, 0x11}) is(45'250, qsfp(kind, 22, 0x2D40));
     for (const std::uint8_t kind : {0x18, 0x19, 0x1E, 0x1F, 0x20}) is(-10'500, qsfp(kind, 14, 0xF580));
 }
+
+}  // namespace sluice::module_eeprom_test

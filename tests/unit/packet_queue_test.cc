@@ -8,9 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::packet_queue_test {
 namespace {
-
-using namespace sluice;
 
 QueueEntry entry(std::uint16_t number) {
     return {reinterpret_cast<void*>(std::uintptr_t{number} * 64),
@@ -115,3 +114,5 @@ TEST(PacketQueue, manyQueuesShareAPoolThatIsSizedForTheirPackets) {
         LONGS_EQUAL(model[q].size(), queue[q].packets());
     }
 }
+
+}  // namespace sluice::packet_queue_test

@@ -9,7 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::parse_refusals_test {
+
 using namespace sluice::frames;
 
 TEST_GROUP(ParseRefusals){};
@@ -206,3 +207,5 @@ TEST(ParseRefusals, stopsAtTheFirstThatIsWrong) {
     refuses(DropReason::martian_source,
             v4_frame({}, {.source = 0x7F000001, .destination = 0xFFFFFFFF, .ttl = 0}));
 }
+
+}  // namespace sluice::parse_refusals_test

@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::parse_test {
+
 using namespace sluice::frames;
 
 TEST_GROUP(Parse){};
@@ -187,3 +188,5 @@ TEST(Parse, macControlIsNoIpAndNeverRefused) {
                FrameKind::mac_control);
     CHECK_TRUE(parse_exact(ethernet(ether_type::mac_control, Frame(46), {vlan})).drop == DropReason::not_ip);
 }
+
+}  // namespace sluice::parse_test

@@ -9,9 +9,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::parse_usual_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::frames;
 
 // RoCEv2 with one to three bytes of its headers changed, IPv4's checksum mended in half of them, cut in some.
@@ -90,3 +90,5 @@ TEST(ParseUsual, theShortcutLeavesJudgedAddressesToTheRules) {
         }
     }
 }
+
+}  // namespace sluice::parse_usual_test

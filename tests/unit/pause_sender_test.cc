@@ -4,8 +4,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::pause_sender_test {
 namespace {
 
 using Step = PauseSender::Step;
@@ -100,3 +99,5 @@ TEST(PauseSenderTest, whoOvershootsStartsFramesOfAPausedClass) {
     sender.started(lossless, frame);
     CHECK(at(532) == sender.earliest_start(lossless));
 }
+
+}  // namespace sluice::pause_sender_test

@@ -7,7 +7,7 @@
 
 #include <CppUTest/TestHarness.h>
 
-namespace sluice::pcapng {
+namespace sluice::pcapng::pcapng_test {
 namespace {
 
 template <class Integer>
@@ -102,4 +102,4 @@ TEST(Pcapng, BlocksFollowEachOther) {
     check_frame_of(block.substr(first), 6);
 }
 
-}  // namespace sluice::pcapng
+}  // namespace sluice::pcapng::pcapng_test

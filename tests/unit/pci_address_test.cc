@@ -2,6 +2,7 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::pci_address_test {
 namespace {
 
 void full(const char* wanted, const char* text) {
@@ -50,3 +51,5 @@ TEST(PciAddress, writesOneInFull) {
     full("ffff:ff:00.1", "ffff:ff:00.1");
     full("0001:00:02.3", "1:0:2.3");
 }
+
+}  // namespace sluice::pci_address_test

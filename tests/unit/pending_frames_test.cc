@@ -4,11 +4,9 @@
 #include <set>
 #include <string>
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::pending_frames_test {
 namespace {
 
 IpAddress host(std::uint8_t last) { return {{10, 0, 1, last}, false}; }
@@ -129,3 +127,5 @@ TEST(PendingFrames, isNotAskedAboutAgainOnceItsPortIsFull) {
     LONGS_EQUAL(2, pending.size());
     STRCMP_EQUAL("ab", settle(start).c_str());
 }
+
+}  // namespace sluice::pending_frames_test

@@ -10,7 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::pfc_frame_test {
+
 using Kind = MacControl::Kind;
 
 namespace {
@@ -127,3 +128,5 @@ TEST(PfcFrame, modesSayWhoSendsAndWhoObeys) {
     CHECK((pfc_masks(PfcMode::semi_lossless, 0b1000) == PfcMasks{0, 0b1000}));
     CHECK((pfc_masks(PfcMode::off, 0b1000) == PfcMasks{0, 0}));
 }
+
+}  // namespace sluice::pfc_frame_test

@@ -10,8 +10,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::pfc_generator_test {
 namespace {
 
 constexpr Time before_wrap{~std::uint64_t{0} - 1'000'000};
@@ -250,3 +249,5 @@ TEST(PfcGenerator, randomSequencesAgreeWithTheSlowReference) {
         }
     }
 }
+
+}  // namespace sluice::pfc_generator_test

@@ -11,8 +11,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::pfc_honor_test {
 namespace {
 
 constexpr Time before_wrap{~std::uint64_t{0} - 1'000'000};
@@ -382,3 +381,5 @@ TEST(PfcHonor, randomSequencesAgreeWithTheSlowReference) {
         }
     }
 }
+
+}  // namespace sluice::pfc_honor_test

@@ -8,8 +8,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::pfc_watchdog_test {
 namespace {
 
 using State = WatchdogState;
@@ -420,3 +419,5 @@ TEST(PfcWatchdog, randomPausesAgreeWithTheSlowReference) {
     }
     CHECK(storms > 10 && storms < 60);
 }
+
+}  // namespace sluice::pfc_watchdog_test

@@ -6,8 +6,7 @@
 
 #include "lib/rng.hh"
 
-using namespace sluice;
-
+namespace sluice::port_alarms_test {
 namespace {
 
 std::vector<unsigned> ports_of(const PortMask& mask) {
@@ -59,3 +58,5 @@ TEST(PortAlarms, agreesWithTime) {
         }
     }
 }
+
+}  // namespace sluice::port_alarms_test

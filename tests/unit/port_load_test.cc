@@ -5,9 +5,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::port_load_test {
 namespace {
-
-using namespace sluice;
 
 constexpr LoadScale scale{microseconds(20), microseconds(1)};
 const Duration byte_time = gigabits(100).byte_time();  // 80 ps
@@ -138,3 +137,5 @@ TEST(PortLoad, aPauseEndsByItself) {
     publish(load, figures, at(5));
     CHECK_FALSE(load.is_stopped(lossless, at(5)));
 }
+
+}  // namespace sluice::port_load_test

@@ -4,9 +4,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::port_recorder_test {
 namespace {
-
-using namespace sluice;
 
 constexpr Time at(std::int64_t us) { return Time{} + microseconds(us); }
 
@@ -201,3 +200,5 @@ TEST(PortRecorder, memoryIsThatOfItsRings) {
     CHECK_TRUE(PortRecorder::bytes(256) < 64 * 1024);
     CHECK_TRUE(PortRecorder::bytes(512) > PortRecorder::bytes(256));
 }
+
+}  // namespace sluice::port_recorder_test

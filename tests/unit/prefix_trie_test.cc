@@ -11,9 +11,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::prefix_trie_test {
 namespace {
-
-using namespace sluice;
 
 using Address = std::array<std::uint8_t, 16>;
 
@@ -225,3 +224,5 @@ TEST(PrefixTrie, ipv4InHostOrderIsTheSame) {
         }
     }
 }
+
+}  // namespace sluice::prefix_trie_test

@@ -8,9 +8,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::punt_test {
 namespace {
 
-using namespace sluice;
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr MacAddress own{{2, 0, 0, 0, 0xFF, 1}};
@@ -154,3 +154,5 @@ TEST(PuntLimits, oneAtATimeAndNoneAtAll) {
     configure(bucket, {0, 1});
     CHECK_FALSE(bucket.limits());
 }
+
+}  // namespace sluice::punt_test

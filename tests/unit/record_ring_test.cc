@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::record_ring_test {
 namespace {
-
-using namespace sluice;
 
 // Torn entries are told by their parts: all are the same.
 struct Entry {
@@ -93,3 +92,5 @@ TEST(RecordRing, readersSeeWholeEntriesAlone) {
         LONGS_EQUAL(0, wrong[r]);
     }
 }
+
+}  // namespace sluice::record_ring_test

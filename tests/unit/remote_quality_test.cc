@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::remote_quality_test {
 namespace {
-
-using namespace sluice;
 
 Time at_ns(std::int64_t ns) { return Time{} + nanoseconds(ns); }
 
@@ -82,3 +81,5 @@ TEST(RemoteQuality, OfTwoTheWorseOfEachClassCounts) {
     const RemoteQuality::Bands expected{2, 9, 0, 4, 0, 7, 0, 15};
     CHECK_TRUE(bands == expected);
 }
+
+}  // namespace sluice::remote_quality_test

@@ -12,9 +12,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::responder_test {
 namespace {
 
-using namespace sluice;
 using Bytes = std::vector<std::uint8_t>;
 
 // "02 00 ..." or "0200..."; blanks do not count.
@@ -136,3 +136,5 @@ TEST(Responder, noFrameIsTooShort) {
                 0, answer(Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes))).size());
     }
 }
+
+}  // namespace sluice::responder_test

@@ -6,9 +6,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::rng_test {
 namespace {
-
-using namespace sluice;
 
 double share_of_ones(const DrawKey& one, const DrawKey& other) {
     return std::popcount(draw(one) ^ draw(other)) / 64.0;
@@ -77,3 +76,5 @@ TEST(Rng, chanceIsWhatItSays) {
         CHECK_TRUE(chance(draw({1, 1, 1, n}), one));
     }
 }
+
+}  // namespace sluice::rng_test

@@ -6,9 +6,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::sample_trace_test {
 namespace {
-
-using namespace sluice;
 
 constexpr Duration width = nanoseconds(100);
 
@@ -73,3 +72,5 @@ TEST(SampleTrace, holdsTheFirstOfEachSlotAtAnyLength) {
         }
     }
 }
+
+}  // namespace sluice::sample_trace_test

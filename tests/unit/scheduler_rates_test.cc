@@ -7,7 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::scheduler_rates_test {
+
 using namespace sluice::scheduler_link;
 
 namespace {
@@ -179,3 +180,5 @@ TEST(SchedulerRates, changedRateStartsAfresh) {
     scheduler.configure(settings);
     CHECK_EQUAL(0, scheduler.pick(1, head, origin + Duration{1}));
 }
+
+}  // namespace sluice::scheduler_rates_test

@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::scheduler_test {
+
 using namespace sluice::scheduler_link;
 
 namespace {
@@ -304,3 +305,5 @@ TEST(Scheduler, computedRoundsEqualLoopedRounds) {
         }
     }
 }
+
+}  // namespace sluice::scheduler_test

@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::share_trace_test {
 namespace {
-
-using namespace sluice;
 
 Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
 
@@ -63,3 +62,5 @@ TEST(ShareTrace, addsUpNeighborsAndLosesNothing) {
         for (const std::int64_t slot : slots) CHECK_TRUE(slot <= trace.width(at(now)).ps);
     }
 }
+
+}  // namespace sluice::share_trace_test

@@ -9,7 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::shared_buffer_test {
+
 using namespace sluice::shared_buffer_bench;
 
 TEST_GROUP(SharedBuffer){};
@@ -228,3 +229,5 @@ TEST(SharedBuffer, watermarksAreTheHighestUse) {
     LONGS_EQUAL(27, bench.pool.shared_watermark.user());
     LONGS_EQUAL(50, bench.pool.shared_watermark.persistent());
 }
+
+}  // namespace sluice::shared_buffer_test

@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::snapshot_test {
 namespace {
-
-using namespace sluice;
 
 // Counts how many of its kind live, and is recognizably dead afterwards.
 struct Value {
@@ -110,3 +109,5 @@ TEST(Snapshot, workersReadWhileControlPublishes) {
     CHECK_TRUE(snapshot.acknowledged(generations));
     LONGS_EQUAL(1, living);
 }
+
+}  // namespace sluice::snapshot_test

@@ -6,9 +6,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::wred_test {
 namespace {
-
-using namespace sluice;
 
 constexpr std::uint64_t half = certainty / 2;
 
@@ -225,3 +224,5 @@ TEST(Wred, anEmptyQueueDropsAndMarksNothingWhateverItsAverage) {
     CHECK_TRUE(queue.arrival(packet(Ecn::ect0), 0) == WredVerdict::pass);
     CHECK_TRUE(queue.arrival(packet(Ecn::ect0), 256) == WredVerdict::mark);  // the average is still high
 }
+
+}  // namespace sluice::wred_test

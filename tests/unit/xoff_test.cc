@@ -5,7 +5,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::xoff_test {
+
 using namespace sluice::shared_buffer_bench;
 
 TEST_GROUP(Xoff){};
@@ -89,3 +90,5 @@ TEST(Xoff, stopSendsXonOnlyForWhatIsHeld) {
     const GroupLimits lossy{};
     check(XoffSignal::send_xon, bench.evaluate(group, lossy));  // the profile is gone
 }
+
+}  // namespace sluice::xoff_test

@@ -8,10 +8,10 @@
 #include <list>
 #include <string>
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::accepting_test {
+
 using Protocol = boost::asio::local::stream_protocol;
 
 namespace {
@@ -106,3 +106,5 @@ TEST(Accepting, AClientThatCannotBeAdmittedIsClosedAndOthersAreTaken) {
     rounds(10);
     LONGS_EQUAL(1, admitted.size());
 }
+
+}  // namespace sluice::accepting_test

@@ -7,10 +7,10 @@
 
 #include "control/server/rendering.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::budget_test {
+
 using namespace std::chrono_literals;
 
 // A loop whose clients never stop asking.
@@ -119,3 +119,5 @@ TEST(Rendering, StaysWithWhoStillReadsIt) {
     at({2, 0, {}});
     STRCMP_EQUAL("old", old->c_str());
 }
+
+}  // namespace sluice::budget_test

@@ -6,9 +6,9 @@
 #include "config_text.hh"
 #include "control/config/buffer_profile_files.hh"
 
+namespace sluice::buffer_profile_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::config_text;
 
 }  // namespace
@@ -80,3 +80,5 @@ TEST(BufferProfile, isSavedByItsName) {
     STRCMP_EQUAL("[buffer]\nprofile = \"tomahawk3\"\nsize = \"16MB\"\ncell = \"256B\"\n",
                  to_toml(own).c_str());
 }
+
+}  // namespace sluice::buffer_profile_test

@@ -8,8 +8,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::condition_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -92,3 +91,5 @@ TEST(Condition, wrongWordsAreRefused) {
           "planet p0 x == 1", "stats == 1", "a.b c", "a.b eq", "a.b = 1", "a.b eq 1 2"})
         CHECK_FALSE_TEXT(parsed(line).has_value(), line);
 }
+
+}  // namespace sluice::condition_test

@@ -15,9 +15,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::config_edit_test {
 namespace {
-
-using namespace sluice;
 
 constexpr const char* lab = R"(# A switch in the lab.
 
@@ -237,3 +236,5 @@ TEST(ConfigEdit, statementsStandWhereTheyAre) {
     CHECK_FALSE(toml_statements("\"a\\u0062\" = 1\n").has_value());
     CHECK_FALSE(toml_statements("a = [1,").has_value());
 }
+
+}  // namespace sluice::config_edit_test

@@ -12,7 +12,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::config_refusals_test {
+
 using namespace sluice::config_text;
 
 TEST_GROUP(ConfigRefusals){};
@@ -245,3 +246,5 @@ TEST(ConfigRefusals, refusesAKeyGivenTwiceByTheDefaults) {
     refuses("[default]\nmap = 5", {"f:2:7: default.map: 5 is not a string"});
     refuses("[default.map]\nspeed = \"1G\"", {"f:2:1: default.map.speed: \"speed\" is not a known key"});
 }
+
+}  // namespace sluice::config_refusals_test

@@ -9,9 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::config_roundtrip_test {
 namespace {
-
-using namespace sluice;
 
 class Random {
   public:
@@ -272,3 +271,5 @@ TEST(ConfigRoundTrip, damagedFilesAreRefusedOrAccepted) {
             CHECK_TRUE_TEXT(error.text().find('\n') == std::string::npos, error.text().c_str());
     }
 }
+
+}  // namespace sluice::config_roundtrip_test

@@ -10,7 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::config_test {
+
 using namespace sluice::config_text;
 
 TEST_GROUP(Config){};
@@ -235,3 +236,5 @@ TEST(Config, referenceNamesEveryKey) {
     CHECK_TRUE(reference.find("| `speed` | rate | 1G to 800G,") != reference.npos);
     CHECK_TRUE(reference.find("| \"100G\" | Speed of") != reference.npos);
 }
+
+}  // namespace sluice::config_test

@@ -11,8 +11,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::decision_config_test {
 namespace {
 
 constexpr const char* ports = "[port.p1]\n[port.p2]\n[port.p10]\n";
@@ -149,3 +148,5 @@ TEST(DecisionConfig, aCommandNeedsASwitchThatIsReadyAndItsPorts) {
     CHECK_FALSE(decision_filter(ready, *command("off")).enabled);
     CHECK_FALSE(decision_filter(off, *on).enabled);  // whatever is asked for
 }
+
+}  // namespace sluice::decision_config_test

@@ -5,8 +5,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::decision_log_test {
 namespace {
 
 Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
@@ -242,3 +241,5 @@ TEST(DecisionLog, theTableOfReasonsIsBounded) {
     LONGS_EQUAL(WhyTable::most, table.entries().size());
     LONGS_EQUAL(14, table.left_out());
 }
+
+}  // namespace sluice::decision_log_test

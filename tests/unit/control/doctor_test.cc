@@ -8,9 +8,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::doctor_test {
 namespace {
 
-using namespace sluice;
 namespace fs = std::filesystem;
 
 // A machine of files: two nodes, a card of each kind.
@@ -211,3 +211,5 @@ TEST(Doctor, TheTextHasAMarkAndTheCommand) {
         "WRONG  port p0            there is no interface eth9\n                          do: ip link show\n",
         text.c_str());
 }
+
+}  // namespace sluice::doctor_test

@@ -9,8 +9,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::fault_config_test {
 namespace {
 
 void refused(const std::string& key, const std::string& value, const std::string& because) {
@@ -133,3 +132,5 @@ TEST(FaultConfig, chancesPrintAsTheyRead) {
     }
     STRCMP_EQUAL("1000ppm", print_chance(*parse_chance("0.1%")).c_str());
 }
+
+}  // namespace sluice::fault_config_test

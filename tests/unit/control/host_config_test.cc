@@ -11,14 +11,12 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::host_config_test {
 namespace {
-
-using namespace sluice;
 
 void refuses(const std::string& text, const std::string& start) {
     const ConfigResult config = parse_config(text, "f");
-    CHECK_FALSE_TEXT(config.has_value(), text.c_str());
-    if (config) return;
+    if (config) FAIL(text.c_str());
     STRCMP_EQUAL(start.c_str(), config.error().front().text().substr(0, start.size()).c_str());
 }
 
@@ -448,3 +446,5 @@ TEST(HostConfig, tellsFlowsAndHostsThatComeAndGo) {
     STRCMP_EQUAL("from = \"h1\" to = \"h2\" qps = 4", value_at(after, "flow.0")->c_str());
     CHECK_FALSE(value_at(after, "flow.1").has_value());
 }
+
+}  // namespace sluice::host_config_test

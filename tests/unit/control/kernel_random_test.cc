@@ -9,7 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::kernel_random_test {
+
 using namespace sluice::kernel_messages;
 
 TEST_GROUP(KernelTablesRandom){};
@@ -80,3 +81,5 @@ TEST(KernelTablesRandom, losesNothingForGood) {
     LONGS_EQUAL(0, mirror.given.what.size());
     LONGS_EQUAL(0, mirror.tables.gateways().size());
 }
+
+}  // namespace sluice::kernel_random_test

@@ -8,9 +8,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::kernel_tables_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::kernel_messages;
 
 KernelLink link(int index, const char* name, bool running = true, std::uint32_t mtu = 1500) {
@@ -285,3 +285,5 @@ TEST(KernelTables, nextHopObjectsAreAskedAfter) {
     mirror.say(KernelNextHops{});
     CHECK_TRUE(mirror.tables.take_asks_again());
 }
+
+}  // namespace sluice::kernel_tables_test

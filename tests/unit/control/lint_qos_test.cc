@@ -6,9 +6,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::lint_qos_test {
 namespace {
-
-using namespace sluice;
 
 std::vector<Finding> findings_of(const std::string& text) {
     const ConfigResult config = parse_config(text, "f");
@@ -443,3 +442,5 @@ TEST(LintQos, warnsOfCnpsThatAreHeldUp) {
           "f:1:1: note: port.p1.queue.6: CNPs (class 6) leave by queue 6, which shares by weight 14",
           "[port.p1]\nqos = \"sonic-t0\"");
 }
+
+}  // namespace sluice::lint_qos_test

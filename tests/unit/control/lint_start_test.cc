@@ -12,9 +12,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::lint_start_test {
 namespace {
-
-using namespace sluice;
 
 Config config_of(const std::string& text) {
     const ConfigResult config = parse_config(text, "f");
@@ -157,3 +156,5 @@ TEST(MachineMemory, isWhatAContainersPartOfTheHierarchyHas) {
     write(of + "memory.stat", "total_inactive_file 1000000\ntotal_active_file 1000000\n");
     room(997'000'000, "the cgroup / has 997.0 MB of 1000.0 MB left");
 }
+
+}  // namespace sluice::lint_start_test

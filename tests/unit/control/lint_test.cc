@@ -10,9 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::lint_test {
 namespace {
-
-using namespace sluice;
 
 std::vector<Finding> findings_of(std::string_view text, unsigned cpus = 8) {
     const ConfigResult config = parse_config(text, "f");
@@ -362,3 +361,5 @@ TEST(Lint, acceptsWhatIsRight) {
     CHECK_FALSE(has_error(findings_of("cores = [1]\n[port.p1]")));
     CHECK_TRUE(has_error(findings_of("")));
 }
+
+}  // namespace sluice::lint_test

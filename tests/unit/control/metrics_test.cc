@@ -12,8 +12,7 @@
 #include "control/report/figures.hh"
 #include "control/report/report_nic.hh"
 
-using namespace sluice;
-
+namespace sluice::metrics_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -118,3 +117,5 @@ TEST(Figures, everythingThatACardCountsHasARowAndEveryRowACounter) {
             FAIL(std::string(figure.path).c_str());
     LONGS_EQUAL(physical_kinds + 1, met.size());
 }
+
+}  // namespace sluice::metrics_test

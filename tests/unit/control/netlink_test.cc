@@ -16,9 +16,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::netlink_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::kernel_messages;
 
 // A datagram of messages as the kernel writes them.
@@ -204,3 +204,5 @@ TEST(ParseNetlink, lengthsThatLieEndTheDatagram) {
         LONGS_EQUAL(0, parse_netlink(bytes, Datagram::asked).messages.size());
     }
 }
+
+}  // namespace sluice::netlink_test

@@ -7,8 +7,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::options_test {
 namespace {
 
 tl::expected<Arguments, std::string> parsed(std::vector<std::string> words) {
@@ -63,3 +62,5 @@ TEST(Options, helpHasThemAll) {
         CHECK(usage_text().find("  --" + std::string(name)) != std::string::npos);
     }
 }
+
+}  // namespace sluice::options_test

@@ -9,9 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::profile_qos_test {
 namespace {
-
-using namespace sluice;
 
 struct Made {
     Config config;
@@ -162,3 +161,5 @@ TEST(ProfileQos, whatItGaveIsTold) {
         "file has 32000000), cell 254, pool lossless 66394076; lossless groups: size 2540",
         findings(of, "buffer-profile").c_str());
 }
+
+}  // namespace sluice::profile_qos_test

@@ -12,9 +12,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::routes_random_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::routes_model;
 
 // Random routes over few addresses, so that they nest, share groups and lose their neighbors.
@@ -172,3 +172,5 @@ TEST(RoutesRandom, ofTwoOriginsAnswerAsAModelDoesAndLoseNothing) {
     Tables tables({{true, 4000}, {false, 20'000}});
     answer_as_a_model_does(tables, true);
 }
+
+}  // namespace sluice::routes_random_test

@@ -10,7 +10,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::routes_test {
+
 using namespace sluice::routes_model;
 
 TEST_GROUP(Routes){};
@@ -255,3 +256,5 @@ TEST(Routes, numbersOfNextHopsAreGivenUpWhenThereAreNoOthers) {
     CHECK_TRUE(tables.running.next_hop_groups.size() < 1000);
     CHECK_TRUE(tables.running.next_hops.size() <= 65'536);
 }
+
+}  // namespace sluice::routes_test

@@ -4,16 +4,15 @@
 
 #include "tests/control/api_bench.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::rpc_test {
 
 TEST_GROUP(Rpc){std::string answer(std::string_view line, bool interactive = true){
     Api api(*ApiBench::get().running, {"rpc_test.toml", {}, interactive});
 RpcClient client;
 return answer_line(api, client, line);
-}
+}  // namespace sluice::rpc_test
 Json parsed(std::string_view line, bool interactive = true) {
     const std::string text = answer(line, interactive);
     CHECK_FALSE_TEXT(text.find('\n') != std::string::npos, text.c_str());
@@ -169,3 +168,5 @@ TEST(Rpc, TextThatIsNoUtf8NeverBreaksAnAnswer) {
     LONGS_EQUAL(static_cast<int>(RpcCode::bad_parameters), said["error"]["code"].get<int>());
     CHECK_FALSE(Json::parse(refuse_line(RpcCode::refused, "\xff\xfe\n"), nullptr, false).is_discarded());
 }
+
+}  // namespace sluice::rpc_test

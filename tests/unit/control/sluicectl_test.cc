@@ -8,10 +8,10 @@
 #include "tools/sluicectl/shell.hh"
 #include "tools/sluicectl/table.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::sluicectl_test {
+
 using namespace sluice::ctl;
 
 namespace {
@@ -38,7 +38,7 @@ void says(const std::string& text, std::string_view part) {
 
 TEST_GROUP(Sluicectl){static std::string matched(std::string_view line){
     return std::string(commands()[grammar().match(words(line)).command].pattern);
-}
+}  // namespace sluice::sluicectl_test
 }
 ;
 
@@ -185,3 +185,5 @@ TEST(Sluicectl, FiguresAreWrittenAsTheCatalogueHasThem) {
          {std::pair{"rate_bps", "33.955 Gb/s"}, {"alpha_ppm", "0.519"}, {"slowdown_permille.p50", "1.23"}})
         STRCMP_EQUAL(text, Figures("flows.{flow}", flow)(name).c_str());
 }
+
+}  // namespace sluice::sluicectl_test

@@ -2,10 +2,9 @@
 
 #include <string>
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::timed_actions_test {
 
 TEST_GROUP(TimedActions) {
     TimedActions actions;
@@ -47,3 +46,5 @@ TEST(TimedActions, AnActionMayAddOthers) {
     STRCMP_EQUAL("a", done.c_str());
     CHECK_TRUE(actions.next() == after(2));
 }
+
+}  // namespace sluice::timed_actions_test

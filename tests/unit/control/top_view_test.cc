@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::top_view_test {
+
 using namespace sluice::ctl;
 
 namespace {
@@ -96,3 +96,5 @@ TEST(TopView, TextOfAStranger) {
     STRCMP_EQUAL("  three", lines[1].c_str());
     STRCMP_EQUAL("", lines[2].c_str());
 }
+
+}  // namespace sluice::top_view_test

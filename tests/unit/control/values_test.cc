@@ -5,9 +5,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::values_test {
 namespace {
-
-using namespace sluice;
 
 template <class T>
 void refuses(const ParsedValue<T>& value, const char* wrong) {
@@ -153,3 +152,5 @@ TEST(Values, quotesForOneLineOfAMessage) {
     STRCMP_EQUAL("\"abc...\"", in_quotes("abcdef", 3).c_str());
     STRCMP_EQUAL("\"a...\"", in_quotes("a\xC3\xA9z", 2).c_str());  // not half an e acute
 }
+
+}  // namespace sluice::values_test

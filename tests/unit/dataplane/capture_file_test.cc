@@ -16,9 +16,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::capture_file_test {
 namespace {
-
-using namespace sluice;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -323,3 +322,5 @@ TEST(CaptureFile, aFullDiskIsToldAtTheClose) {
     for (unsigned n = 0; n < 100; ++n) writer->write(n, one);
     STRCMP_CONTAINS("/dev/full", writer->close().c_str());
 }
+
+}  // namespace sluice::capture_file_test

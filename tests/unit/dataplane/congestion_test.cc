@@ -4,7 +4,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::congestion_test {
 
 TEST_GROUP(DequeueTallies){};
 
@@ -29,3 +29,5 @@ TEST(DequeueTallies, whatDiffersIsCountedApart) {
     UNSIGNED_LONGS_EQUAL(1, counters->queue[6].latency.count());
     UNSIGNED_LONGS_EQUAL(2, counters->cnp_latency.count());
 }
+
+}  // namespace sluice::congestion_test

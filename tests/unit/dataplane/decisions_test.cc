@@ -8,8 +8,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::decisions_test {
 namespace {
 
 std::vector<DecisionKey> posted(WorkerContext& worker) {
@@ -60,3 +59,5 @@ TEST(DepartureRecords, aRingTakesWhatFitsAndCountsTheRest) {
     LONGS_EQUAL(4, ring.events.collect(events));
     LONGS_EQUAL(3, events[3].key.sequence);
 }
+
+}  // namespace sluice::decisions_test

@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::fib_test {
 namespace {
-
-using namespace sluice;
 
 bool set(Fib& fib, std::uint32_t address, unsigned length, std::uint32_t group) {
     std::array<std::uint8_t, 4> bytes{};
@@ -56,3 +55,5 @@ TEST(Fib, findsEachOfMany) {
     for (std::uint32_t n = 0; n < 256; ++n)
         LONGS_EQUAL(n < 200 ? 4 + n : std::uint32_t{group_no_route}, fib->lookup(0x0A000000U + (n << 8) + n));
 }
+
+}  // namespace sluice::fib_test

@@ -5,8 +5,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::growing_pool_test {
 namespace {
 
 constexpr unsigned most = 40'000, first = 1000;
@@ -58,3 +57,5 @@ TEST(GrowingPool, GrowsToItsMostAndNoFurther) {
     CHECK_TRUE(take(most - 2 * 48));  // the thread's cache may keep some
     CHECK_FALSE(take(2 * 48 + 1));
 }
+
+}  // namespace sluice::growing_pool_test

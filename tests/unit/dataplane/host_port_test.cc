@@ -12,8 +12,7 @@
 #include "CppUTest/MemoryLeakDetector.h"
 #include "CppUTest/MemoryLeakWarningPlugin.h"
 
-using namespace sluice;
-
+namespace sluice::host_port_test {
 namespace {
 
 constexpr std::uint32_t first_qp = 0x100;
@@ -84,3 +83,5 @@ TEST(HostPort, nothingIsAllocatedPerPacket) {
     CHECK_TRUE(ends[1]->nic().statistics().frames_received > 3 * frames);
     CHECK_TRUE(ends[0]->nic().queue_pairs()[0].statistics.completed > 10);
 }
+
+}  // namespace sluice::host_port_test

@@ -9,9 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::layout_test {
 namespace {
-
-using namespace sluice;
 
 constexpr std::uintptr_t line_bytes = 64;
 
@@ -88,3 +87,5 @@ TEST(Layout, whatAllWorkersReadIsNotWrittenPerPacket) {
         CHECK_FALSE(share(shared.policy, *pools));
     }
 }
+
+}  // namespace sluice::layout_test

@@ -7,8 +7,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::link_port_test {
 namespace {
 
 constexpr Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
@@ -110,3 +109,5 @@ TEST(LinkPort, ItsRingIsBoundedBetweenTurns) {
     CHECK_TRUE(right.falls_behind(at(1000)).value());
     CHECK_TRUE(right.next_arrival() == nullptr);
 }
+
+}  // namespace sluice::link_port_test

@@ -11,8 +11,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::obeying_port_test {
 namespace {
 
 constexpr Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
@@ -197,3 +196,5 @@ TEST(ObeyingPort, givesBackWhatItKeepsWhenItIsClosed) {
     STRCMP_EQUAL("closed", port->close().c_str());
     UNSIGNED_LONGS_EQUAL(0, pool.in_use());
 }
+
+}  // namespace sluice::obeying_port_test

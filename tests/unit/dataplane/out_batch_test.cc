@@ -8,18 +8,9 @@
 
 #include "dataplane/base/packet_pool.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-namespace {
-
-using namespace sluice;
-
-struct Frame {
-    unsigned queue;
-    Packet* packet;
-    bool operator==(const Frame&) const = default;
-};
+namespace sluice::out_batch_test {
 
 struct Sum {
     unsigned frames = 0;
@@ -27,6 +18,14 @@ struct Sum {
     bool operator==(const Sum&) const = default;
 };
 using Sums = std::map<unsigned, Sum>;
+
+namespace {
+
+struct Frame {
+    unsigned queue;
+    Packet* packet;
+    bool operator==(const Frame&) const = default;
+};
 
 Sums sums_of(const std::vector<Frame>& frames) {
     Sums sums;
@@ -128,3 +127,5 @@ TEST(OutBatch, isWhatAListWouldBe) {
         compare();
     }
 }
+
+}  // namespace sluice::out_batch_test

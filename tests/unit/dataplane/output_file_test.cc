@@ -14,9 +14,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::output_file_test {
 namespace {
 
-using namespace sluice;
 namespace fs = std::filesystem;
 
 std::string contents(const std::string& path) {
@@ -170,3 +170,5 @@ TEST(OutputFile, writesDevicesAndPipesInPlace) {
     STRCMP_EQUAL("", (*second)->close().c_str());
     CHECK_FALSE(fs::exists("/dev/null.part"));
 }
+
+}  // namespace sluice::output_file_test

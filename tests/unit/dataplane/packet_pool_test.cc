@@ -14,9 +14,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::packet_pool_test {
 namespace {
-
-using namespace sluice;
 
 constexpr unsigned packets = 2000;
 
@@ -154,3 +153,5 @@ TEST(PacketPool, threadsNeverHoldThePacketOfAnother) {
     LONGS_EQUAL(0, refused);
     everyPacketIsThere();
 }
+
+}  // namespace sluice::packet_pool_test

@@ -15,9 +15,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::packet_test {
 namespace {
-
-using namespace sluice;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -236,3 +235,5 @@ TEST(PacketSegments, areCopiedWhole) {
         rte_pktmbuf_free(packet);
     }
 }
+
+}  // namespace sluice::packet_test

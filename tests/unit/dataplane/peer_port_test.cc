@@ -10,8 +10,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::peer_port_test {
 namespace {
 
 constexpr ClassId lossless = 3;
@@ -294,3 +293,5 @@ TEST(PeerPort, theSourceTellsItsFiguresAndIsClosed) {
     UNSIGNED_LONGS_EQUAL(2, port->account().waiting);
     STRCMP_EQUAL("closed", port->close().c_str());
 }
+
+}  // namespace sluice::peer_port_test

@@ -11,8 +11,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::reactions_test {
 namespace {
 
 constexpr std::uint8_t priority = 0x08;
@@ -209,3 +208,5 @@ TEST(TurnLengths, onlyTurnsThatFoundPacketsAreInTheHistogram) {
     LONGS_EQUAL(microseconds(4).ps, turns->busy_lengths.max().ps);
     UNSIGNED_LONGS_EQUAL(3, turns->turns.get());
 }
+
+}  // namespace sluice::reactions_test

@@ -19,9 +19,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::receive_threads_test {
 namespace {
-
-using namespace sluice;
 
 constexpr unsigned workers = 3;
 constexpr unsigned ports = 2;
@@ -261,3 +260,5 @@ TEST(ReceiveThreads, nobodyAsksADeviceThatControlHas) {
         CHECK_TRUE(flaps[id] >= of_a_port / (queues * of_a_device) - 1);
     }
 }
+
+}  // namespace sluice::receive_threads_test

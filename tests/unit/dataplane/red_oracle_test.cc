@@ -9,8 +9,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
-
+namespace sluice::red_oracle_test {
 namespace {
 
 constexpr std::uint16_t least = 200, most = 600, inverse_probability = 10;
@@ -114,3 +113,5 @@ TEST(RedOracle, idleQueuesForgetAtTheSameRate) {
         }
     }
 }
+
+}  // namespace sluice::red_oracle_test

@@ -4,9 +4,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::stage_meter_test {
 namespace {
-
-using namespace sluice;
 
 std::uint64_t cycles(const StageMeter& meter) {
     std::uint64_t sum = 0;
@@ -100,3 +99,5 @@ TEST(StageMeter, stagesHaveNamesOfTheirOwn) {
         CHECK(names.insert(text.name).second);
     }
 }
+
+}  // namespace sluice::stage_meter_test

@@ -4,7 +4,7 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::thread_team_test {
 
 TEST_GROUP(ThreadTeam){};
 
@@ -26,3 +26,5 @@ TEST(ThreadTeam, EachDoesItsPartOfEveryRoundAndAllSeeWhatOthersDidInTheRoundBefo
         for (const std::uint64_t each : done[(rounds - 1) % 2]) LONGS_EQUAL(rounds, each);
     }
 }
+
+}  // namespace sluice::thread_team_test

@@ -6,12 +6,10 @@
 
 #include "dataplane/base/packet_pool.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::wire_test {
 namespace {
-
-using namespace sluice;
 
 Time at_us(std::int64_t us) { return Time{} + microseconds(us); }
 
@@ -164,3 +162,5 @@ TEST(LearnedSenders, forgetsNothingAndFillsUp) {
     for (std::uint64_t n = 1; n <= LearnedSenders::places; ++n) CHECK_TRUE(senders.find(n) == n);
     CHECK_FALSE(senders.find(2 * LearnedSenders::places).has_value());
 }
+
+}  // namespace sluice::wire_test

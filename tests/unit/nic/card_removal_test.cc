@@ -5,10 +5,9 @@
 
 #include "tests/unit/nic/one_worker.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::card_removal_test {
 
 TEST_GROUP_BASE(CardRemoval, OneWorker){};
 
@@ -124,3 +123,5 @@ TEST(CardRemoval, endsWithACardMissing) {
     round();
     p1.pull();  // which nobody has looked at yet
 }
+
+}  // namespace sluice::card_removal_test

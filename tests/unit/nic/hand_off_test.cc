@@ -15,12 +15,10 @@
 
 #include "tests/unit/nic/on_cards.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::hand_off_test {
 namespace {
-
-using namespace sluice;
 
 constexpr ClassId lossless = 3;
 
@@ -415,3 +413,5 @@ TEST(HandOff, endsWithFramesOnTheirWay) {
     arrive(1, 6);
     worker_turn(1);
 }
+
+}  // namespace sluice::hand_off_test

@@ -7,10 +7,9 @@
 
 #include "tests/unit/nic/on_cards.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::nic_port_link_test {
 
 TEST_GROUP_BASE(NicPortLink, PortOnCard){};
 
@@ -158,3 +157,5 @@ TEST(NicPortLink, readsItsCountersAndNowAndThenItsModule) {
     LONGS_EQUAL(0, card.count("rte_eth_dev_get_module_eeprom"));
     LONGS_EQUAL(50'000, port->read_physical(true).module_temperature.value_or(0));
 }
+
+}  // namespace sluice::nic_port_link_test

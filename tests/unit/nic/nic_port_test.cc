@@ -8,12 +8,11 @@
 
 #include "tests/unit/nic/on_cards.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::nic_port_test {
 namespace {
 
-using namespace sluice;
 using fake::Forwarding;
 
 }  // namespace
@@ -340,3 +339,5 @@ TEST(NicPort, countsWhatTheCardMissed) {
     card.imissed = 9;
     LONGS_EQUAL(6, port->account().missed);
 }
+
+}  // namespace sluice::nic_port_test

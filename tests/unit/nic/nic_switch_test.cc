@@ -12,12 +12,10 @@
 
 #include "tests/unit/nic/one_worker.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::nic_switch_test {
 namespace {
-
-using namespace sluice;
 
 const std::string lossy = "qos = \"lossy\"\n";
 
@@ -400,3 +398,5 @@ TEST(NicSwitch, headersMayLieInTwoSegments) {
         BYTES_EQUAL(63, frame_bytes(p1.sent.back())[22]);  // TTL
     }
 }
+
+}  // namespace sluice::nic_switch_test

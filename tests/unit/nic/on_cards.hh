@@ -18,7 +18,6 @@
 #include "tests/unit/frames.hh"
 #include "tests/unit/nic/fake_ethdev.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
 namespace sluice {

@@ -6,7 +6,6 @@
 
 #include "tests/unit/nic/on_cards.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
 namespace sluice {

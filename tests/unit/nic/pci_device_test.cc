@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::pci_device_test {
 namespace {
-
-using namespace sluice;
 
 const std::string address = "0000:03:00.0";
 
@@ -77,3 +76,5 @@ TEST(PciDevice, isNamedInFullByADeviceString) {
     for (const char* other : {"net_null0", "xdp:eth1", "03:00.9", ""})
         STRCMP_EQUAL_TEXT("", parse_device(other).pci_address.c_str(), other);
 }
+
+}  // namespace sluice::pci_device_test

@@ -7,9 +7,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::physical_test {
 namespace {
-
-using namespace sluice;
 
 std::string place_text(std::string_view xstat) {
     const auto place = physical_place(xstat);
@@ -147,3 +146,5 @@ TEST(PhysicalReader, readsTheModuleWhereThereIsOne) {
     CHECK_FALSE(reader.has_module());
     reader.read_module(counters);
 }
+
+}  // namespace sluice::physical_test

@@ -8,9 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::port_capabilities_test {
 namespace {
-
-using namespace sluice;
 
 struct Row {
     const char* driver;
@@ -103,3 +102,5 @@ TEST(RingSize, holdsWhatArrivesInATurnAndNoMoreToSendThanHeadroomReckonsWith) {
     LONGS_EQUAL(482, sizes(400, 50, 2048).transmit);
     LONGS_EQUAL(1024, sizes(800, 50, 512).transmit);
 }
+
+}  // namespace sluice::port_capabilities_test

@@ -5,12 +5,10 @@
 
 #include "tests/unit/nic/on_cards.hh"
 
-// Last: it redefines `new`.
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::receive_queues_test {
 namespace {
-
-using namespace sluice;
 
 class FourQueues : public PortOnCard {
   public:
@@ -119,3 +117,5 @@ TEST(ReceiveQueues, areReceivedFromAndFallBehindEachByItself) {
     CHECK_FALSE(port->queue_falls_behind(1).value());
     CHECK_FALSE(port->falls_behind(Time{}).value());
 }
+
+}  // namespace sluice::receive_queues_test

@@ -5,9 +5,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::arrivals_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 constexpr Time origin{~std::uint64_t{0} - 20'000'000};  // Time wraps 20 us into every test
@@ -139,3 +139,5 @@ TEST(Arrivals, aQueuePairsDrawsAreItsOwn) {
     const MessageDraws next{1, 78};
     CHECK_TRUE(draws(MessageDraw::size, 1) != next(MessageDraw::size, 0));
 }
+
+}  // namespace sluice::arrivals_test

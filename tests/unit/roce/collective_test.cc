@@ -8,7 +8,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::collective_test {
+
 using namespace sluice::roce;
 
 namespace {
@@ -280,3 +281,5 @@ TEST(Collective, aRankWhoseMessageFailsPostsNothingMore) {
     CHECK_FALSE(rank.next_post(Time{2}).has_value());
     CHECK_FALSE(rank.next_timer().has_value());
 }
+
+}  // namespace sluice::collective_test

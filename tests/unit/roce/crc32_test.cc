@@ -11,9 +11,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::crc32_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 std::uint32_t bit_by_bit(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
@@ -75,3 +75,5 @@ TEST(Crc32, chainsOverPieces) {
     for (std::size_t cut = 0; cut <= all.size(); ++cut)
         LONGS_EQUAL(wanted, crc32(crc32(5, all.first(cut)), all.subspan(cut)));
 }
+
+}  // namespace sluice::crc32_test

@@ -16,9 +16,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::dcqcn_fixed_point_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 constexpr std::uint64_t seeds = 5;
@@ -125,3 +125,5 @@ TEST(DcqcnFixedPoint, settledQueuesAreThoseOfSpacedCnps) {
         DOUBLES_EQUAL(each.settled_kb, queue_kb, each.settled_kb * 0.12);
     }
 }
+
+}  // namespace sluice::dcqcn_fixed_point_test

@@ -1,9 +1,9 @@
 // Go-back-N, packet by packet (rc_traces.hh).
 #include "tests/unit/roce/rc_traces.hh"
 
+namespace sluice::go_back_n_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 constexpr std::uint32_t mtu = traced_mtu;
@@ -179,3 +179,5 @@ TEST(GoBackN, readsWithinTheirNumber) {
            {"> read_request 0", "> write_only 1*", "< read_response_only 0", "< ack 1", "> read_request 2",
             "< read_response_only 2"});
 }
+
+}  // namespace sluice::go_back_n_test

@@ -6,6 +6,7 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::message_sizes_test {
 namespace {
 
 using namespace sluice::roce;
@@ -119,3 +120,5 @@ TEST(MessageSizes, drawsHaveTheShares) {
     DOUBLES_EQUAL(53'000, to_80k, 600);
     DOUBLES_EQUAL(70'000, to_1m, 600);
 }
+
+}  // namespace sluice::message_sizes_test

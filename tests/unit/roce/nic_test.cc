@@ -11,9 +11,9 @@
 #include "CppUTest/MemoryLeakDetector.h"
 #include "CppUTest/MemoryLeakWarningPlugin.h"
 
+namespace sluice::nic_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 using Kind = Requester::Kind;
 
@@ -397,3 +397,5 @@ TEST(Nic, nothingIsAllocatedPerPacket) {
     const auto proof = std::make_unique<int>(0);
     CHECK_TRUE(before < detector->getCurrentAllocationNumber());
 }
+
+}  // namespace sluice::nic_test

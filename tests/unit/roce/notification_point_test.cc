@@ -2,9 +2,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::notification_point_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 constexpr Time origin{~std::uint64_t{0} - 20'000'000};  // Time wraps 20 us into every test
@@ -43,3 +43,5 @@ TEST(NotificationPoint, theScopeSaysWhoSharesAnInterval) {
         CHECK_TRUE(point.on_marked(3, 1, us(51)) == false);
     }
 }
+
+}  // namespace sluice::notification_point_test

@@ -16,9 +16,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::packet_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 using Frame = std::vector<std::uint8_t>;
 using Refusal = Incoming::Refusal;
@@ -373,3 +373,5 @@ TEST(RcPacket, ipv4OptionsAreCovered) {
     refuses(frame, Refusal::none);
     LONGS_EQUAL(qp, read(frame).qp);
 }
+
+}  // namespace sluice::packet_test

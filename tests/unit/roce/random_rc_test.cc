@@ -11,9 +11,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::random_rc_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 class Dice {
@@ -143,3 +143,5 @@ TEST(RandomRc, noneFailsWithUnlimitedRetries) {
     }
     CHECK_TRUE(again[1] * 2 < again[0]);  // of the same wires
 }
+
+}  // namespace sluice::random_rc_test

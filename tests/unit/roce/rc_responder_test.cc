@@ -10,9 +10,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::rc_responder_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 using Kind = RcResponder::Delivery::Kind;
 using State = RcResponder::State;
@@ -222,3 +222,5 @@ TEST(RcResponder, readsAreAnsweredInOrderAndTheOldestIsForgotten) {
     answers(responder, Opcode::read_response_only, 3);
     is_silent(responder);
 }
+
+}  // namespace sluice::rc_responder_test

@@ -5,9 +5,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::reaction_point_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 constexpr Time origin{~std::uint64_t{0} - 20'000'000};  // Time wraps 20 us into every test
@@ -365,3 +365,5 @@ TEST(ReactionPoint, everyPhaseByEveryEvent) {
         CHECK_TRUE(after.next_timer() == *point.next_timer() + each.parameters->increase_period);
     }
 }
+
+}  // namespace sluice::reaction_point_test

@@ -6,9 +6,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::reaction_reference_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 constexpr Time origin{~std::uint64_t{0} - 20'000'000};  // Time wraps 20 us into every run
@@ -150,3 +150,5 @@ TEST(ReactionReference, randomEventsAgreeWithExplicitTimersAndWithALateCaller) {
         }
     }
 }
+
+}  // namespace sluice::reaction_reference_test

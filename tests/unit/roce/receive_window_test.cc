@@ -8,9 +8,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::receive_window_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 using Came = ReceiveWindow::Came;
 
@@ -126,3 +126,5 @@ TEST(ReceiveWindow, isASetWithinItsWindow) {
         CHECK_TRUE(window.counters().most_depth == depth);
     }
 }
+
+}  // namespace sluice::receive_window_test

@@ -8,9 +8,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::requester_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 using Kind = Requester::Kind;
 using State = Requester::State;
@@ -288,3 +288,5 @@ TEST(Requester, hasHalfOfThePsnsOutstandingAtMost) {
     }
     CHECK_FALSE(requester.take_completion().has_value());
 }
+
+}  // namespace sluice::requester_test

@@ -4,9 +4,9 @@
 #include "tests/unit/roce/incoming.hh"
 #include "tests/unit/roce/rc_traces.hh"
 
+namespace sluice::selective_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 using State = Requester::State;
 
@@ -17,7 +17,7 @@ constexpr RecoverySettings patient{Recovery::selective, least_receive_window, mi
 }  // namespace
 
 TEST_GROUP_BASE(Selective, sluice::roce::RcTraces){void setup() override{recovers(at_once);
-}
+}  // namespace sluice::selective_test
 void recovers(const RecoverySettings& recovery) { requester.recovery = responder.recovery = recovery; }
 }
 ;
@@ -412,3 +412,5 @@ TEST(Selective, reorderingAloneSendsNothingAgain) {
         }
     CHECK_TRUE(inversions > 10'000 && depth > 20 && again > 10'000);
 }
+
+}  // namespace sluice::selective_test

@@ -7,9 +7,9 @@
 
 #include "CppUTest/TestHarness.h"
 
+namespace sluice::send_schedule_test {
 namespace {
 
-using namespace sluice;
 using namespace sluice::roce;
 
 constexpr Time origin{~std::uint64_t{0} - 20'000'000};  // Time wraps 20 us into every test
@@ -187,3 +187,5 @@ TEST(SendSchedule, tenThousandQueuePairsShareEvenly) {
     for (unsigned n = 0; n < 50'000; ++n) link.send_one();
     for (const std::uint64_t packets : link.sent) LONGS_EQUAL(5, packets);
 }
+
+}  // namespace sluice::send_schedule_test

@@ -9,7 +9,8 @@
 
 #include "CppUTest/TestHarness.h"
 
-using namespace sluice;
+namespace sluice::wire_frame_test {
+
 using frames::Frame;
 using roce::read_wire_frame;
 using roce::WireFrame;
@@ -141,3 +142,5 @@ TEST(WireFrame, thereIsNoCnpForAnotherFrame) {
     Frame out(200);
     CHECK_EQUAL(0u, roce::write_cnp(arp, read(arp), 1, 48, out));
 }
+
+}  // namespace sluice::wire_frame_test
