@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "control/config/values.hh"
+#include "control/config/words.hh"
 #include "control/text/say.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"

@@ -23,13 +23,6 @@ struct Row {
     Measure measure;
 };
 
-double sum_of(const Json& value) {
-    if (value.is_number()) return value.get<double>();
-    double sum = 0;
-    if (value.is_structured())
-        for (const Json& each : value) sum += sum_of(each);
-    return sum;
-}
 double most_of(const Json& list) {
     double most = 0;
     for (const Json& each : list) most = std::max(most, each.get<double>());

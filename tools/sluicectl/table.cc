@@ -110,6 +110,14 @@ std::string times_text(double a_second) {
 
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+double sum_of(const Json& value) {
+    if (value.is_number()) return value.get<double>();
+    double sum = 0;
+    if (value.is_structured())
+        for (const Json& each : value) sum += sum_of(each);
+    return sum;
+}
+
 std::string packets_text(std::uint64_t packets, double seconds) {
     return seconds == 0 ? count_text(packets) : times_text(static_cast<double>(packets) / seconds);
 }

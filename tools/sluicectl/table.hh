@@ -32,6 +32,8 @@ std::string word_text(const Json& value);     // text as it is, anything else as
 std::string bits_text(double bits_a_second);  // "92.5 Gb/s"
 std::string times_text(double a_second);      // "1.2 M/s"
 std::string share_text(double share);         // "12.3 %"
+// A number, or the sum of those in a list or an object, at any depth; 0 of anything else.
+double sum_of(const Json& value);
 // A number of packets, or with `seconds` their rate.
 std::string packets_text(std::uint64_t packets, double seconds);
 

@@ -12,23 +12,16 @@
 namespace sluice::ctl {
 namespace {
 
-double top_total(const Json& value) {
-    if (value.is_number()) return value.get<double>();
-    double total = 0;
-    if (value.is_structured())
-        for (const Json& each : value) total += top_total(each);
-    return total;
-}
 // 0 where there is no such part, or no number in it.
 double top_figure(const Json& part, const std::string& path) {
     const Json* value = find_part(part, path).value;
-    return value == nullptr ? 0 : top_total(*value);
+    return value == nullptr ? 0 : sum_of(*value);
 }
 double top_longest(const Json& part, const std::string& path) {
     const Json* value = find_part(part, path).value;
     double longest = 0;
     if (value != nullptr && value->is_array())
-        for (const Json& each : *value) longest = std::max(longest, top_total(each));
+        for (const Json& each : *value) longest = std::max(longest, sum_of(each));
     return longest;
 }
 std::string top_word(const Json& part, const std::string& path) {
