@@ -98,7 +98,7 @@ static_assert(sizeof(VlanTag) == 4);
 constexpr unsigned max_vlan_tags = 2;  // of a frame on arrival: one with more is dropped as too_many_tags
 // In front of an IP packet, at most.
 constexpr std::uint32_t link_header_bytes = sizeof(EthernetHeader) + max_vlan_tags * sizeof(VlanTag);
-static_assert(max_frame_bytes == 9216 + link_header_bytes);
+static_assert(max_frame_bytes == max_mtu + link_header_bytes);
 
 struct Ipv4Header {
     std::uint8_t version_ihl;

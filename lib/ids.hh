@@ -10,7 +10,9 @@ constexpr unsigned max_workers = 16;         // of one switch
 constexpr unsigned max_receive_queues = 16;  // of one port
 constexpr unsigned classes = 8;              // queues, priority groups, traffic classes, priorities of a port
 constexpr unsigned burst_size = 32;          // packets of one vector
-constexpr unsigned max_frame_bytes = 9216 + 14 + 8;  // jumbo IP packet, Ethernet header, two tags
+constexpr unsigned min_mtu = 68;             // bytes of IP that every link carries whole (RFC 791)
+constexpr unsigned max_mtu = 9216;
+constexpr unsigned max_frame_bytes = max_mtu + 14 + 8;  // with Ethernet header and two tags
 
 using PortId = std::uint16_t;   // in [0, max_ports)
 using WorkerId = std::uint8_t;  // in [0, max_workers)

@@ -5,26 +5,18 @@
 #include <algorithm>
 #include <set>
 #include <span>
-#include <sstream>
 
 #include "control/config/config_paths.hh"
 #include "control/config/decision_filter.hh"
 #include "control/config/next_hop_words.hh"
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
+#include "control/config/words.hh"
 
 namespace sluice {
 namespace {
 
 using ParsedCommand = tl::expected<Command, std::string>;
-using Words = std::vector<std::string>;
-
-Words split(std::string_view text) {
-    std::istringstream stream{std::string(text)};
-    Words words;
-    for (std::string word; stream >> word;) words.push_back(word);
-    return words;
-}
 
 std::set<std::string_view> keys_of(std::string_view section) {
     std::set<std::string_view> keys;
@@ -236,7 +228,7 @@ tl::expected<Config, std::string> with_wire_command(const Config& config, const 
 }
 
 tl::expected<Command, std::string> parse_command(std::string_view text) {
-    const Words words = split(text);
+    const Words words = split_words(text);
     if (!words.empty() && words[0] == "port") return parse_port(words);
     if (!words.empty() && words[0] == "queue") return parse_queue(words);
     if (!words.empty() && words[0] == "route") return parse_route(words);

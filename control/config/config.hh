@@ -133,8 +133,8 @@ struct PortConfig {
     Rate speed = gigabits(100);
     std::uint32_t cable_m = 5;
     std::optional<Duration> reaction;  // of the peer to our PFC; absent: headroom.hh has it by speed
-    // IP MTU in bytes, in [68, 9216]. Parsing gives a port on an interface of the kernel no more than fits a
-    // packet buffer, unless the file says one.
+    // IP MTU in bytes, in [min_mtu, max_mtu]. Parsing gives a port on an interface of the kernel no more than
+    // fits a packet buffer, unless the file says one.
     std::uint32_t mtu = 9100;
     std::optional<MacAddress> mac;  // absent: the device's, or 02:53:4c:00:00:<index> for a device without
     std::vector<IpPrefix> address;

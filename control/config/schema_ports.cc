@@ -135,7 +135,7 @@ Rows<PortConfig> port_rows() {
              "\"auto\": "
              "the published figure of the speed, with both interfaces' delays.")
         .at_start();
-    rows.key("mtu", &P::mtu, integer<std::uint32_t>(68, 9216),
+    rows.key("mtu", &P::mtu, integer<std::uint32_t>(min_mtu, max_mtu),
              "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: 3800, which every "
              "kernel takes.")
         .at_start();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
@@ -22,7 +23,14 @@ std::string near_word(std::string_view word, const Words& known) {
 
 }  // namespace
 
-std::string joined(const Words& words, std::string_view separator) {
+Words split_words(std::string_view text) {
+    std::istringstream stream{std::string(text)};
+    Words words;
+    for (std::string word; stream >> word;) words.push_back(std::move(word));
+    return words;
+}
+
+std::string joined(std::span<const std::string> words, std::string_view separator) {
     std::string text;
     for (const std::string& word : words) append_item(text, separator, word);
     return text;

@@ -1,6 +1,7 @@
 // Words that a person types: a known word may be cut to any beginning that means only it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -10,7 +11,9 @@ namespace sluice {
 
 using Words = std::vector<std::string>;
 
-std::string joined(const Words& words, std::string_view separator);
+// The words of a text, which blanks separate.
+Words split_words(std::string_view text);
+std::string joined(std::span<const std::string> words, std::string_view separator);
 // Those of `known` that `word` begins; `word` alone if it is one of them.
 Words begun_by(std::string_view word, const Words& known);
 // The one of `known` that `word` is or begins, or a sentence that names the nearest. `what`: "verb of route".

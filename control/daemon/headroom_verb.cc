@@ -61,7 +61,7 @@ constexpr std::array headroom_options{
                    }},
     HeadroomOption{{"mtu", "BYTES", "IP MTU, of us and of the peer; default: 9100"},
                    [](Question& question, const std::string& text) {
-                       return put_between(parse_integer(text), 68, 9216, port_of(question).mtu);
+                       return put_between(parse_integer(text), min_mtu, max_mtu, port_of(question).mtu);
                    }},
     HeadroomOption{
         {"reaction", "TIME", "of the peer to PFC, with both interfaces; default: the published figures"},

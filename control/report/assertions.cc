@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include "control/config/values.hh"
@@ -16,11 +14,6 @@ namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Words split(const std::string& expression) {
-    std::istringstream in(expression);
-    return {std::istream_iterator<std::string>(in), {}};
-}
 
 // Lists and tables that grow while the switch runs, and parts that a port has only once they were needed.
 constexpr std::array<std::string_view, 6> growing{"decisions",   "ecmp",     "events",
@@ -60,7 +53,7 @@ Judgment judge(const Condition& condition, const Json& report, bool is_early) {
 }  // namespace
 
 std::string Assertions::add(std::string expression) {
-    auto condition = Condition::parse(split(expression));
+    auto condition = Condition::parse(split_words(expression));
     if (!condition) return std::move(condition.error());
     assertions_.push_back({std::move(expression), std::move(*condition)});
     return {};

@@ -25,11 +25,11 @@ void take_speed(Cumulus& in, const Item& node, const std::vector<std::string>& p
 
 void take_mtu(Cumulus& in, const Item& node, const std::vector<std::string>& ports) {
     const auto mtu = parse_integer(Cumulus::value(&node));
-    if (!mtu || *mtu < 68 || *mtu > 65'535) return in.account().wrong(node, "is no MTU from 68 to 65535");
-    for (const std::string& name : ports)
-        in.config().ports.at(name).mtu = static_cast<std::uint32_t>(std::min(*mtu, max_mtu));
-    in.account().taken(node,
-                       key_of_port(ports.front(), "mtu") + fmt::format(" = {}", std::min(*mtu, max_mtu)));
+    if (!mtu || *mtu < min_mtu || *mtu > 65'535)
+        return in.account().wrong(node, "is no MTU from 68 to 65535");
+    const auto ours = static_cast<std::uint32_t>(std::min<std::uint64_t>(*mtu, max_mtu));
+    for (const std::string& name : ports) in.config().ports.at(name).mtu = ours;
+    in.account().taken(node, key_of_port(ports.front(), "mtu") + fmt::format(" = {}", ours));
 }
 
 void take_link(Cumulus& in, const Item& link, const std::vector<std::string>& ports) {

@@ -14,8 +14,6 @@
 
 namespace sluice::import {
 
-constexpr std::uint64_t max_mtu = 9216;
-
 // What the command line says.
 struct Wishes {
     std::string device;  // "xdp:{port}", "net_pcap{n},rx_pcap={port}.pcap"; empty: a simulated host each

@@ -9,13 +9,12 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::uint64_t min_mtu = 68;
 constexpr std::uint32_t max_cable_m = 100'000;
 
 void take_mtu(Sonic& in, const Item& node, PortConfig& port, const std::string& name) {
     const auto mtu = in.out.number(node, min_mtu, 65'535);
     if (!mtu) return;
-    port.mtu = static_cast<std::uint32_t>(std::min(*mtu, max_mtu));
+    port.mtu = static_cast<std::uint32_t>(std::min<std::uint64_t>(*mtu, max_mtu));
     const std::string what = key_of_port(name, "mtu") + fmt::format(" = {}", port.mtu);
     if (*mtu > max_mtu)
         in.account().assumed(node, what + ": the most that Sluice takes");

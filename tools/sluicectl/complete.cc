@@ -182,8 +182,8 @@ std::string what_may_follow(std::span<const std::string> words) {
     std::string text;
     for (const Words& list : {next.words, next.places})
         for (const std::string& word : list) append_item(text, ", ", word);
-    return fmt::format("{}: {}\n{}", joined(Words(words.begin(), words.end()), " "),
-                       text.empty() ? "nothing more" : text, help_text(words[0]));
+    return fmt::format("{}: {}\n{}", joined(words, " "), text.empty() ? "nothing more" : text,
+                       help_text(words[0]));
 }
 
 Words complete(Context& context, std::span<const std::string> words, std::string_view partial) {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <sstream>
+
+#include "control/config/words.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -106,13 +107,6 @@ constexpr std::array other_words_table{
     OtherWords{"tcpdump", "decisions on port h1"},
 };
 
-std::vector<std::string> split_words(const char* text) {
-    std::istringstream words(text);
-    std::vector<std::string> list;
-    for (std::string word; words >> word;) list.push_back(word);
-    return list;
-}
-
 }  // namespace
 
 std::span<const OtherWords> other_words() { return other_words_table; }
@@ -121,7 +115,7 @@ std::string said_here(std::span<const std::string> words) {
     std::size_t longest = 0;
     std::string ours;
     for (const OtherWords& entry : other_words_table) {
-        const std::vector<std::string> theirs = split_words(entry.theirs);
+        const Words theirs = split_words(entry.theirs);
         if (theirs.size() <= longest || theirs.size() > words.size()) continue;
         if (!std::equal(theirs.begin(), theirs.end(), words.begin())) continue;
         longest = theirs.size();

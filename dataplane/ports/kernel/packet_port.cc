@@ -28,7 +28,7 @@ std::string PacketPort::open_sockets() {
     queues_ = std::move(*receivers);
     can_.driver = "net_af_packet";
     can_.pfc = can_.pfc.why.empty() ? pfc_ability(can_.driver, {}) : can_.pfc;
-    can_.max_mtu = max_frame_bytes - link_header_bytes;
+    can_.max_mtu = max_mtu;
     can_.scattered_receive = can_.multi_segment_transmit = true;
     can_.receive_queues = static_cast<std::uint16_t>(queues);
     can_.receive_spread = queues == 1 ? "1 queue" : std::to_string(queues) + " queues by the kernel (fanout)";

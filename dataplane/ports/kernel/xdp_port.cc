@@ -35,7 +35,7 @@ std::string XdpPort::open_sockets() {
     const bool long_frames = spec_.nic.mtu > largest_in_a_chunk;
     can_.driver = std::string("af_xdp, ") + (steering_.is_native() ? "native, " : "generic, ") +
                   (queues_.front()->socket().is_zero_copy() ? "zero-copy" : "copied");
-    can_.max_mtu = long_frames ? std::uint16_t{9216} : std::uint16_t{largest_in_a_chunk};
+    can_.max_mtu = long_frames ? std::uint16_t{max_mtu} : std::uint16_t{largest_in_a_chunk};
     can_.scattered_receive = can_.multi_segment_transmit = true;
     can_.receive_queues = spec_.nic.receive_queues;
     can_.receive_spread =

@@ -7,13 +7,14 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <sstream>
+#include <span>
 #include <tl/expected.hpp>
 #include <variant>
 
 #include "control/config/command_words.hh"
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
+#include "control/config/words.hh"
 #include "control/server/commands.hh"
 
 namespace sluice::fabric {
@@ -45,13 +46,6 @@ struct SetFaults {
 using FabricCommand = std::variant<SetLink, SetSwitch, AtSwitches, SetFaults>;
 using Parsed = tl::expected<FabricCommand, std::string>;
 
-std::vector<std::string> words_of(std::string_view text) {
-    std::istringstream stream{std::string(text)};
-    std::vector<std::string> words;
-    for (std::string word; stream >> word;) words.push_back(std::move(word));
-    return words;
-}
-
 tl::unexpected<std::string> unknown(std::string_view what, const std::string& name,
                                     const std::vector<std::string>& known) {
     const std::string near = nearest_name(name, known);
@@ -75,12 +69,6 @@ tl::expected<NodeId, std::string> node_of(const FabricPlan& plan, const std::str
     for (const Node& node : plan.topology.nodes)
         if (node.is_host == host) known.push_back(node.name);
     return unknown(host ? "host" : "switch", name, known);
-}
-
-std::string joined(const std::vector<std::string>& words, std::size_t from) {
-    std::string text;
-    for (std::size_t n = from; n < words.size(); ++n) append_item(text, " ", words[n]);
-    return text;
 }
 
 // The faults of frames to a host are at its switch, as those of frames that it sends.
@@ -107,7 +95,11 @@ Parsed parse_fault(const FabricPlan& plan, LinkId link, const std::vector<std::s
     for (unsigned n = 0; n < 2; ++n) {
         const Node& node = plan.topology.nodes[ends[n].node];
         if (to && *to != ends[n].node) continue;
-        SetFaults::One one{plan.switch_of[ends[n].node], ends[n].port, {}, joined(words, at + 1), false};
+        SetFaults::One one{plan.switch_of[ends[n].node],
+                           ends[n].port,
+                           {},
+                           joined(std::span(words).subspan(at + 1), " "),
+                           false};
         if (!clear) one.key = words[at];
         if (node.is_host) {
             const bool known = std::ranges::find(to_host_keys, one.key) != to_host_keys.end();
@@ -140,7 +132,7 @@ std::string change(FaultSettings& settings, const SetFaults::One& one) {
 }
 
 Parsed parse(const FabricPlan& plan, std::string_view text) {
-    const std::vector<std::string> words = words_of(text);
+    const Words words = split_words(text);
     if (words.size() < 2)
         return tl::unexpected(std::string("a command has at least two words, as: link NAME down"));
     const bool up = words.back() == "up", down = words.back() == "down";
@@ -167,7 +159,7 @@ Parsed parse(const FabricPlan& plan, std::string_view text) {
     if (words[0].ends_with(':')) {
         const auto node = node_of(plan, words[0].substr(0, words[0].size() - 1), false);
         if (!node) return tl::unexpected(node.error());
-        return AtSwitches{{{plan.switch_of[*node], joined(words, 1)}}};
+        return AtSwitches{{{plan.switch_of[*node], joined(std::span(words).subspan(1), " ")}}};
     }
     return tl::unexpected(
         fmt::format("{} begins no command; do: write link, switch, host, or a switch's name and a colon",
