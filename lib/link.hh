@@ -20,6 +20,10 @@ class LinkTransmitter {
         : byte_time_(byte_time), horizon_(horizon.ps == 0 ? no_ring : horizon), fill_(horizon_) {}
 
     bool can_start(Time now) const { return busy_until_ < now + fill_; }
+    // Whether frames of so many wire bytes can all start now: each, while the ones before it are sent.
+    bool can_start_all(Time now, std::uint32_t wire_bytes) const {
+        return max(now, busy_until_) + byte_time_ * wire_bytes < now + fill_;
+    }
     // When can_start will next be true, if it is not now.
     Time next_start() const { return busy_until_ - horizon_ + Duration{1}; }
     Time busy_until() const { return busy_until_; }
@@ -34,6 +38,14 @@ class LinkTransmitter {
     // turn.
     void settle(Time now) { busy_until_ = max(busy_until_, now); }
 
+    Duration byte_time() const { return byte_time_; }
+    // Puts frames of so many wire bytes on the wire, one behind the other, and returns when the first starts.
+    // The caller has asked can_start_all.
+    Time start_all(Time now, std::uint32_t wire_bytes) {
+        const Time begin = max(now, busy_until_);
+        busy_until_ = begin + byte_time_ * wire_bytes;
+        return begin;
+    }
     // Puts a frame on the wire and returns when it starts. The caller has asked can_start.
     Time start(Time now, std::uint32_t frame_bytes) {
         const Time begin = max(now, busy_until_);

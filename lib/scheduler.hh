@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "lib/ids.hh"
+#include "lib/invariant.hh"
 #include "lib/token_bucket.hh"
 #include "lib/units.hh"
 
@@ -85,6 +86,40 @@ class alignas(64) Scheduler {
         if (!is_strict(queue)) turn_ = static_cast<unsigned>(queue);
         became_empty(queue);
         return true;
+    }
+    // Whether any rate has a say.
+    bool has_rates() const { return limited_; }
+    // Where none has: whether picking frame by frame serves these queues one after the other, each until it
+    // is empty. `ready`: all that hold frames; `wire_bytes`: of all frames of each.
+    bool empties_by_queue(std::uint8_t ready, const std::array<std::uint32_t, classes>& wire_bytes) const {
+        SLUICE_INVARIANT(!limited_);
+        const unsigned by_deficit = ready & ~unsigned{strict_};
+        if ((by_deficit & (by_deficit - 1)) == 0) return true;
+        for (unsigned left = by_deficit; left != 0; left &= left - 1) {
+            const auto queue = static_cast<unsigned>(std::countr_zero(left));
+            if (deficit_[queue] != 0 || static_cast<std::int32_t>(wire_bytes[queue]) > quantum_[queue])
+                return false;
+        }
+        return true;
+    }
+    // `pick` and `sent` of all their frames then: serve(queue) for each queue, in their order, which takes
+    // its frames and says `became_empty`.
+    template <class Serve>
+    void empty_by_queue(std::uint8_t ready, Serve&& serve) {
+        unsigned strict = ready & strict_;
+        unsigned by_deficit = rotated(ready & ~unsigned{strict_}, turn_);
+        const unsigned last = turn_;
+        while ((strict | by_deficit) != 0) {
+            unsigned queue;
+            if (strict != 0) {
+                queue = static_cast<unsigned>(highest(strict));
+                strict &= ~(1U << queue);
+            } else {
+                turn_ = queue = behind(last, std::countr_zero(by_deficit));
+                by_deficit &= by_deficit - 1;
+            }
+            serve(static_cast<ClassId>(queue));
+        }
     }
     // Behind `sent` of its last frame.
     void became_empty(int queue) { deficit_[static_cast<unsigned>(queue)] = 0; }

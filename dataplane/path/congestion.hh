@@ -55,6 +55,15 @@ inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& por
     return decision.verdict;
 }
 
+// Counts packets taken from a queue that are alike.
+inline void count_taken(PortCounters& port, ClassId queue, EcnBits ecn, Duration sojourn, unsigned packets) {
+    QueueCounters& counters = port.queue[queue];
+    counters.taken[ecn.bits & (ecn_kinds - 1)].add(packets);
+    counters.latency.record(sojourn, packets);
+    if (ecn.is_exempt()) [[unlikely]]
+        port.cnp_latency.record(sojourn, packets);
+}
+
 // Packets taken one after the other from a queue that have spent the same time in it, as those of one burst
 // do, are counted together.
 class DequeueTally {
@@ -80,14 +89,10 @@ class DequeueTally {
     }
 
   private:
-    void count() {
-        if (packets_ == 0) return;
-        const EcnBits ecn{static_cast<std::uint8_t>(kind_ & 0xFF)};
-        QueueCounters& counters = port_.queue[kind_ >> 8];
-        counters.taken[ecn.bits & (ecn_kinds - 1)].add(packets_);
-        counters.latency.record(sojourn_, packets_);
-        if (ecn.is_exempt()) [[unlikely]]
-            port_.cnp_latency.record(sojourn_, packets_);
+    void count() const {
+        if (packets_ != 0)
+            count_taken(port_, static_cast<ClassId>(kind_ >> 8), {static_cast<std::uint8_t>(kind_)}, sojourn_,
+                        packets_);
     }
 
     PortCounters& port_;

@@ -8,6 +8,7 @@
 #include "dataplane/path/congestion.hh"
 #include "dataplane/path/decisions.hh"
 #include "dataplane/path/drop.hh"
+#include "dataplane/path/egress_pass.hh"
 #include "dataplane/path/microbursts.hh"
 #include "dataplane/path/mirror.hh"
 #include "dataplane/path/picked_frames.hh"
@@ -262,6 +263,13 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
 
 template <class Meter>
 void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
+    if (!port.aside.empty()) {
+        if (const unsigned passed = pass(worker, port, now); passed != 0) {
+            meter.lap(Stage::pass, passed);
+            return;
+        }
+        queue_aside(worker, port, now);
+    }
     if (port.backlog == 0 || !port.link.can_start(now)) return;
     PickedFrames frames;
     const std::span picked = std::span(frames.frame).first(pick_frames(worker, port, frames.frame, now));
@@ -290,6 +298,7 @@ template <bool usual>
     EgressQueue* queues = nullptr;
     unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
     bool traced = false;
+    bool passes = false;  // the port's packets may stay aside
     for (std::size_t i = 0; i < packets.size(); ++i) {
         Packet* packet = packets[i];
         PacketMeta& info = meta(packet);
@@ -300,6 +309,10 @@ template <bool usual>
             queues = port->queue.data();
             traced = port->trace != nullptr;
             open_queues = port->link_up && !(usual && traced) ? ~unsigned{port->watchdog.discards} : 0;
+            if constexpr (usual)
+                passes = may_pass(*port, *own);
+            else if (!port->aside.empty())
+                queue_aside(worker, *port, now);
         }
         const ClassId number = info.queue;
         EgressQueue& queue = queues[number];
@@ -307,7 +320,8 @@ template <bool usual>
         const auto no_wred = own->no_wred_at_enqueue[info.treatment.ecn.bits];
         const bool open = ((open_queues & no_wred) >> number & 1U) != 0;
         if constexpr (usual) {
-            if (!open || (info.observed & observed_record) != 0 || !queue.packets.has_room() ||
+            if (!open || (info.observed & observed_record) != 0 ||
+                (passes ? port->aside.full() : !queue.packets.has_room()) ||
                 queue.microburst.is_above(queue.use.used_cells() + info.cells) ||
                 !queue.use.admit_reserved(own->queue[number], info.cells)) [[unlikely]]
                 return i;
@@ -321,14 +335,16 @@ template <bool usual>
                 continue;
             }
         }
-        const QueueEntry entry(packet, info.frame_bytes, info.cells, info.ingress_port, info.priority_group,
-                               info.observed);
-        if constexpr (usual)
-            queue.packets.push(entry);
-        else
-            queue.packets.push(worker.chunks, entry);
-        info.enqueued = now;
         port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
+        if (usual && passes) {
+            port->aside.put(packet, info);
+            continue;
+        }
+        if constexpr (usual)
+            queue.packets.push(entry_of(packet));
+        else
+            queue.packets.push(worker.chunks, entry_of(packet));
+        info.enqueued = now;
         SLUICE_INVARIANT(queue.holds_its_packets());
         if constexpr (!usual) {
             queue.microburst.rose(now, queue.use.used_cells(), info.ingress_port);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "dataplane/path/aside.hh"
 #include "dataplane/path/control_path.hh"
 #include "dataplane/path/out_batch.hh"
 #include "dataplane/path/port_watchdog.hh"
@@ -70,7 +71,7 @@ struct alignas(64) PortContext {
     Port* io = nullptr;
     PortId id = 0;
     bool link_up = true;
-    std::uint8_t backlog = 0;           // bit n: queue n holds packets
+    std::uint8_t backlog = 0;           // bit n: queue n holds packets, or has some aside
     std::uint8_t groups_in_use = 0;     // bit n: group n holds cells or is in XOFF
     std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to send XOFF or XON
     std::uint8_t want_xoff = 0;         // decided by the groups since the last PFC frame
@@ -83,6 +84,7 @@ struct alignas(64) PortContext {
     PortWatchdog watchdog;                // the fields that each packet reads come first
     LinkTransmitter link;
     OutBatch out;
+    Aside aside;
     std::array<EgressQueue, classes> queue;
     std::array<PriorityGroup, classes> group;
     Scheduler scheduler;

@@ -8,9 +8,10 @@ import control
 from control import Case, Running, Switch
 from frames import plain
 
-STAGES = ["idle", "turn", "receive", "parse", "lookup", "route", "admit", "hand_off", "judge", "enqueue", "schedule",
-          "congestion", "send"]
-ON_THE_WAY = STAGES[2:9] + STAGES[10:]  # every packet passes them
+STAGES = ["idle", "turn", "receive", "parse", "lookup", "route", "admit", "hand_off", "judge", "enqueue", "pass",
+          "schedule", "congestion", "send"]
+ON_THE_WAY = STAGES[2:9] + ["pass", "send"]  # of every packet that finds its port idle
+QUEUED = ["schedule", "congestion"]
 
 
 class Workers(Case):
@@ -47,6 +48,11 @@ class Workers(Case):
         for name in STAGES:
             self.assertRegex(said, rf"(?m)^{name} +[\d ]+ ")
         self.assertGreater(running.call("stats.show", path="workers.0.meter.stages.parse.cycles"), 0)
+        running.ctl("queue hold n1.0")
+        running.wait_for(lambda: running.call("stats.show", path="ledger.queued"), lambda queued: queued > 100)
+        running.ctl("queue release n1.0")
+        running.wait_for(lambda: self.meters(running)[0]["stages"],
+                         lambda stages: all(stages[name]["packets"] > 0 for name in QUEUED))
         running.stop()
 
     def test_lengths_of_turns_and_reactions(self):

@@ -127,6 +127,12 @@ std::uint64_t SimSwitch::digest() {
             const auto priority = static_cast<ClassId>(n);
             add(counters.queue[n].tx.bytes.get());
             add(counters.queue[n].dropped.get());
+            for (const Counter& counter : counters.queue[n].taken) add(counter.get());
+            for (const Counter& counter : counters.queue[n].marked) add(counter.get());
+            for (const Counter& counter : counters.queue[n].wred_dropped) add(counter.get());
+            counters.queue[n].latency.for_each_bucket([&](Duration longest, std::uint64_t times) {
+                add(static_cast<std::uint64_t>(longest.ps)), add(times);
+            });
             const WatchdogCounters& watchdog = port.watchdog.counters[n];
             for (const Counter* counter : {&watchdog.state, &watchdog.detected, &watchdog.restored,
                                            &watchdog.total_passed, &watchdog.total_dropped})

@@ -229,6 +229,66 @@ TEST(Scheduler, theOnlyFrameOfTheOnlyQueueLeavesAsIfItHadBeenChosen) {
     CHECK_FALSE(only.send_only(2));  // rates have a say
 }
 
+TEST(Scheduler, queuesThatAreEmptiedOneByOneLeaveAsTheyArePicked) {
+    unsigned one_by_one = 0, others = 0;
+    for (std::uint64_t seed = 1; seed <= 3'000; ++seed) {
+        std::uint64_t draws = 0;
+        const auto random = [&](std::uint64_t below) { return draw({seed, 0, 1, ++draws}) % below; };
+        PortSchedule settings;
+        for (QueueSchedule& queue : settings.queue) {
+            queue.strict = random(4) == 0;
+            queue.weight = static_cast<std::uint8_t>(1 + random(seed % 2 != 0 ? 255 : 3));
+        }
+        Scheduler picked(settings);
+        for (unsigned n = static_cast<unsigned>(random(20)); n > 0; --n) {  // what was before
+            const int queue =
+                picked.pick(static_cast<std::uint8_t>(1 + random(255)), Backlog{seed, {}}, origin);
+            picked.sent(queue, Backlog{seed, {}}(static_cast<unsigned>(queue)), origin);
+            if (random(8) != 0) picked.became_empty(queue);
+        }
+        std::array<std::vector<std::uint32_t>, 8> frames;
+        std::array<std::uint32_t, 8> wire{};
+        std::uint8_t ready = 0;
+        for (unsigned q = 0; q < 8; ++q)
+            for (std::uint64_t n = random(2) * random(12); n > 0; --n) {
+                frames[q].push_back(wire_bytes(static_cast<std::uint32_t>(60 + random(2) * random(600))));
+                wire[q] += frames[q].back();
+                ready = static_cast<std::uint8_t>(ready | 1U << q);
+            }
+        Scheduler emptied = picked;
+        std::vector<int> order, expected;
+        if (!emptied.empties_by_queue(ready, wire)) {
+            ++others;
+            continue;
+        }
+        one_by_one += (ready & (ready - 1)) != 0;
+        emptied.empty_by_queue(ready, [&](ClassId queue) {
+            for (std::size_t n = 0; n < frames[queue].size(); ++n) order.push_back(queue);
+            emptied.became_empty(queue);
+        });
+        std::array<std::size_t, 8> next{};
+        const auto head = [&](unsigned queue) { return frames[queue][next[queue]]; };
+        for (std::uint8_t left = ready; left != 0;) {
+            const int queue = picked.pick(left, head, origin);
+            const auto q = static_cast<unsigned>(queue);
+            picked.sent(queue, head(q), origin);
+            expected.push_back(queue);
+            if (++next[q] < frames[q].size()) continue;
+            picked.became_empty(queue);
+            left = static_cast<std::uint8_t>(left & ~(1U << q));
+        }
+        CHECK(expected == order);
+        for (unsigned n = 0; n < 50; ++n) {  // and all that comes after
+            const int queue = picked.pick(0xFF, Backlog{seed, {}}, origin);
+            CHECK_EQUAL(queue, emptied.pick(0xFF, Backlog{seed, {}}, origin));
+            for (Scheduler* scheduler : {&picked, &emptied})
+                scheduler->sent(queue, Backlog{seed, {}}(static_cast<unsigned>(queue)), origin);
+        }
+    }
+    CHECK(one_by_one > 500);
+    CHECK(others > 500);
+}
+
 TEST(Scheduler, weightsChangeLive) {
     Link link(dwrr({1, 9}));
     while (link.total_bytes < 100'000'000) link.send_one(0b11);

@@ -1,0 +1,32 @@
+// An idle port is passed through: what comes for it in a turn and leaves in the same turn is not put into its
+// queues and picked out of them again. Egress admission is as ever; then the packets stay aside, and all at
+// once are put in the order in which the scheduler would have picked them. Counters, marks, records and times
+// come out as if they had been queued; where that is not plain from sums, they are queued after all.
+//
+// Private to the egress stages.
+#pragma once
+
+#include "dataplane/path/watchdog.hh"
+#include "dataplane/path/worker_context.hh"
+
+namespace sluice {
+
+// Whether the next packet for the port may stay aside: nothing waits there, and nothing holds a queue back.
+inline bool may_pass(const PortContext& port, const PortPolicy& own) {
+    return !port.aside.empty() || (port.backlog == 0 && port.out.empty() && own.held == 0 &&
+                                     !is_watched(port) && !port.scheduler.has_rates());
+}
+
+inline QueueEntry entry_of(Packet* packet) {
+    const PacketMeta& info = meta(packet);
+    return {packet, info.frame_bytes, info.cells, info.ingress_port, info.priority_group, info.observed};
+}
+
+// Puts the packets that stayed aside into the out-batch; returns how many. 0: they are to be queued, and
+// nothing was done.
+unsigned pass(WorkerContext& worker, PortContext& port, Time now);
+
+// Puts them into their queues after all.
+void queue_aside(WorkerContext& worker, PortContext& port, Time now);
+
+}  // namespace sluice
