@@ -221,12 +221,9 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     Packet** place = port.out.extend(static_cast<unsigned>(picked.size())).data();
     for (const Picked& frame : picked) {
         const QueueEntry& entry = frame.entry;
-        if ((entry.flags() & observed_fill) != 0) [[unlikely]]
-            worker.shared.fill->left({entry.ingress_port(), entry.priority_group(), port.id, frame.queue},
-                                     entry.cells());
-        SLUICE_INVARIANT(meta(static_cast<Packet*>(entry.packet())).cells == entry.cells());
-        releases.post(entry.ingress_port(), entry.priority_group(), entry.cells());
-        if constexpr (checks_invariants) meta(static_cast<Packet*>(entry.packet())).cells = 0;
+        release(worker, releases, static_cast<Packet*>(entry.packet()),
+                {entry.ingress_port(), entry.priority_group(), port.id, frame.queue}, entry.cells(),
+                entry.flags());
         *place++ = static_cast<Packet*>(entry.packet());
     }
     if (!port.trace) [[likely]]
@@ -296,9 +293,8 @@ template <bool usual>
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;
     EgressQueue* queues = nullptr;
-    unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
-    bool traced = false;
-    bool passes = false;  // the port's packets may stay aside
+    unsigned open_queues = 0;             // of the port: neither its link nor its watchdog is to be asked
+    bool traced = false, passes = false;  // `passes`: the port's packets may stay aside
     for (std::size_t i = 0; i < packets.size(); ++i) {
         Packet* packet = packets[i];
         PacketMeta& info = meta(packet);
@@ -310,7 +306,7 @@ template <bool usual>
             traced = port->trace != nullptr;
             open_queues = port->link_up && !(usual && traced) ? ~unsigned{port->watchdog.discards} : 0;
             if constexpr (usual)
-                passes = may_pass(*port, *own);
+                passes = may_pass(*port, *own, now);
             else if (!port->aside.empty())
                 queue_aside(worker, *port, now);
         }

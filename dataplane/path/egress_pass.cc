@@ -32,7 +32,9 @@ std::uint32_t plain_wire_bytes(const Policy& policy, const PortContext& port, Ti
         all += sum.wire_bytes();
     }
     const bool at_once =
-        port.link.can_start_all(now, all) && port.scheduler.empties_by_queue(port.backlog, wire_bytes);
+        port.aside.packets().size() == 1
+            ? port.link.can_start(now)
+            : port.link.can_start_all(now, all) && port.scheduler.empties_by_queue(port.backlog, wire_bytes);
     return at_once ? all : 0;
 }
 
@@ -50,11 +52,8 @@ std::uint32_t plain_wire_bytes(const Policy& policy, const PortContext& port, Ti
         *here.place++ = packet;
         info.departure = here.start;
         here.start = here.start + byte_time * wire_bytes(info.frame_bytes);
-        if ((info.observed & observed_fill) != 0) [[unlikely]]
-            worker.shared.fill->left({info.ingress_port, info.priority_group, port.id, info.queue},
-                                     info.cells);
-        releases.post(info.ingress_port, info.priority_group, info.cells);
-        if constexpr (checks_invariants) info.cells = 0;
+        release(worker, releases, packet, {info.ingress_port, info.priority_group, port.id, info.queue},
+                info.cells, info.observed);
     }
 }
 

@@ -12,14 +12,24 @@
 namespace sluice {
 
 // Whether the next packet for the port may stay aside: nothing waits there, and nothing holds a queue back.
-inline bool may_pass(const PortContext& port, const PortPolicy& own) {
-    return !port.aside.empty() || (port.backlog == 0 && port.out.empty() && own.held == 0 &&
-                                     !is_watched(port) && !port.scheduler.has_rates());
+inline bool may_pass(const PortContext& port, const PortPolicy& own, Time now) {
+    return !port.aside.empty() || (port.backlog == 0 && port.out.empty() && port.link.can_start(now) &&
+                                   own.held == 0 && !is_watched(port) && !port.scheduler.has_rates());
 }
 
 inline QueueEntry entry_of(Packet* packet) {
     const PacketMeta& info = meta(packet);
     return {packet, info.frame_bytes, info.cells, info.ingress_port, info.priority_group, info.observed};
+}
+
+// Gives back the cells that ingress charged for a packet that leaves its queue; `observed` as in its meta.
+inline void release(WorkerContext& worker, const ReleaseBoard::Poster& releases, Packet* packet,
+                    const FillPlace& place, std::uint32_t cells, std::uint8_t observed) {
+    if ((observed & observed_fill) != 0) [[unlikely]]
+        worker.shared.fill->left(place, cells);
+    SLUICE_INVARIANT(meta(packet).cells == cells);
+    releases.post(place.ingress_port, place.group, cells);
+    if constexpr (checks_invariants) meta(packet).cells = 0;
 }
 
 // Puts the packets that stayed aside into the out-batch; returns how many. 0: they are to be queued, and

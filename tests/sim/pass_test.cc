@@ -76,13 +76,13 @@ class Run {
         ports_ = 2 + static_cast<unsigned>(below(5));
         Config config = sim_config(ports_, gigabits(one_in(2) ? 100 : 400));
         config.seed = seed_;
-        config.virtual_turn = among(std::array{nanoseconds(100), nanoseconds(200), nanoseconds(1000)});
+        config.virtual_turn =
+            among(std::array{nanoseconds(0), nanoseconds(100), nanoseconds(200), nanoseconds(1000)});
         config.cell_bytes = among(std::array{96U, 256U});
         MapConfig& map = config.maps["default"];
         queues_ = among(std::array{1U, 4U, 8U});
         ecn_ = one_in(2);
-        for (unsigned dscp = 0; dscp < 64; ++dscp)
-            map.dscp_to_tc[dscp] = class_of(dscp);
+        for (unsigned dscp = 0; dscp < 64; ++dscp) map.dscp_to_tc[dscp] = class_of(dscp);
         WredConfig& wred = config.wred["low"];
         wred.green = {256 << below(5), 16'384, Chance{1'000'000'000}};
         wred.weight = one_in(4) ? 2 : 0;
