@@ -83,8 +83,7 @@ class alignas(64) Scheduler {
     // False, and nothing is done, where rates have a say.
     bool send_only(int queue) {
         if (limited_) return false;
-        if (!is_strict(queue)) turn_ = static_cast<unsigned>(queue);
-        became_empty(queue);
+        empty_by_queue(static_cast<std::uint8_t>(1U << queue), [](ClassId) {});
         return true;
     }
     // Whether any rate has a say.
@@ -102,8 +101,8 @@ class alignas(64) Scheduler {
         }
         return true;
     }
-    // `pick` and `sent` of all their frames then: serve(queue) for each queue, in their order, which takes
-    // its frames and says `became_empty`.
+    // `pick`, `sent` and `became_empty` of all their frames then: serve(queue) for each queue, in their
+    // order.
     template <class Serve>
     void empty_by_queue(std::uint8_t ready, Serve&& serve) {
         unsigned strict = ready & strict_;
@@ -118,6 +117,7 @@ class alignas(64) Scheduler {
                 turn_ = queue = behind(last, std::countr_zero(by_deficit));
                 by_deficit &= by_deficit - 1;
             }
+            became_empty(static_cast<int>(queue));
             serve(static_cast<ClassId>(queue));
         }
     }

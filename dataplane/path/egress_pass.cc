@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "dataplane/path/congestion.hh"
-#include "lib/class_mask.hh"
 #include "lib/invariant.hh"
 
 namespace sluice {
@@ -69,7 +68,7 @@ std::uint32_t plain_wire_bytes(const Policy& policy, const PortContext& port, Ti
 [[gnu::noinline]] unsigned pass(WorkerContext& worker, PortContext& port, Time now) {
     const Policy& policy = *worker.policy;
     const auto count = static_cast<unsigned>(port.aside.packets().size());
-    if (count > port.out.room() || policy.mirrors_delays) return 0;
+    if (count > port.out.room()) return 0;
     const std::uint32_t bytes = plain_wire_bytes(policy, port, now);
     if (bytes == 0) return 0;
     std::array<Next, classes> next;

@@ -11,10 +11,13 @@
 
 namespace sluice {
 
-// Whether the next packet for the port may stay aside: nothing waits there, and nothing holds a queue back.
-inline bool may_pass(const PortContext& port, const PortPolicy& own, Time now) {
-    return !port.aside.empty() || (port.backlog == 0 && port.out.empty() && port.link.can_start(now) &&
-                                   own.held == 0 && !is_watched(port) && !port.scheduler.has_rates());
+// Whether the next packet for the port may stay aside: nothing waits there, nothing holds a queue back, and
+// nobody wants to know how long a packet waited.
+inline bool may_pass(const Policy& policy, const PortContext& port, Time now) {
+    const PortPolicy& own = policy.ports[port.id];
+    return !port.aside.empty() ||
+           (port.backlog == 0 && port.out.empty() && port.link.can_start(now) && own.held == 0 &&
+            !policy.mirrors_delays && !is_watched(port) && !port.scheduler.has_rates());
 }
 
 inline QueueEntry entry_of(Packet* packet) {

@@ -132,7 +132,7 @@ class Stages(loopback.Case):
     def test_eight_classes_by_turns(self):
         self.compare("eight")
 
-    def test_eight_classes_that_are_queued(self):
+    def test_two_classes_that_are_queued(self):
         self.compare("queued")
 
     def test_ipv6_of_one_class(self):

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/rng.hh"
+#include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -53,8 +54,8 @@ class Run {
     std::uint64_t run() {
         for (unsigned n = 0; n < 20; ++n) {
             // Some changes overtake each other, others have the time to end.
-            sim_.run_until(sim_.now() + nanoseconds(static_cast<std::int64_t>(below(80'000))));
-            if (one_in(8)) sim_.run_until(sim_.now() + bound());
+            sim_.run_until(sim_.now() + nanoseconds(static_cast<std::int64_t>(random_.below(80'000))));
+            if (random_.one_in(8)) sim_.run_until(sim_.now() + bound());
             change();
         }
         sim_.run_until(sim_.now() + bound());
@@ -76,16 +77,13 @@ class Run {
         std::uint64_t lost_before = 0;
     };
 
-    std::uint64_t below(std::uint64_t n) { return scramble(scramble(seed_) + ++draws_) % n; }
-    bool one_in(std::uint64_t n) { return below(n) == 0; }
-
     Config make(unsigned workers) {
-        senders_ = 2 + static_cast<unsigned>(below(4));
-        sinks_ = 1 + static_cast<unsigned>(below(2));
+        senders_ = 2 + static_cast<unsigned>(random_.below(4));
+        sinks_ = 1 + static_cast<unsigned>(random_.below(2));
         Config config = sim_config(senders_ + sinks_, gigabits(10), 5, 1500);
         config.workers = workers;
         config.seed = seed_;
-        config.virtual_turn = one_in(2) ? nanoseconds(0) : nanoseconds(500);
+        config.virtual_turn = random_.one_in(2) ? nanoseconds(0) : nanoseconds(500);
         for (unsigned n = 0; n < dscps.size(); ++n)
             config.maps["default"].dscp_to_tc[dscps[n]] = class_of_dscp[n];
         for (auto& [name, port] : config.ports) port.pfc = {of_senders[0], of_all, of_senders[1]};
@@ -96,8 +94,8 @@ class Run {
         for (const EffectivePool& pool : qos.pools)
             if (pool.direction == PoolDirection::ingress)
                 promised += (pool.reserved_cells + pool.headroom_cells) * config.cell_bytes;
-        const std::uint64_t rest = 60'000 + below(120'000);
-        const std::uint64_t kind = below(3);
+        const std::uint64_t rest = 60'000 + random_.below(120'000);
+        const std::uint64_t kind = random_.below(3);
         if (kind == 0) {  // as the presets have it, three quarters are the lossless pool's
             config.buffer_size_bytes = (promised + rest) / 3 * 4;
         } else {
@@ -111,13 +109,14 @@ class Run {
 
     void add_flows(PortId id) {
         for (unsigned n = 0; n < dscps.size(); ++n) {
-            if (one_in(4)) continue;
+            if (random_.one_in(4)) continue;
             Flow flow;
             flow.dscp = dscps[n];
             flow.priority = class_of_dscp[n];
-            flow.to = static_cast<PortId>(senders_ + below(sinks_));
-            if (one_in(3)) flow.interval = nanoseconds(static_cast<std::int64_t>(1000 + below(9000)));
-            const bool large = one_in(2);
+            flow.to = static_cast<PortId>(senders_ + random_.below(sinks_));
+            if (random_.one_in(3))
+                flow.interval = nanoseconds(static_cast<std::int64_t>(1000 + random_.below(9000)));
+            const bool large = random_.one_in(2);
             flow.size = [large, key = scramble(id * 8 + n + seed_ * 1000),
                          draws = std::uint64_t{0}](Time) mutable {
                 return large ? 1514U : 60 + static_cast<std::uint32_t>(scramble(key + ++draws) % 1455);
@@ -128,25 +127,28 @@ class Run {
 
     void change() {
         Config config = sim_.config();
-        if (!history_.empty() && one_in(3)) {
+        if (!history_.empty() && random_.one_in(3)) {
             config = history_.back();
             history_.pop_back();
         } else {
             history_.push_back(config);
-            if (one_in(2)) {
+            if (random_.one_in(2)) {
                 const bool had = has(port_of(config, 0), of_all);
                 for (auto& [name, port] : config.ports) set(port, of_all, !had);
             } else {
-                const ClassId priority = of_senders[below(of_senders.size())];
+                const ClassId priority = of_senders[random_.below(of_senders.size())];
                 for (PortId id = 0; id < senders_; ++id)
-                    if (one_in(2)) set(port_of(config, id), priority, !has(port_of(config, id), priority));
+                    if (random_.one_in(2))
+                        set(port_of(config, id), priority, !has(port_of(config, id), priority));
             }
-            if (config.pools.empty() && one_in(4)) {  // a group changes pools, lossless or not
-                auto& pool = port_of(config, below(senders_)).priority_group[of_senders[0]].pool;
-                pool = pool ? std::nullopt : std::optional<std::string>(one_in(2) ? "lossy" : "lossless");
+            if (config.pools.empty() && random_.one_in(4)) {  // a group changes pools, lossless or not
+                auto& pool = port_of(config, random_.below(senders_)).priority_group[of_senders[0]].pool;
+                pool = pool ? std::nullopt
+                            : std::optional<std::string>(random_.one_in(2) ? "lossy" : "lossless");
             }
-            if (one_in(4))
-                port_of(config, below(senders_)).priority_group[of_all].size_bytes = below(3) * 3000;
+            if (random_.one_in(4))
+                port_of(config, random_.below(senders_)).priority_group[of_all].size_bytes =
+                    random_.below(3) * 3000;
         }
         if (!sim_.apply(config)) return;
         began_ = sim_.now();
@@ -222,7 +224,7 @@ class Run {
     }
 
     std::uint64_t seed_;
-    std::uint64_t draws_ = 0;
+    Random random_{seed_};
     Totals& totals_;
     unsigned senders_ = 0;
     unsigned sinks_ = 0;

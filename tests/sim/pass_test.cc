@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "lib/rng.hh"
+#include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -28,14 +29,16 @@ class Run {
         for (unsigned id = 0; id < ports_; ++id) {
             const auto port = static_cast<PortId>(id);
             if (traced) sim_.device().port(port).trace = std::make_unique<PortTrace>(16, nanoseconds(100));
-            for (unsigned n = 1 + static_cast<unsigned>(below(12)); n > 0; --n) sim_.add(port, flow());
+            for (unsigned n = 1 + static_cast<unsigned>(random_.below(12)); n > 0; --n)
+                sim_.add(port, flow());
         }
     }
 
     std::uint64_t digest() {
         const Duration length = microseconds(60);
-        for (unsigned n = static_cast<unsigned>(below(12)); n > 0; --n)
-            sim_.at(Time{} + nanoseconds(static_cast<std::int64_t>(below(60'000))), [this] { change(); });
+        for (unsigned n = static_cast<unsigned>(random_.below(12)); n > 0; --n)
+            sim_.at(Time{} + nanoseconds(static_cast<std::int64_t>(random_.below(60'000))),
+                    [this] { change(); });
         sim_.run_until(Time{} + length);
         for (unsigned id = 0; id < ports_; ++id) {
             sim_.port(static_cast<PortId>(id)).stop_flows();
@@ -60,45 +63,38 @@ class Run {
     }
 
   private:
-    std::uint64_t below(std::uint64_t n) { return scramble(scramble(seed_) + ++draws_) % n; }
-    bool one_in(std::uint64_t n) { return below(n) == 0; }
-    template <class List>
-    auto among(const List& list) {
-        return list[below(list.size())];
-    }
-
     // Of one class all are lossless.
     ClassId class_of(unsigned dscp) const {
         return queues_ == 1 ? lossless : static_cast<ClassId>(dscp % queues_);
     }
 
     Config make() {
-        ports_ = 2 + static_cast<unsigned>(below(5));
-        Config config = sim_config(ports_, gigabits(one_in(2) ? 100 : 400));
+        ports_ = 2 + static_cast<unsigned>(random_.below(5));
+        Config config = sim_config(ports_, gigabits(random_.one_in(2) ? 100 : 400));
         config.seed = seed_;
         config.virtual_turn =
-            among(std::array{nanoseconds(0), nanoseconds(100), nanoseconds(200), nanoseconds(1000)});
-        config.cell_bytes = among(std::array{96U, 256U});
+            random_.among(std::array{nanoseconds(0), nanoseconds(100), nanoseconds(200), nanoseconds(1000)});
+        config.cell_bytes = random_.among(std::array{96U, 256U});
         MapConfig& map = config.maps["default"];
-        queues_ = among(std::array{1U, 4U, 8U});
-        ecn_ = one_in(2);
+        queues_ = random_.among(std::array{1U, 4U, 8U});
+        ecn_ = random_.one_in(2);
         for (unsigned dscp = 0; dscp < 64; ++dscp) map.dscp_to_tc[dscp] = class_of(dscp);
         WredConfig& wred = config.wred["low"];
-        wred.green = {256 << below(5), 16'384, Chance{1'000'000'000}};
-        wred.weight = one_in(4) ? 2 : 0;
-        wred.mark_at = one_in(3) ? MarkAt::enqueue : MarkAt::dequeue;
-        const std::uint64_t reserved = among(std::array{0, 2000, 20'000, 20'000});
-        const bool rates = one_in(6);
+        wred.green = {256 << random_.below(5), 16'384, Chance{1'000'000'000}};
+        wred.weight = random_.one_in(4) ? 2 : 0;
+        wred.mark_at = random_.one_in(3) ? MarkAt::enqueue : MarkAt::dequeue;
+        const std::uint64_t reserved = random_.among(std::array{0, 2000, 20'000, 20'000});
+        const bool rates = random_.one_in(6);
         for (auto& [name, port] : config.ports) {
             port.small_xoff = true;
-            if (one_in(3)) port.peer = PeerKind::ignore;
+            if (random_.one_in(3)) port.peer = PeerKind::ignore;
             for (unsigned n = 0; n < classes; ++n) {
                 QueueConfig& queue = port.queue[n];
-                queue.scheduler = one_in(4) ? QueueScheduler::strict : QueueScheduler::dwrr;
-                queue.weight = static_cast<std::uint8_t>(1 + below(one_in(2) ? 3 : 60));
+                queue.scheduler = random_.one_in(4) ? QueueScheduler::strict : QueueScheduler::dwrr;
+                queue.weight = static_cast<std::uint8_t>(1 + random_.below(random_.one_in(2) ? 3 : 60));
                 queue.size_bytes = reserved;
-                if (n == lossless || one_in(3)) queue.wred = "low";
-                if (rates && one_in(4)) queue.max_rate = gigabits(20);
+                if (n == lossless || random_.one_in(3)) queue.wred = "low";
+                if (rates && random_.one_in(4)) queue.max_rate = gigabits(20);
             }
         }
         return config;
@@ -106,34 +102,34 @@ class Run {
 
     Flow flow() {
         Flow flow;
-        flow.dscp = static_cast<std::uint8_t>(below(64));
+        flow.dscp = static_cast<std::uint8_t>(random_.below(64));
         flow.priority = class_of(flow.dscp);
-        flow.ecn = ecn_ ? Ecn::ect0 : among(std::array{Ecn::not_ect, Ecn::ect0, Ecn::ect1});
-        flow.to = static_cast<PortId>(below(ports_));
-        flow.interval = nanoseconds(static_cast<std::int64_t>(20 + below(600)));
-        flow.size = [longest = among(std::array{1U, 100U, 1400U}), key = scramble(seed_ * 97 + ++draws_),
-                     draws = std::uint64_t{0}](Time) mutable {
+        flow.ecn = ecn_ ? Ecn::ect0 : random_.among(std::array{Ecn::not_ect, Ecn::ect0, Ecn::ect1});
+        flow.to = static_cast<PortId>(random_.below(ports_));
+        flow.interval = nanoseconds(static_cast<std::int64_t>(20 + random_.below(600)));
+        flow.size = [longest = random_.among(std::array{1U, 100U, 1400U}),
+                     key = scramble(random_.below(1U << 30)), draws = std::uint64_t{0}](Time) mutable {
             return 60 + static_cast<std::uint32_t>(scramble(key + ++draws) % longest);
         };
         return flow;
     }
 
     void change() {
-        const auto port = static_cast<PortId>(below(ports_));
-        if (one_in(2)) {
-            const auto queue = static_cast<ClassId>(below(queues_));
+        const auto port = static_cast<PortId>(random_.below(ports_));
+        if (random_.one_in(2)) {
+            const auto queue = static_cast<ClassId>(random_.below(queues_));
             sim_.hold(port, queue, true);
             sim_.at(sim_.now() + nanoseconds(2'000), [=, this] { sim_.hold(port, queue, false); });
             return;
         }
         PauseMap map;
-        map.class_enable = static_cast<std::uint8_t>(below(256) | 1U << lossless);
-        for (auto& quanta : map.quanta) quanta = static_cast<std::uint16_t>(below(300));
+        map.class_enable = static_cast<std::uint8_t>(random_.below(256) | 1U << lossless);
+        for (auto& quanta : map.quanta) quanta = static_cast<std::uint16_t>(random_.below(300));
         sim_.port(port).send_pause(sim_.now(), map);
     }
 
     std::uint64_t seed_;
-    std::uint64_t draws_ = 0;
+    Random random_{seed_};
     unsigned ports_ = 0;
     unsigned queues_ = 0;
     bool ecn_ = false;  // all packets are ECT(0)

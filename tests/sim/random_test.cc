@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "lib/rng.hh"
+#include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -18,21 +19,6 @@ namespace sluice::random_test {
 using namespace sluice::sim;
 
 namespace {
-
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : seed_(seed) {}
-    std::uint64_t below(std::uint64_t n) { return scramble(scramble(seed_) + ++draws_) % n; }
-    bool one_in(std::uint64_t n) { return below(n) == 0; }
-    template <class List>
-    auto among(const List& list) {
-        return list[below(list.size())];
-    }
-
-  private:
-    std::uint64_t seed_;
-    std::uint64_t draws_ = 0;
-};
 
 constexpr std::array<std::uint8_t, 6> dscps{26, 3, 26, 0, 48, 10};
 ClassId priority_of(std::uint8_t dscp) {
