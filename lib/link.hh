@@ -29,6 +29,8 @@ class LinkTransmitter {
     Time busy_until() const { return busy_until_; }
     // Whether frames wait in a ring ahead of the wire.
     bool has_ring() const { return horizon_ != no_ring; }
+    // Whether several frames can start at one moment: into a ring, or into a device that models none here.
+    bool takes_bursts() const { return has_ring() || byte_time_.ps == 0; }
     // How far a ring may be filled for now, up to its horizon; never so little that a free wire stays free.
     void fill_up_to(Duration fill) {
         if (has_ring()) fill_ = std::clamp(fill, no_ring, horizon_);

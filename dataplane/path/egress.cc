@@ -306,7 +306,7 @@ template <bool usual>
             traced = port->trace != nullptr;
             open_queues = port->link_up && !(usual && traced) ? ~unsigned{port->watchdog.discards} : 0;
             if constexpr (usual)
-                passes = may_pass(*worker.policy, *port, now);
+                passes = may_pass(*worker.policy, *port);
             else if (!port->aside.empty())
                 queue_aside(worker, *port, now);
         }

@@ -31,9 +31,7 @@ std::uint32_t plain_wire_bytes(const Policy& policy, const PortContext& port, Ti
         all += sum.wire_bytes();
     }
     const bool at_once =
-        port.aside.packets().size() == 1
-            ? port.link.can_start(now)
-            : port.link.can_start_all(now, all) && port.scheduler.empties_by_queue(port.backlog, wire_bytes);
+        port.link.can_start_all(now, all) && port.scheduler.empties_by_queue(port.backlog, wire_bytes);
     return at_once ? all : 0;
 }
 

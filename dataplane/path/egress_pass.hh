@@ -11,12 +11,12 @@
 
 namespace sluice {
 
-// Whether the next packet for the port may stay aside: nothing waits there, nothing holds a queue back, and
-// nobody wants to know how long a packet waited.
-inline bool may_pass(const Policy& policy, const PortContext& port, Time now) {
+// Whether the next packet for the port may stay aside: nothing waits there, nothing holds a queue back,
+// nobody wants to know how long a packet waited, and more than one packet may leave at a moment.
+inline bool may_pass(const Policy& policy, const PortContext& port) {
     const PortPolicy& own = policy.ports[port.id];
     return !port.aside.empty() ||
-           (port.backlog == 0 && port.out.empty() && port.link.can_start(now) && own.held == 0 &&
+           (port.backlog == 0 && port.out.empty() && port.link.takes_bursts() && own.held == 0 &&
             !policy.mirrors_delays && !is_watched(port) && !port.scheduler.has_rates());
 }
 
