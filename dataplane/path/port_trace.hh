@@ -1,0 +1,37 @@
+// A port over time, for pictures.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/depth_trace.hh"
+#include "lib/share_trace.hh"
+#include "lib/units.hh"
+
+namespace sluice {
+
+// Depth of a port's queues and groups over time, and the pauses that it sent and obeyed.
+// Bounded.
+struct PortTrace {
+    struct Pause {
+        Time at;
+        std::uint8_t priorities;  // mask, from then on
+    };
+    PortTrace(unsigned slots, Duration width);
+    // The first changes, and of all of them the share of the time, by priority.
+    struct Pauses {
+        std::vector<Pause> changes;
+        std::vector<ShareTrace> share;
+        bool cut = false;  // there were more changes
+    };
+    void pauses_changed(Time now, std::uint8_t asserted) { changed(sent, now, asserted); }
+    void obeyed_changed(Time now, std::uint8_t held) { changed(obeyed, now, held); }
+
+    std::vector<DepthTrace> queue, group, limit, headroom;  // cells, by class
+    Pauses sent, obeyed;
+
+  private:
+    static void changed(Pauses& pauses, Time now, std::uint8_t priorities);
+};
+
+}  // namespace sluice
