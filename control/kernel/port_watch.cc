@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "control/lint/lint_nic.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/run/switch.hh"
+#include "lib/pfc_honor.hh"
 
 namespace sluice {
 namespace {
@@ -53,7 +53,7 @@ std::vector<PortNotice> PortWatch::look(const Config& config, const Switch& devi
         look_for_device(watched, config.ports.at(watched.name), device.link_up(id), now, notice);
         if (watched.port->capabilities().is_virtual) continue;
         look_at_speed(watched, config, notice);
-        look_at_counters(watched, device.port(id), now, notice);
+        look_at_counters(watched, device.view(id).honor(), now, notice);
     }
     return notice;
 }
@@ -107,7 +107,7 @@ void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vecto
     watched.last_mismatch = std::move(wrong);
 }
 
-void PortWatch::look_at_counters(Watched& watched, const PortContext& context, Time now,
+void PortWatch::look_at_counters(Watched& watched, const PfcHonor& honor, Time now,
                                  std::vector<PortNotice>& notice) {
     if (watched.place != Place::there || now < watched.next_counters) return;
     watched.next_counters = now + counter_period;
@@ -118,7 +118,7 @@ void PortWatch::look_at_counters(Watched& watched, const PortContext& context, T
     if (!watched.first_pfc) watched.first_pfc = counted;
     // A frame that the MAC counted a moment ago may still be in the ring: only a count that is a second old
     // is judged.
-    if (*counted > *watched.first_pfc && !has_reached_us(context.honor)) {
+    if (*counted > *watched.first_pfc && !has_reached_us(honor)) {
         if (watched.seen_pfc) {
             watched.swallows = true;
             broken_.push_back(

@@ -12,7 +12,7 @@
 namespace sluice {
 
 class Switch;
-struct PortContext;
+class PfcHonor;
 
 struct PortNotice {
     std::string kind;  // "device_gone", "interface_gone", ...
@@ -55,8 +55,7 @@ class PortWatch {
     static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
                                 std::vector<PortNotice>& notice);
     void look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const;
-    void look_at_counters(Watched& watched, const PortContext& context, Time now,
-                          std::vector<PortNotice>& notice);
+    void look_at_counters(Watched& watched, const PfcHonor& honor, Time now, std::vector<PortNotice>& notice);
 
     std::vector<Watched> ports_;
     std::vector<std::string> broken_;

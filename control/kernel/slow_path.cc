@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "dataplane/path/control_path.hh"
 #include "dataplane/path/fib.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/frame_layers.hh"
 #include "lib/responder.hh"
@@ -63,7 +63,7 @@ bool SlowPath::serve(const ServedSwitch& of) {
     for (PortId id = 0; id < of.device.port_count(); ++id) {
         if (tap(id) != nullptr)
             any |= exchange(of, id);
-        else if (!of.device.port(id).control->punted.empty())
+        else if (!of.device.view(id).control()->punted.empty())
             any |= answer(of, id);
     }
     local_.clear();
@@ -102,7 +102,7 @@ bool SlowPath::settle(const ServedSwitch& of) {
                    DropReason::unresolved_next_hop;
         },
         [&](const PendingFrame& frame, PendingFrames::Fate fate) {
-            if (device.port(frame.port).control->injected.claim() == nullptr) return false;
+            if (device.view(frame.port).control()->injected.claim() == nullptr) return false;
             any = true;
             return give(
                 device, frame.port, frame.bytes,
@@ -115,7 +115,7 @@ bool SlowPath::settle(const ServedSwitch& of) {
 
 bool SlowPath::answer(const ServedSwitch& of, PortId id) {
     Switch& device = of.device;
-    FrameMailbox<PuntHead>& punted = device.port(id).control->punted;
+    FrameMailbox<PuntHead>& punted = device.view(id).control()->punted;
     if (local_.empty()) local_ = addresses_of(of.config);
     const Policy& policy = device.policy();
     const PortConfig& config = of.config.ports.at(of.port_names[id]);
@@ -141,10 +141,10 @@ bool SlowPath::answer(const ServedSwitch& of, PortId id) {
 
 bool SlowPath::exchange(const ServedSwitch& of, PortId id) {
     Switch& device = of.device;
-    PortContext& port = device.port(id);
+    ControlPath& control = *device.view(id).control();
     Tap& tap = *taps_[id];
     tap.set_carrier(device.link_up(id));
-    FrameMailbox<PuntHead>& punted = port.control->punted;
+    FrameMailbox<PuntHead>& punted = control.punted;
     bool any = false;
     for (const auto* in = punted.front(); in != nullptr; in = punted.front()) {
         if (in->head.punt == PuntClass::unresolved)
@@ -154,13 +154,13 @@ bool SlowPath::exchange(const ServedSwitch& of, PortId id) {
         punted.pop();
     }
     // A frame without a slot waits in the TAP's own queue.
-    while (auto* out = port.control->injected.claim()) {
+    while (auto* out = control.injected.claim()) {
         const std::size_t bytes = tap.read(out->data);
         if (bytes == 0) break;
         out->head = {InjectHead::Origin::kernel, DropReason::none, 0};
         out->bytes = static_cast<std::uint32_t>(bytes);
-        port.control->injected.post();
-        device.announce_injected(port);
+        control.injected.post();
+        device.announce_injected(id);
         any = true;
     }
     return any;

@@ -9,7 +9,7 @@
 #include "control/compile/compile.hh"
 #include "control/config/decision_filter.hh"
 #include "control/mirror/mirror_comment.hh"
-#include "dataplane/path/port_context.hh"
+#include "dataplane/path/control_path.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/class_mask.hh"
 #include "lib/pcapng.hh"
@@ -252,8 +252,9 @@ std::vector<std::string> Mirrors::take_faults() {
 
 std::vector<std::string> Mirrors::close(Switch& device) {
     for (PortId id = 0; id < device.port_count(); ++id) {
-        if (!device.port(id).control) continue;
-        auto& injected = device.port(id).control->injected;
+        ControlPath* control = device.view(id).control();
+        if (control == nullptr) continue;
+        auto& injected = control->injected;
         for (const auto* left = injected.front(); left != nullptr; left = injected.front()) {
             for (const auto& mirror : mirrors_)
                 if (mirror && mirror->collector != nullptr &&

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "control/report/verdict.hh"
-#include "dataplane/path/port_context.hh"
+#include "dataplane/path/port_trace.hh"
 #include "dataplane/run/switch.hh"
+#include "lib/priority_group.hh"
 
 namespace sluice {
 
@@ -39,21 +40,22 @@ Json make_depth_trace(const RunningSwitch& running, const std::string& name) {
         return slots;
     };
     for (PortId id = 0; id < device.port_count(); ++id) {
-        const PortContext& port = device.port(id);
-        if (!port.trace) continue;
+        const PortView port = device.view(id);
+        const PortTrace* trace = port.trace();
+        if (trace == nullptr) continue;
         Json json = {{"queues", Json::object()}, {"groups", Json::object()}};
         for (unsigned n = 0; n < classes; ++n) {
             const std::string key = std::to_string(n);
-            if (!port.trace->queue[n].slots().empty()) json["queues"][key] = series(port.trace->queue[n]);
-            if (port.group[n].shared_watermark.persistent.get() == 0 ||
+            if (!trace->queue[n].slots().empty()) json["queues"][key] = series(trace->queue[n]);
+            if (port.group(n).shared_watermark.persistent.get() == 0 ||
                 !device.policy().ports[id].group[n].lossless)
                 continue;
-            json["groups"][key] = {{"used", series(port.trace->group[n])},
-                                   {"limit", series(port.trace->limit[n])},
-                                   {"headroom", series(port.trace->headroom[n])}};
+            json["groups"][key] = {{"used", series(trace->group[n])},
+                                   {"limit", series(trace->limit[n])},
+                                   {"headroom", series(trace->headroom[n])}};
         }
-        add_pauses(json, "pauses", port.trace->sent, running.now());
-        add_pauses(json, "holds", port.trace->obeyed, running.now());
+        add_pauses(json, "pauses", trace->sent, running.now());
+        add_pauses(json, "holds", trace->obeyed, running.now());
         ports[running.port_names()[id]] = std::move(json);
     }
     Json watchdog = Json::array(), events = Json::array();

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/config/values.hh"
-#include "dataplane/path/port_context.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -23,7 +23,7 @@ std::string lossless_setting(const RunningSwitch& running, const std::string& na
 std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) {
     std::vector<std::string> warnings;
     const std::string& name = running.port_names()[id];
-    const PortContext& port = running.device().port(id);
+    const PortView port = running.device().view(id);
     const auto lossy = port.received([](const auto& queue) { return queue.lossy_roce.get(); });
     if (lossy != 0)
         warnings.push_back(

@@ -3,8 +3,10 @@
 #include <chrono>
 
 #include "control/switch/running_switch.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/run/switch.hh"
+#include "lib/pfc_honor.hh"
+#include "lib/port_recorder.hh"
+#include "lib/priority_group.hh"
 
 namespace sluice {
 namespace {
@@ -19,11 +21,11 @@ std::vector<Record> records(const RecordRing<Record>& ring) {
 }
 
 // Under the virtual clock a port that sleeps learns late that a pause has ended.
-void end_expired(const PortContext& port, Time now, std::vector<PauseSpell>& received) {
+void end_expired(const PfcHonor& honor, Time now, std::vector<PauseSpell>& received) {
     for (PauseSpell& pause : received) {
         if (!pause.running) continue;
-        const Time deadline = port.honor.deadline(pause.number);
-        if (port.honor.state(pause.number) != PauseState::paused || now < deadline) continue;
+        const Time deadline = honor.deadline(pause.number);
+        if (honor.state(pause.number) != PauseState::paused || now < deadline) continue;
         pause.running = false;
         pause.last_paused = deadline - pause.last;
         pause.paused = pause.paused + pause.last_paused;
@@ -42,7 +44,7 @@ RecordedPort::Queue queue_of(const Policy& policy, const PortPolicy& port, Class
 }
 
 RecordedPort take(const RunningSwitch& running, PortId id) {
-    const PortContext& port = running.device().port(id);
+    const PortView port = running.device().view(id);
     const Policy& policy = running.device().policy();
     const PortPolicy& own = policy.ports[id];
     RecordedPort taken;
@@ -52,16 +54,17 @@ RecordedPort take(const RunningSwitch& running, PortId id) {
     for (ClassId n = 0; n < classes; ++n) {
         const Threshold& threshold = own.group[n].threshold;
         if (threshold.is_dynamic()) taken.dynamic[n] = threshold.n();
-        taken.headroom_now[n] = port.group[n].headroom_cells();
+        taken.headroom_now[n] = port.group(n).headroom_cells();
         taken.queue[n] = queue_of(policy, own, n);
     }
-    if (!port.recorder) return taken;
-    taken.sent = records(port.recorder->sent());
-    taken.received = records(port.recorder->received());
-    if (running.is_virtual()) end_expired(port, running.now(), taken.received);
-    taken.drops = records(port.recorder->drops());
-    taken.bursts = records(port.recorder->bursts());
-    taken.notes = records(port.recorder->notes());
+    const PortRecorder* recorder = port.recorder();
+    if (recorder == nullptr) return taken;
+    taken.sent = records(recorder->sent());
+    taken.received = records(recorder->received());
+    if (running.is_virtual()) end_expired(port.honor(), running.now(), taken.received);
+    taken.drops = records(recorder->drops());
+    taken.bursts = records(recorder->bursts());
+    taken.notes = records(recorder->notes());
     return taken;
 }
 

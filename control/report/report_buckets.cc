@@ -3,8 +3,8 @@
 #include "control/report/report_hosts.hh"
 #include "control/report/since.hh"
 #include "control/switch/running_switch.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/peers/host_port.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -30,7 +30,7 @@ void add_buckets(Json& report, RunningSwitch& running) {
     const Switch& device = running.device();
     for (PortId id = 0; id < device.port_count(); ++id) {
         Json& port = report["ports"][running.port_names()[id]];
-        const PortCounters& counters = device.port(id).counters;
+        const PortCounters& counters = device.view(id).counters();
         add(port["cnp_latency_ns"], counters.cnp_latency, ns);
         for (unsigned n = 0; n < classes; ++n)
             add(port["queues"][n]["latency_ns"], counters.queue[n].latency, ns);

@@ -11,11 +11,19 @@
 #include "control/report/quantiles.hh"
 #include "control/report/report_nic.hh"
 #include "control/text/json_text.hh"
-#include "dataplane/path/port_context.hh"
+#include "dataplane/path/port_trace.hh"
 #include "dataplane/peers/fault_port.hh"
 #include "dataplane/ports/bpf/steer.hh"
 #include "dataplane/ports/device_port.hh"
+#include "dataplane/ports/port.hh"
+#include "dataplane/ports/port_counters.hh"
+#include "dataplane/ports/receive_queue.hh"
 #include "dataplane/run/switch.hh"
+#include "lib/egress_queue_use.hh"
+#include "lib/packet_queue.hh"
+#include "lib/pfc_generator.hh"
+#include "lib/pfc_honor.hh"
+#include "lib/priority_group.hh"
 
 namespace sluice {
 namespace {
@@ -74,9 +82,9 @@ std::uint64_t sum(const std::array<Counter, colors>& counters) {
     return all;
 }
 
-Json queue_json(const RunningSwitch& running, const PortContext& port, unsigned n, Cells bytes) {
-    const QueueCounters& counters = port.counters.queue[n];
-    const EgressQueueUse& use = port.queue[n].use;
+Json queue_json(const RunningSwitch& running, PortView port, ClassId n, Cells bytes) {
+    const QueueCounters& counters = port.counters().queue[n];
+    const EgressQueueUse& use = port.use(n);
     Json json = {
         {"tx_packets", counters.tx.packets.get()},
         {"tx_bytes", counters.tx.bytes.get()},
@@ -86,14 +94,14 @@ Json queue_json(const RunningSwitch& running, const PortContext& port, unsigned 
         {"ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() != Ecn::not_ect; })},
         {"non_ect_packets", counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; })},
         {"colours", colors_json(counters)},
-        {"occupancy_packets", port.queue[n].packets.packets()},
+        {"occupancy_packets", port.packets(n).packets()},
         {"occupancy_bytes", bytes(use.used_cells())},
         {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
         {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
         {"latency_ns", quantiles_json(counters.latency)}};
     // Under the virtual clock time begins with the run.
-    if (port.trace && running.config().clock == ClockKind::virtual_time) {
-        const DepthTrace::Moments depth = port.trace->queue[n].moments(running.now());
+    if (port.trace() != nullptr && running.config().clock == ClockKind::virtual_time) {
+        const DepthTrace::Moments depth = port.trace()->queue[n].moments(running.now());
         const auto as_bytes = [&](double cells) {
             return static_cast<std::uint64_t>(std::llround(cells * static_cast<double>(bytes.bytes_each)));
         };
@@ -103,10 +111,10 @@ Json queue_json(const RunningSwitch& running, const PortContext& port, unsigned 
     return json;
 }
 
-Json group_json(const RunningSwitch& running, const PortContext& port, unsigned n, Cells bytes) {
-    const GroupLimits& limits = running.device().policy().ports[port.id].group[n];
-    const GroupCounters& counters = port.counters.group[n];
-    const PriorityGroup& group = port.group[n];
+Json group_json(const RunningSwitch& running, PortView port, ClassId n, Cells bytes) {
+    const GroupLimits& limits = running.device().policy().ports[port.id()].group[n];
+    const GroupCounters& counters = port.counters().group[n];
+    const PriorityGroup& group = port.group(n);
     Json json = {
         {"packets", port.received([n](const auto& queue) { return queue.group_rx[n].packets.get(); })},
         {"bytes", port.received([n](const auto& queue) { return queue.group_rx[n].bytes.get(); })},
@@ -114,7 +122,7 @@ Json group_json(const RunningSwitch& running, const PortContext& port, unsigned 
         {"headroom_overruns", counters.headroom_overruns.get()},
         {"xoff", group.in_xoff()},
         {"xoff_transitions", counters.xoff.get()},
-        {"lossless", running.qos().ports.at(running.port_names()[port.id]).group[n].lossless},
+        {"lossless", running.qos().ports.at(running.port_names()[port.id()]).group[n].lossless},
         {"state", class_state(limits)},
         {"reserved_bytes", bytes(group.reserved_cells())},
         {"shared_bytes", bytes(group.shared_cells())},
@@ -124,20 +132,20 @@ Json group_json(const RunningSwitch& running, const PortContext& port, unsigned 
         {"user_shared_watermark_bytes", bytes(group.shared_watermark.user.get())},
         {"headroom_watermark_bytes", bytes(group.headroom_watermark.persistent.get())},
         {"user_headroom_watermark_bytes", bytes(group.headroom_watermark.user.get())}};
-    add_class_wait(json, running, port.id, static_cast<ClassId>(n));
+    add_class_wait(json, running, port.id(), n);
     return json;
 }
 
 // `now`: the owner's view, pauses that run included; nothing while workers run: as they settled last.
-Json pfc_json(const PortContext& port, std::optional<Time> now) {
+Json pfc_json(PortView port, std::optional<Time> now) {
     Json json;
     const auto list = [&](const char* key, auto figure) {
         Json values = Json::array();
         for (unsigned n = 0; n < classes; ++n) values.push_back(figure(static_cast<ClassId>(n)));
         json[key] = std::move(values);
     };
-    const PfcHonor& honor = port.honor;
-    const PfcGenerator& generator = port.generator;
+    const PfcHonor& honor = port.honor();
+    const PfcGenerator& generator = port.generator();
     list("rx_xoff", [&](ClassId n) { return honor.counters(n).rx_xoff.get(); });
     list("rx_xon", [&](ClassId n) { return honor.counters(n).rx_xon.get(); });
     list("tx_xoff", [&](ClassId n) { return generator.counters(n).tx_xoff.get(); });
@@ -153,8 +161,8 @@ Json pfc_json(const PortContext& port, std::optional<Time> now) {
         return now ? generator.asserted_time(n, *now).ps / 1000
                    : static_cast<std::int64_t>(generator.counters(n).asserted_ps.get() / 1000);
     });
-    json["rx_pause_global"] = port.counters.pfc.rx_pause_global.get();
-    json["rx_unknown"] = port.counters.pfc.rx_unknown.get();
+    json["rx_pause_global"] = port.counters().pfc.rx_pause_global.get();
+    json["rx_unknown"] = port.counters().pfc.rx_unknown.get();
     return json;
 }
 
@@ -229,16 +237,18 @@ void add_slow_path(Json& json, const PortCounters& counters, bool punts, const S
 }
 
 // By receive queue, where there are several; the port's worker polls the first.
-Json receive_queues_json(const PortContext& port, WorkerId owner) {
+Json receive_queues_json(PortView port, WorkerId owner) {
     Json list = Json::array();
     list.push_back({{"worker", owner},
-                    {"packets", port.counters.rx.packets.get()},
-                    {"bytes", port.counters.rx.bytes.get()}});
-    for (const auto& queue : port.more_receive_queues)
-        list.push_back({{"worker", queue->poller},
-                        {"packets", queue->counters.rx.packets.get()},
-                        {"bytes", queue->counters.rx.bytes.get()},
-                        {"fell_behind", queue->behind.get()}});
+                    {"packets", port.counters().rx.packets.get()},
+                    {"bytes", port.counters().rx.bytes.get()}});
+    for (unsigned n = 1; n < port.receive_queues(); ++n) {
+        const ReceiveQueue& queue = port.more_receive_queue(n);
+        list.push_back({{"worker", queue.poller},
+                        {"packets", queue.counters.rx.packets.get()},
+                        {"bytes", queue.counters.rx.bytes.get()},
+                        {"fell_behind", queue.behind.get()}});
+    }
     return list;
 }
 
@@ -256,8 +266,8 @@ void add_class_wait(Json& json, const RunningSwitch& running, PortId port, Class
 
 Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
-    const PortContext& port = device.port(id);
-    const PortCounters& counters = port.counters;
+    const PortView port = device.view(id);
+    const PortCounters& counters = port.counters();
     const std::string& name = running.port_names()[id];
     const Cells bytes{running.config().cell_bytes};
     Json json;
@@ -270,7 +280,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["lossless_drops"] =
         drops_json([&](DropReason reason) { return device.dropped_lossless(id, reason); });
     add_slow_path(json, counters, device.policy().ports[id].punts, running.slow_path(), id);
-    const PortAccount account = port.io->account();
+    const PortAccount account = port.io().account();
     json["moved_packets"] = account.moved;
     json["held_packets"] = account.delayed;
     json["waiting_packets"] = account.waiting;
@@ -289,7 +299,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["imissed"] = account.missed;
     json["fell_behind"] = counters.behind.get();
     json["warnings"] = port_warnings(running, id);
-    if (!port.more_receive_queues.empty()) json["rx_queues"] = receive_queues_json(port, device.owner_of(id));
+    if (port.receive_queues() > 1) json["rx_queues"] = receive_queues_json(port, device.owner_of(id));
     json["flaps"] = counters.flaps.get();
     json["link_up"] = device.link_up(id);
     json["link_since_ns"] = running.links().since(id).ps / 1000;
@@ -312,7 +322,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["pfc"] = pfc_json(port, running.is_live() ? std::nullopt : std::optional(running.now()));
     json["queues"] = Json::array();
     json["priority_groups"] = Json::array();
-    for (unsigned n = 0; n < classes; ++n) {
+    for (ClassId n = 0; n < classes; ++n) {
         json["queues"].push_back(queue_json(running, port, n, bytes));
         json["priority_groups"].push_back(group_json(running, port, n, bytes));
     }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataplane/path/port_context.hh"
+#include "dataplane/path/wire.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/roce/opcode.hh"
 
@@ -21,7 +21,7 @@ using Ends = std::array<const WireDirection*, 2>;
 Ends ends_of(const RunningSwitch& running, const WireConfig& wire) {
     Ends ends{};
     for (const unsigned end : {0U, 1U})
-        ends[end] = running.device().port(*running.find_port(wire.ports[end])).wire.get();
+        ends[end] = running.device().view(*running.find_port(wire.ports[end])).wire();
     return ends;
 }
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "control/config/hosts.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/peers/host_port.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -50,7 +50,7 @@ TraceSamples::Sample TraceSamples::sample() const {
     Sample made;
     const Switch& device = running_.device();
     for (PortId id = 0; id < device.port_count(); ++id) {
-        const PortCounters& counters = device.port(id).counters;
+        const PortCounters& counters = device.view(id).counters();
         for (unsigned n = 0; n < classes; ++n) {
             for (const Counter& marked : counters.queue[n].marked) made.marked += marked.get();
             made.pauses += counters.group[n].xoff.get();

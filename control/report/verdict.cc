@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "dataplane/path/port_context.hh"
+#include "dataplane/path/port_watchdog.hh"
+#include "dataplane/ports/port.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -14,7 +16,7 @@ std::uint64_t lossless_packets(const RunningSwitch& running, PortId id) {
     for (unsigned n = 0; n < classes; ++n) {
         const bool lossless = device.policy().ports[id].group[n].lossless;
         sum +=
-            device.port(id).received([&](const auto& queue) { return queue.lossless_packets(n, lossless); });
+            device.view(id).received([&](const auto& queue) { return queue.lossless_packets(n, lossless); });
     }
     return sum;
 }
@@ -42,7 +44,7 @@ RunVerdict judge_run(const RunningSwitch& running) {
     }
     for (PortId id = 0; id < ports; ++id) {
         std::uint64_t sent = 0;
-        for (const WatchdogCounters& counters : device.port(id).watchdog.counters)
+        for (const WatchdogCounters& counters : device.view(id).watchdog().counters)
             sent += counters.against_pause.get();
         if (sent != 0)
             verdict.reasons.push_back(
@@ -51,7 +53,7 @@ RunVerdict judge_run(const RunningSwitch& running) {
     }
     for (const std::string& promise : running.broken_promises()) verdict.reasons.push_back(promise);
     for (PortId id = 0; id < ports; ++id)
-        if (const auto missed = device.port(id).io->account().missed; missed != 0)
+        if (const auto missed = device.view(id).io().account().missed; missed != 0)
             verdict.reasons.push_back(
                 fmt::format("{} frames of unknown class were missed by the receive ring of {}", missed,
                             running.port_names()[id]));

@@ -1,7 +1,9 @@
 #include "control/report/workers.hh"
 
 #include "control/report/quantiles.hh"
-#include "dataplane/path/worker_context.hh"
+#include "dataplane/path/reactions.hh"
+#include "dataplane/path/stage_meter.hh"
+#include "dataplane/path/turn_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -46,23 +48,17 @@ Json meter_json(const StageMeter& meter) {
 Json workers_json(RunningSwitch& running) {
     Switch& device = running.device();
     Json list = Json::array();
-    for (unsigned n = 0; n < device.worker_count(); ++n) {
-        const WorkerContext& worker = device.worker(static_cast<WorkerId>(n));
+    for (WorkerId id = 0; id < device.worker_count(); ++id) {
         Json ports = Json::array();
-        std::uint64_t received = 0;
-        std::uint64_t sent = 0;
-        for (const PortContext* port : worker.own_ports) {
-            ports.push_back(running.port_names()[port->id]);
-            received += port->counters.rx.packets.get();  // by this worker: of its first queue
-            sent += port->counters.tx.packets.get();
-        }
-        for (const ReceiveQueue* queue : worker.polled) received += queue->counters.rx.packets.get();
-        Json json = {{"ports", std::move(ports)}, {"rx_packets", received}, {"tx_packets", sent}};
+        for (const PortId port : device.own_ports(id)) ports.push_back(running.port_names()[port]);
+        const WorkerTraffic traffic = device.traffic(id);
+        Json json = {
+            {"ports", std::move(ports)}, {"rx_packets", traffic.received}, {"tx_packets", traffic.sent}};
         if (!running.is_virtual()) {
-            json.update(turns_json(worker.turns));
-            json.update(reactions_json(*worker.reactions));
-            if (worker.meter.session() != 0 || worker.meter.turns() != 0)
-                json["meter"] = meter_json(worker.meter);
+            json.update(turns_json(device.turns(id)));
+            json.update(reactions_json(*device.reactions(id)));
+            const StageMeter& meter = device.meter(id);
+            if (meter.session() != 0 || meter.turns() != 0) json["meter"] = meter_json(meter);
         }
         list.push_back(std::move(json));
     }

@@ -6,7 +6,7 @@
 #include "control/report/workers.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
-#include "dataplane/path/worker_context.hh"
+#include "dataplane/path/stage_meter.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -27,8 +27,8 @@ Json meter(Api& api, RpcClient&, RpcParameters& parameters) {
                        "stages are not metered under the virtual clock: cycles are never the same twice",
                        {{"path", "on"}, {"do", "set clock to real"}}};
     Switch& device = api.running().device();
-    for (unsigned n = 0; n < device.worker_count(); ++n) {
-        StageMeter& meter = device.worker(static_cast<WorkerId>(n)).meter;
+    for (WorkerId id = 0; id < device.worker_count(); ++id) {
+        StageMeter& meter = device.meter(id);
         on ? meter.start() : meter.stop();
     }
     return Json::object();

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "dataplane/path/port_context.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -15,7 +15,7 @@ std::vector<ClassNotice> ClassChanges::look(const Switch& device, Time now) {
             const GroupLimits& limits = device.policy().ports[id].group[n];
             Wait& wait = waits_[id][n];
             if (limits.changing == wait.since.has_value()) continue;
-            const std::uint64_t dropped = device.port(id).counters.group[n].dropped.get();
+            const std::uint64_t dropped = device.view(id).counters().group[n].dropped.get();
             if (limits.changing) {
                 notice.push_back({id, n, true, false, {}, 0});
                 wait = {now, dropped};

@@ -5,10 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/path/port_context.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/class_mask.hh"
+#include "lib/egress_queue_use.hh"
 #include "lib/pool_use.hh"
+#include "lib/priority_group.hh"
 
 namespace sluice {
 namespace {
@@ -61,8 +62,8 @@ std::int64_t use_beyond(const Switch& device) {
     for (unsigned n = 0; n < max_pools; ++n)
         cells += device.ingress_use(n).pending_cells(policy.ingress_pools[n]);
     for (PortId id = 0; id < device.port_count(); ++id)
-        for (unsigned n = 0; n < classes; ++n) {
-            const PriorityGroup& group = device.port(id).group[n];
+        for (ClassId n = 0; n < classes; ++n) {
+            const PriorityGroup& group = device.view(id).group(n);
             const GroupLimits& limits = policy.ports[id].group[n];
             cells += beyond(group.reserved_cells(), limits.reserved_cells);
             if (has_own_headroom(policy, limits))
@@ -137,8 +138,8 @@ LimitChange::Excess LimitChange::excess() const {
     std::array<PoolUse::Coming, max_pools> coming{};
     for (PortId id = 0; id < device_.port_count(); ++id) {
         auto& groups = found.group.emplace_back();
-        for (unsigned n = 0; n < classes; ++n) {
-            const PriorityGroup& group = device_.port(id).group[n];
+        for (ClassId n = 0; n < classes; ++n) {
+            const PriorityGroup& group = device_.view(id).group(n);
             const GroupLimits& next = awaited_->ports[id].group[n];
             groups[n] = beyond(group.headroom_cells(), next.headroom_cells);
             PoolUse::Coming& from = coming[device_.policy().ports[id].group[n].pool];
@@ -169,8 +170,8 @@ std::optional<LimitChange::QueueName> LimitChange::fullest_queue() const {
     const Excess found = excess();
     unsigned queues = 0;
     for (PortId id = 0; id < device_.port_count(); ++id)
-        for (unsigned n = 0; n < classes; ++n) {
-            const PriorityGroup& group = device_.port(id).group[n];
+        for (ClassId n = 0; n < classes; ++n) {
+            const PriorityGroup& group = device_.view(id).group(n);
             const bool in_pool = found.pool[awaited_->ports[id].group[n].pool] > 0 &&
                                  group.shared_cells() + group.headroom_cells() != 0;
             if (in_pool || found.group[id][n] > 0) queues |= queues_of(awaited_->ports[id].map, n);
@@ -179,7 +180,7 @@ std::optional<LimitChange::QueueName> LimitChange::fullest_queue() const {
     std::uint32_t most = 0;
     for (PortId id = 0; id < device_.port_count(); ++id)
         for_each_class(queues, [&](ClassId queue) {
-            const std::uint32_t cells = device_.port(id).queue[queue].use.used_cells();
+            const std::uint32_t cells = device_.view(id).use(queue).used_cells();
             if (cells > most) most = cells, fullest = QueueName{id, queue};
         });
     return fullest;

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "control/config/decision_filter.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -89,11 +88,11 @@ std::string Observation::finish(Switch& device, Time now) {
     if (log_) log_->finish(now);
     std::vector<Microburst> running;
     for (PortId id = 0; id < device.port_count(); ++id) {
-        for (unsigned n = 0; n < classes; ++n) {
-            auto burst = device.port(id).queue[n].microburst.running(now);
+        for (ClassId n = 0; n < classes; ++n) {
+            auto burst = device.view(id).microburst(n).running(now);
             if (!burst) continue;
             burst->port = id;
-            burst->queue = static_cast<ClassId>(n);
+            burst->queue = n;
             running.push_back(*burst);
         }
     }

@@ -10,7 +10,6 @@
 #include "control/config/force.hh"
 #include "control/config/values.hh"
 #include "dataplane/base/packet_pool.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/peers/fault_port.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/rng.hh"
@@ -297,7 +296,7 @@ std::vector<std::string> RunningSwitch::close() {
     mirrors_->drain(now());
     for (std::string& error : mirrors_->close(*switch_)) errors.push_back(std::move(error));
     for (PortId id = 0; id < switch_->port_count(); ++id) {
-        std::string error = switch_->port(id).io->close();
+        std::string error = switch_->view(id).io().close();
         if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);
     }
     return errors;

@@ -8,8 +8,8 @@
 #include "control/compile/compile.hh"
 #include "control/config/force.hh"
 #include "control/config/values.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/ports/device_port.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -115,7 +115,7 @@ void RunningSwitch::watch() {
     const bool fell_behind = std::exchange(watched_falls_behind_, falls_behind) != falls_behind;
     if (!dropped && !fell_behind) return;
     for (PortId id = 0; id < switch_->port_count(); ++id) {
-        if (switch_->port(id).counters.behind.get() != 0)
+        if (switch_->view(id).counters().behind.get() != 0)
             note_once("fell_behind", "port " + names_[id] + ": the worker fell behind and paused the peer");
         if (dropped) note_drops(id);
     }
@@ -125,7 +125,7 @@ void RunningSwitch::watch() {
 void RunningSwitch::look_at_rings() {
     next_rings_ = now() + (is_virtual() ? virtual_ring_period : ring_period);
     for (PortId id = 0; id < switch_->port_count(); ++id) {
-        const PortAccount account = switch_->port(id).io->account();
+        const PortAccount account = switch_->view(id).io().account();
         if (account.missed != account.uncut)
             note_once(
                 "ring_overrun", id,

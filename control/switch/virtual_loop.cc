@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "control/config/values.hh"
-#include "dataplane/path/port_context.hh"
+#include "dataplane/ports/port.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -204,7 +204,7 @@ void VirtualLoop::pass(Time end) {
 void VirtualLoop::note_waiting() {
     for (RunningSwitch* running : switches_)
         for (PortId id = 0; id < running->device().port_count(); ++id)
-            if (const auto waiting = running->device().port(id).io->account().waiting; waiting != 0)
+            if (const auto waiting = running->device().view(id).io().account().waiting; waiting != 0)
                 running->note("still_held", fmt::format("{} frames are still held by the sender behind {}",
                                                         waiting, running->port_names()[id]));
 }

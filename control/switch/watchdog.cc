@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dataplane/path/port_context.hh"
+#include "dataplane/path/port_watchdog.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -29,7 +29,7 @@ std::vector<WatchdogNotice> WatchdogWatch::look(Switch& device) {
     seen_.resize(device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id) {
         for (unsigned n = 0; n < classes; ++n) {
-            const WatchdogCounters& counters = device.port(id).watchdog.counters[n];
+            const WatchdogCounters& counters = device.view(id).watchdog().counters[n];
             Seen& seen = seen_[id][n];
             const Seen now{counters.detected.get(), counters.restored.get()};
             const WatchdogNotice one{id,
@@ -58,7 +58,7 @@ nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std
     for (PortId id = 0; id < device.port_count(); ++id) {
         const WatchdogPolicy& policy = device.policy().ports[id].watchdog;
         for (unsigned n = 0; n < classes; ++n) {
-            const WatchdogCounters& counters = device.port(id).watchdog.counters[n];
+            const WatchdogCounters& counters = device.view(id).watchdog().counters[n];
             if ((policy.candidates >> n & 1U) == 0) continue;
             list.push_back({{"port", port_names[id]},
                             {"queue", n},

@@ -1,5 +1,5 @@
-// The state of a port: of its queues, groups, PFC and link. Plain data: the stages work on it, and control
-// reads its counters.
+// The state of a port: of its queues, groups, PFC and link. Plain data: the stages work on it. Control asks
+// PortView (run/port_view.hh).
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 #include "dataplane/path/aside.hh"
 #include "dataplane/path/control_path.hh"
 #include "dataplane/path/out_batch.hh"
+#include "dataplane/path/port_trace.hh"
 #include "dataplane/path/port_watchdog.hh"
 #include "dataplane/path/reactions.hh"
 #include "dataplane/path/wire.hh"
 #include "dataplane/ports/port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/ports/receive_queue.hh"
-#include "lib/depth_trace.hh"
 #include "lib/egress_queue_use.hh"
 #include "lib/link.hh"
 #include "lib/microburst.hh"
@@ -26,34 +26,9 @@
 #include "lib/port_recorder.hh"
 #include "lib/priority_group.hh"
 #include "lib/scheduler.hh"
-#include "lib/share_trace.hh"
 #include "lib/wred.hh"
 
 namespace sluice {
-
-// For pictures: depth of a port's queues and groups over time, and the pauses that it sent and obeyed.
-// Bounded.
-struct PortTrace {
-    struct Pause {
-        Time at;
-        std::uint8_t priorities;  // mask, from then on
-    };
-    PortTrace(unsigned slots, Duration width);
-    // The first changes, and of all of them the share of the time, by priority.
-    struct Pauses {
-        std::vector<Pause> changes;
-        std::vector<ShareTrace> share;
-        bool cut = false;  // there were more changes
-    };
-    void pauses_changed(Time now, std::uint8_t asserted) { changed(sent, now, asserted); }
-    void obeyed_changed(Time now, std::uint8_t held) { changed(obeyed, now, held); }
-
-    std::vector<DepthTrace> queue, group, limit, headroom;  // cells, by class
-    Pauses sent, obeyed;
-
-  private:
-    static void changed(Pauses& pauses, Time now, std::uint8_t priorities);
-};
 
 // One of a port's queues as its owner sees it; the fields that every packet reads come first.
 struct alignas(64) EgressQueue {
@@ -98,21 +73,6 @@ struct alignas(64) PortContext {
     std::unique_ptr<ControlPath> control;    // null: control takes and sends no frames
     // Set at start. Their pollers write them; the owner takes the frames that they hand off.
     std::vector<std::unique_ptr<ReceiveQueue>> more_receive_queues;
-
-    // Sums over its receive queues, for control: figure(const ReceiveCounters&).
-    template <class Figure>
-    std::uint64_t received(Figure figure) const {
-        std::uint64_t sum = figure(static_cast<const ReceiveCounters&>(counters));
-        for (const auto& other : more_receive_queues) sum += figure(other->counters);
-        return sum;
-    }
-    // Of a frame that was dropped as not_for_us, for control; zeros: of none.
-    MacAddress foreign_mac() const {
-        for (const auto& other : more_receive_queues)
-            if (!counters.foreign_mac.is_set() && other->counters.foreign_mac.is_set())
-                return other->counters.foreign_mac.get();
-        return counters.foreign_mac.get();
-    }
 };
 
 }  // namespace sluice

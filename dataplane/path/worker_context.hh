@@ -1,5 +1,5 @@
 // The state of a worker, and what workers share. Plain data: the stages work on it. Control asks Switch
-// (run/switch.hh) instead, so that few files are compiled again when this one changes.
+// (run/switch.hh).
 #pragma once
 
 #include <algorithm>

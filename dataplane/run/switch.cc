@@ -138,6 +138,7 @@ void Switch::take_up() {
     for (auto& worker : workers_) begin_turn(*worker);
 }
 
+PortView Switch::view(PortId id) const { return PortView(*shared_->ports[id]); }
 PortContext& Switch::port(PortId id) { return *shared_->ports[id]; }
 const PortContext& Switch::port(PortId id) const { return *shared_->ports[id]; }
 
@@ -220,6 +221,25 @@ std::uint64_t Switch::punts() const {
 }
 
 const TurnCounters& Switch::turns(WorkerId id) const { return workers_[id]->turns; }
+const Reactions* Switch::reactions(WorkerId id) const { return workers_[id]->reactions.get(); }
+StageMeter& Switch::meter(WorkerId id) { return workers_[id]->meter; }
+
+std::vector<PortId> Switch::own_ports(WorkerId id) const {
+    std::vector<PortId> ports;
+    for (const PortContext* port : workers_[id]->own_ports) ports.push_back(port->id);
+    return ports;
+}
+
+WorkerTraffic Switch::traffic(WorkerId id) const {
+    WorkerTraffic sum;
+    for (const PortContext* port : workers_[id]->own_ports) {
+        sum.received += port->counters.rx.packets.get();  // of its first queue
+        sum.sent += port->counters.tx.packets.get();
+    }
+    for (const ReceiveQueue* queue : workers_[id]->polled) sum.received += queue->counters.rx.packets.get();
+    return sum;
+}
+
 PoolUse& Switch::ingress_use(unsigned pool) { return shared_->ingress_use[pool]; }
 const PoolUse& Switch::ingress_use(unsigned pool) const { return shared_->ingress_use[pool]; }
 PoolUse& Switch::egress_use(unsigned pool) { return shared_->egress_use[pool]; }
@@ -228,7 +248,7 @@ EventRing<DecisionEvent>* Switch::decisions(WorkerId id) const { return workers_
 EventRing<Microburst>* Switch::microbursts(WorkerId id) const { return workers_[id]->microbursts.get(); }
 EventRing<IpAddress>* Switch::unresolved(WorkerId id) const { return workers_[id]->unresolved.get(); }
 
-void Switch::announce_injected(const PortContext& port) { owner(port).injections->post({&port.id, 1}); }
+void Switch::announce_injected(PortId id) { workers_[owner_of(id)]->injections->post({&id, 1}); }
 
 bool Switch::inject(PortId id, std::span<const std::uint8_t> frame, const InjectHead& head) {
     PortContext& port = *shared_->ports[id];
@@ -238,7 +258,7 @@ bool Switch::inject(PortId id, std::span<const std::uint8_t> frame, const Inject
     slot->head = head;
     slot->bytes = static_cast<std::uint32_t>(frame.size());
     port.control->injected.post();
-    announce_injected(port);
+    announce_injected(id);
     return true;
 }
 
@@ -256,7 +276,8 @@ Ledger Switch::counted() const {
     Ledger sum;
     for (const auto& port : shared_->ports) {
         const PortCounters& counters = port->counters;
-        sum.rx += port->received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
+        sum.rx +=
+            PortView(*port).received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
         sum.tx += counters.tx.packets.get();
         sum.consumed += counters.consumed.get();
         sum.generated += counters.generated.get() + counters.replied.get() + counters.mirrored.get();

@@ -2,8 +2,7 @@
 // one process. Runs nothing by itself; a runner does.
 //
 // It is also control's view of the workers: policies go in, figures and events come out. What a worker and a
-// port are made of stands in path/worker_context.hh and path/port_context.hh, which few files of control
-// need.
+// port are made of stands in path/worker_context.hh and path/port_context.hh, which no file of control needs.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "dataplane/path/turn_counters.hh"
 #include "dataplane/ports/awake_ports.hh"
 #include "dataplane/ports/port.hh"
+#include "dataplane/run/port_view.hh"
 #include "dataplane/run/switch_resources.hh"
 #include "lib/decision.hh"
 #include "lib/ip_address.hh"
@@ -28,8 +28,10 @@ namespace sluice {
 struct InjectHead;
 struct PoolUse;
 struct PortContext;
+struct Reactions;
 struct Shared;
 struct WorkerContext;
+class StageMeter;
 
 struct PortSpec {
     std::unique_ptr<Port> io;
@@ -44,6 +46,11 @@ struct PortSpec {
 // What load balancing did with the packets of a group: BalanceCounters, summed over workers.
 struct BalanceCounts {
     std::uint64_t flowlets = 0, moves = 0, collisions = 0;
+};
+
+// Packets that a worker received from the queues that it polls, and sent by its own ports.
+struct WorkerTraffic {
+    std::uint64_t received = 0, sent = 0;
 };
 
 // Every frame is in exactly one place: rx + injected + generated = tx + dropped + punted + consumed + queued.
@@ -71,6 +78,8 @@ class Switch {
     const Policy& policy() const;
 
     std::size_t port_count() const { return io_.size(); }
+    PortView view(PortId id) const;
+    // Their state itself, for runners and tests.
     PortContext& port(PortId id);
     const PortContext& port(PortId id) const;
     // As all have seen it who receive from the port: once it is down none of them asks anything of the
@@ -110,6 +119,10 @@ class Switch {
     std::uint64_t punts() const;
 
     const TurnCounters& turns(WorkerId id) const;
+    const Reactions* reactions(WorkerId id) const;  // null: under the virtual clock
+    StageMeter& meter(WorkerId id);
+    std::vector<PortId> own_ports(WorkerId id) const;
+    WorkerTraffic traffic(WorkerId id) const;
     PoolUse& ingress_use(unsigned pool);
     const PoolUse& ingress_use(unsigned pool) const;
     PoolUse& egress_use(unsigned pool);
@@ -119,7 +132,7 @@ class Switch {
     EventRing<Microburst>* microbursts(WorkerId id) const;
     EventRing<IpAddress>* unresolved(WorkerId id) const;
     // Control has put a frame into the port's ControlPath: its owner learns of it.
-    void announce_injected(const PortContext& port);
+    void announce_injected(PortId id);
     // Puts one there, and announces it; false when there is no room.
     bool inject(PortId id, std::span<const std::uint8_t> frame, const InjectHead& head);
 

@@ -235,7 +235,7 @@ TEST(ReceiveThreads, nobodyAsksADeviceThatControlHas) {
     make(0);
     for (Device* device : devices) device->replace(of_a_device);
     const auto received = [&](PortId id) {
-        return made->port(id).received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
+        return made->view(id).received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
     };
     RealRunner runner(*made, {}, microseconds(10));
     runner.start();

@@ -7,7 +7,8 @@
 #include "control/report/report_hosts.hh"
 #include "control/report/verdict.hh"
 #include "control/text/json_text.hh"
-#include "dataplane/path/port_context.hh"
+#include "dataplane/ports/port_counters.hh"
+#include "lib/pfc_honor.hh"
 #include "tools/fabric/report/balance.hh"
 #include "tools/fabric/report/collective_report.hh"
 #include "tools/fabric/report/pause_report.hh"
@@ -88,17 +89,17 @@ Json direction_json(const Fabric& fabric, const Link& link, unsigned from, Time 
     };
     if (node.is_host) {
         const FabricSwitch& leaf = fabric.switches()[fabric.plan().switch_of[sender.node]];
-        const PortContext& port = leaf.running->device().port(leaf.ports->id_of(receiver.port));
+        const PortView port = leaf.running->device().view(leaf.ports->id_of(receiver.port));
         packets = port.received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
         bytes = port.received([](const ReceiveCounters& queue) { return queue.rx.bytes.get(); });
         const HostPort& host = fabric.host(sender.node);
         for (ClassId n = 0; n < classes; ++n) add_paused(n, host.paused_time(n, now));
     } else {
         const FabricSwitch& self = fabric.switches()[fabric.plan().switch_of[sender.node]];
-        const PortContext& port = self.running->device().port(self.ports->id_of(sender.port));
-        packets = port.counters.tx.packets.get();
-        bytes = port.counters.tx.bytes.get();
-        for (ClassId n = 0; n < classes; ++n) add_paused(n, port.honor.paused_time(n, now));
+        const PortView port = self.running->device().view(self.ports->id_of(sender.port));
+        packets = port.counters().tx.packets.get();
+        bytes = port.counters().tx.bytes.get();
+        for (ClassId n = 0; n < classes; ++n) add_paused(n, port.honor().paused_time(n, now));
     }
     const std::uint64_t wire = bytes + packets * wire_overhead_bytes;
     const double capacity = static_cast<double>(now.ps) / static_cast<double>(link.speed.byte_time().ps);

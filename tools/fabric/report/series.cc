@@ -9,8 +9,9 @@
 
 #include "control/compile/hosts.hh"
 #include "control/config/hosts.hh"
-#include "dataplane/path/port_context.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
+#include "lib/egress_queue_use.hh"
 #include "tools/fabric/report/fabric_report.hh"
 
 namespace sluice::fabric {
@@ -54,11 +55,11 @@ FabricSeries::Sample FabricSeries::sample() const {
     for (const FabricSwitch& each : fabric_.switches()) {
         const Switch& device = each.running->device();
         for (PortId id = 0; id < device.port_count(); ++id) {
-            const PortContext& port = device.port(id);
-            for (unsigned n = 0; n < classes; ++n, ++queue) {
-                for (const Counter& marked : port.counters.queue[n].marked) made.marked += marked.get();
-                made.pauses += port.counters.group[n].xoff.get();
-                if (const std::uint32_t cells = port.queue[n].use.used_cells(); cells != 0)
+            const PortView port = device.view(id);
+            for (ClassId n = 0; n < classes; ++n, ++queue) {
+                for (const Counter& marked : port.counters().queue[n].marked) made.marked += marked.get();
+                made.pauses += port.counters().group[n].xoff.get();
+                if (const std::uint32_t cells = port.use(n).used_cells(); cells != 0)
                     made.depths.push_back({queue, cells});
             }
         }

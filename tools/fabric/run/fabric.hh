@@ -16,7 +16,6 @@
 #include "control/server/api.hh"
 #include "control/switch/virtual_loop.hh"
 #include "dataplane/base/packet_pool.hh"
-#include "dataplane/path/port_context.hh"
 #include "dataplane/peers/fault_port.hh"
 #include "dataplane/run/switch.hh"
 #include "tools/fabric/plan/fabric_plan.hh"

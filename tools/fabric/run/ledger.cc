@@ -1,6 +1,7 @@
 #include "tools/fabric/run/fabric.hh"
 
-#include "dataplane/path/port_context.hh"
+#include "dataplane/ports/port.hh"
+#include "dataplane/ports/port_counters.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -40,10 +41,10 @@ Fabric::Ledger Fabric::ledger() const {
         sum.punted += own.punted;
         sum.queued += own.queued;
         for (PortId id = 0; id < device.port_count(); ++id) {
-            const PortContext& port = device.port(id);
+            const PortView port = device.view(id);
             const FaultSums faults(each.running->fault_port(id));
-            sum.lost_on_wire += port.counters.lost_on_wire.get() + faults.cut;
-            sum.missed += port.io->account().missed;
+            sum.lost_on_wire += port.counters().lost_on_wire.get() + faults.cut;
+            sum.missed += port.io().account().missed;
             sum.added += faults.added;
             sum.lost_by_fault += faults.lost;
             sum.on_wire += faults.kept;
@@ -57,7 +58,7 @@ Fabric::Ledger Fabric::ledger() const {
             sum.on_wire += under_way;
             sum.lost_on_wire += port.lost_on_wire();
             sum.overrun += port.overrun();
-            sum.delivered += device.port(id).counters.tx.packets.get() + faults.sent_added -
+            sum.delivered += device.view(id).counters().tx.packets.get() + faults.sent_added -
                              faults.sent_gone - port.lost_on_wire() - port.overrun() - under_way;
         }
     }
@@ -83,7 +84,7 @@ Fabric::Losses Fabric::losses() const {
                 const auto reason = static_cast<DropReason>(n);
                 add(each.plan->name, to_string(reason), device.dropped(id, reason));
             }
-            add(each.plan->name, "receive_ring", device.port(id).io->account().missed);
+            add(each.plan->name, "receive_ring", device.view(id).io().account().missed);
         }
     }
     for (LinkId id = 0; id < cables_.size(); ++id) {
@@ -122,7 +123,7 @@ WireLosses Fabric::wire_losses(LinkId id, unsigned to) const {
     } else {
         const FabricSwitch& here = switches_[plan_.switch_of[end.node]];
         const PortId port = here.ports->id_of(end.port);
-        losses.on_wire += here.running->device().port(port).counters.lost_on_wire.get();
+        losses.on_wire += here.running->device().view(port).counters().lost_on_wire.get();
     }
     if (const FaultPort* fault = fault_of(end)) losses.on_wire += fault->faults().cut;
     if (const FaultPort* fault = fault_of(plan_.topology.links[id].ends[1 - to]))

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "dataplane/path/port_context.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "lib/class_mask.hh"
+#include "lib/packet_queue.hh"
+#include "lib/pfc_honor.hh"
+#include "lib/priority_group.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -21,9 +24,9 @@ PauseLog::PauseLog(Switch& device, std::uint32_t cell_bytes)
       open_at_(device.port_count() * classes, not_open) {}
 
 std::uint8_t PauseLog::held_queues(PortId id, Time now) const {
-    const PortContext& port = device_.port(id);
-    if (port.honor.unexpired() == 0) return 0;
-    return map_classes(device_.policy().ports[id].map.pfc_priority_to_queue, port.honor.paused(now));
+    const PortView port = device_.view(id);
+    if (port.honor().unexpired() == 0) return 0;
+    return map_classes(device_.policy().ports[id].map.pfc_priority_to_queue, port.honor().paused(now));
 }
 
 void PauseLog::look(Time now) {
@@ -36,7 +39,7 @@ void PauseLog::look(Time now) {
         changes_.push_back({now, PauseChange::Kind::held, id, 0, held});
     });
     awake.for_each([&](PortId id) {
-        if ((device_.port(id).groups_in_use | ports_[id].paused) != 0) look_at(id, now);
+        if ((device_.view(id).groups_in_use() | ports_[id].paused) != 0) look_at(id, now);
     });
     if (std::any_of(open_.begin(), open_.end(),
                     [&](const Open& open) { return open.is_new || may_have_moved(open); }))
@@ -44,10 +47,10 @@ void PauseLog::look(Time now) {
 }
 
 void PauseLog::look_at(PortId id, Time now) {
-    const PortContext& port = device_.port(id);
+    const PortView port = device_.view(id);
     unsigned paused = 0;
-    for_each_class(port.groups_in_use, [&](ClassId n) {
-        if (port.group[n].in_xoff()) paused |= 1U << n;
+    for_each_class(port.groups_in_use(), [&](ClassId n) {
+        if (port.group(n).in_xoff()) paused |= 1U << n;
     });
     const unsigned was = ports_[id].paused;
     ports_[id].paused = static_cast<std::uint8_t>(paused);
@@ -67,7 +70,7 @@ void PauseLog::look_at(PortId id, Time now) {
 
 // At least as many as have been admitted to the group.
 std::uint64_t PauseLog::came_cells(PortId id, ClassId priority) const {
-    const PortContext& port = device_.port(id);
+    const PortView port = device_.view(id);
     const auto bytes =
         port.received([&](const ReceiveCounters& queue) { return queue.group_rx[priority].bytes.get(); });
     const auto packets =
@@ -79,7 +82,7 @@ std::uint64_t PauseLog::came_cells(PortId id, ClassId priority) const {
 bool PauseLog::may_have_moved(const Open& open) const {
     const std::uint64_t came = came_cells(open.port, open.priority) - open.came_cells;
     const std::uint64_t left =
-        open.used_cells + came - device_.port(open.port).group[open.priority].used_cells();
+        open.used_cells + came - device_.view(open.port).group(open.priority).used_cells();
     // The lead that it needs shrinks with the group.
     return came + left != 0 && (came + left) * (lead + 1) >= std::uint64_t{open.margin_cells} * lead;
 }
@@ -90,10 +93,10 @@ void PauseLog::count(Time now) {
         open.best = open.second = {};
     }
     for (PortId egress = 0; egress < device_.port_count(); ++egress) {
-        const PortContext& port = device_.port(egress);
-        for_each_class(port.backlog, [&](ClassId queue) {
+        const PortView port = device_.view(egress);
+        for_each_class(port.backlog(), [&](ClassId queue) {
             for (Open& open : open_) open.here = 0;
-            port.queue[queue].packets.for_each([&](const QueueEntry& entry) {
+            port.packets(queue).for_each([&](const QueueEntry& entry) {
                 const std::uint32_t at = open_at_[entry.ingress_port() * classes + entry.priority_group()];
                 if (at != not_open) open_[at].here += entry.cells();
                 return true;
@@ -122,7 +125,7 @@ void PauseLog::count(Time now) {
         const bool is_best = open.best.port == open.fullest.port && open.best.queue == open.fullest.queue;
         const std::uint32_t next = is_best ? open.second.cells : open.best.cells;
         open.margin_cells = open.own + open.all / lead - next;
-        open.used_cells = device_.port(open.port).group[open.priority].used_cells();
+        open.used_cells = device_.view(open.port).group(open.priority).used_cells();
         open.came_cells = came_cells(open.port, open.priority);
     }
 }

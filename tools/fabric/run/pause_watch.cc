@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "dataplane/path/port_context.hh"
 #include "lib/class_mask.hh"
 #include "lib/classify.hh"
+#include "lib/packet_queue.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 
 namespace sluice::fabric {
@@ -233,8 +233,8 @@ std::vector<std::string> PauseWatch::flows_of(const std::vector<std::uint32_t>& 
         const PauseRecord& pause = pauses_[each];
         const PauseCause& cause = pause.causes.back();
         unsigned left = most_packets_read;
-        const PortContext& port = devices_[pause.device]->port(cause.egress_port);
-        port.queue[cause.egress_queue].packets.for_each([&](const QueueEntry& entry) {
+        const PortView port = devices_[pause.device]->view(cause.egress_port);
+        port.packets(cause.egress_queue).for_each([&](const QueueEntry& entry) {
             auto* packet = static_cast<Packet*>(entry.packet());
             const std::uint8_t* l3 = frame_bytes(packet) + meta(packet).l3_offset;
             const bool v6 = (l3[0] >> 4) == 6;
