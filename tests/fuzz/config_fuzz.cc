@@ -1,24 +1,11 @@
 // Any text as a configuration: it is loaded or refused with a place, judged without a fault, and what loads
 // is written down so that it loads back equal.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "control/config/config.hh"
 #include "control/config/schema.hh"
 #include "control/lint/lint.hh"
-
-namespace {
-
-void require(bool holds, const char* what, const std::string& text = {}) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n%s\n", what, text.c_str());
-    std::abort();
-}
-
-bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == std::string::npos; }
-
-}  // namespace
+#include "tests/fuzz/require.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sluice;

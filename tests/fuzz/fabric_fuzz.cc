@@ -1,10 +1,9 @@
 // Any text as a fabric's file: it is refused with a reason, or planned and judged without a fault; commands
 // of its events are read. As a scenario its assertions are refused, or judged on a report, and its sweep and
 // search have points.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "tests/fuzz/require.hh"
 #include "tools/fabric/plan/fabric_lint.hh"
 #include "tools/fabric/plan/value_range.hh"
 #include "tools/fabric/report/drawing.hh"
@@ -13,14 +12,6 @@
 #include "tools/fabric/scenario/points.hh"
 
 namespace {
-
-void require(bool holds, const char* what, const std::string& text = {}) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n%s\n", what, text.c_str());
-    std::abort();
-}
-
-bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == std::string::npos; }
 
 // Figures of each kind: numbers, words, flags, lists, nothing.
 const nlohmann::ordered_json& sample() {

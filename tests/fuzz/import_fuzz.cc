@@ -1,28 +1,15 @@
 // Any text as another switch's configuration: it is refused with a reason, or imported so that each line says
 // something, the result loads back equal, and its tables of SONiC can be imported again. The first byte says
 // by which reader.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "control/config/config.hh"
 #include "control/config/schema.hh"
 #include "control/text/json_text.hh"
+#include "tests/fuzz/require.hh"
 #include "tools/import/import.hh"
 #include "tools/import/to_sonic.hh"
 #include "tools/import/verdict.hh"
-
-namespace {
-
-void require(bool holds, const char* what, const std::string& text = {}) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n%s\n", what, text.c_str());
-    std::abort();
-}
-
-bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == std::string::npos; }
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sluice;

@@ -2,24 +2,17 @@
 // everything is told anew from here on): what is understood makes changes that tables can take, and when the
 // kernel has nothing any more, neither have we.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <vector>
 
 #include "control/config/values.hh"
 #include "control/kernel/kernel_tables.hh"
+#include "tests/fuzz/require.hh"
 
 namespace {
 
 using namespace sluice;
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n", what);
-    std::abort();
-}
 
 // The routes that our tables would have.
 struct Given {

@@ -3,8 +3,6 @@
 // The first byte says whether the port is promiscuous, how many bytes the frame is longer than what follows,
 // and whether what follows is given a right IPv4 checksum, which chance would not find.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "lib/checksum.hh"
@@ -12,6 +10,7 @@
 #include "lib/flow_hash.hh"
 #include "lib/parse.hh"
 #include "lib/pfc_frame.hh"
+#include "tests/fuzz/require.hh"
 #include "tests/unit/exact_copy.hh"
 
 namespace {
@@ -19,12 +18,6 @@ namespace {
 using namespace sluice;
 
 constexpr Station station{{{2, 0, 0, 0, 0xFF, 1}}, false};
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n", what);
-    std::abort();
-}
 
 void mend_checksum(std::vector<std::uint8_t>& frame) {
     std::size_t at = 12;

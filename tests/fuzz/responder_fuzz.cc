@@ -5,8 +5,6 @@
 // that stopped the frame.
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 
 #include "lib/checksum.hh"
 #include "lib/icmp_reply.hh"
@@ -14,6 +12,7 @@
 #include "lib/parse.hh"
 #include "lib/punt.hh"
 #include "lib/responder.hh"
+#include "tests/fuzz/require.hh"
 #include "tests/unit/exact_copy.hh"
 #include "tests/unit/ip_addresses.hh"
 
@@ -22,12 +21,6 @@ namespace {
 using namespace sluice;
 
 constexpr MacAddress own_mac{{2, 0, 0, 0, 0xFF, 1}};
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n", what);
-    std::abort();
-}
 
 void check_ip(std::span<const std::uint8_t> reply, const Parsed& parsed) {
     const auto packet = reply.subspan(parsed.l3_offset, parsed.ip_bytes);

@@ -5,8 +5,6 @@
 // The first byte says which. In the second way a byte gives the length of the packet that follows it, less 12
 // and in units of 4.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "lib/roce/packet.hh"
 #include "lib/roce/rc_responder.hh"
 #include "lib/roce/requester.hh"
+#include "tests/fuzz/require.hh"
 #include "tests/unit/exact_copy.hh"
 
 namespace {
@@ -25,12 +24,6 @@ using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::uint32_t mtu = 256;
 constexpr std::size_t bth_at = sizeof(EthernetHeader) + sizeof(Ipv4Header) + sizeof(UdpHeader);
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n", what);
-    std::abort();
-}
 
 void check_inside(const Incoming& in, Bytes frame) {
     if (in.refusal != Incoming::Refusal::none || in.payload.empty()) return;

@@ -1,22 +1,15 @@
 // Any bytes as what a client of the control socket sends, line by line: each line has one answer of one line
 // of JSON or, being a notification, none; and what runs afterwards can be written down and loaded back equal.
 // Every input meets the same switch.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "control/config/schema.hh"
 #include "tests/control/api_bench.hh"
+#include "tests/fuzz/require.hh"
 
 namespace {
 
 using namespace sluice;
-
-void require(bool holds, const char* what, const std::string& text) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n%s\n", what, text.c_str());
-    std::abort();
-}
 
 void check_answer(const std::string& answer) {
     require(answer.find('\n') == std::string::npos, "an answer is one line", answer);
