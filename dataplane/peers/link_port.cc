@@ -98,12 +98,7 @@ unsigned LinkPort::receive(std::span<Packet*> out, Time now) {
         Packet* packet = line.front().packet;
         line.pop_front();
         forget_arrival();
-        if (ring_.take()) [[likely]] {
-            out[count++] = packet;
-        } else {
-            rte_pktmbuf_free(packet);
-            ++missed_;
-        }
+        ring_.take(packet, out, count);
     }
     return count;
 }

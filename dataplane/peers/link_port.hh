@@ -74,7 +74,7 @@ class LinkPort final : public Port {
     bool expects_frames() const override { return !data_.empty(); }
     bool comes_from_switch() const override { return true; }
     std::uint64_t lose_until(Time now) override;
-    PortAccount account() const override { return {.missed = missed_}; }
+    PortAccount account() const override { return {.missed = ring_.missed()}; }
     std::string close() override;
 
   private:
@@ -97,7 +97,6 @@ class LinkPort final : public Port {
     std::uint64_t taken_ = 0;     // of those that the other end has sent
     std::uint64_t lost_ = 0;      // under way, when the cable was cut
     std::uint64_t lossless_ = 0;  // lost ones among those in `data_`
-    std::uint64_t missed_ = 0;
     bool up_ = true;
     // Of what this end sends.
     LinkExchange::Outbox* outbox_ = nullptr;

@@ -50,16 +50,11 @@ class PeerPort : public Port {
             } else {
                 Started started;
                 if (!step(now, started)) break;
-                missed_ += started.lost ? 1 : 0;
+                unmade_ += started.lost ? 1 : 0;
                 packet = started.packet;
                 if (packet == nullptr) continue;
             }
-            if (ring_.take()) [[likely]] {
-                out[count++] = packet;
-            } else {
-                rte_pktmbuf_free(packet);
-                ++missed_;
-            }
+            ring_.take(packet, out, count);
         }
         return count;
     }
@@ -108,7 +103,7 @@ class PeerPort : public Port {
 
     PortAccount account() const override {
         PortAccount account;
-        account.missed = missed_;
+        account.missed = ring_.missed() + unmade_;
         account.overshot_bytes = wire_.overshot_bytes();
         source_.add_to(account);
         return account;
@@ -156,7 +151,7 @@ class PeerPort : public Port {
 
     ReceiveRing ring_;
     Duration byte_time_;
-    std::uint64_t missed_ = 0;
+    std::uint64_t unmade_ = 0;  // frames for which there was no memory
 };
 
 }  // namespace sluice

@@ -4,6 +4,10 @@
 // The port calls `begin` before it takes frames, then `take` for each; times do not go back.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
+#include "dataplane/base/packet.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -17,15 +21,25 @@ class ReceiveRing {
         if (now != turn_) taken_ = 0;
         turn_ = now;
     }
-    // One more frame has arrived since the turn before. False: the ring was full, the frame is lost.
-    bool take() { return ++taken_ <= frames_; }
+    // One more frame has arrived since the turn before: it is the next one of `out`, or is freed because the
+    // ring was full.
+    void take(Packet* packet, std::span<Packet*> out, unsigned& count) {
+        if (++taken_ <= frames_) [[likely]] {
+            out[count++] = packet;
+        } else {
+            rte_pktmbuf_free(packet);
+            ++missed_;
+        }
+    }
     // More than half of the ring was full at the turn of `now`.
     bool falls_behind(Time now) const { return now == turn_ && taken_ > frames_ / 2; }
+    std::uint64_t missed() const { return missed_; }
 
   private:
     unsigned frames_;
     Time turn_{};
     unsigned taken_ = 0;  // at turn_
+    std::uint64_t missed_ = 0;
 };
 
 }  // namespace sluice
