@@ -1,4 +1,5 @@
-// A port over time, for pictures.
+// A port over time, for pictures: the depth of its queues and groups, the pauses that it sent and obeyed.
+// Bounded.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,6 @@
 
 namespace sluice {
 
-// Depth of a port's queues and groups over time, and the pauses that it sent and obeyed.
-// Bounded.
 struct PortTrace {
     struct Pause {
         Time at;
