@@ -79,7 +79,7 @@ class Switch {
 
     std::size_t port_count() const { return io_.size(); }
     PortView view(PortId id) const;
-    // Their state itself, for runners and tests.
+    // The state of the port itself, for runners and tests.
     PortContext& port(PortId id);
     const PortContext& port(PortId id) const;
     // As all have seen it who receive from the port: once it is down none of them asks anything of the

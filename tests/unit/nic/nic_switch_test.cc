@@ -339,14 +339,9 @@ TEST(NicSwitch, routesAgainWhatHasWaitedAndPausesNobodyForIt) {
     p1.takes = 0;  // what p1 is to send stays in its queue
     arrive(p0, 7);
     const auto give_back = [&](DropReason reason) {
-        PortContext& port = running->device().port(0);
-        auto* slot = port.control->injected.claim();
         rte_mbuf* frame = p0.arrived.back();
-        slot->head = {InjectHead::Origin::returned, reason, 0};
-        slot->bytes = frame->pkt_len;
-        std::copy_n(frame_bytes(frame), frame->pkt_len, slot->data.begin());
-        port.control->injected.post();
-        running->device().owner(port).injections->post({&port.id, 1});
+        CHECK_TRUE(running->device().inject(0, {frame_bytes(frame), frame->pkt_len},
+                                            {InjectHead::Origin::returned, reason, 0}));
         p0.arrived.pop_back();
         rte_pktmbuf_free(frame);
     };
