@@ -2,6 +2,8 @@
 // router makes to an IP header: TTL minus one and ECT to CE. Both leave the RoCEv2 ICRC valid.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -51,16 +53,21 @@ constexpr std::uint16_t updated_checksum(std::uint16_t checksum, std::uint16_t b
 
 // TTL minus one; the caller has seen that TTL > 1. TTL is the upper octet of its word, so the word falls by
 // 0x100 and the checksum rises by as much, with end-around carry; 0xFFFF becomes 0, as equation 3 has it. In
-// the order of the wire, which does not matter to a ones-complement sum, that is a 1 in the first octet.
+// the order of the wire, which does not matter to a ones-complement sum, that is a 1 in the first octet. TTL,
+// protocol and checksum are changed as one number, whose lowest octet is TTL.
 inline void decrement_ttl(Ipv4Header& ip) {
-    --ip.ttl;
-    constexpr std::array<std::uint8_t, 2> one{1, 0};
-    std::uint16_t checksum = 0, rise = 0;
-    std::memcpy(&checksum, ip.checksum.bytes.data(), 2);
-    std::memcpy(&rise, one.data(), 2);
-    const std::uint32_t sum = std::uint32_t{checksum} + rise;
-    checksum = static_cast<std::uint16_t>(sum + (sum >= 0xFFFF));
-    std::memcpy(ip.checksum.bytes.data(), &checksum, 2);
+    static_assert(std::endian::native == std::endian::little);
+    constexpr std::size_t at = offsetof(Ipv4Header, ttl);
+    static_assert(offsetof(Ipv4Header, checksum) == at + 2);
+    auto* octets = reinterpret_cast<std::uint8_t*>(&ip) + at;
+    std::uint32_t word = 0;
+    std::memcpy(&word, octets, sizeof word);
+    constexpr std::uint32_t one = 1U << 16;  // of the checksum
+    const bool carries = word >= 0xFFFE * one;
+    word += one - 1;
+    if (carries) [[unlikely]]
+        word += one;
+    std::memcpy(octets, &word, sizeof word);
 }
 
 // ECT to CE in the IP header at `l3`, IPv4 or IPv6; the caller has seen ECT. CE is 3, so ECT(0) = 2 adds 1 to

@@ -50,13 +50,15 @@ inline ClassId traffic_class(const Parsed& parsed, const ClassMap& map) {
 }
 
 // How a packet is treated wherever it goes; copied as one number.
-struct alignas(2) Treatment {
+struct alignas(4) Treatment {
     ClassId traffic_class = 0;
-    EcnBits ecn{};  // as it arrived
+    EcnBits ecn{};          // as it arrived
+    bool lossless = false;  // its priority group is, and it was not refused as malformed
+    std::uint8_t unused = 0;
 };
 
 // Class and priority group of a packet by a port's map.
-struct ClassWay {
+struct alignas(16) ClassWay {  // its index is a shift
     Treatment treatment;
     ClassId priority_group = 0;
     // Of which kinds it is: RoCE, CNP, arrived CE, RoCE in a lossy group; a byte each, so that 255 can be
@@ -68,8 +70,9 @@ struct ClassWay {
 inline ClassWay class_way(const Parsed& parsed, const ClassMap& map, std::uint8_t lossless) {
     const ClassId tc = traffic_class(parsed, map);
     const ClassId group = map.tc_to_priority_group[tc];
-    const bool lossy_roce = parsed.roce && !parsed.cnp && (lossless >> group & 1U) == 0;
-    return {{tc, EcnBits::of(parsed.ecn(), color_of(parsed.dscp()), parsed.cnp)},
+    const bool promised = (lossless >> group & 1U) != 0;
+    const bool lossy_roce = parsed.roce && !parsed.cnp && !promised;
+    return {{tc, EcnBits::of(parsed.ecn(), color_of(parsed.dscp()), parsed.cnp), promised},
             group,
             std::uint32_t{parsed.roce} | std::uint32_t{parsed.cnp} << 8 |
                 std::uint32_t{parsed.ecn() == Ecn::ce} << 16 | std::uint32_t{lossy_roce} << 24};

@@ -28,7 +28,9 @@ class FlowHash {
   public:
     // Small seeds differ in a few low bits: spread them first.
     explicit FlowHash(const HashKey& key)
-        : seed_(key.seed * c0), fields_(key.roce_qp ? ~std::uint64_t{0} : ~FlowFields::qp_bits) {}
+        : seed_(key.seed * c0),
+          last_(seed_ ^ c2),
+          fields_(key.roce_qp ? ~std::uint64_t{0} : ~FlowFields::qp_bits) {}
 
     // `l3` points at the IP header that `parse` accepted.
     std::uint32_t operator()(const Parsed& parsed, const std::uint8_t* l3) const {
@@ -40,7 +42,7 @@ class FlowHash {
             hash = mix(load_be<std::uint64_t>(l3 + 8) ^ c1, load_be<std::uint64_t>(l3 + 16) ^ flow);
             hash = mix(load_be<std::uint64_t>(l3 + 24) ^ c2, load_be<std::uint64_t>(l3 + 32) ^ hash);
         }
-        hash = mix(hash ^ c0, seed_ ^ c2);  // nothing that flows differ in goes through one round only
+        hash = mix(hash ^ c0, last_);  // nothing that flows differ in goes through one round only
         return static_cast<std::uint32_t>(hash >> 32 ^ hash);
     }
 
@@ -51,6 +53,7 @@ class FlowHash {
     static constexpr std::uint64_t c2 = 0x8EBC'6AF0'9C88'C6E3;
 
     std::uint64_t seed_;
+    std::uint64_t last_;    // of the last round
     std::uint64_t fields_;  // those that take part
 };
 

@@ -32,6 +32,7 @@ class FlowFields {
     // `ports`: the source's in the upper half. `qp`: 24 bits.
     constexpr FlowFields(std::uint32_t ports, std::uint32_t qp, std::uint8_t protocol)
         : bits_(std::uint64_t{ports} << 32 | std::uint64_t{qp} << 8 | protocol) {}
+    constexpr explicit FlowFields(std::uint64_t bits) : bits_(bits) {}
     constexpr std::uint16_t source_port() const { return static_cast<std::uint16_t>(bits_ >> 48); }
     constexpr std::uint16_t destination_port() const { return static_cast<std::uint16_t>(bits_ >> 32); }
     constexpr std::uint32_t destination_qp() const { return bits_ >> 8 & 0xFF'FFFF; }
@@ -44,16 +45,17 @@ class FlowFields {
 };
 
 struct alignas(32) Parsed {  // its index is a shift
+    // The first eight are alike in nearly all frames, and so are written as one number.
     DropReason drop = DropReason::none;
     FrameKind kind = FrameKind::other;
     std::uint8_t tags = 0;       // VLAN tags, 0..max_vlan_tags
-    std::uint8_t pcp = 0;        // of the outer tag; 0 without
     std::uint8_t l3_offset = 0;  // bytes from the start of the frame
     std::uint8_t protocol = 0;   // of the transport header, behind IPv6 extension headers
     bool fragment = false;       // any fragment, the first included
     bool roce = false;           // UDP 4791 with a whole BTH
-    std::uint8_t tos = 0;        // IPv4's TOS, IPv6's traffic class: DSCP and ECN
     bool cnp = false;            // RoCEv2 opcode 0x81
+    std::uint8_t pcp = 0;        // of the outer tag; 0 without
+    std::uint8_t tos = 0;        // IPv4's TOS, IPv6's traffic class: DSCP and ECN
     std::uint8_t opcode = 0;     // BTH opcode
     std::uint16_t ip_bytes = 0;  // IP packet, header included; never beyond the frame
     FlowFields flow;             // ports of TCP and UDP, QP of a BTH, protocol; 0 in a fragment

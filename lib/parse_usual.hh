@@ -83,40 +83,71 @@ struct UsualFrames {
 // The answer of parse_usual for every other frame.
 constexpr int not_usual = -1;
 
+// The flow of a RoCEv2 packet, whose UDP header and BTH lie at `udp`.
+inline FlowFields roce_flow(const std::uint8_t* udp) {
+#ifdef __AVX2__
+    // The octets of FlowFields' number, the lowest first: the protocol, the QP's from the last, the ports'
+    // from the last.
+    const __m128i octets = _mm_loadu_si128(reinterpret_cast<const __m128i*>(udp));
+    const __m128i order = _mm_set_epi64x(-1, 0x0001'0203'0D0E'0F'FF);
+    const __m128i bits = _mm_or_si128(_mm_shuffle_epi8(octets, order), _mm_cvtsi32_si128(ip_protocol::udp));
+    return FlowFields(static_cast<std::uint64_t>(_mm_cvtsi128_si64(bits)));
+#else
+    const auto& bth = *reinterpret_cast<const Bth*>(udp + sizeof(UdpHeader));
+    return {load_be<std::uint32_t>(udp), bth.destination_qp(), ip_protocol::udp};
+#endif
+}
+
 // UDP behind an IP header of `l3_bytes`, in a packet of `total` bytes that is whole in the frame, and long
-// enough for RoCE.
+// enough for RoCE. RoCE's data inline: most of its Parsed is one number, then.
 template <FrameKind kind, unsigned tags, std::size_t l3_bytes>
-[[gnu::always_inline]] inline int parse_usual_udp(const std::uint8_t* frame, std::uint32_t frame_bytes,
-                                                  std::uint32_t total, std::uint8_t tos, Parsed& out) {
-    constexpr std::uint32_t l3 = UsualFrames<tags>::l3_offset;
-    constexpr std::size_t l4 = l3 + l3_bytes;
-    constexpr std::size_t bth = l4 + sizeof(UdpHeader);
-    if (total < bth + sizeof(Bth) - l3 || l3 + total > frame_bytes) return not_usual;
-    const std::uint32_t ports = load_be<std::uint32_t>(frame + l4);
-    // Each with its constants: most of a Parsed is then written as a number or two.
-    const auto say = [&](bool roce, bool cnp, std::uint8_t opcode, std::uint32_t qp) {
+struct UsualUdp {
+    static constexpr std::uint32_t l3 = UsualFrames<tags>::l3_offset;
+    static constexpr std::size_t l4 = l3 + l3_bytes;
+    static constexpr std::size_t bth = l4 + sizeof(UdpHeader);
+
+    [[gnu::always_inline]] static int parse(const std::uint8_t* frame, std::uint32_t frame_bytes,
+                                            std::uint32_t total, std::uint8_t tos, Parsed& out) {
+        if (total < bth + sizeof(Bth) - l3 || l3 + total > frame_bytes) return not_usual;
+        const std::uint8_t opcode = frame[bth];
+        if (load_be<std::uint16_t>(frame + l4 + 2) != roce_udp_port || opcode == cnp_opcode) [[unlikely]]
+            return parse_other(frame, total, tos, out);
+        say<true, false>(frame, total, tos, opcode, out);
+        out.flow = roce_flow(frame + l4);
+        return static_cast<int>(Parsed::class_key_of(true, false, tos));
+    }
+
+  private:
+    template <bool roce, bool cnp>
+    [[gnu::always_inline]] static void say(const std::uint8_t* frame, std::uint32_t total, std::uint8_t tos,
+                                           std::uint8_t opcode, Parsed& out) {
         out.drop = DropReason::none;
         out.kind = kind;
         out.tags = tags;
-        out.pcp = tags == 0 ? 0 : frame[sizeof(EthernetHeader)] >> 5;
         out.l3_offset = l3;
         out.protocol = ip_protocol::udp;
         out.fragment = false;
         out.roce = roce;
-        out.tos = tos;
         out.cnp = cnp;
+        out.pcp = tags == 0 ? 0 : frame[sizeof(EthernetHeader)] >> 5;
+        out.tos = tos;
         out.opcode = opcode;
         out.ip_bytes = static_cast<std::uint16_t>(total);
-        out.flow = {ports, qp, ip_protocol::udp};
-        return static_cast<int>(Parsed::class_key_of(roce, cnp, tos));
-    };
-    const auto& header = *reinterpret_cast<const Bth*>(frame + bth);
-    if ((ports & 0xFFFF) != roce_udp_port) [[unlikely]]
-        return say(false, false, 0, 0);
-    if (header.opcode == cnp_opcode) [[unlikely]]
-        return say(true, true, cnp_opcode, header.destination_qp());
-    return say(true, false, header.opcode, header.destination_qp());
-}
+    }
+
+    // A CNP, or no RoCE.
+    [[gnu::noinline]] static int parse_other(const std::uint8_t* frame, std::uint32_t total, std::uint8_t tos,
+                                             Parsed& out) {
+        if (load_be<std::uint16_t>(frame + l4 + 2) == roce_udp_port) {
+            say<true, true>(frame, total, tos, cnp_opcode, out);
+            out.flow = roce_flow(frame + l4);
+        } else {
+            say<false, false>(frame, total, tos, 0, out);
+            out.flow = {load_be<std::uint32_t>(frame + l4), 0, ip_protocol::udp};
+        }
+        return static_cast<int>(out.class_key());
+    }
+};
 
 // The frame of which `here` bytes lie at `frame`. When it is a usual one, whole, and UDP of which RoCEv2's
 // headers are here, `out` is the result of `parse_any`, and the answer its class_key(), for the next step;
@@ -135,7 +166,7 @@ template <unsigned tags>
         const bool judged =
             judged_ipv4_octets[ip.source.bytes[0]] || judged_ipv4_octets[ip.destination.bytes[0]];
         if (judged || ip.ttl <= 1 || !checksum_is_right_20(frame + l3)) return not_usual;
-        return parse_usual_udp<FrameKind::ipv4, tags, sizeof(Ipv4Header)>(frame, frame_bytes,
+        return UsualUdp<FrameKind::ipv4, tags, sizeof(Ipv4Header)>::parse(frame, frame_bytes,
                                                                           ip.total_length.get(), ip.tos, out);
     }
     if (!usual.v6.are_in(frame) || here < least_v6) return not_usual;
@@ -143,7 +174,7 @@ template <unsigned tags>
     const bool judged = is_judged_ipv6_octet(ip.source[0]) || is_judged_ipv6_octet(ip.destination[0]);
     const auto tos = static_cast<std::uint8_t>(load_be<std::uint16_t>(frame + l3) >> 4);
     if (judged || ip.hop_limit <= 1) return not_usual;
-    return parse_usual_udp<FrameKind::ipv6, tags, sizeof(Ipv6Header)>(
+    return UsualUdp<FrameKind::ipv6, tags, sizeof(Ipv6Header)>::parse(
         frame, frame_bytes, sizeof(Ipv6Header) + ip.payload_length.get(), tos, out);
 }
 

@@ -6,10 +6,7 @@
 namespace sluice {
 
 PrefixTrie::PrefixTrie(std::span<std::uint32_t> memory, unsigned root_bits)
-    : root_bits_(root_bits),
-      short_(memory.data()),
-      root_(short_ + table_entries),
-      tables_(root_ + (std::size_t{1} << root_bits)),
+    : PrefixLookup(memory, root_bits),
       table_count_((memory.size() - entries(root_bits, 0)) / table_entries) {}
 
 std::uint32_t PrefixTrie::take_table(std::uint32_t content) {

@@ -20,9 +20,8 @@ NextHop next_hop_of(const NeighborConfig& neighbor, const Routes::PortInfo& port
     hop.port = port.id;
     std::copy_n(neighbor.mac.bytes.begin(), 6, hop.header.begin());
     std::copy_n(port.mac.bytes.begin(), 6, hop.header.begin() + 6);
-    hop.tagged = neighbor.vlan.has_value();
-    hop.header_bytes = hop.tagged ? 18 : 14;
-    if (hop.tagged) {
+    if (neighbor.vlan) {
+        hop.header_bytes = 18;
         store_be<std::uint16_t>(hop.header.data() + 12, ether_type::vlan);
         store_be<std::uint16_t>(hop.header.data() + 14, *neighbor.vlan);
     }

@@ -47,7 +47,7 @@ void record_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed)
     arrived.opcode = parsed.opcode;
     arrived.psn = packet_sequence(parsed, view);
     arrived.fragment = parsed.fragment;
-    arrived.lossless = info.lossless;
+    arrived.lossless = info.treatment.lossless;
     arrived.traffic_class = info.treatment.traffic_class;
     arrived.priority_group = info.priority_group;
     // A packet whose first event is lost is not recorded at all: no record lacks its beginning.

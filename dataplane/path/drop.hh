@@ -14,7 +14,7 @@ inline void drop(WorkerContext& worker, Packet* packet, DropReason reason, bool 
     note_drop(worker, packet, reason, sent);
     auto& counters = worker.drops[info.ingress_port];
     counters.all[static_cast<std::size_t>(reason)].add(1);
-    if (info.lossless) {
+    if (info.treatment.lossless) {
         counters.lossless[static_cast<std::size_t>(reason)].add(1);
         worker.lossless_drops.add(1);
     }

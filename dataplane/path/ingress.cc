@@ -119,7 +119,7 @@ bool come_full(ReceiveState& state, unsigned received) {
     }
     meta(packet).priority_group =
         lossy_group(worker.policy->ports[port.id], meta(packet).treatment.traffic_class);
-    lookup_stage(*worker.policy->fib, batch);
+    lookup_stage(*worker.policy, batch);
     route_stage(worker, port.receive, batch);
     admit_stage(worker, port, batch);
     hand_off_stage(worker, batch);
@@ -142,7 +142,7 @@ unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& mete
     parse_stage(worker, port.id, port.counters, port.receive, std::span(burst).first(received), batch);
     meter.lap(Stage::parse, received);
     if (batch.count == 0) return received;
-    lookup_stage(*worker.policy->fib, batch);
+    lookup_stage(*worker.policy, batch);
     meter.lap(Stage::lookup, batch.count);
     route_stage(worker, port.receive, batch);
     meter.lap(Stage::route, batch.count);

@@ -66,43 +66,40 @@ template <unsigned tags>
         consume(worker, *worker.shared.ports[port], packet);
 }
 
-// Sums over the packets of a burst.
-struct Arrivals {
+// Of the packets of a burst that are not of the most usual.
+struct Unusual {
     std::uint64_t other_bytes = 0;  // of packets in no group
-    std::uint32_t cells = 0;
-    std::uint32_t kinds = 0;
-    unsigned kept = 0;
-    TrafficSums groups;
-    ClassWay by_rules;  // of the packet at hand, where no table has it
+    ClassWay by_rules;              // of the packet at hand, where no table has it
     Refused refused;
 };
 static_assert(burst_size < 256, "kinds are counted in bytes");
 
-// A packet that is not of the most usual: its way, or null when it is taken in or refused.
+// A packet that is not of the most usual, number `at` of the batch: its way, or null when it is taken in or
+// refused.
 [[gnu::noinline]] const ClassWay* parse_unusual(WorkerContext& worker, PortId id, std::uint64_t sequence,
-                                                Batch& batch, Packet* packet, Arrivals& arrivals) {
+                                                Batch& batch, unsigned at, Packet* packet, Unusual& unusual) {
     const PortPolicy& policy = worker.policy->ports[id];
-    Parsed& parsed = batch.parsed[arrivals.kept];
+    Parsed& parsed = batch.parsed[at];
     if (parse_shortcut(packet, policy.usual_tagged, parsed) == not_usual)
         parsed = parse_whole(packet, policy.station);
     if (parsed.kind == FrameKind::mac_control) {
-        arrivals.other_bytes += packet->pkt_len;
+        unusual.other_bytes += packet->pkt_len;
         take_mac_control(worker, id, batch, packet);
         return nullptr;
     }
     if (packet->packet_type == packet_type_truncated) parsed.drop = DropReason::truncated_capture;
-    const ClassWay* way = &arrivals.by_rules;
+    const ClassWay* way = &unusual.by_rules;
     if (policy.ways->has(parsed))
         way = &policy.ways->way(parsed.class_key());
     else
-        arrivals.by_rules = policy.ways->by_rules(parsed);
+        unusual.by_rules = policy.ways->by_rules(parsed);
     if (parsed.drop == DropReason::none) [[likely]]
         return way;
-    arrivals.other_bytes += packet->pkt_len;
-    describe(policy, id, sequence, packet, *way, parsed.drop);
+    unusual.other_bytes += packet->pkt_len;
+    describe(id, sequence, packet, *way, parsed.drop);
     if (is_recording(worker)) record_arrival(worker, packet, parsed);
-    batch.packet[arrivals.kept] = packet;
-    arrivals.refused.add(arrivals.kept++, parsed.drop);
+    batch.packet[at] = packet;
+    unusual.refused.add(at, parsed.drop);
     return nullptr;
 }
 
@@ -125,42 +122,46 @@ template <bool recording>
     const ClassTable& ways = *policy.ways;
     const CellSize cell = worker.policy->cell;
     const std::uint64_t first = state.next_sequence;
-    Arrivals arrivals;
+    TrafficSums groups;
+    std::uint32_t all_cells = 0;
+    std::uint32_t kinds = 0;
+    unsigned at = 0;
+    Unusual unusual;
     Packet* const* const handed_over = worker.handed_over.next_metas(burst.size());
     for (Packet* packet : burst) {
-        const unsigned at = arrivals.kept;
         rte_prefetch0(&meta(handed_over[at]));
         // Made where it stays: a copy of bytes written one by one would wait for the stores.
         Parsed& parsed = batch.parsed[at];
         const ClassWay* way = nullptr;
         if (const int key = parse_shortcut(packet, policy.usual, parsed); key != not_usual) [[likely]]
             way = &ways.way(static_cast<unsigned>(key));
-        else if (way = parse_unusual(worker, id, first + at, batch, packet, arrivals); way == nullptr)
+        else if (way = parse_unusual(worker, id, first + at, batch, at, packet, unusual); way == nullptr) {
+            at += unusual.refused.which >> at & 1U;
             continue;
-        describe(policy, id, first + at, packet, *way, DropReason::none);
+        }
+        describe(id, first + at, packet, *way, DropReason::none);
         if constexpr (recording) record_arrival(worker, packet, parsed);
         const std::uint32_t bytes = packet->pkt_len;
         const std::uint32_t cells = cell.cells(bytes);
-        arrivals.groups.add(way->priority_group, bytes);
-        arrivals.cells += cells;
-        arrivals.kinds += way->kinds;
+        groups.add(way->priority_group, bytes);
+        all_cells += cells;
+        kinds += way->kinds;
         batch.packet[at] = packet;
-        batch.cells[at] = cells;
-        arrivals.kept = at + 1;
+        batch.cells[at++] = cells;
     }
-    batch.count = arrivals.kept;
-    batch.all_cells = arrivals.cells;
-    state.next_sequence = first + arrivals.kept;
-    std::uint64_t all_bytes = arrivals.other_bytes;
-    arrivals.groups.for_each([&](unsigned n, std::uint64_t frames, std::uint64_t bytes) {
+    batch.count = at;
+    batch.all_cells = all_cells;
+    state.next_sequence = first + at;
+    std::uint64_t all_bytes = unusual.other_bytes;
+    groups.for_each([&](unsigned n, std::uint64_t frames, std::uint64_t bytes) {
         counters.group_rx[n].add(frames, bytes);
         all_bytes += bytes;
     });
     counters.rx.add(burst.size(), all_bytes);
-    count_kinds(counters, arrivals.kinds);
-    if (arrivals.refused.which != 0) [[unlikely]] {
-        note_foreign_mac(counters, batch, arrivals.refused);
-        drop_refused(worker, batch, arrivals.refused);
+    count_kinds(counters, kinds);
+    if (unusual.refused.which != 0) [[unlikely]] {
+        note_foreign_mac(counters, batch, unusual.refused);
+        drop_refused(worker, batch, unusual.refused);
     }
 }
 
@@ -180,7 +181,7 @@ DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet,
     batch.packet[0] = packet;
     Parsed& parsed = batch.parsed[0];
     parsed = parse_whole(packet, own.station);
-    describe(own, port.id, port.receive.next_sequence++, packet, own.ways->by_rules(parsed), parsed.drop);
+    describe(port.id, port.receive.next_sequence++, packet, own.ways->by_rules(parsed), parsed.drop);
     if (is_recording(worker)) record_arrival(worker, packet, parsed);
     batch.all_cells = batch.cells[0] = worker.policy->cell.cells(packet->pkt_len);
     return parsed.drop;

@@ -56,7 +56,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
         switch (frame.kind) {
             case HandedOffFrame::Kind::data:
                 // The poller may run another policy than ours; ours decides.
-                info.lossless = own.group[info.priority_group].lossless;
+                info.treatment.lossless = own.group[info.priority_group].lossless;
                 batch.packet[kept] = frame.packet;
                 batch.cells[kept++] = frame.cells;
                 all_cells += frame.cells;
@@ -106,7 +106,7 @@ unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now,
     batch.queue = &queue;
     parse_stage(worker, queue.port, queue.counters, queue.state, std::span(burst).first(received), batch);
     meter.lap(Stage::parse, received);
-    lookup_stage(*worker.policy->fib, batch);
+    lookup_stage(*worker.policy, batch);
     meter.lap(Stage::lookup, batch.count);
     route_stage(worker, queue.state, batch);
     meter.lap(Stage::route, batch.count);

@@ -1,6 +1,7 @@
 // The second step of the ingress half: where a packet goes, and the headers it goes with.
 #include <rte_prefetch.h>
 
+#include <bit>
 #include <cstring>
 
 #include "dataplane/path/decisions.hh"
@@ -55,10 +56,9 @@ struct Balancing {
     BalanceChoice* record;
 };
 
-// The member by the hash alone, and its port; false when none is up.
+// The member by the hash alone unless its port is down, then another one; false when none is up.
 [[gnu::always_inline]] inline bool take_hashed(const RouteTables& tables, const NextHopGroup& group,
                                                std::uint32_t hash, std::uint32_t& hop, PortId& port) {
-    hop = tables.buckets[group.first_bucket + bucket_of(group.log2_buckets, hash)];
     port = tables.next_hops[hop].port;
     if (tables.is_up(port)) [[likely]]
         return true;
@@ -104,25 +104,27 @@ struct Balancing {
     return true;
 }
 
-// Group and hash to next hop; `none` when the packet may leave. `balanced`: something is balanced by more
-// than hashes.
+// From the group and the member by hash to the next hop; `none` when the packet may leave. `balanced`:
+// something is balanced by more than hashes.
 template <bool balanced>
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
-                                                         Packet* packet, const std::uint8_t* l3,
-                                                         const Parsed& parsed, std::uint32_t number,
-                                                         const Balancing& balancing, std::uint32_t& hop) {
+                                                         const Batch& batch, unsigned i,
+                                                         const std::uint8_t* l3, const Balancing& balancing,
+                                                         std::uint32_t& hop) {
+    const Parsed& parsed = batch.parsed[i];
+    const std::uint32_t number = batch.next_hop_group[i];
     const NextHopGroup& group = tables.next_hop_groups[number];
     if (group.drop != DropReason::none) [[unlikely]]
         return refuse_route(worker, l3, parsed, group.drop);
+    Packet* packet = batch.packet[i];
     PacketMeta& info = meta(packet);
-    const std::uint32_t hash = group.log2_buckets == 0 ? 0 : tables.hash(parsed, l3);
+    const std::uint32_t hash = batch.flow_hash[i];
+    hop = batch.next_hop[i];
     PortId port = 0;
-    if constexpr (balanced) {
-        if (!take_balanced(worker, tables, packet, parsed, number, hash, balancing, hop, port))
-            return DropReason::link_down;
-    } else if (!take_hashed(tables, group, hash, hop, port)) {
-        return DropReason::link_down;
-    }
+    const bool found = balanced
+                           ? take_balanced(worker, tables, packet, parsed, number, hash, balancing, hop, port)
+                           : take_hashed(tables, group, hash, hop, port);
+    if (!found) return DropReason::link_down;
     if (group.counted) worker.next_hop_use[hop].add(packet->pkt_len);
     const PortPolicy& egress = tables.ports[port];
     info.egress_port = port;
@@ -144,24 +146,23 @@ template <bool balanced>
     meta(packet).frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
     std::memcpy(frame, hop.header.data(), header_bytes - 2);
     store_be<std::uint16_t>(frame + header_bytes - 2, v4 ? ether_type::ipv4 : ether_type::ipv6);
-    if (hop.tagged)  // PCP from the traffic class
+    if (hop.is_tagged())  // PCP from the traffic class
         frame[14] =
             static_cast<std::uint8_t>((frame[14] & 0x1FU) | meta(packet).treatment.traffic_class << 5);
 }
 
 // Tags off, the next hop's Ethernet header on, TTL minus one.
-[[gnu::always_inline]] inline void rewrite(const NextHop& hop, Packet* packet, std::uint8_t* frame,
+[[gnu::always_inline]] inline void rewrite(const NextHop& hop, Packet* packet, std::uint8_t* l3,
                                            const Parsed& parsed) {
-    std::uint8_t* l3 = frame + parsed.l3_offset;
-    if (parsed.kind == FrameKind::ipv4)
+    if (parsed.kind == FrameKind::ipv4) [[likely]]
         decrement_ttl(*reinterpret_cast<Ipv4Header*>(l3));
     else
         --reinterpret_cast<Ipv6Header*>(l3)->hop_limit;
     meta(packet).l3_offset = hop.header_bytes;
-    if (hop.tagged || hop.header_bytes != parsed.l3_offset) [[unlikely]]
+    if (hop.is_tagged() || parsed.l3_offset != NextHop::untagged) [[unlikely]]
         change_header(hop, packet, parsed);
     else
-        std::memcpy(frame, hop.header.data(), 12);  // the EtherType is there
+        std::memcpy(l3 - NextHop::untagged, hop.header.data(), 12);  // the EtherType is there
 }
 
 template <bool recording, bool balancing>
@@ -171,18 +172,16 @@ template <bool recording, bool balancing>
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         rte_prefetch0(handed_over[i]);
         const Parsed& parsed = batch.parsed[i];
-        std::uint8_t* frame = frame_bytes(packet);
-        const std::uint8_t* l3 = frame + parsed.l3_offset;
-        const std::uint32_t number = batch.next_hop_group[i];
+        std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
         std::uint32_t hop = no_member;
         BalanceChoice choice{.reason = BalanceReason::hashed};  // where it is recorded
         const DropReason reason = choose_next_hop<balancing>(
-            worker, tables, packet, l3, parsed, number, Balancing{state, recording ? &choice : nullptr}, hop);
+            worker, tables, batch, i, l3, Balancing{state, recording ? &choice : nullptr}, hop);
         if constexpr (recording)
             if (meta(packet).observed != 0)
-                record_route(worker, packet, parsed, {number, hop, choice}, reason);
+                record_route(worker, packet, parsed, {batch.next_hop_group[i], hop, choice}, reason);
         if (reason == DropReason::none) [[likely]]
-            rewrite(tables.next_hops[hop], packet, frame, parsed);
+            rewrite(tables.next_hops[hop], packet, l3, parsed);
         return reason;
     });
 }
@@ -193,18 +192,56 @@ template <bool recording>
     route_all<recording, true>(worker, state, batch);
 }
 
+// Packets do not depend on each other: the reads of several are under way together. What is read one after
+// the other for one packet is read in two loops, so that less is waited for: here and in the next stage.
+class MemberByHash {
+  public:
+    explicit MemberByHash(const Policy& policy)
+        : groups_(policy.next_hop_groups.data()), buckets_(policy.buckets.data()), hash_(policy.hash) {}
+    // For packet `i`, whose group has this number.
+    [[gnu::always_inline]] void operator()(Batch& batch, unsigned i, const std::uint8_t* l3,
+                                           std::uint32_t number) const {
+        batch.next_hop_group[i] = number;
+        const NextHopGroup& group = groups_[number];
+        if (group.drop != DropReason::none) [[unlikely]]
+            return;
+        const std::uint32_t hash = group.log2_buckets == 0 ? 0 : hash_(batch.parsed[i], l3);
+        batch.flow_hash[i] = hash;
+        batch.next_hop[i] = buckets_[group.first_bucket + bucket_of(group.log2_buckets, hash)];
+    }
+
+  private:
+    const NextHopGroup* groups_;
+    const std::uint32_t* buckets_;
+    FlowHash hash_;
+};
+
+// Bit i of `packets`: packet i. Apart, so that each loop has its registers for itself.
+[[gnu::noinline]] void look_up_v6(const Policy& policy, Batch& batch, std::uint32_t packets) {
+    const PrefixLookup v6 = policy.fib->tables(true);
+    const MemberByHash pick(policy);
+    for (; packets != 0; packets &= packets - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(packets));
+        const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + batch.parsed[i].l3_offset;
+        pick(batch, i, l3, v6.find(l3 + offsetof(Ipv6Header, destination)));
+    }
+}
+
 }  // namespace
 
-// Packets do not depend on each other: the reads of several are under way together.
-void lookup_stage(const Fib& fib, Batch& batch) {
-    for (unsigned i = 0; i < batch.count; ++i) {
+void lookup_stage(const Policy& policy, Batch& batch) {
+    const PrefixLookup v4 = policy.fib->tables(false);
+    const MemberByHash pick(policy);
+    std::uint32_t others = 0;
+    for (unsigned i = 0, count = batch.count; i < count; ++i) {
         const Parsed& parsed = batch.parsed[i];
         const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + parsed.l3_offset;
-        batch.next_hop_group[i] =
-            parsed.kind == FrameKind::ipv4
-                ? fib.lookup(load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination)))
-                : fib.lookup(l3 + offsetof(Ipv6Header, destination));
+        if (parsed.kind == FrameKind::ipv4) [[likely]]
+            pick(batch, i, l3, v4.find(load_be<std::uint32_t>(l3 + offsetof(Ipv4Header, destination))));
+        else
+            others |= 1U << i;
     }
+    if (others != 0) look_up_v6(policy, batch, others);
 }
 
 void route_stage(WorkerContext& worker, ReceiveState& state, Batch& batch) {

@@ -22,7 +22,10 @@ struct Batch {
     union {
         std::array<Parsed, burst_size> parsed;
     };
+    // From the lookup on.
     std::array<std::uint32_t, burst_size> next_hop_group;
+    std::array<std::uint32_t, burst_size> flow_hash;  // 0 where the group has one next hop, or none
+    std::array<std::uint32_t, burst_size> next_hop;   // by the hash alone; undefined where the group drops
     std::array<std::uint32_t, burst_size> cells;
     std::uint32_t all_cells;        // of all that was classified
     ReceiveQueue* queue = nullptr;  // received for the port's owner; null: by it
@@ -57,17 +60,13 @@ template <class Judge>
 }
 
 // All that is known of a packet on arrival. `drop`: one that is refused as malformed belongs to no class.
-inline void describe(const PortPolicy& policy, PortId port, std::uint64_t sequence, Packet* packet,
-                     const ClassWay& way, DropReason drop) {
+inline void describe(PortId port, std::uint64_t sequence, Packet* packet, const ClassWay& way,
+                     DropReason drop) {
     PacketMeta& info = meta(packet);
     info.sequence = sequence;
-    info.frame_bytes = static_cast<std::uint16_t>(packet->pkt_len);
-    info.cells = 0;
-    info.ingress_port = port;
-    info.priority_group = way.priority_group;
-    info.observed = 0;
+    info.arrive(static_cast<std::uint16_t>(packet->pkt_len), port, way.priority_group);
     info.treatment = way.treatment;
-    info.lossless = policy.group[way.priority_group].lossless && drop == DropReason::none;
+    if (drop != DropReason::none) info.treatment.lossless = false;
 }
 
 // Of ClassWay::kinds, summed over at most 255 packets.
@@ -85,8 +84,8 @@ void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters, Re
 // The same of one packet that was counted when it came: why it is to be dropped, or `none`.
 DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet, Batch& batch);
 
-// Longest-prefix match. (ingress_route.cc)
-void lookup_stage(const Fib& fib, Batch& batch);
+// Longest-prefix match, and the member of the group that the flow's hash picks. (ingress_route.cc)
+void lookup_stage(const Policy& policy, Batch& batch);
 // Next hop, its port and queue, and the new headers. `state`: of the queue that the batch came by. After this
 // the headers are rewritten; a refused packet can only be dropped.
 void route_stage(WorkerContext& worker, ReceiveState& state, Batch& batch);

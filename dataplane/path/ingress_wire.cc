@@ -113,12 +113,13 @@ ClassWay WireIngress::way_of(const Frame& frame) const {
     ClassWay way;
     way.treatment.traffic_class = own_.map.dscp_to_tc[network_control_dscp];
     way.priority_group = lossy_group(own_, way.treatment.traffic_class);
+    way.treatment.lossless = own_.group[way.priority_group].lossless;
     return way;
 }
 
 // To the port, by which it leaves.
 void WireIngress::describe(Packet* packet, const ClassWay& way, DropReason refused, PortId to) {
-    sluice::describe(own_, port_.id, port_.receive.next_sequence++, packet, way, refused);
+    sluice::describe(port_.id, port_.receive.next_sequence++, packet, way, refused);
     PacketMeta& info = meta(packet);
     info.egress_port = to;
     info.queue = worker_.policy->ports[to].map.tc_to_queue[way.treatment.traffic_class];
@@ -245,7 +246,7 @@ bool WireIngress::send_cnp(const Frame& frame, const WireRule& rule) {
     meta(made) = PacketMeta{};
     describe(made, way, DropReason::none, port_.id);
     meta(made).arrival = worker_.now;
-    meta(made).lossless = false;
+    meta(made).treatment.lossless = false;
     wire_.made.add(1);
     flush();
     if (admit(made)) hand_off(made);
@@ -279,7 +280,7 @@ WireIngress::Outcome WireIngress::act(Frame& frame, const WireDirection::Taken& 
     const auto changed = [](bool done) { return done ? Outcome::passes : Outcome::untouched; };
     switch (taken.rule->rule.action) {
         case FaultAction::drop:
-            meta(frame.packet).lossless = false;  // it was asked for: no promise is broken
+            meta(frame.packet).treatment.lossless = false;  // it was asked for: no promise is broken
             drop(worker_, frame.packet, DropReason::impaired);
             return Outcome::gone;
         case FaultAction::delay:

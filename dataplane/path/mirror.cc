@@ -37,7 +37,7 @@ MirrorHead head_of(const WorkerContext& worker, const PacketMeta& info, MirrorEv
     head.ingress = info.ingress_port;
     head.frame_bytes = info.frame_bytes;
     head.of_classes = static_cast<std::uint8_t>(1U << info.treatment.traffic_class);
-    head.lossless = info.lossless;
+    head.lossless = info.treatment.lossless;
     if (routed) {
         head.egress = info.egress_port;
         head.queue = info.queue;

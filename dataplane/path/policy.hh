@@ -39,10 +39,12 @@ constexpr std::uint32_t max_next_hop_groups = 1U << 17;  // beside those with a 
 // How frames leave for one neighbor, and where.
 struct alignas(32) NextHop {  // its index is a shift
     std::array<std::uint8_t, 18>
-        header{};                    // Ethernet header as it goes out, tag included, EtherType left open
-    std::uint8_t header_bytes = 14;  // 14, or 18 with a tag
-    bool tagged = false;
+        header{};  // Ethernet header as it goes out, tag included, EtherType left open
+    std::uint8_t header_bytes = untagged;  // or 18 with a tag
     PortId port = 0;
+
+    static constexpr std::uint8_t untagged = 14;
+    bool is_tagged() const { return header_bytes != untagged; }
 };
 
 // The answer of the FIB: a group of next hops as a bucket table, or the reason to discard.

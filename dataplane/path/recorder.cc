@@ -106,7 +106,7 @@ void note_drop(WorkerContext& worker, Packet* packet, DropReason reason, bool se
                                   info.treatment.traffic_class,
                                   info.priority_group,
                                   routed ? info.queue : ClassId{0},
-                                  info.lossless,
+                                  info.treatment.lossless,
                                   info.frame_bytes};
     recorder->dropped(drop, worker.now, recorder->goes_on(drop, worker.now) ? FlowKey{} : flow_of(packet));
 }

@@ -104,7 +104,8 @@ class HandedOver {
     Packet* const* next_mbufs(std::size_t packets) { return next(mbufs_, packets); }
 
   private:
-    Packet* const* next(std::size_t& fetched, std::size_t packets) {
+    // A call, so that a loop keeps the answer in one register.
+    [[gnu::noinline]] Packet* const* next(std::size_t& fetched, std::size_t packets) {
         Packet* const* first = packets_.data() + fetched;
         fetched = std::min(fetched + packets, count_);
         return first;

@@ -92,7 +92,7 @@ void FaultPort::misbehave(Time now) {
 void FaultPort::disturb(Packet* packet, Time now) {
     const FrameFate fate = spec_.dice.frame(settings_, ++frames_, packet->pkt_len);
     const bool is_pause = is_mac_control(packet);
-    const bool lossless = !is_pause && inner_->comes_from_switch() && meta(packet).lossless;
+    const bool lossless = !is_pause && inner_->comes_from_switch() && meta(packet).treatment.lossless;
     if (fate.drop || fate.bad_fcs) {
         ++(fate.drop ? counters_.dropped : counters_.bad_fcs);
         counters_.lossless += lossless ? 1 : 0;
@@ -212,7 +212,7 @@ void FaultPort::send_late(Time now) {
         if (packet != nullptr) {
             meta(packet) = PacketMeta{};
             meta(packet).departure = frame.at;
-            meta(packet).lossless = frame.lossless;
+            meta(packet).treatment.lossless = frame.lossless;
             if (inner_->transmit({&packet, 1}) == 1) continue;
             rte_pktmbuf_free(packet);
         }
@@ -226,7 +226,7 @@ bool FaultPort::send(Packet* packet) {
     if (faults == FrameFaults{} && leaving_.empty()) [[likely]]
         return inner_->transmit({&packet, 1}) == 1;
     const FrameFate fate = spec_.dice.sent(settings_, ++sent_, packet->pkt_len);
-    const bool lossless = meta(packet).lossless && !is_mac_control(packet);
+    const bool lossless = meta(packet).treatment.lossless && !is_mac_control(packet);
     if (fate.drop || fate.bad_fcs) {
         ++(fate.drop ? counters_.tx_dropped : counters_.tx_bad_fcs);
         counters_.lossless += lossless ? 1 : 0;
@@ -291,7 +291,8 @@ unsigned FaultPort::transmit(std::span<Packet* const> frames) {
             if (!transmit_pfc(packet)) break;
         } else {
             if (!send(packet)) break;
-            if (info.lossless) slow_.receive(info.departure + spec_.speed.byte_time() * bytes, bytes);
+            if (info.treatment.lossless)
+                slow_.receive(info.departure + spec_.speed.byte_time() * bytes, bytes);
         }
         ++taken;
     }

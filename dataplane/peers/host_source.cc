@@ -66,7 +66,7 @@ void HostSource::link_lost(Time now) {
     for (; !arriving_.empty() && !has_reached_host(arriving_.back(), now); arriving_.pop_back()) {
         Packet* packet = arriving_.back().packet;
         ++lost_on_wire_;
-        lossless_lost_ += meta(packet).lossless ? 1 : 0;
+        lossless_lost_ += meta(packet).treatment.lossless ? 1 : 0;
         rte_pktmbuf_free(packet);
     }
 }
@@ -140,7 +140,7 @@ void HostSource::arrive() {
     if (drain_byte_time_.ps != 0) {
         if (drained_ - now > drain_byte_time_ * static_cast<std::int64_t>(room_bytes_)) {
             ++overrun_;
-            lossless_lost_ += meta(packet).lossless ? 1 : 0;
+            lossless_lost_ += meta(packet).treatment.lossless ? 1 : 0;
             rte_pktmbuf_free(packet);
             return;
         }

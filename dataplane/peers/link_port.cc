@@ -33,7 +33,7 @@ std::uint64_t LinkPort::lose(Line& line, std::optional<Time> until) {
     std::uint64_t lost = 0;
     for (; !line.empty() && (!until || line.front().at <= *until); line.pop_front(), ++lost) {
         Packet* packet = line.front().packet;
-        if (&line == &data_ && meta(packet).lossless) ++lossless_;
+        if (&line == &data_ && meta(packet).treatment.lossless) ++lossless_;
         rte_pktmbuf_free(packet);
     }
     return lost;
@@ -55,7 +55,7 @@ WireLosses LinkPort::losses() const {
 
 void LinkPort::lose_into_cut(Packet* packet, bool is_pause) {
     ++losses_into_cut_.into_cut;
-    if (!is_pause && meta(packet).lossless) ++losses_into_cut_.lossless;
+    if (!is_pause && meta(packet).treatment.lossless) ++losses_into_cut_.lossless;
     rte_pktmbuf_free(packet);
 }
 
