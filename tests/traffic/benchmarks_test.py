@@ -33,6 +33,7 @@ import traffic  # noqa: E402
 
 FACTS = {"benchmark": "b", "commit": "1234", "machine": {"cpu": "c", "cores": 2, "memory": "ordinary memory", "rounds": 1,
                                                          "seconds": 1, "load_average": 0.0, "repeated": 0, "stolen": 0.0}}
+OPTIONS = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None, l3fwd=None, against=None)
 
 
 def report(dropped=0, balanced=True, sent=100, marked=0, queue_drops=0):
@@ -224,20 +225,60 @@ class Figures(unittest.TestCase):
         def fails(_):
             raise RuntimeError("sluiced lost packets")
 
-        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None, l3fwd=None)
         main.BENCHMARKS["fails"] = fails
         self.addCleanup(main.BENCHMARKS.pop, "fails")
-        (row,), = main.measure(["fails"], options)
+        (row,), = main.measure(["fails"], OPTIONS)
         self.assertEqual((row["name"], row["value"], row["met"], row["why"]), ("fails", None, False, "sluiced lost packets"))
         self.assertIn("memory", row["machine"])
 
+    def test_two_versions_only_where_the_other_one_is_named(self):
+        self.assertNotIn("two_versions", main.selected([], quick=False, against=None)[0])
+        self.assertIn("two_versions", main.selected([], quick=False, against=pathlib.Path("."))[0])
+        rows = [row for more in main.measure(["two_versions"], OPTIONS) for row in more]
+        self.assertEqual({row["why"] for row in rows}, {"--against names the other build"})
+
+    def test_versions_run_by_turns_and_are_counted_by_their_own_cpu_time(self):
+        log = []
+
+        class Running:
+            """One that forwards 4 million packets a second of CPU time, the second 5, and of which only one may run."""
+            running = set()
+
+            def __init__(self, number):
+                self.number, self.cpu_s, self.report = number, 0.0, report()
+                self.process = types.SimpleNamespace(send_signal=self.signal)
+                self.client = types.SimpleNamespace(call=lambda _: {"ports": {"p0": {"tx": {"packets": self.cpu_s * (4 + number) * 1e6}}}})
+
+            def signal(self, which):
+                (self.running.discard if which == sluiced.signal.SIGSTOP else self.running.add)(self.number)
+
+            __enter__ = lambda self: self  # noqa: E731
+
+            def __exit__(self, *_):
+                log.append(("ends", self.number in self.running))
+
+        switches = [Running(0), Running(1)]
+
+        def sleep(seconds):
+            (number,) = Running.running
+            log.append(number)
+            switches[number].cpu_s += seconds
+
+        made = iter(switches)
+        with unittest.mock.patch.object(sluiced, "Sluiced", lambda *_: next(made)), \
+                unittest.mock.patch.object(sluiced, "worker_cpu_s", lambda switch: switch.cpu_s), \
+                unittest.mock.patch.object(sluiced.time, "sleep", sleep):
+            rates = sluiced.rates_by_slices([types.SimpleNamespace(seconds=4 * sluiced.SLICE_S)] * 2, "")
+        self.assertEqual([round(rate, 3) for rate in rates], [4.0, 5.0])
+        self.assertEqual(log[2:10], [0, 1, 1, 0, 0, 1, 1, 0])
+        self.assertEqual(log[10:], [("ends", True)] * 2)  # what stands still would not end
+
     def test_both_kinds_of_memory_are_rows_of_their_own(self):
-        options = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None, l3fwd=None)
         for there, names in ((True, ["rate", "rate_huge"]), (False, ["rate"])):
             with unittest.mock.patch.dict(main.BENCHMARKS, {"both": lambda made: [bench.row("rate", "Mpps", [1.0 + len(made.eal)])]}), \
                     unittest.mock.patch.object(main.forwarding, "WITH_HUGEPAGES", {"both"}), \
                     unittest.mock.patch.object(main, "hugepages", lambda: contextlib.nullcontext(there)):
-                rows = [row for more in main.measure(["both"], options) for row in more]
+                rows = [row for more in main.measure(["both"], OPTIONS) for row in more]
             self.assertEqual([row["name"] for row in rows], names)
             self.assertEqual([(row["machine"]["memory"], row["value"]) for row in rows], [("ordinary memory", 2.0), ("hugepages", 1.0)][:len(rows)])
         self.assertIn("ordinary memory, hugepages", results.footer([{**row, **FACTS, "machine": {**FACTS["machine"], "memory": memory}}

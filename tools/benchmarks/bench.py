@@ -1,5 +1,6 @@
 """The arguments of every benchmark, and the one way to judge a figure against a yardstick."""
 import contextlib
+import copy
 import os
 import pathlib
 import re
@@ -66,10 +67,11 @@ def hugepages():
 
 
 class Bench:
-    def __init__(self, build, folder, rounds, seconds, place='', htsim=None, l3fwd=None, memory=ORDINARY):
+    def __init__(self, build, folder, rounds, seconds, place='', htsim=None, l3fwd=None, memory=ORDINARY, against=None):
         self.build, self.folder, self.rounds, self.seconds, self.place = build, folder, rounds, seconds, place
         self.htsim = htsim  # a checkout of it, or None
         self.l3fwd = l3fwd  # the program, or None
+        self.against = against  # the build directory of another version, or None
         self.memory = memory
         cores = sorted(os.sched_getaffinity(0))
         self.cores, self.cores_downwards = len(cores), cores[::-1]
@@ -89,6 +91,12 @@ class Bench:
 
     def worker_cores(self, workers):
         return self.cores_downwards[:workers]
+
+    def of_build(self, build):
+        """The same for the programs of another build."""
+        other = copy.copy(self)
+        other.build = build
+        return other
 
     def need(self, *programs):
         for program in programs:

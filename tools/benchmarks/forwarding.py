@@ -64,6 +64,24 @@ def forwarding_64b(bench):
     return against_testpmd(bench, 'forwarding_64B', 60, 'mac', REACH_MAC_HUGE if bench.memory is HUGE else REACH_MAC, beside_l3fwd=True)
 
 
+def two_versions(bench):
+    """the first row by two builds (--against), in slices of 40 ms of one core: what a change gains, on a machine that is not
+    quiet, too"""
+    if bench.against is None:
+        raise Missing('--against names the other build')
+    captures, _ = first_row(bench)
+    beside = ['--in-memory'] if bench.memory is HUGE else []  # two processes share no files of hugepages
+    text = sluiced.configuration(sluiced.endless(captures), cores=[bench.worker_core], eal=[*bench.eal, *beside])
+    versions = [('this', bench), ('other', bench.of_build(bench.against))]
+
+    def both():
+        versions.reverse()  # in ordinary memory it counts which has started first
+        return dict(zip([name for name, _ in versions], sluiced.rates_by_slices([of for _, of in versions], text)))
+
+    rates = bench.by_turns('two_versions', both=both)
+    return [row('two_versions', 'Mpps', rates['this'], 'the other build', rates['other'])]
+
+
 def forwarding_1024b(bench):
     """the same with 1024-byte frames, against testpmd io"""
     return against_testpmd(bench, 'forwarding_1024B', 1020, 'io', 0.9)
@@ -125,6 +143,6 @@ def ecn(bench):
 
 
 # In both kinds of memory, where there are hugepages or root can reserve them; all others in ordinary memory.
-WITH_HUGEPAGES = {'forwarding_64B', 'forwarding_1024B', 'forwarding_4096B', 'one_class_64B'}
-BENCHMARKS = {'forwarding_64B': forwarding_64b, 'forwarding_1024B': forwarding_1024b, 'forwarding_4096B': forwarding_4096b,
-              'one_class_64B': one_class_64b, 'whole_path': whole_path, 'standing_backlog': standing_backlog, 'ecn': ecn}
+WITH_HUGEPAGES = {'forwarding_64B', 'two_versions', 'forwarding_1024B', 'forwarding_4096B', 'one_class_64B'}
+BENCHMARKS = {'forwarding_64B': forwarding_64b, 'two_versions': two_versions, 'forwarding_1024B': forwarding_1024b,
+              'forwarding_4096B': forwarding_4096b, 'one_class_64B': one_class_64b, 'whole_path': whole_path, 'standing_backlog': standing_backlog, 'ecn': ecn}

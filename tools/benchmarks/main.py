@@ -11,6 +11,7 @@ NAME is a benchmark or one of the themes that they stand under below; without an
 --measured FILE  runs nothing and takes the rows of that bench.json
 --l3fwd PATH     a built l3fwd of DPDK's examples, one more yardstick of `forwarding_64B`
 --htsim PATH     a checkout of https://github.com/Broadcom/csg-htsim, the yardstick of `htsim`
+--against DIR    the build directory of another version, the yardstick of `two_versions`
 """
 import argparse
 import contextlib
@@ -58,10 +59,10 @@ def help_text():
     return '\n'.join(lines)
 
 
-def selected(names, quick):
+def selected(names, quick, against):
     """The benchmarks that are meant, or the names that mean none."""
     unknown = [name for name in names if name not in BENCHMARKS and name not in THEMES]
-    left_out = INFORMATIVE if quick else set()
+    left_out = (INFORMATIVE if quick else set()) | (set() if against else {'two_versions'})
     if len(os.sched_getaffinity(0)) < 5:
         left_out = left_out | {'many_workers'}  # there is nothing to say
     if not names:
@@ -82,7 +83,7 @@ def measure(names, options):
 def measured(name, options, memory, place):
     with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
         bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, place, options.htsim, options.l3fwd,
-                      memory)
+                      memory, options.against)
         try:
             found = BENCHMARKS[name](bench)
         except (Missing, RuntimeError, OSError) as error:
@@ -114,6 +115,7 @@ def parse():
     parser.add_argument('--measured')
     parser.add_argument('--l3fwd', type=pathlib.Path)
     parser.add_argument('--htsim', type=pathlib.Path)
+    parser.add_argument('--against', type=pathlib.Path)
     parser.add_argument('--build', default='build-bench', type=pathlib.Path)
     parser.add_argument('--help', '-h', action='store_true')
     options = parser.parse_args()
@@ -126,7 +128,7 @@ def main():
     if options.help:
         print(help_text())
         return 0
-    names, unknown = selected(options.names, options.quick)
+    names, unknown = selected(options.names, options.quick, options.against)
     if unknown:
         print(f'tools/bench: no such benchmark: {", ".join(unknown)} ({", ".join([*THEMES, *BENCHMARKS])})', file=sys.stderr)
         return 2
