@@ -21,8 +21,7 @@ struct RouteTables {
           buckets(policy.buckets.data()),
           next_hops(policy.next_hops.data()),
           ports(policy.ports.data()),
-          link_up(shared.link_up.data()),
-          hash(policy.hash) {}
+          link_up(shared.link_up.data()) {}
     bool is_up(PortId port) const { return link_up[port].load(std::memory_order_relaxed); }
 
     const NextHopGroup* next_hop_groups;
@@ -30,7 +29,6 @@ struct RouteTables {
     const NextHop* next_hops;
     const PortPolicy* ports;
     const std::atomic<bool>* link_up;
-    FlowHash hash;
 };
 
 // The hop of the flow when the port of its first one is down.
@@ -216,9 +214,12 @@ class MemberByHash {
     FlowHash hash_;
 };
 
+// A copy, which a loop keeps in registers.
+PrefixLookup reader_of(const PrefixLookup& tables) { return tables; }
+
 // Bit i of `packets`: packet i. Apart, so that each loop has its registers for itself.
 [[gnu::noinline]] void look_up_v6(const Policy& policy, Batch& batch, std::uint32_t packets) {
-    const PrefixLookup v6 = policy.fib->tables(true);
+    const PrefixLookup v6 = reader_of(policy.fib->tables(true));
     const MemberByHash pick(policy);
     for (; packets != 0; packets &= packets - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(packets));
@@ -230,7 +231,7 @@ class MemberByHash {
 }  // namespace
 
 void lookup_stage(const Policy& policy, Batch& batch) {
-    const PrefixLookup v4 = policy.fib->tables(false);
+    const PrefixLookup v4 = reader_of(policy.fib->tables(false));
     const MemberByHash pick(policy);
     std::uint32_t others = 0;
     for (unsigned i = 0, count = batch.count; i < count; ++i) {
