@@ -190,8 +190,7 @@ template <bool recording>
     route_all<recording, true>(worker, state, batch);
 }
 
-// Packets do not depend on each other: the reads of several are under way together. What is read one after
-// the other for one packet is read in two loops, so that less is waited for: here and in the next stage.
+// The member of a group that a flow's hash picks, for many packets.
 class MemberByHash {
   public:
     explicit MemberByHash(const Policy& policy)
@@ -220,7 +219,7 @@ PrefixLookup reader_of(const PrefixLookup& tables) { return tables; }
 // Bit i of `packets`: packet i. Apart, so that each loop has its registers for itself.
 [[gnu::noinline]] void look_up_v6(const Policy& policy, Batch& batch, std::uint32_t packets) {
     const PrefixLookup v6 = reader_of(policy.fib->tables(true));
-    const MemberByHash pick(policy);
+    const MemberByHash pick(policy);  // made anew: handed over, it would lie in memory
     for (; packets != 0; packets &= packets - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(packets));
         const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + batch.parsed[i].l3_offset;
@@ -230,6 +229,8 @@ PrefixLookup reader_of(const PrefixLookup& tables) { return tables; }
 
 }  // namespace
 
+// Packets do not depend on each other: the reads of several are under way together. What is read one after
+// the other for one packet is read in two loops, so that less is waited for: here and in route_stage.
 void lookup_stage(const Policy& policy, Batch& batch) {
     const PrefixLookup v4 = reader_of(policy.fib->tables(false));
     const MemberByHash pick(policy);

@@ -69,9 +69,9 @@ def two_versions(bench):
     quiet, too"""
     if bench.against is None:
         raise Missing('--against names the other build')
-    captures, _ = first_row(bench)
-    beside = ['--in-memory'] if bench.memory is HUGE else []  # two processes share no files of hugepages
-    text = sluiced.configuration(sluiced.endless(captures), cores=[bench.worker_core], eal=[*bench.eal, *beside])
+    if bench.memory is HUGE:
+        bench.eal = [*bench.eal, '--in-memory']  # two processes share no files of hugepages
+    _, text = first_row(bench)
     versions = [('this', bench), ('other', bench.of_build(bench.against))]
 
     def both():
