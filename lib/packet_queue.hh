@@ -13,6 +13,7 @@
 #include "lib/gauge.hh"
 #include "lib/invariant.hh"
 #include "lib/lazy_array.hh"
+#include "lib/packet_charge.hh"
 
 namespace sluice {
 
@@ -20,24 +21,20 @@ namespace sluice {
 class QueueEntry {
   public:
     QueueEntry() = default;
-    // In this order fields that lie so in memory are read as one.
-    QueueEntry(void* packet, std::uint16_t frame_bytes, std::uint16_t cells, std::uint16_t ingress_port,
-               std::uint8_t priority_group, std::uint8_t flags)
-        : packet_(packet),
-          charge_(std::uint64_t{frame_bytes} | std::uint64_t{cells} << 16 |
-                  std::uint64_t{ingress_port} << 32 | std::uint64_t{priority_group} << 48 |
-                  std::uint64_t{flags} << 56) {}
+    QueueEntry(void* packet, std::uint16_t frame_bytes, std::uint16_t cells, PortId ingress_port,
+               ClassId priority_group, std::uint8_t flags)
+        : packet_(packet), charge_(packet_charge(frame_bytes, cells, ingress_port, priority_group, flags)) {}
 
     void* packet() const { return packet_; }
     std::uint32_t frame_bytes() const { return charge_ & 0xFFFF; }
     std::uint32_t cells() const { return charge_ >> 16 & 0xFFFF; }
-    std::uint16_t ingress_port() const { return static_cast<std::uint16_t>(charge_ >> 32); }
-    std::uint8_t priority_group() const { return static_cast<std::uint8_t>(charge_ >> 48); }
+    PortId ingress_port() const { return static_cast<PortId>(charge_ >> 32); }
+    ClassId priority_group() const { return static_cast<ClassId>(charge_ >> 48); }
     std::uint8_t flags() const { return static_cast<std::uint8_t>(charge_ >> 56); }
 
   private:
     void* packet_;
-    std::uint64_t charge_;  // one number: loads that span several stores wait for them
+    std::uint64_t charge_;
 };
 static_assert(sizeof(QueueEntry) == 16);
 

@@ -61,8 +61,10 @@ class PrefixLookup {
     std::uint32_t* tables_;
 };
 
-class PrefixTrie : public PrefixLookup {
+class PrefixTrie : private PrefixLookup {
   public:
+    using PrefixLookup::value_bits;
+
     // Entries of memory that it takes; `root_bits` is 16 or 24.
     static constexpr std::size_t entries(unsigned root_bits, std::size_t tables) {
         return table_entries + (std::size_t{1} << root_bits) + tables * table_entries;
@@ -79,6 +81,7 @@ class PrefixTrie : public PrefixLookup {
     };
     void remove(const std::uint8_t* address, unsigned length, Cover cover);
 
+    const PrefixLookup& lookup() const { return *this; }
     std::size_t tables_used() const { return used_; }
     std::size_t tables() const { return table_count_; }
 

@@ -13,6 +13,7 @@
 
 #include "lib/classify.hh"
 #include "lib/ids.hh"
+#include "lib/packet_charge.hh"
 #include "lib/parse.hh"
 #include "lib/units.hh"
 
@@ -51,11 +52,12 @@ static_assert(offsetof(rte_mbuf, dynfield1) <= packet_meta_offset);
 
 inline void PacketMeta::arrive(std::uint16_t bytes, PortId port, ClassId group) {
     constexpr std::size_t first = offsetof(PacketMeta, frame_bytes);
-    constexpr auto shift = [](std::size_t offset) { return 8 * (offset - first); };
-    static_assert(std::endian::native == std::endian::little && shift(offsetof(PacketMeta, treatment)) == 64);
-    const std::uint64_t fields = std::uint64_t{bytes} |
-                                 std::uint64_t{port} << shift(offsetof(PacketMeta, ingress_port)) |
-                                 std::uint64_t{group} << shift(offsetof(PacketMeta, priority_group));
+    constexpr auto bit = [](std::size_t offset) { return 8 * (offset - first); };
+    static_assert(std::endian::native == std::endian::little && bit(offsetof(PacketMeta, cells)) == 16 &&
+                  bit(offsetof(PacketMeta, ingress_port)) == 32 &&
+                  bit(offsetof(PacketMeta, priority_group)) == 48 &&
+                  bit(offsetof(PacketMeta, observed)) == 56 && bit(offsetof(PacketMeta, treatment)) == 64);
+    const std::uint64_t fields = packet_charge(bytes, 0, port, group, 0);
     std::memcpy(reinterpret_cast<std::uint8_t*>(this) + first, &fields, sizeof fields);
 }
 

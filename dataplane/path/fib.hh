@@ -45,8 +45,8 @@ class Fib {
     }
 
     // IPv4 in host order, IPv6 in network order. group_no_route where there is none.
-    std::uint32_t lookup(std::uint32_t address) const { return v4_.trie.find(address); }
-    std::uint32_t lookup(const std::uint8_t* address) const { return v6_.trie.find(address); }
+    std::uint32_t lookup(std::uint32_t address) const { return v4_.trie.lookup().find(address); }
+    std::uint32_t lookup(const std::uint8_t* address) const { return v6_.trie.lookup().find(address); }
     std::uint32_t lookup(const IpAddress& address) const {
         return address.is_v6 ? lookup(address.bytes.data())
                              : lookup(load_be<std::uint32_t>(address.bytes.data()));

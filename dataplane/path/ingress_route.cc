@@ -213,12 +213,9 @@ class MemberByHash {
     FlowHash hash_;
 };
 
-// A copy, which a loop keeps in registers.
-PrefixLookup reader_of(const PrefixLookup& tables) { return tables; }
-
 // Bit i of `packets`: packet i. Apart, so that each loop has its registers for itself.
 [[gnu::noinline]] void look_up_v6(const Policy& policy, Batch& batch, std::uint32_t packets) {
-    const PrefixLookup v6 = reader_of(policy.fib->tables(true));
+    const PrefixLookup v6 = policy.fib->tables(true).lookup();
     const MemberByHash pick(policy);  // made anew: handed over, it would lie in memory
     for (; packets != 0; packets &= packets - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(packets));
@@ -232,7 +229,7 @@ PrefixLookup reader_of(const PrefixLookup& tables) { return tables; }
 // Packets do not depend on each other: the reads of several are under way together. What is read one after
 // the other for one packet is read in two loops, so that less is waited for: here and in route_stage.
 void lookup_stage(const Policy& policy, Batch& batch) {
-    const PrefixLookup v4 = reader_of(policy.fib->tables(false));
+    const PrefixLookup v4 = policy.fib->tables(false).lookup();
     const MemberByHash pick(policy);
     std::uint32_t others = 0;
     for (unsigned i = 0, count = batch.count; i < count; ++i) {

@@ -71,7 +71,7 @@ struct Table {
                 tables.insert(network(prefix.address, bits));
         return tables.size();
     }
-    std::uint32_t found(const Address& address) const { return trie.find(address.data()); }
+    std::uint32_t found(const Address& address) const { return trie.lookup().find(address.data()); }
 
     std::vector<std::uint32_t> memory;
     PrefixTrie trie;
@@ -118,7 +118,7 @@ TEST(PrefixTrie, anEmptyOneKnowsNothing) {
         const Table table(root, 1);
         for (const std::uint32_t address : {0U, 1U, 0x0A000001U, 0xFFFFFFFFU}) {
             LONGS_EQUAL(0, table.found(v4(address)));
-            LONGS_EQUAL(0, table.trie.find(address));
+            LONGS_EQUAL(0, table.trie.lookup().find(address));
         }
     }
 }
@@ -150,9 +150,9 @@ TEST(PrefixTrie, aDefaultRouteComesAndGoesOverRoutesThatCoverEverything) {
         const Prefix all = network({}, 0), low = network({}, 1), high = network({0x80}, 1);
         const auto holds = [&](std::uint32_t in_low, std::uint32_t in_high) {
             for (const std::uint32_t address : {0U, 0x0A000001U, 0x7FFFFFFFU})
-                LONGS_EQUAL(in_low, table.trie.find(address));
+                LONGS_EQUAL(in_low, table.trie.lookup().find(address));
             for (const std::uint32_t address : {0x80000000U, 0xC0000201U, 0xFFFFFFFFU})
-                LONGS_EQUAL(in_high, table.trie.find(address));
+                LONGS_EQUAL(in_high, table.trie.lookup().find(address));
         };
         CHECK_TRUE(table.set(all, 10));
         holds(10, 10);
@@ -219,7 +219,7 @@ TEST(PrefixTrie, ipv4InHostOrderIsTheSame) {
             else if (table.model.contains(prefix))
                 table.remove(prefix);
             const std::uint32_t asked = some(draw({32, 4, 0, step}));
-            LONGS_EQUAL(table.wanted(v4(asked)), table.trie.find(asked));
+            LONGS_EQUAL(table.wanted(v4(asked)), table.trie.lookup().find(asked));
             LONGS_EQUAL(table.wanted(v4(asked)), table.found(v4(asked)));
         }
     }
