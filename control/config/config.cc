@@ -12,11 +12,10 @@
 #include "control/config/hosts.hh"
 #include "control/config/schema_rows.hh"
 #include "control/config/toml_text.hh"
+#include "control/config/values.hh"
 
 namespace sluice {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Takes a run of digits off the front of `text`, without its leading zeros.
 std::string_view take_digits(std::string_view& text) {

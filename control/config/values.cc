@@ -38,8 +38,6 @@ tl::unexpected<ValueError> refuse(std::string wrong, std::string remedy = {}) {
     return tl::unexpected<ValueError>(ValueError{std::move(wrong), std::move(remedy)});
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // A decimal number: mantissa / 10^scale.
 struct Decimal {
     std::uint64_t mantissa = 0;

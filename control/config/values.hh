@@ -23,6 +23,8 @@ struct ValueError {
 template <class T>
 using ParsedValue = tl::expected<T, ValueError>;
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 ParsedValue<std::uint64_t> parse_size(std::string_view text);     // bytes: "150KB", "1.5MiB", "9216"
 ParsedValue<Rate> parse_rate(std::string_view text);              // "100G", "25Gbps", "400Gb/s", "1000000000"
 ParsedValue<Duration> parse_time(std::string_view text);          // "200ms", "1.5s"; the unit is needed

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t most_events = 100;
+constexpr std::size_t most_page_events = 100;
 constexpr std::size_t most_query_bytes = 512;
 
 HttpServer::Text shared_text(std::string text) {
@@ -102,8 +102,8 @@ const HttpServer::Text& script() {
 
 Json page_figures(RunningSwitch& running) {
     Json report = make_report(running);
-    if (Json& events = report["events"]; events.size() > most_events)
-        events.erase(events.begin(), events.end() - most_events);
+    if (Json& events = report["events"]; events.size() > most_page_events)
+        events.erase(events.begin(), events.end() - most_page_events);
     return {{"report", std::move(report)}, {"thresholds", thresholds(running.config())}};
 }
 

@@ -7,8 +7,6 @@
 namespace sluice {
 namespace {
 
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 // net_null fills one mbuf with as many bytes as it is told, whether they fit or not.
 std::uint64_t null_frame_bytes(const std::string& device) {
     constexpr std::string_view key = ",size=";
@@ -25,7 +23,7 @@ std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::s
     if (text.has("net_null") && null_frame_bytes(device) > data_bytes)
         return FramesRefused{
             "makes frames larger than a packet buffer",
-            "set size to at most " + number(data_bytes) + ", or buffer.packet_buffer to more"};
+            "set size to at most " + std::to_string(data_bytes) + ", or buffer.packet_buffer to more"};
     return std::nullopt;
 }
 

@@ -15,8 +15,6 @@ namespace {
 // NICs fill a packet buffer in steps of this.
 constexpr std::uint32_t buffer_step = 1024;
 
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 struct Segments {
     std::uint32_t frame_bytes;   // of the largest frame
     std::uint32_t buffer_bytes;  // that a NIC is sure to fill
@@ -42,8 +40,8 @@ std::uint16_t largest_mtu(const rte_eth_dev_info& info, const Segments& segments
 // Empty where the device takes frames of this MTU.
 std::string too_long(const rte_eth_dev_info& info, const NicSpec& spec, const Segments& segments) {
     if (spec.mtu > info.max_mtu)
-        return "it takes an MTU of at most " + number(info.max_mtu) + "; do: set mtu to at most " +
-               number(info.max_mtu);
+        return "it takes an MTU of at most " + std::to_string(info.max_mtu) + "; do: set mtu to at most " +
+               std::to_string(info.max_mtu);
     if (!segments.needed() || spec.mtu <= largest_mtu(info, segments)) return {};
     std::string can;
     if ((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) == 0)
@@ -51,11 +49,13 @@ std::string too_long(const rte_eth_dev_info& info, const NicSpec& spec, const Se
     else if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) == 0)
         can = "it sends a frame from one packet buffer";
     else
-        can = "it sends a frame from at most " + number(info.tx_desc_lim.nb_mtu_seg_max) + " packet buffers";
+        can = "it sends a frame from at most " + std::to_string(info.tx_desc_lim.nb_mtu_seg_max) +
+              " packet buffers";
     const std::uint32_t wanted = (segments.frame_bytes + buffer_step - 1) / buffer_step * buffer_step;
-    return can + ", of which it fills " + number(segments.buffer_bytes) + " bytes, and one of MTU " +
-           number(spec.mtu) + " takes " + number(segments.frame_bytes) + "; do: set mtu to at most " +
-           number(largest_mtu(info, segments)) + ", or buffer.packet_buffer to " + number(wanted);
+    return can + ", of which it fills " + std::to_string(segments.buffer_bytes) + " bytes, and one of MTU " +
+           std::to_string(spec.mtu) + " takes " + std::to_string(segments.frame_bytes) +
+           "; do: set mtu to at most " + std::to_string(largest_mtu(info, segments)) +
+           ", or buffer.packet_buffer to " + std::to_string(wanted);
 }
 
 bool has_flag(const rte_eth_dev_info& info, std::uint32_t flag) {

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::uint64_t wanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
 
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 // A queue without a poller keeps its frames.
 bool spreads_by_itself(std::string_view driver) { return driver == "net_pcap"; }
 
@@ -22,9 +20,9 @@ ReceiveSpread::ReceiveSpread(const rte_eth_dev_info& info, std::uint16_t queues)
     const std::uint16_t has = std::max<std::uint16_t>(info.max_rx_queues, 1);
     if (queues > has || (spreads_by_itself(driver) && queues != has)) {
         const bool all = spreads_by_itself(driver);
-        wrong_ = "it has " + number(has) + (has == 1 ? " receive queue" : " receive queues") +
+        wrong_ = "it has " + std::to_string(has) + (has == 1 ? " receive queue" : " receive queues") +
                  (all && has > 1 ? ", which all get frames" : "") + "; do: set rx_queues to " +
-                 (all ? "" : "at most ") + number(has);
+                 (all ? "" : "at most ") + std::to_string(has);
         return;
     }
     if (queues == 1 || spreads_by_itself(driver)) return;
@@ -67,7 +65,7 @@ std::string ReceiveSpread::text() const {
     add(RTE_ETH_RSS_IP, "ip");
     add(RTE_ETH_RSS_UDP, "udp");
     add(RTE_ETH_RSS_TCP, "tcp");
-    return number(queues_) + " queues" + (by.empty() ? " by the device itself" : by);
+    return std::to_string(queues_) + " queues" + (by.empty() ? " by the device itself" : by);
 }
 
 }  // namespace sluice

@@ -38,7 +38,7 @@ class Counted {
     std::size_t* taken_;
 };
 
-class Events {
+class JsonEvents {
   public:
     using number_integer_t = nlohmann::json::number_integer_t;
     using number_unsigned_t = nlohmann::json::number_unsigned_t;
@@ -46,7 +46,7 @@ class Events {
     using string_t = nlohmann::json::string_t;
     using binary_t = nlohmann::json::binary_t;
 
-    Events(std::string_view text, const std::size_t& taken) : text_(text), taken_(taken) {}
+    JsonEvents(std::string_view text, const std::size_t& taken) : text_(text), taken_(taken) {}
 
     bool null() {
         return with([&](SourcePlace place) { built.null(place); });
@@ -111,7 +111,7 @@ Document read_json(const std::string& text) {
     if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
         return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
     std::size_t taken = 0;
-    Events events(text, taken);
+    JsonEvents events(text, taken);
     const char* begin = text.data();
     const char* end = begin + text.size();
     try {

@@ -154,12 +154,12 @@ std::string Writer::wred(const std::string& name, const WredProfile& profile) {
         entry[fmt::format("{}_min_threshold", names[n])] = word(curve.min());
         entry[fmt::format("{}_max_threshold", names[n])] = word(curve.max());
         const std::uint64_t before = curve.max() == 0 ? 0 : curve.probability(curve.max() - 1);
-        std::uint64_t per_cent = (before * 100 + certainty / 2) / certainty;
+        std::uint64_t percent = (before * 100 + certainty / 2) / certainty;
         if (said != config_.wred.end()) {
             const auto& own = n == 0 ? said->second.green : n == 1 ? said->second.yellow : said->second.red;
-            if (own.probability) per_cent = own.probability->parts_per_billion / (Chance::always / 100);
+            if (own.probability) percent = own.probability->parts_per_billion / (Chance::always / 100);
         }
-        entry[fmt::format("{}_drop_probability", names[n])] = word(per_cent);
+        entry[fmt::format("{}_drop_probability", names[n])] = word(percent);
     }
     return Named(out_["WRED_PROFILE"]).name(name, entry);
 }

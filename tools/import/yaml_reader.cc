@@ -17,7 +17,7 @@ SourcePlace place_of(const YAML::Mark& mark) {
     return {static_cast<unsigned>(mark.line) + 1, static_cast<unsigned>(mark.column) + 1};
 }
 
-class Events : public YAML::EventHandler {
+class YamlEvents : public YAML::EventHandler {
   public:
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
@@ -75,7 +75,7 @@ Document read_yaml(const std::string& text) {
     if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
         return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
     std::istringstream stream(text);
-    Events events;
+    YamlEvents events;
     try {
         YAML::Parser parser(stream);
         while (parser.HandleNextDocument(events)) {

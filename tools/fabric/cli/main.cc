@@ -16,7 +16,7 @@ namespace {
 int draw_topology(const Arguments& arguments) {
     const auto plan = read_fabric(arguments, arguments.files[0]);
     if (!plan) return exit_configuration;
-    return say("{}", draw(plan->topology, {})), exit_done;
+    return say("{}", svg_of(plan->topology, {})), exit_done;
 }
 
 int reference(const Arguments& /*arguments*/) { return say("{}", fabric_reference()), exit_done; }

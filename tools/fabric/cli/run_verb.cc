@@ -36,7 +36,7 @@ int finish(const std::string& out, const FabricPlan& plan, RunOutcome& outcome) 
         for (const std::string& error :
              {write_text(out + "/report.json", json_text(outcome.report, 2) + "\n"),
               write_text(out + "/series.json", json_text(outcome.series) + "\n"),
-              write_text(out + "/fabric.svg", draw(plan.topology, shades_of(outcome.report)) + "\n"),
+              write_text(out + "/fabric.svg", svg_of(plan.topology, shades_of(outcome.report)) + "\n"),
               write_text(out + "/pauses.svg", draw_timeline(outcome.report["pause_timeline"],
                                                             outcome.report["fabric"].get<std::string>()) +
                                                   "\n")})

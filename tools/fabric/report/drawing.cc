@@ -186,6 +186,8 @@ class Drawing {
 
 }  // namespace
 
-std::string draw(const Topology& topology, const Shades& shades) { return Drawing(topology, shades).text(); }
+std::string svg_of(const Topology& topology, const Shades& shades) {
+    return Drawing(topology, shades).text();
+}
 
 }  // namespace sluice::fabric

@@ -20,6 +20,6 @@ struct Shades {
     std::string title;
 };
 
-std::string draw(const Topology& topology, const Shades& shades);
+std::string svg_of(const Topology& topology, const Shades& shades);
 
 }  // namespace sluice::fabric

@@ -25,7 +25,7 @@ constexpr std::size_t most_rows = 40;
 constexpr std::size_t most_roots = 7;  // the others share a color
 constexpr std::array<const char*, most_roots + 1> colors{"#c1443c", "#3b6ea8", "#d9a441", "#4f8a5b",
                                                          "#8a5ba8", "#5aa7a7", "#a8705b", "#9a9a9a"};
-constexpr double left = 230, width = 960, row_height = 20, top = 46;
+constexpr double plot_left = 230, width = 960, row_height = 20, top = 46;
 
 struct Row {
     std::int64_t ps = 0;
@@ -124,7 +124,7 @@ std::string draw_timeline(const Json& timeline, const std::string& title) {
         "height=\"{1:.0f}\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" "
         "fill=\"#ffffff\"/>\n<text x=\"20\" y=\"24\" font-size=\"15\" fill=\"#222\">{2}: who was paused by "
         "whom; height: part of the time; color: where it began</text>\n",
-        left + width + 40, height, xml_text(title));
+        plot_left + width + 40, height, xml_text(title));
     const double wide = width / bins;
     for (std::size_t n = 0; n < rows.size(); ++n) {
         const Json& row = rows[n];
@@ -133,11 +133,11 @@ std::string draw_timeline(const Json& timeline, const std::string& title) {
             fmt::format("{} by {}", row["paused"].get<std::string>(), row["by"].get<std::string>());
         if (row["class"].get<unsigned>() != 3)
             label += fmt::format(", class {}", row["class"].get<unsigned>());
-        out += text_at(left - 8, floor - 4, "end", label);
+        out += text_at(plot_left - 8, floor - 4, "end", label);
         out += fmt::format(
             "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" "
             "stroke=\"#ddd\"/>\n",
-            left, floor, left + width);
+            plot_left, floor, plot_left + width);
         std::size_t at = bins;
         double y = floor;
         for (const Json& part : row["parts"]) {
@@ -146,11 +146,12 @@ std::string draw_timeline(const Json& timeline, const std::string& title) {
             at = bin;
             const double high = (row_height - 4) * part[2].get<double>() / 1000;
             y -= high;
-            out += bar(left + static_cast<double>(bin) * wide, y, wide, high, part[1].get<std::size_t>());
+            out +=
+                bar(plot_left + static_cast<double>(bin) * wide, y, wide, high, part[1].get<std::size_t>());
         }
     }
     for (unsigned n = 0; n <= 4; ++n) {
-        const double x = left + width * n / 4;
+        const double x = plot_left + width * n / 4;
         out += fmt::format(
             "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" "
             "stroke=\"#bbb\"/>\n",
