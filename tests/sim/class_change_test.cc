@@ -246,7 +246,7 @@ std::uint64_t first_seed() {
 TEST_GROUP(ClassChange){};
 
 TEST(ClassChange, losesNothingOutsideItsIntervalAndEnds) {
-    const std::uint64_t runs = is_long() ? 300 : 12;
+    const std::uint64_t runs = tries({.in_long = 300, .usual = 12, .sanitized = 4});
     Totals totals;
     for (std::uint64_t seed = first_seed(); seed < first_seed() + runs; ++seed) {
         const std::uint64_t digest = Run(seed, 1, totals).run();

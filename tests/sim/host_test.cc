@@ -70,9 +70,15 @@ TEST(Host, oneFlowTakesTheWholeLink) {
     }
 }
 
+#ifdef SLUICE_SANITIZED
+constexpr std::array some_workers{1U, 3U};
+#else
+constexpr std::array some_workers{1U, 2U, 3U, 1U};
+#endif
+
 TEST(Host, aRunIsTheSameTwiceAndForAnyNumberOfWorkers) {
     std::uint64_t digest = 0;
-    for (const unsigned workers : {1U, 2U, 3U, 1U}) {
+    for (const unsigned workers : some_workers) {
         Config config = marked_config(4, 1);
         config.workers = workers;
         roce::FlowSettings flow = messages_of(1, 60);

@@ -141,11 +141,7 @@ class Run {
 TEST_GROUP(Pass){};
 
 TEST(Pass, leavesAsIfItHadBeenQueued) {
-#ifdef SLUICE_SANITIZED
-    const std::uint64_t runs = 12;
-#else
-    const std::uint64_t runs = is_long() ? 2'000 : 40;
-#endif
+    const std::uint64_t runs = tries({.in_long = 2'000, .usual = 40, .sanitized = 12});
     std::uint64_t all_sent = 0, all_marked = 0, all_dropped = 0;
     for (std::uint64_t seed = 1; seed <= runs; ++seed) {
         Run queued(seed, true), passed(seed, false);

@@ -247,7 +247,7 @@ std::uint64_t first_seed() {
 TEST_GROUP(Random){};
 
 TEST(Random, invariantsHoldAndWorkersChangeNothing) {
-    const std::uint64_t runs = is_long() ? 400 : 16;
+    const std::uint64_t runs = tries({.in_long = 400, .usual = 16, .sanitized = 5});
     const std::uint64_t packets = is_long() ? 10'000 : 2'000;
     std::uint64_t delivered = 0;
     std::uint64_t pauses = 0;

@@ -26,6 +26,15 @@ bool is_long() {
     return value != nullptr && std::string_view(value) == "1";
 }
 
+std::uint64_t tries(const Tries& seeds) {
+#ifdef SLUICE_SANITIZED
+    constexpr bool is_sanitized = true;
+#else
+    constexpr bool is_sanitized = false;
+#endif
+    return is_long() ? seeds.in_long : is_sanitized ? seeds.sanitized : seeds.usual;
+}
+
 Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m, std::uint32_t mtu) {
     Config config;
     config.fib.ipv4_tables = config.fib.ipv6_tables = 64;

@@ -191,7 +191,7 @@ TEST(ConfigEdit, changesRoutesAndNeighborsOneByOne) {
 }
 
 #ifdef SLUICE_SANITIZED
-constexpr unsigned many_changes = 60;
+constexpr unsigned many_changes = 20;
 #else
 constexpr unsigned many_changes = 300;
 #endif
