@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "tests/fabric/checked_fabric.hh"
+#include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -19,11 +19,6 @@ namespace {
 constexpr Time at_us(std::int64_t us) { return Time{} + microseconds(us); }
 constexpr bool unchecked = false;  // invariants are other tests' matter, and take most of the time
 constexpr unsigned most_seeds = 64;
-
-bool is_long() {
-    const char* wanted = std::getenv("SLUICE_LONG");
-    return wanted != nullptr && std::string(wanted) == "1";
-}
 
 std::uint64_t sent(CheckedFabric& run, const char* device, const char* port) {
     return run.port(device, port).counters.queue[3].tx.packets.get();

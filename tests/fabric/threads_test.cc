@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/fabric/random_fabric.hh"
+#include "tests/tries.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/run/thread_plan.hh"
 #include "tools/fabric/scenario/run_once.hh"
@@ -160,7 +161,7 @@ TEST(Threads, ChangeNothingWhateverGoesWrong) {
         check(random_fabric(seed).text, fmt::format("SLUICE_SEED={}", seed));
     };
     if (const char* one = std::getenv("SLUICE_SEED")) return run_seed(std::strtoull(one, nullptr, 10));
-    const std::uint64_t seeds = std::getenv("SLUICE_LONG") != nullptr ? 1000 : 12;
+    const std::uint64_t seeds = is_long() ? 1000 : 12;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) run_seed(seed);
 }
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "dataplane/base/eal.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/ports/device_port.hh"
+#include "tests/tries.hh"
 
 #include "CppUTest/CommandLineTestRunner.h"
 #include "CppUTest/TestHarness.h"
@@ -47,10 +47,7 @@ Held held() {
     return now;
 }
 
-int cycles() {
-    const char* is_long = std::getenv("SLUICE_LONG");
-    return is_long != nullptr && std::string(is_long) == "1" ? 1000 : 6;
-}
+int cycles() { return is_long() ? 1000 : 6; }
 
 Packet* frame(rte_mempool* pool, std::uint16_t bytes) {
     std::array<std::uint8_t, 9014> all{};

@@ -11,6 +11,7 @@
 
 #include "control/compile/compile.hh"
 #include "tests/sim/host_incast.hh"
+#include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 #include <vector>
 
 #include "tests/sim/host_incast.hh"
+#include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -70,15 +72,10 @@ TEST(Host, oneFlowTakesTheWholeLink) {
     }
 }
 
-#ifdef SLUICE_SANITIZED
-constexpr std::array some_workers{1U, 3U};
-#else
-constexpr std::array some_workers{1U, 2U, 3U, 1U};
-#endif
-
 TEST(Host, aRunIsTheSameTwiceAndForAnyNumberOfWorkers) {
     std::uint64_t digest = 0;
-    for (const unsigned workers : some_workers) {
+    constexpr std::array some_workers{1U, 3U, 2U, 1U};
+    for (const unsigned workers : std::span(some_workers).first(is_sanitized ? 2 : some_workers.size())) {
         Config config = marked_config(4, 1);
         config.workers = workers;
         roce::FlowSettings flow = messages_of(1, 60);

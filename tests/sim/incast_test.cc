@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/sim/sim_switch.hh"
+#include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -8,6 +8,7 @@
 
 #include "lib/rng.hh"
 #include "tests/sim/sim_switch.hh"
+#include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"
 

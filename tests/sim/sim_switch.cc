@@ -21,20 +21,6 @@ IpAddress address_of(unsigned id, std::uint8_t host) {
 
 }  // namespace
 
-bool is_long() {
-    const char* value = std::getenv("SLUICE_LONG");
-    return value != nullptr && std::string_view(value) == "1";
-}
-
-std::uint64_t tries(const Tries& seeds) {
-#ifdef SLUICE_SANITIZED
-    constexpr bool is_sanitized = true;
-#else
-    constexpr bool is_sanitized = false;
-#endif
-    return is_long() ? seeds.in_long : is_sanitized ? seeds.sanitized : seeds.usual;
-}
-
 Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m, std::uint32_t mtu) {
     Config config;
     config.fib.ipv4_tables = config.fib.ipv6_tables = 64;

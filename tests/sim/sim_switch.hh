@@ -19,14 +19,6 @@ constexpr ClassId lossless = 3;  // of these tests: priority, group and queue
 Config sim_config(unsigned ports, Rate speed, std::uint32_t cable_m = 5, std::uint32_t mtu = 9100);
 PortConfig& port_of(Config& config, unsigned id);
 
-// More samples, many packets: SLUICE_LONG=1.
-bool is_long();
-// How many seeds a random test tries. Under sanitizers fewer: there it is run for what any of them can show.
-struct Tries {
-    std::uint64_t in_long, usual, sanitized;
-};
-std::uint64_t tries(const Tries& seeds);
-
 // Behind each port is a SimPort.
 class SimPorts final : public Surroundings {
   public:

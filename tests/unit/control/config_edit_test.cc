@@ -12,6 +12,7 @@
 #include "control/config/toml_statements.hh"
 #include "control/config/values.hh"
 #include "lib/rng.hh"
+#include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -190,11 +191,7 @@ TEST(ConfigEdit, changesRoutesAndNeighborsOneByOne) {
             lab, config);
 }
 
-#ifdef SLUICE_SANITIZED
-constexpr unsigned many_changes = 20;
-#else
-constexpr unsigned many_changes = 300;
-#endif
+constexpr unsigned many_changes = is_sanitized ? 20 : 300;
 
 TEST(ConfigEdit, keepsEveryCommentWhateverIsSet) {
     std::vector<std::string> keys;

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "lib/rng.hh"
+#include "tests/tries.hh"
 #include "tests/unit/control/routes_model.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -93,21 +93,10 @@ class Random {
     std::uint64_t seed_, drawn_ = 0;
 };
 
-// Enough changes for a sanitizer; SLUICE_LONG=1: a million.
-std::uint64_t number_of_changes() {
-    const char* is_long = std::getenv("SLUICE_LONG");
-    if (is_long != nullptr && std::string_view(is_long) == "1") return 1'000'000;
-#ifdef SLUICE_SANITIZED
-    return 10'000;
-#else
-    return 60'000;
-#endif
-}
-
 // Of two origins: in tables where all fits, because of the kernel's routes
 // what does not is left out. Else some are refused.
 void answer_as_a_model_does(Tables& tables, bool two_origins) {
-    const std::uint64_t most = number_of_changes();
+    const std::uint64_t most = tries({.in_long = 1'000'000, .usual = 60'000, .sanitized = 10'000});
     Random random(17);
     Model model;
     std::uint64_t done = 0;

@@ -9,9 +9,9 @@
 // numerically; 1024 B on the wire).
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "tests/tries.hh"
 #include "tests/unit/roce/bottleneck.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -30,11 +30,6 @@ struct Published {
 };
 constexpr std::array<Published, 4> published{
     {{2, 20.2, 24.7}, {4, 41.8, 53.1}, {8, 93.8, 121.7}, {10, 122.6, 159.9}}};
-
-bool is_long() {
-    const char* wanted = std::getenv("SLUICE_LONG");
-    return wanted != nullptr && std::string_view(wanted) == "1";
-}
 
 // Runs every seed; the mean of their mean queues in KB. `check` sees each.
 template <class Check>

@@ -2,11 +2,11 @@
 // every message is delivered once, in order, with the right content, and completes; or it fails after its
 // retries. SLUICE_LONG=1: 10^5 seeds. A seed that fails is printed.
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "lib/rng.hh"
 #include "lib/roce/psn.hh"
+#include "tests/tries.hh"
 #include "tests/unit/roce/rc_pair.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -102,15 +102,7 @@ std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally
     return {};
 }
 
-std::uint64_t seeds() {
-    const char* is_long = std::getenv("SLUICE_LONG");
-    if (is_long != nullptr && std::string_view(is_long) == "1") return 100'000;
-#ifdef SLUICE_SANITIZED
-    return 300;
-#else
-    return 2000;
-#endif
-}
+std::uint64_t seeds() { return tries({.in_long = 100'000, .usual = 2000, .sanitized = 300}); }
 
 Tally run_all(std::uint64_t first, bool may_fail, Recovery recovery) {
     Tally tally;

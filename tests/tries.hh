@@ -1,0 +1,30 @@
+// How much a test of random cases tries.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace sluice {
+
+#ifdef SLUICE_SANITIZED
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+// More samples, many packets: SLUICE_LONG=1.
+inline bool is_long() {
+    const char* value = std::getenv("SLUICE_LONG");
+    return value != nullptr && std::string_view(value) == "1";
+}
+
+// Under sanitizers fewer: there a test is run for what any of them can show.
+struct Tries {
+    std::uint64_t in_long, usual, sanitized;
+};
+inline std::uint64_t tries(const Tries& of) {
+    return is_long() ? of.in_long : is_sanitized ? of.sanitized : of.usual;
+}
+
+}  // namespace sluice
