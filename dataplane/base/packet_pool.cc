@@ -5,7 +5,6 @@
 #include <rte_malloc.h>
 #include <rte_mempool.h>
 #include <rte_stack.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -13,12 +12,12 @@
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <span>
 #include <type_traits>
 
+#include "dataplane/base/large_pages.hh"
 #include "lib/lazy_array.hh"
 
 namespace sluice {
@@ -235,49 +234,42 @@ rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std:
     return nullptr;
 }
 
-rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
-    rte_mempool* pool = make_empty(name, packets, cache, data_bytes, nullptr);
-    if (pool == nullptr) return nullptr;
-    if (rte_mempool_populate_default(pool) < 0) {
-        rte_mempool_free(pool);
-        return nullptr;
-    }
-    rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
-    return pool;
-}
-
-constexpr unsigned portion = 16'384;
-
-// Ordinary memory, because EAL writes zeroes over all that it is given back; in large pages where the system
-// has them to give.
-void* allocate_portion(std::size_t bytes) {
-    constexpr std::size_t large_page = std::size_t{2} << 20;
-    bytes = (bytes + large_page - 1) / large_page * large_page;
-    void* memory = std::aligned_alloc(large_page, bytes);
-    if (memory != nullptr) static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));  // a wish
-    return memory;
-}
-
-void free_portion(rte_mempool_memhdr*, void* memory) { std::free(memory); }
+void free_pages(rte_mempool_memhdr*, void* memory) { delete static_cast<LargePages*>(memory); }
 
 void init_if_new(rte_mempool* pool, void* old, void* packet, unsigned number) {
     if (number >= *static_cast<unsigned*>(old)) rte_pktmbuf_init(pool, nullptr, packet, number);
 }
 
-// The packets that it makes are the last of the pool's list, and nobody has had them yet.
-bool add_portion(rte_mempool* pool) {
+// In memory of the system: EAL writes zeroes over all that it is given back, and has it, without hugepages,
+// in pages of 4 KiB. The packets that it makes are the last of the pool's list, and nobody has had them yet.
+bool add_packets(rte_mempool* pool, unsigned most) {
     unsigned old = pool->populated_size;
-    const std::size_t bytes = std::size_t{std::min(portion, pool->size - old)} *
+    const std::size_t bytes = std::size_t{std::min(most, pool->size - old)} *
                               (pool->header_size + pool->elt_size + pool->trailer_size);
-    void* memory = allocate_portion(bytes);
-    if (memory == nullptr) return false;
-    if (rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA, bytes, free_portion,
-                                  memory) <= 0) {
-        std::free(memory);
+    auto memory = std::make_unique<LargePages>(bytes);
+    if (memory->at() == nullptr) return false;
+    if (rte_mempool_populate_iova(pool, reinterpret_cast<char*>(memory->at()), RTE_BAD_IOVA, bytes,
+                                  free_pages, memory.get()) <= 0)
         return false;
-    }
+    static_cast<void>(memory.release());  // to free_pages
     rte_mempool_obj_iter(pool, init_if_new, &old);
     return true;
+}
+
+bool add_all(rte_mempool* pool) {
+    if (rte_eal_has_hugepages() != 0) {
+        if (rte_mempool_populate_default(pool) < 0) return false;
+        rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+        return true;
+    }
+    return add_packets(pool, pool->size);
+}
+
+rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
+    rte_mempool* pool = make_empty(name, packets, cache, data_bytes, nullptr);
+    if (pool == nullptr || add_all(pool)) return pool;
+    rte_mempool_free(pool);
+    return nullptr;
 }
 
 }  // namespace
@@ -299,8 +291,9 @@ bool PacketPool::free_enough(unsigned packets) const {
 }
 
 bool PacketPool::grow(unsigned free) {
+    constexpr unsigned portion = 16'384;
     while (!free_enough(free) && pool_->populated_size < pool_->size)
-        if (!add_portion(pool_)) return false;
+        if (!add_packets(pool_, portion)) return false;
     return true;
 }
 

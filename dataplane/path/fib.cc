@@ -1,10 +1,12 @@
 #include "dataplane/path/fib.hh"
 
+#include <rte_eal.h>
 #include <rte_malloc.h>
 
 #include <cstdlib>
 #include <utility>
 
+#include "dataplane/base/large_pages.hh"
 #include "dataplane/path/policy.hh"
 
 namespace sluice {
@@ -18,25 +20,24 @@ std::size_t bytes_of(const Fib::Size& size) {
     return PrefixTrie::entries(root_bits(size), size.tables) * sizeof(std::uint32_t);
 }
 
-}  // namespace
-
-void Fib::Free::operator()(std::uint32_t* memory) const {
-    if (in_eal)
-        rte_free(memory);
-    else
-        std::free(memory);
+// Null when memory did not suffice.
+std::shared_ptr<void> zeroes(std::size_t bytes, bool ready) {
+    if (!ready) return {std::calloc(bytes, 1), std::free};
+    if (rte_eal_has_hugepages() != 0) return {rte_zmalloc("fib", bytes, RTE_CACHE_LINE_SIZE), rte_free};
+    auto pages = std::make_shared<LargePages>(bytes);
+    if (pages->at() == nullptr) return nullptr;
+    pages->read_all();
+    return {pages, pages->at()};
 }
 
+}  // namespace
+
 std::unique_ptr<Fib> Fib::create(const Sizes& sizes) {
-    const auto allocate = [&](const Size& size) {
-        void* memory = sizes.in_eal ? rte_zmalloc("fib", bytes_of(size), RTE_CACHE_LINE_SIZE)
-                                    : std::calloc(bytes_of(size), 1);
-        return std::unique_ptr<std::uint32_t, Free>(static_cast<std::uint32_t*>(memory), Free{sizes.in_eal});
-    };
-    auto v4 = allocate(sizes.v4), v6 = allocate(sizes.v6);
+    auto v4 = zeroes(bytes_of(sizes.v4), sizes.ready), v6 = zeroes(bytes_of(sizes.v6), sizes.ready);
     if (!v4 || !v6) return nullptr;
-    const auto family = [](std::unique_ptr<std::uint32_t, Free> memory, const Size& size) {
-        const std::span all(memory.get(), PrefixTrie::entries(root_bits(size), size.tables));
+    const auto family = [](std::shared_ptr<void> memory, const Size& size) {
+        const std::span all(static_cast<std::uint32_t*>(memory.get()),
+                            PrefixTrie::entries(root_bits(size), size.tables));
         return Family{std::move(memory), PrefixTrie(all, root_bits(size))};
     };
     return std::unique_ptr<Fib>(new Fib(family(std::move(v4), sizes.v4), family(std::move(v6), sizes.v6)));

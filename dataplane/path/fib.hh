@@ -27,11 +27,11 @@ class Fib {
         bool large = false;
         std::size_t tables = 1024;
     };
-    // `in_eal`: in EAL's memory, and so in hugepages where it has them. Under the virtual clock in ordinary
-    // memory instead, which takes no page before a route needs it: EAL clears what is given back.
+    // `ready`: no lookup waits for a page of them; in EAL's hugepages where it has them. Else, under the
+    // virtual clock, they take no page before a route needs it.
     struct Sizes {
         Size v4, v6;
-        bool in_eal = true;
+        bool ready = true;
     };
     // Null when memory did not suffice.
     static std::unique_ptr<Fib> create(const Sizes& sizes);
@@ -53,17 +53,13 @@ class Fib {
     }
     const PrefixTrie& tables(bool v6) const { return v6 ? v6_.trie : v4_.trie; }
 
-    // Bytes that `create` takes, and those of EAL's memory among them, for sizing before EAL starts.
+    // Bytes that `create` takes, and those that may be EAL's among them, for sizing before EAL starts.
     static std::size_t bytes(const Sizes& sizes);
-    static std::size_t eal_bytes(const Sizes& sizes) { return sizes.in_eal ? bytes(sizes) : 0; }
+    static std::size_t eal_bytes(const Sizes& sizes) { return sizes.ready ? bytes(sizes) : 0; }
 
   private:
-    struct Free {
-        bool in_eal = false;
-        void operator()(std::uint32_t* memory) const;
-    };
     struct Family {
-        std::unique_ptr<std::uint32_t, Free> memory;
+        std::shared_ptr<void> memory;
         PrefixTrie trie;
     };
     Fib(Family v4, Family v6) : v4_(std::move(v4)), v6_(std::move(v6)) {}

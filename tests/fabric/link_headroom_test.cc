@@ -75,6 +75,7 @@ class LinkAttack {
         run();
     }
     ~LinkAttack() {
+        for (const auto& each : ports_) each->link->close();  // on its cable are packets of the other's pool
         for (const auto& each : switches_) each->device().empty();
     }
 

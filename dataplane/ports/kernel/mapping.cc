@@ -7,8 +7,8 @@
 namespace sluice {
 
 Mapping::Mapping(std::size_t bytes, int descriptor, std::int64_t offset) : bytes_(bytes) {
-    const int kind = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind | MAP_POPULATE, descriptor, offset);
+    void* memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, offset);
     if (memory != MAP_FAILED) at_ = static_cast<std::byte*>(memory);
 }
 

@@ -1,4 +1,4 @@
-// Memory that the kernel shares with a socket, or that it is to use, mapped for as long as this lives.
+// Memory that the kernel shares with a socket, mapped for as long as this lives.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,7 @@ namespace sluice {
 class Mapping {
   public:
     Mapping() = default;
-    // From an offset of the socket's memory on; memory of ours where `descriptor` is negative. `at`: null
-    // when it failed (errno).
+    // From an offset of the socket's memory on. `at`: null when it failed (errno).
     Mapping(std::size_t bytes, int descriptor, std::int64_t offset);
     ~Mapping();
     Mapping(const Mapping&) = delete;

@@ -43,7 +43,7 @@ tl::expected<XdpSocket, std::string> XdpSocket::open(const Wanted& wanted) {
 std::string XdpSocket::make_rings(const Wanted& wanted) {
     const int socket = socket_.get();
     const std::size_t bytes = std::size_t{wanted.receive_slots + wanted.transmit_slots} * chunk_bytes;
-    memory_ = Mapping(bytes, -1, 0);
+    memory_ = LargePages(bytes);
     if (memory_.at() == nullptr) return because("no memory for its frames");
     xdp_umem_reg frames{};
     frames.addr = reinterpret_cast<std::uintptr_t>(memory_.at());

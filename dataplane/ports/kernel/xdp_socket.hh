@@ -13,6 +13,7 @@
 #include <tl/expected.hpp>
 
 #include "dataplane/base/file_descriptor.hh"
+#include "dataplane/base/large_pages.hh"
 #include "dataplane/ports/kernel/mapping.hh"
 
 namespace sluice {
@@ -100,7 +101,7 @@ class XdpSocket {
     std::string bind(const Wanted& wanted);
 
     FileDescriptor socket_;
-    Mapping memory_;
+    LargePages memory_{0};  // the chunks
     bool zero_copy_ = false;
 };
 

@@ -21,8 +21,8 @@ bool set(Fib& fib, std::uint32_t address, unsigned length, std::uint32_t group) 
 TEST_GROUP(Fib){};
 
 TEST(Fib, refusesMoreMemoryThanThereIs) {
-    CHECK_TRUE(Fib::create({{true, std::size_t{1} << 21}, {}}) == nullptr);
-    CHECK_TRUE(Fib::create({{}, {true, std::size_t{1} << 21}}) == nullptr);
+    CHECK_TRUE(Fib::create({{true, std::size_t{1} << 40}, {}}) == nullptr);
+    CHECK_TRUE(Fib::create({{}, {true, std::size_t{1} << 40}}) == nullptr);
 }
 
 TEST(Fib, startsEmptyInMemoryThatOthersHaveUsed) {
