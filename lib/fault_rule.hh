@@ -18,8 +18,9 @@
 namespace sluice {
 
 struct Chance {
-    static constexpr std::uint32_t always = 1'000'000'000;
+    static constexpr std::uint32_t always = 1'000'000'000, one_percent = always / 100;
     std::uint32_t parts_per_billion = 0;  // at most `always`
+    static constexpr Chance percent(std::uint32_t n) { return {n * one_percent}; }
     bool operator==(const Chance&) const = default;
 };
 

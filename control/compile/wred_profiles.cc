@@ -12,17 +12,15 @@ struct Curve {
     Chance probability;
 };
 
-constexpr Chance percent(std::uint32_t n) { return {n * (Chance::always / 100)}; }
-
 Curve linear(Rate speed) {
     constexpr std::uint64_t min_at_25g = 100'000;
     constexpr std::uint64_t max_at_25g = 400'000;
     const std::uint64_t mega = speed.bits_per_second / 1'000'000;
-    return {min_at_25g * mega / 25'000, max_at_25g * mega / 25'000, percent(20)};
+    return {min_at_25g * mega / 25'000, max_at_25g * mega / 25'000, Chance::percent(20)};
 }
 
-constexpr Curve steep{150'000, 1'500'000, percent(100)};
-constexpr Curve sonic{1U << 20, 2U << 20, percent(5)};
+constexpr Curve steep{150'000, 1'500'000, Chance::percent(100)};
+constexpr Curve sonic{1U << 20, 2U << 20, Chance::percent(5)};
 
 WredCurve compiled(const Curve& curve) {
     const std::uint64_t parts = certainty * curve.probability.parts_per_billion / Chance::always;
@@ -71,7 +69,7 @@ tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfi
                             "write sojourn_min = \"20us\" and sojourn_max = \"80us\", for example"});
         profile.sojourn = compiled({static_cast<std::uint64_t>(least.ps),
                                     static_cast<std::uint64_t>(config.sojourn_max->ps),
-                                    config.sojourn_probability.value_or(percent(100))});
+                                    config.sojourn_probability.value_or(Chance::percent(100))});
     }
     if (problem) return tl::unexpected(*problem);
     return profile;

@@ -31,7 +31,7 @@ constexpr Unit rate_units[] = {
     {"Gb/s", giga}, {"Gbit/s", giga}, {"Mbps", mega}, {"Mb/s", mega},   {"Mbit/s", mega}, {"Kbps", kilo},
     {"kbps", kilo}, {"Kb/s", kilo},   {"kb/s", kilo}, {"kbit/s", kilo}, {"k", kilo}};
 constexpr Unit time_units[] = {{"s", tera}, {"ms", giga}, {"us", mega}, {"ns", kilo}, {"ps", 1}};
-constexpr Unit chance_units[] = {{"%", 10'000'000}, {"ppm", kilo}, {"ppb", 1}};
+constexpr Unit chance_units[] = {{"%", Chance::one_percent}, {"ppm", kilo}, {"ppb", 1}};
 constexpr Unit length_units[] = {{"km", kilo}, {"m", 1}, {"", 1}};
 
 tl::unexpected<ValueError> refuse(std::string wrong, std::string remedy = {}) {

@@ -223,7 +223,7 @@ void Profiles::marking(const Item& profile, PortConfig& port) {
         made.green.max_bytes =
             number(either("max-threshold", "max-threshold-bytes"), most, "green_max of the queue's profile");
         if (const auto chance = number(entry->find("probability"), 100, "green_probability"))
-            made.green.probability = Chance{static_cast<std::uint32_t>(*chance) * (Chance::always / 100)};
+            made.green.probability = Chance::percent(static_cast<std::uint32_t>(*chance));
         made.ecn = entry->find("ecn") == nullptr || Cumulus::is_on(entry->find("ecn"));
         taken(entry->find("ecn"), "ecn of the queue's profile");
         if (const Item* red = entry->find("red"); red != nullptr && !red->accounted)

@@ -20,7 +20,7 @@ struct Curve {
 
 void add_wred(Cumulus& in, const std::string& name, Curve curve) {
     WredConfig& profile = in.config().wred[name];
-    profile.green = {curve.min, curve.max, Chance{curve.per_cent * (Chance::always / 100)}};
+    profile.green = {curve.min, curve.max, Chance::percent(curve.per_cent)};
 }
 
 void add_pool(Cumulus& in, const char* name, PoolDirection direction, unsigned per_cent) {

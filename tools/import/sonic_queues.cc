@@ -11,7 +11,6 @@ namespace sluice::import {
 namespace {
 
 constexpr std::uint64_t most_rate = 100'000'000'000;  // bytes a second
-constexpr std::uint32_t one_per_cent = Chance::always / 100;
 
 class Queues {
   public:
@@ -125,7 +124,7 @@ void Queues::read_curve(const Item& node, const char* color, WredCurveConfig& cu
     curve.min_bytes = number("min_threshold", most_bytes);
     curve.max_bytes = number("max_threshold", most_bytes);
     if (const auto chance = number("drop_probability", 100))
-        curve.probability = Chance{static_cast<std::uint32_t>(*chance) * one_per_cent};
+        curve.probability = Chance::percent(static_cast<std::uint32_t>(*chance));
 }
 
 void Queues::read_wred(const Item& node) {

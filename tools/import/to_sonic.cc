@@ -157,7 +157,7 @@ std::string Writer::wred(const std::string& name, const WredProfile& profile) {
         std::uint64_t percent = (before * 100 + certainty / 2) / certainty;
         if (said != config_.wred.end()) {
             const auto& own = n == 0 ? said->second.green : n == 1 ? said->second.yellow : said->second.red;
-            if (own.probability) percent = own.probability->parts_per_billion / (Chance::always / 100);
+            if (own.probability) percent = own.probability->parts_per_billion / Chance::one_percent;
         }
         entry[fmt::format("{}_drop_probability", names[n])] = word(percent);
     }
