@@ -21,7 +21,7 @@ LargePages::LargePages(std::size_t bytes) : bytes_((bytes + large - 1) / large *
     const std::size_t before = (large - reinterpret_cast<std::uintptr_t>(first) % large) % large;
     at_ = first + before;
     if (before != 0) munmap(first, before);
-    if (before != large) munmap(at_ + bytes_, large - before);
+    munmap(at_ + bytes_, large - before);
     static_cast<void>(madvise(at_, bytes_, MADV_HUGEPAGE));  // a wish
 }
 
