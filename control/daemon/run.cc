@@ -307,6 +307,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
     }
     outside.service.stopping();
     alone.real_runner()->stop();
+    running.watch();  // what happened since the last look has its event, too
 }
 
 }  // namespace
