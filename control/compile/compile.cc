@@ -236,12 +236,15 @@ std::uint16_t mirror_ring_frames(const Config& config) {
 EalOptions eal_options(const Config& config) {
     EalOptions options;
     const PacketDemand demand = packet_demand(config);
-    options.memory_bytes = demand.total() * (PacketPool::bytes_each(packet_buffer_bytes(config)) + 64) +
-                           2 * Fib::eal_bytes(fib_sizes(config));
+    options.memory_bytes = demand.total() * 64;
+    options.hugepage_bytes = demand.total() * PacketPool::bytes_each(packet_buffer_bytes(config)) +
+                             2 * Fib::bytes(fib_sizes(config));
     for (const auto& [name, port] : config.ports)
         if (const DeviceText device = parse_device(port.device); device.has("pci")) {
-            options.physical_needs_hugepages = true;
+            options.needs_hugepages = "a PCI port";
             options.pci.push_back(port.device);
+        } else if (device.has("net_virtio_user")) {
+            options.needs_hugepages = "net_virtio_user";  // whose other side maps DPDK's memory
         }
     options.allow_hugepages = config.clock == ClockKind::real_time;
     options.extra = config.eal;

@@ -62,8 +62,7 @@ std::size_t free_hugepage_bytes() {
     return pages * size_kib * 1024;
 }
 
-// With what EAL takes for itself.
-std::size_t wanted_bytes(const EalOptions& options) { return options.memory_bytes + (std::size_t{64} << 20); }
+constexpr std::size_t own_bytes = std::size_t{64} << 20;  // what EAL takes for itself
 
 // EAL writes under a runtime directory even when told not to share; an ordinary user may have none.
 void ensure_runtime_directory() {
@@ -81,14 +80,14 @@ bool has_ring_driver() {
 }  // namespace
 
 tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
-    const std::size_t wanted = wanted_bytes(options);
+    const std::size_t wanted = options.memory_bytes + options.hugepage_bytes + own_bytes;
     const bool allowed =
         options.allow_hugepages && std::ranges::find(options.extra, "--no-huge") == options.extra.end();
     const std::size_t huge = allowed && geteuid() == 0 ? free_hugepage_bytes() : 0;
     if (huge >= wanted) return true;
-    if (!options.physical_needs_hugepages) return false;
+    if (options.needs_hugepages.empty()) return false;
     return tl::unexpected(
-        Lack{"a PCI port needs " + std::to_string(wanted >> 20) + " MB of hugepages and " +
+        Lack{options.needs_hugepages + " needs " + std::to_string(wanted >> 20) + " MB of hugepages and " +
                  std::to_string(huge >> 20) + " MB are free",
              "echo " + std::to_string((wanted >> 21) + 1) + " > /proc/sys/vm/nr_hugepages"});
 }
@@ -96,7 +95,6 @@ tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
 tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
     std::vector<std::string> args{"sluiced", "--no-shconf", "--log-level=lib.eal:4"};
     Eal eal;
-    const std::size_t wanted = wanted_bytes(options);
     const auto huge = finds_hugepages(options);
     if (!huge) return tl::unexpected(huge.error().wrong + "; do: " + huge.error().remedy);
     if (*huge) {
@@ -105,7 +103,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
     } else {
         args.emplace_back("--no-huge");
         args.emplace_back("-m");
-        args.emplace_back(std::to_string((wanted >> 20) + 1));
+        args.emplace_back(std::to_string(((options.memory_bytes + own_bytes) >> 20) + 1));
         eal.note_ = "ordinary memory (no hugepages)";
     }
     args.emplace_back("--no-telemetry");

@@ -1,5 +1,5 @@
-// Memory of the system for what the packet path reads all over: packets and tables, where there are no
-// hugepages to have them in.
+// Memory of the system for what the packet path reads all over: packets and tables where there are no
+// hugepages for them, and the frames of XDP sockets.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ class LargePages {
     }
 
     std::byte* at() const { return at_; }
-    // Reads every page, so that no reader waits for one later: of those never written all are one page of
-    // zeroes.
-    void read_all() const;
+    // Takes all pages at once, for readers that must not wait for one. By writing: of a large page of zeroes
+    // that was only read, kernels before 6.13 give the first writer a small one.
+    void touch();
 
   private:
     std::byte* at_ = nullptr;
-    std::size_t bytes_;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace sluice

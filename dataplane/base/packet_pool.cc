@@ -234,40 +234,39 @@ rte_mempool* make_empty(const char* name, unsigned packets, unsigned cache, std:
     return nullptr;
 }
 
-void free_pages(rte_mempool_memhdr*, void* memory) { delete static_cast<LargePages*>(memory); }
-
 void init_if_new(rte_mempool* pool, void* old, void* packet, unsigned number) {
     if (number >= *static_cast<unsigned*>(old)) rte_pktmbuf_init(pool, nullptr, packet, number);
 }
 
 // In memory of the system: EAL writes zeroes over all that it is given back, and has it, without hugepages,
 // in pages of 4 KiB. The packets that it makes are the last of the pool's list, and nobody has had them yet.
-bool add_packets(rte_mempool* pool, unsigned most) {
+bool add_packets(rte_mempool* pool, unsigned most, std::vector<LargePages>& memory) {
     unsigned old = pool->populated_size;
     const std::size_t bytes = std::size_t{std::min(most, pool->size - old)} *
                               (pool->header_size + pool->elt_size + pool->trailer_size);
-    auto memory = std::make_unique<LargePages>(bytes);
-    if (memory->at() == nullptr) return false;
-    if (rte_mempool_populate_iova(pool, reinterpret_cast<char*>(memory->at()), RTE_BAD_IOVA, bytes,
-                                  free_pages, memory.get()) <= 0)
+    LargePages& pages = memory.emplace_back(bytes);
+    if (pages.at() == nullptr || rte_mempool_populate_iova(pool, reinterpret_cast<char*>(pages.at()),
+                                                           RTE_BAD_IOVA, bytes, nullptr, nullptr) <= 0) {
+        memory.pop_back();
         return false;
-    static_cast<void>(memory.release());  // to free_pages
+    }
     rte_mempool_obj_iter(pool, init_if_new, &old);
     return true;
 }
 
-bool add_all(rte_mempool* pool) {
+bool add_all(rte_mempool* pool, std::vector<LargePages>& memory) {
     if (rte_eal_has_hugepages() != 0) {
         if (rte_mempool_populate_default(pool) < 0) return false;
         rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
         return true;
     }
-    return add_packets(pool, pool->size);
+    return add_packets(pool, pool->size, memory);
 }
 
-rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes) {
+rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes,
+                       std::vector<LargePages>& memory) {
     rte_mempool* pool = make_empty(name, packets, cache, data_bytes, nullptr);
-    if (pool == nullptr || add_all(pool)) return pool;
+    if (pool == nullptr || add_all(pool, memory)) return pool;
     rte_mempool_free(pool);
     return nullptr;
 }
@@ -275,7 +274,7 @@ rte_mempool* make_pool(const char* name, unsigned packets, unsigned cache, std::
 }  // namespace
 
 PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::uint32_t data_bytes)
-    : pool_(make_pool(name, packets, cache, data_bytes)) {}
+    : pool_(make_pool(name, packets, cache, data_bytes, memory_)) {}
 
 PacketPool::PacketPool(const char* name, const Growing& packets, unsigned cache, std::uint32_t data_bytes)
     : batches_(std::make_unique<LockedBatches>(packets.most)),
@@ -293,7 +292,7 @@ bool PacketPool::free_enough(unsigned packets) const {
 bool PacketPool::grow(unsigned free) {
     constexpr unsigned portion = 16'384;
     while (!free_enough(free) && pool_->populated_size < pool_->size)
-        if (!add_packets(pool_, portion)) return false;
+        if (!add_packets(pool_, portion, memory_)) return false;
     return true;
 }
 

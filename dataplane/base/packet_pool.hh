@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "dataplane/base/large_pages.hh"
 #include "dataplane/base/packet.hh"
 
 namespace sluice {
@@ -47,6 +49,7 @@ class PacketPool {
     bool grow(unsigned free);
 
     std::unique_ptr<LockedBatches> batches_;  // of a growing pool
+    std::vector<LargePages> memory_;          // of the packets, where they are not in hugepages
     rte_mempool* pool_;
 };
 

@@ -26,7 +26,7 @@ std::shared_ptr<void> zeroes(std::size_t bytes, bool ready) {
     if (rte_eal_has_hugepages() != 0) return {rte_zmalloc("fib", bytes, RTE_CACHE_LINE_SIZE), rte_free};
     auto pages = std::make_shared<LargePages>(bytes);
     if (pages->at() == nullptr) return nullptr;
-    pages->read_all();
+    pages->touch();
     return {pages, pages->at()};
 }
 

@@ -53,9 +53,8 @@ class Fib {
     }
     const PrefixTrie& tables(bool v6) const { return v6 ? v6_.trie : v4_.trie; }
 
-    // Bytes that `create` takes, and those that may be EAL's among them, for sizing before EAL starts.
+    // Bytes that `create` takes, for sizing before EAL starts.
     static std::size_t bytes(const Sizes& sizes);
-    static std::size_t eal_bytes(const Sizes& sizes) { return sizes.ready ? bytes(sizes) : 0; }
 
   private:
     struct Family {

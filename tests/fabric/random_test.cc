@@ -9,7 +9,6 @@
 
 #include "tests/fabric/checked_fabric.hh"
 #include "tests/fabric/random_fabric.hh"
-#include "tests/sim/sim_switch.hh"
 #include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -330,6 +330,10 @@ class RealClock(loopback.Case):
                 path.write_bytes(data)
             switch.refused(FAILED, "port h1")
 
+    def test_a_device_whose_other_side_maps_packets_and_no_hugepages(self):
+        switch = Switch(self, hosts=1, device="net_virtio_user{n},path=/dev/vhost-net", clock="real", eal=["--no-huge"])
+        switch.refused(FAILED, "net_virtio_user needs", "MB of hugepages", "nr_hugepages")
+
     def test_a_pci_device_that_is_not_there(self):
         switch = Switch(self, hosts=1, device="0000:ff:1f.7", clock="real")
         switch.refused(FAILED, "0000:ff:1f.7")

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "lib/rng.hh"
 
 #include "CppUTest/TestHarness.h"

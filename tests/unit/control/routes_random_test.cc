@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "lib/rng.hh"
 #include "tests/tries.hh"

@@ -46,7 +46,7 @@ TEST(LargePages, areAlignedAndZeroAndOurs) {
         LargePages memory(bytes);
         CHECK_TRUE(memory.at() != nullptr);
         LONGS_EQUAL(0, reinterpret_cast<std::uintptr_t>(memory.at()) % large);
-        memory.read_all();
+        memory.touch();
         CHECK_TRUE(
             std::all_of(memory.at(), memory.at() + bytes, [](std::byte b) { return b == std::byte{}; }));
         std::fill(memory.at(), memory.at() + bytes, std::byte{0xA5});

@@ -9,7 +9,6 @@
 // numerically; 1024 B on the wire).
 #include <array>
 #include <cstdio>
-#include <string_view>
 
 #include "tests/tries.hh"
 #include "tests/unit/roce/bottleneck.hh"

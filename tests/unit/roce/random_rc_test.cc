@@ -2,7 +2,6 @@
 // every message is delivered once, in order, with the right content, and completes; or it fails after its
 // retries. SLUICE_LONG=1: 10^5 seeds. A seed that fails is printed.
 #include <cstdio>
-#include <string_view>
 
 #include "lib/rng.hh"
 #include "lib/roce/psn.hh"
