@@ -236,7 +236,7 @@ std::uint16_t mirror_ring_frames(const Config& config) {
 EalOptions eal_options(const Config& config) {
     EalOptions options;
     const PacketDemand demand = packet_demand(config);
-    options.memory_bytes = demand.total() * 64;
+    options.memory_bytes = demand.total() * PacketPool::eal_bytes_each;
     options.hugepage_bytes = demand.total() * PacketPool::bytes_each(packet_buffer_bytes(config)) +
                              2 * Fib::bytes(fib_sizes(config));
     for (const auto& [name, port] : config.ports)

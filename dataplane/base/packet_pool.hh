@@ -41,8 +41,10 @@ class PacketPool {
     PacketPool& operator=(const PacketPool&) = delete;
     rte_mempool* pool() const { return pool_; }
     unsigned in_use() const;
-    // Bytes that one mbuf takes, for sizing the memory before EAL starts.
+    // Bytes that one mbuf takes, and those of EAL's memory for it wherever it lies (the stack of the free
+    // ones), for sizing the memory before EAL starts.
     static std::size_t bytes_each(std::uint32_t data_bytes = packet_data_bytes);
+    static constexpr std::size_t eal_bytes_each = 64;
 
   private:
     bool free_enough(unsigned packets) const;

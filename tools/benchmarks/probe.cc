@@ -184,7 +184,7 @@ void serve(Probe& probe) {
 
 void run(const std::string& out_device, const std::string& in_device, const std::string& capture) {
     EalOptions eal_options;
-    eal_options.memory_bytes = std::size_t{packets} * 64;
+    eal_options.memory_bytes = packets * PacketPool::eal_bytes_each;
     eal_options.allow_hugepages = false;
     const auto eal = Eal::start(eal_options);
     if (!eal) throw Failure(eal.error());

@@ -436,8 +436,7 @@ std::uint64_t packets_of(const FabricPlan& plan, unsigned threads) {
 
 EalOptions eal_options(const FabricPlan& plan, unsigned threads) {
     EalOptions options;
-    options.memory_bytes =
-        packets_of(plan, threads) * 64;  // the pool's list of them: packets lie in ordinary memory
+    options.memory_bytes = packets_of(plan, threads) * PacketPool::eal_bytes_each;
     options.allow_hugepages = false;
     return options;
 }
