@@ -5,7 +5,6 @@ import struct
 
 from loopback import gateway_mac, mac
 
-COUNTING = bytes(range(256)) * 64  # of which payloads are the beginning
 TPIDS = (b"\x81\x00", b"\x88\xa8", b"\x91\x00")
 
 
@@ -52,6 +51,11 @@ def ipv6(payload, source="2001:db8:0::2", to="2001:db8:1::2", following=17, hops
                        following, hops, raw_ip(source), raw_ip(to)) + payload
 
 
+def counting(size):
+    """A payload that counts up; none where there is no room."""
+    return (bytes(range(256)) * (size // 256 + 1))[:max(size, 0)]
+
+
 def udp(payload=b"", sport=1000, dport=2000):
     return struct.pack(">HHHH", sport, dport, 8 + len(payload), 0) + payload
 
@@ -64,15 +68,14 @@ def plain(size=60, source=0, to=1, tags=(), options=b"", **keys):
 @functools.lru_cache  # tests send the same frame thousands of times
 def made(size, source, to, tags, options, **keys):
     ports = {key: keys.pop(key) for key in ("sport", "dport") if key in keys}
-    room = max(size - 14 - 4 * len(tags) - 28 - len(options), 0)
-    body = udp(COUNTING[:room], **ports)
+    body = udp(counting(size - 14 - 4 * len(tags) - 28 - len(options)), **ports)
     source, sender = (f"10.0.{source}.2", source) if isinstance(source, int) else (source, 0)
     to = f"10.0.{to}.2" if isinstance(to, int) else to
     return ethernet(ipv4(body, source, to, options=options, **keys), 0x0800, sender, tags=tags)
 
 
 def plain6(size=62, source=0, to=1, tags=(), **keys):
-    body = udp(COUNTING[:max(size - 14 - 4 * len(tags) - 48, 0)])
+    body = udp(counting(size - 14 - 4 * len(tags) - 48))
     source, sender = (f"2001:db8:{source}::2", source) if isinstance(source, int) else (source, 0)
     to = f"2001:db8:{to}::2" if isinstance(to, int) else to
     return ethernet(ipv6(body, source, to, **keys), 0x86DD, sender, tags=tags)

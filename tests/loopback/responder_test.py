@@ -6,7 +6,7 @@ A reply leaves at the instant at which its frame came, so arrivals and departure
 import struct
 
 import loopback
-from frames import checksum, ethernet, ipv4, ipv6, plain, plain6, raw_ip, raw_mac, routed, udp
+from frames import checksum, counting, ethernet, ipv4, ipv6, plain, plain6, raw_ip, raw_mac, routed, udp
 from loopback import Switch, gateway_mac, mac, wire_ps
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
@@ -47,22 +47,22 @@ def icmp6(kind, code, rest, payload, source, to):
 
 
 def ping(to, source=0, size=56, ttl=64, tags=(), **keys):
-    body = bytes(n & 0xFF for n in range(size))
+    body = counting(size)
     return ethernet(ipv4(icmp(8, 0, 0x1234_0001, body), f"10.0.{source}.2", to, protocol=1, ttl=ttl, **keys), 0x0800, source, tags=tags)
 
 
 def pong(by, n=0, size=56, tags=(), dscp=0):
-    body = bytes(n & 0xFF for n in range(size))
+    body = counting(size)
     return reply_to(n, ipv4(icmp(0, 0, 0x1234_0001, body), by, f"10.0.{n}.2", protocol=1, dscp=dscp), 0x0800, tags)
 
 
 def ping6(to, source=0, size=56, hops=64, sender=None):
-    sender, body = sender or f"2001:db8:{source}::2", bytes(n & 0xFF for n in range(size))
+    sender, body = sender or f"2001:db8:{source}::2", counting(size)
     return ethernet(ipv6(icmp6(128, 0, 0x1234_0001, body, sender, to), sender, to, following=58, hops=hops), 0x86DD, source)
 
 
 def pong6(by, n=0, size=56):
-    to, body = f"2001:db8:{n}::2", bytes(n & 0xFF for n in range(size))
+    to, body = f"2001:db8:{n}::2", counting(size)
     return reply_to(n, ipv6(icmp6(129, 0, 0x1234_0001, body, by, to), by, to, following=58), 0x86DD)
 
 
