@@ -1,9 +1,9 @@
 // The main function of every test program. SLUICE_KEEPS_MEMORY: what is tested keeps memory from its first
-// use on, such as the schema of the configuration. SLUICE_EAL_MEGABYTES: DPDK's EAL runs meanwhile, with
-// ordinary memory of that size, no devices and no privilege.
+// use on, such as the schema of the configuration. SLUICE_NEEDS_EAL: DPDK's EAL runs meanwhile, in ordinary
+// memory, with no devices and no privilege.
 #include <cstdio>
 
-#ifdef SLUICE_EAL_MEGABYTES
+#ifdef SLUICE_NEEDS_EAL
 #include "dataplane/base/eal.hh"
 #endif
 
@@ -11,13 +11,13 @@
 #include "CppUTest/MemoryLeakWarningPlugin.h"
 
 int main(int argc, char** argv) {
-#if defined(SLUICE_KEEPS_MEMORY) || defined(SLUICE_EAL_MEGABYTES)
+#if defined(SLUICE_KEEPS_MEMORY) || defined(SLUICE_NEEDS_EAL)
     // CppUTest would call it a leak of the first test; the sanitizers look for leaks of ours.
     MemoryLeakWarningPlugin::turnOffNewDeleteOverloads();
 #endif
-#ifdef SLUICE_EAL_MEGABYTES
+#ifdef SLUICE_NEEDS_EAL
     sluice::EalOptions options;
-    options.memory_bytes = std::size_t{SLUICE_EAL_MEGABYTES} << 20;
+    options.memory_bytes = std::size_t{256} << 20;
     options.allow_hugepages = false;
     const auto eal = sluice::Eal::start(options);
     if (!eal) {
