@@ -63,7 +63,8 @@ class BufferUse {
         shared_.set(shared);
         shared_watermark.raise_to(shared);
     }
-    void give_back(PoolBurst& pool, std::uint32_t cells) {
+    template <class Pool>  // PoolBurst or PoolReturn
+    void give_back(Pool& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get();
         const std::uint32_t from_shared = std::min(cells, shared);
         SLUICE_INVARIANT(cells - from_shared <= reserved_.get() && "released more than was admitted");

@@ -81,6 +81,11 @@ struct PoolUse {
     PoolWatermark headroom_watermark;
     bool exclusive = false;  // only one thread ever changes it; set before the workers start
 
+    void give_headroom(std::uint32_t cells) {
+        [[maybe_unused]] const std::int64_t before = headroom.add(-std::int64_t{cells}, exclusive);
+        assert(before >= cells && "a pool never falls below zero");
+    }
+
     // Control.
     void clear_user_watermarks() {
         shared_watermark.clear_user(shared.get());
@@ -163,11 +168,7 @@ class alignas(64) PoolBurst {  // its index is a shift
         use_->headroom_watermark.raise_to(use_->headroom.get());
         return true;
     }
-    void give_headroom(std::uint32_t cells) {
-        [[maybe_unused]] const std::int64_t before =
-            use_->headroom.add(-std::int64_t{cells}, use_->exclusive);
-        assert(before >= cells && "a pool never falls below zero");
-    }
+    void give_headroom(std::uint32_t cells) { use_->give_headroom(cells); }
 
   private:
     std::int64_t free_at_start() const { return limits_->shared_cells - before_; }
@@ -179,6 +180,20 @@ class alignas(64) PoolBurst {  // its index is a shift
     std::int64_t before_;       // in use when the burst began
     std::int64_t free_;         // S less the cells in use as this burst sees it
     std::int64_t lowest_free_;  // up to the last `give`
+};
+
+// Gives cells back to an exclusive pool: nobody else counts on them, so none are summed up first.
+class PoolReturn {
+  public:
+    explicit PoolReturn(PoolUse& use) : use_(use) { SLUICE_INVARIANT(use.exclusive); }
+    void give(std::uint32_t cells) {
+        [[maybe_unused]] const std::int64_t before = use_.shared.add(-std::int64_t{cells}, true);
+        assert(before >= cells && "a pool never falls below zero");
+    }
+    void give_headroom(std::uint32_t cells) { use_.give_headroom(cells); }
+
+  private:
+    PoolUse& use_;
 };
 
 }  // namespace sluice

@@ -66,8 +66,10 @@ class alignas(32) PriorityGroup : public BufferUse {
     }
     void share(PoolBurst& pool, std::uint32_t cells) { take_shared(pool, cells); }
 
-    // Cells of packets that left, or were dropped after admission.
-    void release(PoolBurst& pool, std::uint32_t cells) {
+    // Cells of packets that left, or were dropped after admission. `Pool`: PoolBurst, or of an exclusive pool
+    // PoolReturn.
+    template <class Pool>
+    void release(Pool& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
         const std::uint32_t before = checks_invariants ? used_cells() : 0;
         const std::uint32_t from_headroom = std::min(cells, headroom_.get());

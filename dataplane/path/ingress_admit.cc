@@ -205,9 +205,9 @@ void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
         PriorityGroup& group = port.group[n];
         const unsigned pool = own.group[n].pool;
         if (!group.release_reserved(cells)) {
-            if (exclusive) {  // opened for each group costs less than kept open for the next one
-                PoolBurst burst(use[pool], limits[pool], 0);
-                group.release(burst, cells);
+            if (exclusive) {
+                PoolReturn at_once(use[pool]);
+                group.release(at_once, cells);
             } else {
                 group.release(pools[pool], cells);
             }
