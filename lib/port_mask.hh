@@ -30,14 +30,20 @@ class PortMask {
     // Lowest first.
     template <class Action>
     constexpr void for_each(Action action) const {
-        for (std::size_t word = 0; word < words_.size(); ++word)
-            for (std::uint64_t left = words_[word]; left != 0; left &= left - 1)
-                action(static_cast<PortId>(word * 64 + static_cast<unsigned>(std::countr_zero(left))));
+        for_each_of(0, action);
+        if ((words_[1] | words_[2] | words_[3]) == 0) return;  // of most switches
+        for (std::size_t word = 1; word < words_.size(); ++word) for_each_of(word, action);
     }
 
   private:
+    template <class Action>
+    constexpr void for_each_of(std::size_t word, Action& action) const {
+        for (std::uint64_t left = words_[word]; left != 0; left &= left - 1)
+            action(static_cast<PortId>(word * 64 + static_cast<unsigned>(std::countr_zero(left))));
+    }
+
     std::array<std::uint64_t, max_ports / 64> words_{};
 };
-static_assert(max_ports % 64 == 0);
+static_assert(max_ports == 256);
 
 }  // namespace sluice

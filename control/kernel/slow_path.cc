@@ -55,7 +55,7 @@ bool SlowPath::serve(const ServedSwitch& of) {
     if (of.workers_stand_still) {
         // No worker runs meanwhile: what they have counted they have posted.
         const std::uint64_t punts = of.device.punts();
-        if (punts == served_ && pending_.size() == 0 && taps_.empty()) return false;
+        if (punts == served_ && !has_frames()) return false;
         served_ = punts;
     }
     accounts_.resize(of.device.port_count());

@@ -37,6 +37,9 @@ class SlowPath {
     Tap* tap(PortId id) { return id < taps_.size() ? taps_[id].get() : nullptr; }
     const Tap* tap(PortId id) const { return id < taps_.size() ? taps_[id].get() : nullptr; }
 
+    // Whether frames may be there that no port has punted since `serve`: from a TAP, or waiting for a
+    // neighbor.
+    bool has_frames() const { return !taps_.empty() || pending_.size() != 0; }
     // Takes the punted frames, port by port and in the order of arrival, so that under the virtual clock the
     // same frames come back in the same order. True when it has given the workers frames to send.
     bool serve(const ServedSwitch& of);

@@ -51,7 +51,8 @@ class Mirrors {
     MirrorPolicy policy(const Config& config);
     void configure(const Config& config, Outputs opened);
 
-    bool is_on() const;  // any is enabled
+    bool is_on() const;      // any is enabled
+    bool is_in_use() const;  // there is any, or has been
     void drain(Time now);
     // After it: hands the frames of collectors to the workers. True when it has handed over any: under the
     // virtual clock the instant is then to be run again.

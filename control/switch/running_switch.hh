@@ -120,6 +120,9 @@ class RunningSwitch {
     // Workers run on other threads now: only shared state may be read.
     bool is_live() const { return clock_ != nullptr && clock_->is_running(); }
 
+    // Under the virtual clock, after an instant: whether control has anything to do there. If not, none of
+    // what follows would find anything.
+    bool wants_control() const;
     // Control, after each step of the clock: takes the workers' events, and notes those that no lossless
     // switch should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker
     // that fell behind.
@@ -212,6 +215,7 @@ class RunningSwitch {
     OperatorState state_;
     EffectiveQos qos_;
     EventLog events_;
+    std::uint64_t watched_news_ = 0;
     std::uint64_t watched_drops_ = 0;
     Time next_rings_{};  // when `watch` looks at receive rings again
     std::uint64_t watched_falls_behind_ = 0;

@@ -93,7 +93,13 @@ void RunningSwitch::note_once(const std::string& kind, std::string text) {
     if (noted_.insert(kind + text).second) note(kind, std::move(text));
 }
 
+bool RunningSwitch::wants_control() const {
+    return switch_->news() != watched_news_ || now() >= next_rings_ || change_->is_pending() ||
+           mirrors_->is_in_use() || observation_->log() != nullptr || slow_path_.has_frames();
+}
+
 void RunningSwitch::watch() {
+    watched_news_ = switch_->news();
     for (const WatchdogNotice& notice : watchdog_.look(*switch_)) note_watchdog(notice);
     if (options_.observes) observation_->drain(*switch_);
     note_microbursts();

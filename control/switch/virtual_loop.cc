@@ -9,6 +9,7 @@
 #include "control/config/values.hh"
 #include "dataplane/ports/port.hh"
 #include "dataplane/run/switch.hh"
+#include "lib/invariant.hh"
 
 namespace sluice {
 namespace {
@@ -110,9 +111,17 @@ void VirtualLoop::beat(Time until) {
 // After the packets of an instant.
 void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
     RunningSwitch& running = *shard.switches[number];
-    while (running.serve_slow_path() || running.finish_change() || running.serve_mirrors())
-        shard.runner.again(number);
-    running.watch();
+    const bool wanted = running.wants_control();
+    if (wanted || checks_invariants) {
+        [[maybe_unused]] const std::uint64_t events = running.event_log().total();
+        [[maybe_unused]] bool served = false;
+        while (running.serve_slow_path() || running.finish_change() || running.serve_mirrors()) {
+            served = true;
+            shard.runner.again(number);
+        }
+        running.watch();
+        SLUICE_INVARIANT(wanted || (!served && running.event_log().total() == events));
+    }
     look_at_(shard.numbers[number]);
 }
 

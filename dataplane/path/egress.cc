@@ -160,10 +160,15 @@ void prefetch(const QueueEntry& entry) {
     return credit;
 }
 
-// The only frame of the only queue that is ready, where there is room for it.
-void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& policy, ClassId number,
-               Picked& next, Time now) {
-    const QueueEntry entry = port.queue[number].packets.front();
+// The only frame of the only queue that is ready, where there is room for it: false, and nothing is done,
+// where there is something to choose.
+[[gnu::noinline]] bool pick_only(WorkerContext& worker, PortContext& port, const PortPolicy& policy,
+                                 std::uint8_t ready, Picked& next, Time now) {
+    if (!std::has_single_bit(ready) || !port.out.empty()) return false;
+    const auto number = static_cast<ClassId>(std::countr_zero(ready));
+    EgressQueue& queue = port.queue[number];
+    if (queue.packets.packets() != 1 || !port.scheduler.send_only(number)) return false;
+    const QueueEntry entry = queue.packets.front();
     prefetch(entry);
     next.entry = entry;
     next.departure = port.link.start(now, entry.frame_bytes());
@@ -172,22 +177,13 @@ void take_only(WorkerContext& worker, PortContext& port, const PortPolicy& polic
     port.out.add_run(number, 1, entry.frame_bytes());
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
     take_off(worker, port, policy, pools, number, 1, entry.cells(), now);
+    return true;
 }
 
 // Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
 // while the later ones are picked, the first packets come into the cache. Returns how many.
-[[gnu::noinline]] unsigned pick_frames(WorkerContext& worker, PortContext& port,
-                                       std::array<Picked, burst_size>& picked, Time now) {
-    const PortPolicy& policy = worker.policy->ports[port.id];
-    std::uint8_t ready = ready_queues(port, policy, now);
-    if (std::has_single_bit(ready) && port.out.empty() && port.link.can_start(now)) {
-        const int only = std::countr_zero(ready);
-        if (port.queue[static_cast<unsigned>(only)].packets.packets() == 1 &&
-            port.scheduler.send_only(only)) {
-            take_only(worker, port, policy, static_cast<ClassId>(only), picked[0], now);
-            return 1;
-        }
-    }
+[[gnu::noinline]] unsigned pick_frames(WorkerContext& worker, PortContext& port, const PortPolicy& policy,
+                                       std::uint8_t ready, std::array<Picked, burst_size>& picked, Time now) {
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
     Picking picking{picked.data(), picked.data() + port.out.room(), port.link};
     const auto head = [&](unsigned queue) {
@@ -268,8 +264,13 @@ void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
         queue_aside(worker, port, now);
     }
     if (port.backlog == 0 || !port.link.can_start(now)) return;
+    const PortPolicy& policy = worker.policy->ports[port.id];
+    const std::uint8_t ready = ready_queues(port, policy, now);
     PickedFrames frames;
-    const std::span picked = std::span(frames.frame).first(pick_frames(worker, port, frames.frame, now));
+    const unsigned count = pick_only(worker, port, policy, ready, frames.frame[0], now)
+                               ? 1
+                               : pick_frames(worker, port, policy, ready, frames.frame, now);
+    const std::span picked = std::span(frames.frame).first(count);
     release_stage(worker, port, picked, now);
     meter.lap(Stage::schedule, static_cast<unsigned>(picked.size()));
     depart_stage(worker, port, picked, now);

@@ -75,15 +75,11 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
     batch.count = kept;
 }
 
+namespace {
+
 // A mailbox holds every packet there is, so none is refused.
-void hand_off_stage(WorkerContext& worker, const Batch& batch) {
+[[gnu::noinline]] void hand_off_to_workers(WorkerContext& worker, const Batch& batch) {
     Shared& shared = worker.shared;
-    if (shared.workers == 1) {
-        SLUICE_INVARIANT(worker.local.count + batch.count <= worker.local.packets.size());
-        for (unsigned i = 0; i < batch.count; ++i)
-            worker.local.packets[worker.local.count++] = batch.packet[i];
-        return;
-    }
     std::array<std::array<Packet*, burst_size>, max_workers> out;
     std::array<unsigned, max_workers> count{};
     for (unsigned i = 0; i < batch.count; ++i) {
@@ -99,6 +95,19 @@ void hand_off_stage(WorkerContext& worker, const Batch& batch) {
         assert(posted == count[to]);
         static_cast<void>(posted);
     }
+}
+
+}  // namespace
+
+void hand_off_stage(WorkerContext& worker, const Batch& batch) {
+    if (worker.shared.workers != 1) {
+        hand_off_to_workers(worker, batch);
+        return;
+    }
+    SLUICE_INVARIANT(worker.local.count + batch.count <= worker.local.packets.size());
+    Packet** const place = worker.local.packets.data() + worker.local.count;
+    for (unsigned i = 0; i < batch.count; ++i) place[i] = batch.packet[i];
+    worker.local.count += batch.count;
 }
 
 bool come_full(ReceiveState& state, unsigned received) {

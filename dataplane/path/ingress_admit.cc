@@ -24,6 +24,13 @@ namespace {
     return DropReason::headroom_overrun;
 }
 
+[[gnu::noinline, gnu::cold]] void refuse_one(WorkerContext& worker, PortContext& port, Batch& batch,
+                                             Admission admission) {
+    Refused refused;
+    refused.add(0, no_place(port, meta(batch.packet[0]).priority_group, admission));
+    drop_refused(worker, batch, refused);
+}
+
 // Apart, so that the groups of a port that is not traced cost nothing for it.
 [[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
     port.trace->group[n].record(now, port.group[n].used_cells());
@@ -44,12 +51,28 @@ namespace {
     return true;
 }
 
-// The only packet of its burst, where nobody else looks at the pool: one that is opened for it costs less
-// than room for all of them.
-[[gnu::noinline]] Admission admit_alone(WorkerContext& worker, PriorityGroup& group,
-                                        const GroupLimits& limits, std::uint32_t cells) {
-    PoolBurst pool(worker.shared.ingress_use[limits.pool], worker.policy->ingress_pools[limits.pool], cells);
-    return group.admit_beyond(limits, pool, cells);
+// The only packet of its burst, where nobody else looks at the pool: no sums, and one pool that is opened
+// only for a packet that asks it.
+[[gnu::noinline]] void admit_alone(WorkerContext& worker, PortContext& port, Batch& batch) {
+    PacketMeta& info = meta(batch.packet[0]);
+    const ClassId number = info.priority_group;
+    const GroupLimits& limits = worker.policy->ports[port.id].group[number];
+    PriorityGroup& group = port.group[number];
+    const std::uint32_t cells = batch.cells[0];
+    SLUICE_INVARIANT(info.cells == 0 && "a packet has one charge");
+    Admission admission = Admission::reserved;
+    if (!group.admit_reserved(limits, cells)) {
+        PoolBurst pool(worker.shared.ingress_use[limits.pool], worker.policy->ingress_pools[limits.pool],
+                       cells);
+        admission = group.admit_beyond(limits, pool, cells);
+    }
+    if (is_admitted(admission)) [[likely]] {
+        info.cells = static_cast<std::uint16_t>(cells);
+        port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use | 1U << number);
+    } else {
+        refuse_one(worker, port, batch, admission);
+    }
+    SLUICE_INVARIANT(others_are_empty(port));
 }
 
 // Whether a burst pays for looking at its groups first.
@@ -91,7 +114,6 @@ template <bool recording>
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     PoolBursts pools(worker.shared.ingress_use, policy.ingress_pools, batch.all_cells);
-    const bool alone = !recording && batch.count == 1 && worker.shared.exclusive;
     unsigned in_use = port.groups_in_use;
     filter(worker, batch, [&](unsigned i, Packet* packet) {
         PacketMeta& info = meta(packet);
@@ -103,8 +125,7 @@ template <bool recording>
         if constexpr (recording) record.emplace(group, limits, pools[limits.pool].view(), cells);
         Admission admission = Admission::reserved;
         if (!group.admit_reserved(limits, cells))
-            admission = alone ? admit_alone(worker, group, limits, cells)
-                              : group.admit_beyond(limits, pools[limits.pool], cells);
+            admission = group.admit_beyond(limits, pools[limits.pool], cells);
         SLUICE_INVARIANT(info.cells == 0 && "a packet has one charge");
         DropReason reason = DropReason::none;
         if (is_admitted(admission)) [[likely]] {
@@ -125,6 +146,8 @@ template <bool recording>
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
     if (is_recording(worker)) [[unlikely]]
         admit_all<true>(worker, port, batch);
+    else if (batch.count == 1 && worker.shared.exclusive)
+        admit_alone(worker, port, batch);
     else if (!pays_by_group(port, batch.count) || !admit_by_group(worker, port, batch))
         admit_all<false>(worker, port, batch);
     sample(worker, port, std::span(batch.packet).first(batch.count));
@@ -140,7 +163,7 @@ void pause_peer(WorkerContext& worker, PortContext& port, bool behind) {
     port.groups_in_use |= port.groups_judged;  // each is judged anew, with or without cells
 }
 
-bool is_behind_elsewhere(const PortContext& port) {
+bool is_any_poller_behind(const PortContext& port) {
     return std::any_of(port.more_receive_queues.begin(), port.more_receive_queues.end(),
                        [](const auto& queue) { return queue->is_behind.load(std::memory_order_relaxed); });
 }

@@ -95,7 +95,10 @@ void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch);
 // A worker that falls behind must pause its peers, not drop.
 void pause_peer(WorkerContext& worker, PortContext& port, bool behind);
 // Whether a worker that polls a queue of the port says so.
-bool is_behind_elsewhere(const PortContext& port);
+bool is_any_poller_behind(const PortContext& port);
+inline bool is_behind_elsewhere(const PortContext& port) {
+    return !port.more_receive_queues.empty() && is_any_poller_behind(port);
+}
 
 // All of these for a burst of a port that is an end of a wire. (ingress_wire.cc)
 void take_through_wire(WorkerContext& worker, PortContext& port, std::span<Packet* const> burst, Time now);

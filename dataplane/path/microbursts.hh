@@ -16,7 +16,9 @@ inline void depth_fell(WorkerContext& worker, PortContext& port, ClassId queue, 
     burst->port = port.id;
     burst->queue = queue;
     if (port.recorder) port.recorder->microburst(*burst);
-    if (worker.microbursts) worker.microbursts->post(*burst);
+    if (!worker.microbursts) return;
+    worker.microbursts->post(*burst);
+    worker.microbursts_ended.add(1);
 }
 
 }  // namespace sluice

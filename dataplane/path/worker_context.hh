@@ -136,6 +136,7 @@ struct alignas(64) WorkerContext {
     Counter falls_behind;             // times that one of its own ports paused its peer for it: likewise
     Counter watchdog_changes;         // storms and cuts that began or ended: likewise
     Counter punts;                    // frames given to control
+    Counter microbursts_ended;        // and posted, or lost
     LazyArray<Traffic> next_hop_use;  // by next hop, of counted groups
     LazyArray<BalanceCounters> balance_use;               // by next-hop group, of balanced packets
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded

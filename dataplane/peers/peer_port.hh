@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "dataplane/peers/mac_control.hh"
 #include "dataplane/peers/peer_source.hh"
 #include "dataplane/peers/receive_ring.hh"
 #include "dataplane/ports/port.hh"
@@ -64,7 +65,7 @@ class PeerPort : public Port {
     unsigned transmit(std::span<Packet* const> frames) override {
         for (Packet* packet : frames) {
             const Time departure = meta(packet).departure;
-            if (hears_ && packet->pkt_len == pfc_frame_bytes) hear(packet, departure);
+            if (hears_ && is_mac_control(packet)) hear(packet, departure);
             if (source_.deliver(packet, departure)) forget_arrival();
             if (packet == nullptr) continue;
             if (packet->nb_segs == 1) [[likely]]

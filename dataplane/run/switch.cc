@@ -220,6 +220,14 @@ std::uint64_t Switch::punts() const {
     return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.punts; });
 }
 
+std::uint64_t Switch::news() const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_)
+        sum += worker->lossless_drops.get() + worker->falls_behind.get() + worker->watchdog_changes.get() +
+               worker->punts.get() + worker->microbursts_ended.get();
+    return sum;
+}
+
 const TurnCounters& Switch::turns(WorkerId id) const { return workers_[id]->turns; }
 const Reactions* Switch::reactions(WorkerId id) const { return workers_[id]->reactions.get(); }
 StageMeter& Switch::meter(WorkerId id) { return workers_[id]->meter; }

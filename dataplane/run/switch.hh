@@ -117,6 +117,9 @@ class Switch {
     std::uint64_t falls_behind() const;
     std::uint64_t watchdog_changes() const;
     std::uint64_t punts() const;
+    // Grows with all of these, and with the microbursts that have ended: while it stays the same, workers
+    // have nothing for control but decisions and the frames of mirrors.
+    std::uint64_t news() const;
 
     const TurnCounters& turns(WorkerId id) const;
     const Reactions* reactions(WorkerId id) const;  // null: under the virtual clock

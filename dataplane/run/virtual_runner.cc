@@ -19,6 +19,12 @@ bool has_arrived(const PortContext& port, Time now) {
     return arrival != nullptr && *arrival <= now;
 }
 
+bool has_injections(Switch& device) {
+    for (WorkerId w = 0; w < device.worker_count(); ++w)
+        if (has_injection(device.worker(w))) return true;
+    return false;
+}
+
 // The first packet that `from` has for `to`; null when there is none.
 Packet* head(Switch& device, WorkerId from, WorkerId to) {
     if (from == to) {
@@ -46,6 +52,8 @@ void pace_ring(PortContext& port, Duration turn, Time now) {
 bool before(const PacketMeta& a, const PacketMeta& b) {
     return a.ingress_port != b.ingress_port ? a.ingress_port < b.ingress_port : a.sequence < b.sequence;
 }
+
+bool wants_pfc(const PortContext& port) { return (port.want_xoff | port.want_xon) != 0; }
 
 // When a wire lets go of a frame that it holds.
 std::optional<Time> next_on_wire(const PortContext& port) {
@@ -259,16 +267,37 @@ void VirtualRunner::judge(Device& all, PortId id, Time now) {
     if (all.judged_at[id] == all.moves && !port.trace) return;
     all.judged_at[id] = all.moves;
     judge_groups(*all.ports[id].owner, port, now);
-    if ((port.want_xoff | port.want_xon) != 0) all.awake.ports.add(id);
+    if (wants_pfc(port)) all.awake.ports.add(id);
+}
+
+// Whether another round of the instant may move something although no group says XOFF or XON.
+bool VirtualRunner::may_go_on(Device& all, Time now) {
+    bool any = has_injections(*all.device) || all.device->policy().balance.active;
+    all.awake.ports.for_each([&](PortId id) {
+        const PortContext& port = *all.ports[id].port;
+        any |= has_arrived(port, now) || !is_silent(port) || is_watched(port) || port.pause_peer ||
+               port.wire || port.trace;
+    });
+    return any;
+}
+
+// True when a port has something to say.
+bool VirtualRunner::judge_all(Device& all, const PortMask& ports, Time now) {
+    bool any = false;
+    ports.for_each([&](PortId id) {
+        judge(all, id, now);
+        any |= wants_pfc(*all.ports[id].port);
+    });
+    return any;
 }
 
 // Control's frames, in the order of ports whatever worker has them.
 unsigned VirtualRunner::inject(Device& all, Time now) {
     Switch& device = *all.device;
+    if (!has_injections(device)) [[likely]]
+        return 0;
     unsigned taken = 0;
-    bool any = false;
-    for (WorkerId w = 0; w < device.worker_count(); ++w) any |= has_injection(device.worker(w));
-    for (PortId id = 0; any && id < device.port_count(); ++id) {
+    for (PortId id = 0; id < device.port_count(); ++id) {
         WorkerContext& worker = device.owner(device.port(id));
         while (has_injection(worker) && worker.injections->front() == id && inject_next(worker, now)) {
             all.awake.ports.add(id);
@@ -297,13 +326,13 @@ void VirtualRunner::run(Device& all) {
         take_up_watchdog(worker, port, now);
         port.link.settle(now);
     });
-    unsigned work = 1;
-    while (work != 0) {
-        work = 0;
+    for (bool first = true;; first = false) {
         // All releases first: a group is judged by the pool that all ports have given back to.
         PortMask judged = all.judged;
         judged |= all.awake.ports;
         take_all_releases(all, judged, now);
+        if (!first && !may_go_on(all, now) && !judge_all(all, judged, now)) break;
+        unsigned work = 0;
         judged.for_each([&](PortId id) {
             judge(all, id, now);
             if (!all.awake.ports.contains(id)) return;
@@ -341,6 +370,7 @@ void VirtualRunner::run(Device& all) {
             work += sent;
         });
         if (moved) all.progress = {now, 0};
+        if (work == 0) break;
     }
 }
 

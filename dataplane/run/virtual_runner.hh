@@ -117,6 +117,8 @@ class VirtualRunner final : public SwitchClock {
     void run(Device& device);
     static void take_all_releases(Device& device, const PortMask& ports, Time now);
     static void judge(Device& device, PortId id, Time now);
+    static bool may_go_on(Device& device, Time now);
+    static bool judge_all(Device& device, const PortMask& ports, Time now);
     static unsigned inject(Device& device, Time now);
     static void merge(Device& device, Time now);
 

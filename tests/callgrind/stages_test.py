@@ -33,11 +33,11 @@ STAGES = {
     "judge": ["judge_groups_in_use", "collect_releases"],
     "enqueue": ["enqueue"],
     "pass": ["pass"],
-    "schedule": ["queue_aside", "pick_frames", "release_stage"],
+    "schedule": ["queue_aside", "pick_only", "pick_frames", "release_stage"],
     "congestion": ["depart_stage"],
     "send": ["settle"],
 }
-QUEUED = {"queue_aside", "pick_frames", "release_stage", "depart_stage"}  # not of packets that pass an idle port
+QUEUED = {"queue_aside", "pick_only", "pick_frames", "release_stage", "depart_stage"}  # not of packets that pass an idle port
 HEADER = """# Instructions a packet, by case and stage, as tests/callgrind/stages_test.py --update writes them.
 """
 
