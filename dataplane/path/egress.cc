@@ -257,7 +257,8 @@ void prefetch(const QueueEntry& entry) {
 template <class Meter>
 void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     if (!port.aside.empty()) {
-        if (const unsigned passed = pass(worker, port, now); passed != 0) {
+        // A pause may have come since they were put aside.
+        if (const unsigned passed = is_watched(port) ? 0 : pass(worker, port, now); passed != 0) {
             meter.lap(Stage::pass, passed);
             return;
         }

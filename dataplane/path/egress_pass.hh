@@ -12,7 +12,8 @@
 namespace sluice {
 
 // Whether the next packet for the port may stay aside: nothing waits there, nothing holds a queue back,
-// nobody wants to know how long a packet waited, and more than one packet may leave at a moment.
+// nobody wants to know how long a packet waited, and more than one packet may leave at a moment. A pause that
+// comes after the first one is seen when they are to leave.
 inline bool may_pass(const Policy& policy, const PortContext& port) {
     const PortPolicy& own = policy.ports[port.id];
     return !port.aside.empty() ||

@@ -15,7 +15,7 @@ namespace {
 
 // A pause has come: from now on no frame of its class leaves a queue.
 void begin_to_obey(WorkerContext& worker, PortContext& port) {
-    if (port.out.empty())
+    if (port.out.empty() && port.reactions.sent_early != worker.now)
         worker.reactions->pause_obeyed.record(worker.now - worker.last_turn);
     else if (!port.reactions.heard)
         port.reactions.heard = true, port.reactions.heard_since = worker.last_turn;

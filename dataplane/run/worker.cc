@@ -171,18 +171,46 @@ void take_handed_over(WorkerContext& worker) {
     worker.handed_over.end();
 }
 
-// Enqueues packets that stayed with this worker, then those that others handed over; returns how many.
-unsigned enqueue_all(WorkerContext& worker, Time now) {
+// Enqueues packets that stayed with this worker; returns how many.
+unsigned enqueue_local(WorkerContext& worker, Time now) {
     const auto local = std::span(worker.local.packets).first(worker.local.count);
     for_each_burst(local, [&](auto packets) { enqueue(worker, packets, now); });
     worker.local.count = 0;
+    return static_cast<unsigned>(local.size());
+}
+
+// The same, then of those that others handed over.
+unsigned enqueue_all(WorkerContext& worker, Time now) {
+    const unsigned local = enqueue_local(worker, now);
     const auto handed_over = worker.handed_over.all();
     for_each_burst(handed_over, [&](auto packets) {
         // Those that no stage has fetched.
         for (Packet* packet : packets) rte_prefetch0(&meta(packet));
         enqueue(worker, packets, now);
     });
-    return static_cast<unsigned>(local.size() + handed_over.size());
+    return local + static_cast<unsigned>(handed_over.size());
+}
+
+// The port by which all of a burst goes out, as its first, middle and last packets say; null: there is none.
+PortContext* way_out(const Shared& shared, std::span<Packet* const> burst) {
+    const auto port = [&](std::size_t n) { return meta(burst[n]).egress_port; };
+    if (burst.empty()) return nullptr;
+    const PortId first = port(0);
+    const bool one = port(burst.size() / 2) == first && port(burst.size() - 1) == first;
+    return one ? shared.ports[first].get() : nullptr;
+}
+
+// A full burst for one idle port leaves before the next port is looked at, while it is in the cache.
+// `stayed`: what stayed with this worker before it came. Returns how many packets that moved.
+template <class Meter>
+unsigned send_full_burst(WorkerContext& worker, std::size_t stayed, Time now, Meter& meter) {
+    const auto local = std::span(worker.local.packets).first(worker.local.count);
+    PortContext* const port = way_out(worker.shared, local.subspan(stayed));
+    if (port == nullptr || port->backlog != 0 || !port->out.empty() || is_watched(*port)) return 0;
+    const unsigned enqueued = enqueue_local(worker, now);
+    meter.lap(Stage::enqueue, enqueued);
+    port->reactions.sent_early = now;
+    return enqueued + egress(worker, *port, now, meter);
 }
 
 }  // namespace
@@ -229,7 +257,12 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     meter.lap(Stage::enqueue, 0);
     for (PortContext* port : worker.wire_ports) work += release_from_wire(worker, *port, now, draining);
     for (PortContext* port : worker.own_ports) {
-        if (port->link_up && !draining) work += ingress(worker, *port, now, meter);
+        if (!port->link_up || draining) continue;
+        const std::size_t stayed = worker.local.count;
+        const unsigned received = ingress(worker, *port, now, meter);
+        work += received;
+        if (received == burst_size && worker.shared.workers == 1)
+            work += send_full_burst(worker, stayed, now, meter);
     }
     for (ReceiveQueue* queue : worker.polled) work += receive_for_owner(worker, *queue, now, meter);
     for (PortContext* port : worker.multi_queue_ports) work += receive_handed_off(worker, *port, now, meter);

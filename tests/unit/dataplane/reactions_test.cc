@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/egress.hh"
+#include "dataplane/path/ingress.hh"
 #include "dataplane/path/worker_context.hh"
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
@@ -53,6 +55,9 @@ TEST_GROUP(Reactions) {
         port.pfc_send = {.lossless = priority, .may_send = priority};
         port.pfc_honors = priority;
         port.group[3] = {.threshold = Threshold::fixed(10), .headroom_cells = 50, .lossless = true};
+        port.map.pfc_priority_to_queue[3] = 3;
+        port.queue[3].reserved_cells = 10;
+        port.no_wred_at_enqueue.fill(0xFF);
         auto io = std::make_unique<Wire>();
         wire = io.get();
         std::vector<PortSpec> ports;
@@ -113,6 +118,39 @@ TEST(Reactions, aPauseIsObeyedFromTheTurnBeforeItWasReceived) {
     obeyed(1, 3000);
     turn_at(9000);
     obeyed(1, 3000);
+}
+
+TEST(Reactions, whereABurstHasLeftInTheTurnAPauseIsObeyedAtItsEnd) {
+    turn_at(1000);
+    pause_arrives();
+    port().reactions.sent_early = Time{} + nanoseconds(4000);
+    turn_at(4000);
+    obeyed(0, 0);
+    turn_at(9000);
+    obeyed(1, 8000);
+}
+
+// A burst that came for the port was put aside, to pass by its queue, before the port was looked at.
+TEST(Reactions, aPauseHoldsWhatWasToPassByItsQueue) {
+    turn_at(1000);
+    NoLaps unmetered;
+    const Time now = Time{} + nanoseconds(2000);
+    for (const bool pauses : {false, true}) {
+        group_takes(1);
+        Packet* packet = rte_pktmbuf_alloc(pool.pool());
+        packet->pkt_len = packet->data_len = 60;
+        meta(packet) = {};
+        meta(packet).arrive(60, 0, 3);
+        meta(packet).cells = 1;
+        meta(packet).queue = 3;
+        enqueue(worker(), {&packet, 1}, now);
+        CHECK_FALSE(port().aside.empty());
+        if (pauses) pause_arrives();
+        ingress(worker(), port(), now, unmetered);
+        LONGS_EQUAL(pauses ? 0 : 1, egress(worker(), port(), now, unmetered));
+        CHECK(port().aside.empty());
+        LONGS_EQUAL(pauses ? 1 : 0, port().queue[3].packets.packets());
+    }
 }
 
 TEST(Reactions, onlyAPauseThatBeginsCounts) {

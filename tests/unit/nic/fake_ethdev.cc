@@ -19,6 +19,7 @@ std::uint16_t receive(void* queue, rte_mbuf** packets, std::uint16_t room) {
     ++card.polls;
     const std::lock_guard lock(card.mutex);
     if (card.removed) ++card.polls_when_gone;
+    card.sent_when_polled = card.sent.size();
     std::vector<rte_mbuf*>& arrived = card.arrived_at(from.number);
     const auto count = static_cast<std::uint16_t>(std::min<std::size_t>(room, arrived.size()));
     std::copy_n(arrived.begin(), count, packets);

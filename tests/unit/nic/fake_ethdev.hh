@@ -71,7 +71,8 @@ struct Card {
     std::map<std::uint16_t, std::vector<rte_mbuf*>> more;  // at others
     std::vector<rte_mbuf*>& arrived_at(std::uint16_t queue) { return queue == 0 ? arrived : more[queue]; }
     std::vector<rte_mbuf*> sent;
-    std::uint16_t takes = 0xFFFF;  // frames of a burst to be sent
+    std::size_t sent_when_polled = 0;  // frames of `sent`, at the last poll
+    std::uint16_t takes = 0xFFFF;      // frames of a burst to be sent
     std::atomic<std::uint64_t> polls{0};
     std::atomic<std::uint64_t> polls_when_gone{0};
     std::uint64_t imissed = 0;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "lib/endian.hh"
-#include "lib/pfc_frame.hh"
 #include "lib/rng.hh"
 
 #include "tests/unit/nic/on_cards.hh"
@@ -24,15 +23,6 @@ constexpr ClassId lossless = 3;
 
 unsigned number_of(Packet* packet) {
     return load_be<std::uint16_t>(rte_pktmbuf_mtod_offset(packet, std::uint8_t*, 34));
-}
-
-std::array<std::uint8_t, pfc_frame_bytes> pause_of(ClassId priority, std::uint16_t quanta) {
-    std::array<std::uint8_t, pfc_frame_bytes> frame{};
-    PauseMap map;
-    map.class_enable = static_cast<std::uint8_t>(1U << priority);
-    map.quanta[priority] = quanta;
-    build_pfc_frame(frame, {{2, 0, 0, 0, 0, 9}}, map);
-    return frame;
 }
 
 bool is_pfc(Packet* packet) { return rte_pktmbuf_mtod(packet, std::uint8_t*)[12] == 0x88; }
@@ -162,7 +152,7 @@ TEST(HandOff, puntedFramesGoByTheOwner) {
 TEST(HandOff, aPauseHoldsThePortWhateverQueueItComesBy) {
     for (const std::uint16_t queue : {std::uint16_t{0}, std::uint16_t{1}}) {
         starts();
-        p0.arrived_at(queue).push_back(make_packet(p0.pool, pause_of(lossless, 100), false));
+        pause_arrives(p0, 100, queue);
         worker_turn(1);
         worker_turn(0);
         LONGS_EQUAL(1, context().honor.counters(lossless).rx_xoff.get());
@@ -176,7 +166,7 @@ TEST(HandOff, aPauseHoldsThePortWhateverQueueItComesBy) {
 
 TEST(HandOff, aPauseOfALinkThatWentDownMeanwhileIsForgotten) {
     starts();
-    p0.more[1].push_back(make_packet(p0.pool, pause_of(lossless, 0xFFFF), false));
+    pause_arrives(p0, 0xFFFF, 1);
     worker_turn(1);
     p0.set_link(false);
     worker_turn(0);

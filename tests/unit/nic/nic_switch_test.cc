@@ -8,7 +8,7 @@
 
 #include "control/lint/lint_nic.hh"
 #include "control/server/api.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/endian.hh"
 
 #include "tests/unit/nic/one_worker.hh"
 
@@ -195,12 +195,7 @@ TEST(NicSwitch, saysNothingOfPfcFramesThatReachUs) {
     starts();
     round(seconds(1));
     p0.xstats[0].second = 1;
-    std::array<std::uint8_t, pfc_frame_bytes> frame{};
-    PauseMap map;
-    map.class_enable = 1U << 3;
-    map.quanta[3] = 1;
-    build_pfc_frame(frame, {{2, 0, 0, 0, 0, 9}}, map);
-    p0.arrived.push_back(make_packet(p0.pool, frame, false));
+    pause_arrives(p0, 1);
     for (unsigned n = 0; n < 4; ++n) round(seconds(1));
     LONGS_EQUAL(1, report("p0")["pfc"]["rx_xoff"][3].get<int>());
     LONGS_EQUAL(0, events("pfc_swallowed").size());
@@ -277,6 +272,49 @@ TEST(NicSwitch, forwardsFromCardToCard) {
     LONGS_EQUAL(20, p1.sent.size());
     CHECK_TRUE(
         std::equal(p1.mac.begin(), p1.mac.end(), rte_pktmbuf_mtod_offset(p1.sent[0], std::uint8_t*, 6)));
+}
+
+// The worker looks at p0 and then at p1, by which they leave.
+TEST(NicSwitch, aFullBurstLeavesBeforeTheNextPortIsLookedAt) {
+    starts();
+    for (unsigned n = 0; n < burst_size; ++n) SwitchOnCards::arrive(p0, {.number = n});
+    worker_turn(0);
+    LONGS_EQUAL(burst_size, p1.sent_when_polled);
+    LONGS_EQUAL(burst_size, p1.sent.size());
+    for (unsigned n = 0; n < burst_size; ++n)
+        LONGS_EQUAL(n, load_be<std::uint16_t>(rte_pktmbuf_mtod_offset(p1.sent[n], std::uint8_t*, 34)));
+}
+
+TEST(NicSwitch, aBurstThatIsNotFullLeavesWhenAllPortsHaveBeenLookedAt) {
+    starts();
+    arrive(p0, burst_size - 1);
+    worker_turn(0);
+    LONGS_EQUAL(0, p1.sent_when_polled);
+    LONGS_EQUAL(burst_size - 1, p1.sent.size());
+}
+
+TEST(NicSwitch, aFullBurstForAPortThatIsPausedIsHeld) {
+    starts();
+    pause_arrives(p1, 0xFFFF);
+    worker_turn(0);
+    arrive(p0, burst_size);
+    worker_turn(0);
+    LONGS_EQUAL(0, p1.sent.size());
+    LONGS_EQUAL(burst_size, running->device().ledger().queued);
+}
+
+TEST(NicSwitch, burstsForAPortThatTakesFewLeaveWhenItTakesThem) {
+    starts();
+    p1.takes = 8;
+    for (unsigned bursts = 0; bursts < 4; ++bursts) {
+        arrive(p0, burst_size);
+        const std::size_t before = p1.sent.size();
+        worker_turn(0);
+        LONGS_EQUAL(before + (bursts == 0 ? 8 : 0), p1.sent_when_polled);  // then it is no longer idle
+    }
+    p1.takes = 0xFFFF;
+    for (unsigned turns = 0; turns < 2; ++turns) worker_turn(0);
+    LONGS_EQUAL(4 * burst_size, p1.sent.size());
 }
 
 TEST(NicSwitch, pausesThePeerWhenHalfTheReceiveRingIsFull) {

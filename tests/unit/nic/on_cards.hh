@@ -15,6 +15,7 @@
 #include "dataplane/ports/ethdev_port.hh"
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
+#include "lib/pfc_frame.hh"
 #include "tests/unit/frames.hh"
 #include "tests/unit/nic/fake_ethdev.hh"
 
@@ -125,17 +126,28 @@ mac = "02:00:00:00:00:02"
         return make_report(*running)["ports"][port];
     }
 
-    // Of the lossless class, to the host behind p1.
+    // To the host behind p1.
     struct Routed {
         std::size_t bytes = 100;
         unsigned number = 0;  // its UDP source port
         std::uint8_t ttl = 64;
+        std::uint8_t dscp = 26;  // the lossless class, by default
     };
     static void arrive(fake::Card& card, const Routed& set, std::uint16_t queue = 0) {
-        constexpr std::uint8_t lossless_dscp = 26;
-        frames::Frame frame = frames::v4_frame(frames::udp(set.number, 0, frames::Frame(set.bytes - 42)),
-                                               {.ttl = set.ttl, .tos = lossless_dscp << 2});
+        frames::Frame frame =
+            frames::v4_frame(frames::udp(set.number, 0, frames::Frame(set.bytes - 42)),
+                             {.ttl = set.ttl, .tos = static_cast<std::uint8_t>(set.dscp << 2)});
         std::copy_n(card.mac.begin(), 6, frame.begin());
+        card.arrived_at(queue).push_back(make_packet(card.pool, frame, false));
+    }
+    // The peer pauses the lossless class.
+    static void pause_arrives(fake::Card& card, std::uint16_t quanta, std::uint16_t queue = 0) {
+        constexpr ClassId priority = 3;
+        std::array<std::uint8_t, pfc_frame_bytes> frame{};
+        PauseMap map;
+        map.class_enable = 1U << priority;
+        map.quanta[priority] = quanta;
+        build_pfc_frame(frame, {{2, 0, 0, 0, 0, 9}}, map);
         card.arrived_at(queue).push_back(make_packet(card.pool, frame, false));
     }
 
