@@ -37,7 +37,7 @@ constexpr std::string_view usage =
 
 constexpr unsigned stamp_at = 52;  // the last bytes of the smallest frame of RoCEv2: PSN and ICRC
 constexpr unsigned packets = 16384;
-constexpr std::uint16_t mtu = 9100;
+constexpr std::uint16_t mtu = 9100, ethernet_mtu = 1500;
 constexpr Duration patience = seconds(20);  // for the program to be there
 constexpr Duration on_the_way = milliseconds(50);
 constexpr Duration warm_up = milliseconds(300);
@@ -60,7 +60,8 @@ std::vector<std::vector<std::uint8_t>> read(const std::string& capture) {
 }
 
 std::unique_ptr<DevicePort> connect(const std::string& device, rte_mempool* pool) {
-    auto port = DevicePort::start({device, {mtu, pool}});
+    const bool takes_long_frames = !device.starts_with("net_memif");
+    auto port = DevicePort::start({device, {takes_long_frames ? mtu : ethernet_mtu, pool}});
     if (!port) throw Failure(port.error());
     return std::move(*port);
 }
