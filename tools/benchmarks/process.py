@@ -8,30 +8,41 @@ FRAMES = 2_000_000  # of all ports
 TURN = '100ns'
 
 
-def virtual_rate(bench, ports=traffic.PORTS, buffer='32MB', apart=False, turn='0ns'):
-    """Measures million packets per second of wall time under the virtual clock, captures in, nothing written. `apart`: an
-    instant for each frame; else what comes to all ports at one moment is one. `turn`: the grid of turns; 0: none."""
+def virtual_rates(bench, turns, ports=traffic.PORTS, buffer='32MB', apart=False):
+    """A measure for each of `turns`, the grid of turns ('0ns': none): million packets per second of wall time under the virtual
+    clock, captures in, the same for all, nothing written. `apart`: an instant for each frame; else what comes to all ports at one
+    moment is one."""
     bench.need('sluice-traffic', 'sluiced')
     folder = bench.folder / f'{ports}-ports'
     captures = traffic.make(bench.build, folder, frames_per_port=FRAMES // ports, ports=ports,
                             flows=traffic.FLOWS * traffic.PORTS // ports, apart=apart)
     devices = [f'net_pcap{port},rx_pcap={capture}' for port, capture in enumerate(captures)]
-    configuration = f'virtual.turn = "{turn}"\n' + sluiced.configuration(devices, clock='virtual', buffer=buffer)
-    switch = sluiced.Sluiced(bench, configuration, f'{ports}-ports-{turn}')
+    text = sluiced.configuration(devices, clock='virtual', buffer=buffer)
 
-    def rate():
-        idle = switch.run('--duration', '0')[1]
-        report, seconds = switch.run()
-        sluiced.refuse_losses(report)
-        return sluiced.sent(report) / (seconds - idle) / 1e6
+    def measure(turn):
+        switch = sluiced.Sluiced(bench, f'virtual.turn = "{turn}"\n{text}', f'{ports}-ports-{turn}')
 
-    return rate
+        def rate():
+            idle = switch.run('--duration', '0')[1]
+            report, seconds = switch.run()
+            sluiced.refuse_losses(report)
+            return sluiced.sent(report) / (seconds - idle) / 1e6
+
+        return rate
+
+    return [measure(turn) for turn in turns]
+
+
+def virtual_rate(bench, *args, **keys):
+    """The measure without a grid."""
+    return virtual_rates(bench, ['0ns'], *args, **keys)[0]
 
 
 def virtual_clock(bench):
     """packets per second of wall time under the virtual clock, with everything on, captures in, nothing written: 3.0 million
     are promised. And in turns of 100 ns (`virtual.turn`), which take what has come to a port together"""
-    rates = bench.by_turns('virtual_clock', exact=virtual_rate(bench), turns=virtual_rate(bench, turn=TURN))
+    exact, turns = virtual_rates(bench, ['0ns', TURN])
+    rates = bench.by_turns('virtual_clock', exact=exact, turns=turns)
     return [row('virtual_clock', 'Mpps', rates['exact'], 'promised', [VIRTUAL_MPPS], reach=1.0),
             row('virtual_clock_turns', 'Mpps', rates['turns'], 'each at its instant', rates['exact'])]
 

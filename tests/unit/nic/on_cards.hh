@@ -126,17 +126,16 @@ mac = "02:00:00:00:00:02"
         return make_report(*running)["ports"][port];
     }
 
-    // To the host behind p1.
+    // Of the lossless class, to the host behind p1.
     struct Routed {
         std::size_t bytes = 100;
         unsigned number = 0;  // its UDP source port
         std::uint8_t ttl = 64;
-        std::uint8_t dscp = 26;  // the lossless class, by default
     };
     static void arrive(fake::Card& card, const Routed& set, std::uint16_t queue = 0) {
-        frames::Frame frame =
-            frames::v4_frame(frames::udp(set.number, 0, frames::Frame(set.bytes - 42)),
-                             {.ttl = set.ttl, .tos = static_cast<std::uint8_t>(set.dscp << 2)});
+        constexpr std::uint8_t lossless_dscp = 26;
+        frames::Frame frame = frames::v4_frame(frames::udp(set.number, 0, frames::Frame(set.bytes - 42)),
+                                               {.ttl = set.ttl, .tos = lossless_dscp << 2});
         std::copy_n(card.mac.begin(), 6, frame.begin());
         card.arrived_at(queue).push_back(make_packet(card.pool, frame, false));
     }
