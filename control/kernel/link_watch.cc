@@ -6,8 +6,9 @@
 namespace sluice {
 
 std::string_view to_string(LinkCause cause) {
-    constexpr std::array<std::string_view, 7> names{
-        "none", "command", "interface_down", "no_carrier", "interface_gone", "device_gone", "no_link"};
+    constexpr std::array<std::string_view, 9> names{"none",       "command",         "interface_down",
+                                                    "no_carrier", "interface_gone",  "device_gone",
+                                                    "no_link",    "program_removed", "program_replaced"};
     return names[static_cast<std::size_t>(cause)];
 }
 

@@ -49,6 +49,7 @@ std::vector<PortNotice> PortWatch::look(const Config& config, const Switch& devi
     std::vector<PortNotice> notice;
     for (PortId id = 0; id < ports_.size(); ++id) {
         Watched& watched = ports_[id];
+        look_at_program(watched, now, notice);
         watched.port->poll_link();
         look_for_device(watched, config.ports.at(watched.name), device.link_up(id), now, notice);
         if (watched.port->capabilities().is_virtual) continue;
@@ -89,6 +90,7 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
     if (error.empty()) {
         watched.place = Place::there;
         watched.first_pfc.reset();
+        watched.program = SteerPlace::here;
         tell("back", card ? "its card is back" : back_text(port, config));
         return;
     }
@@ -96,6 +98,40 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
     if (error == watched.last_error) return;
     tell("refused", error);
     watched.last_error = std::move(error);
+}
+
+// A program that was removed is attached again; one that takes its place is somebody else's, and stays.
+void PortWatch::look_at_program(Watched& watched, Time now, std::vector<PortNotice>& notice) {
+    Steering* steering = watched.port->steering();
+    if (steering == nullptr || watched.place != Place::there || now < watched.next_program) return;
+    watched.next_program = now + program_period;
+    const std::string& interface = watched.port->interface_name();
+    const auto tell = [&](const char* kind, std::string_view text) {
+        notice.push_back({kind, fmt::format("port {}: {}", watched.name, text)});
+    };
+    const SteerPlace before = std::exchange(watched.program, steering->look());
+    if (watched.program == SteerPlace::here && before == SteerPlace::here) return;
+    if (watched.program == SteerPlace::replaced && before != SteerPlace::replaced)
+        tell("program_lost",
+             fmt::format(
+                 "somebody has replaced its XDP program at interface {} by {}, which is left alone: the port "
+                 "is down until that one is off; do: ip link set dev {} xdp off",
+                 interface, steering->other(), interface));
+    std::string error;
+    if (watched.program == SteerPlace::removed) {
+        error = steering->attach();
+        watched.program = steering->place();
+        if (before == SteerPlace::here)
+            tell("program_lost",
+                 fmt::format("somebody has removed its XDP program from interface {}{}{}", interface,
+                             error.empty() ? "" : "; it cannot be attached again: ", error));
+    }
+    if (watched.program == SteerPlace::here)
+        tell("program_restored", fmt::format("its XDP program is at interface {} again", interface));
+    if (!std::exchange(watched.lost_program, true))
+        broken_.push_back(
+            fmt::format("not received: {} has been without its XDP program, and the kernel had its frames",
+                        watched.name));
 }
 
 void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const {

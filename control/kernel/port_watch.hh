@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/config/config.hh"
+#include "dataplane/ports/bpf/steer.hh"
 #include "dataplane/ports/device_port.hh"
 
 namespace sluice {
@@ -23,18 +24,20 @@ struct PortNotice {
 class PortWatch {
   public:
     // How often a device that went is looked for, and an interface after it was refused. How often counters
-    // and modules are read.
+    // and modules are read, and programs of XDP ports are looked after.
     static constexpr Duration return_period = seconds(1);
     static constexpr Duration refused_period = seconds(10);
     static constexpr Duration counter_period = seconds(1);
     static constexpr Duration module_period = seconds(10);
+    static constexpr Duration program_period = milliseconds(256);
 
     // `ports` by id, and their names.
     PortWatch(std::vector<DevicePort*> ports, std::vector<std::string> names);
 
     // In order of the ports.
     std::vector<PortNotice> look(const Config& config, const Switch& device, Time now);
-    // Ports whose MAC counts PFC frames that never reach the switch, with the reason.
+    // Ports whose MAC counts PFC frames that never reach the switch, and those that have been without their
+    // program, with the reason.
     const std::vector<std::string>& broken_promises() const { return broken_; }
 
   private:
@@ -46,6 +49,9 @@ class PortWatch {
         Time next_try{};
         Time next_counters{};
         Time next_module{};
+        Time next_program{};
+        SteerPlace program = SteerPlace::here;
+        bool lost_program = false;  // at any time
         std::string last_error{};
         std::string last_mismatch{};
         std::optional<std::uint64_t> first_pfc{};  // of its MAC, when it was first read
@@ -54,6 +60,7 @@ class PortWatch {
     };
     static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
                                 std::vector<PortNotice>& notice);
+    void look_at_program(Watched& watched, Time now, std::vector<PortNotice>& notice);
     void look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const;
     void look_at_counters(Watched& watched, const PfcHonor& honor, Time now, std::vector<PortNotice>& notice);
 

@@ -8,6 +8,7 @@
 #include "control/compile/compile.hh"
 #include "control/config/force.hh"
 #include "control/config/values.hh"
+#include "dataplane/ports/bpf/steer.hh"
 #include "dataplane/ports/device_port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
@@ -19,7 +20,8 @@ namespace {
 constexpr Duration ring_period = seconds(1);
 constexpr Duration virtual_ring_period = microseconds(10);
 
-std::string why_down(LinkCause cause, const std::string& interface) {
+// `program`: the one in the place of an XDP port's.
+std::string why_down(LinkCause cause, const std::string& interface, const std::string& program) {
     switch (cause) {
         case LinkCause::none:
         case LinkCause::command:
@@ -35,6 +37,12 @@ std::string why_down(LinkCause cause, const std::string& interface) {
             return "its card is gone";
         case LinkCause::no_link:
             return "its device has no link: the peer's end or the cable is down";
+        case LinkCause::program_removed:
+            return fmt::format("its interface {} has no XDP program any more, and takes none", interface);
+        case LinkCause::program_replaced:
+            return fmt::format(
+                "its interface {0} has the XDP program {1} of somebody else; do: ip link set dev {0} xdp off",
+                interface, program);
     }
     return "by command";
 }
@@ -54,13 +62,17 @@ std::string why_up(LinkCause before, const std::string& interface) {
             return "its card is back";
         case LinkCause::no_link:
             return "its device has a link again";
+        case LinkCause::program_removed:
+        case LinkCause::program_replaced:
+            return fmt::format("its XDP program is at interface {} again", interface);
     }
     return "by command";
 }
 
-std::string link_text(const std::string& port, const std::string& interface, const LinkNotice& notice) {
+std::string link_text(const std::string& port, const std::string& interface, const std::string& program,
+                      const LinkNotice& notice) {
     const std::string why =
-        notice.is_up() ? why_up(notice.before, interface) : why_down(notice.cause, interface);
+        notice.is_up() ? why_up(notice.before, interface) : why_down(notice.cause, interface, program);
     const bool by_command = (notice.is_up() ? notice.before : notice.cause) == LinkCause::command;
     const char* state = notice.is_up() ? "up" : notice.before == LinkCause::none ? "down" : "still down";
     return fmt::format("port {} {}{}{}", port, state, by_command ? " " : ": ", why);
@@ -186,8 +198,10 @@ void RunningSwitch::look_at_link(PortId id) {
     std::string interface;  // by its present name
     if (device != nullptr && device->interface()) interface = device->interface()->name();
     if (device != nullptr && interface.empty()) interface = device->interface_name();
+    const Steering* steering = device != nullptr ? device->steering() : nullptr;
+    const std::string program = steering != nullptr ? steering->other() : "";
     events_.add({now() - Time{}, notice->is_up() ? "port_up" : "port_down",
-                 link_text(names_[id], interface, *notice), std::nullopt, std::nullopt, notice});
+                 link_text(names_[id], interface, program, *notice), std::nullopt, std::nullopt, notice});
 }
 
 // Every one is in the report; an event says that there are any.

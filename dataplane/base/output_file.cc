@@ -1,7 +1,6 @@
 #include "dataplane/base/output_file.hh"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,12 +9,12 @@
 #include <cstring>
 #include <optional>
 
+#include "dataplane/base/locked_file.hh"
+
 namespace sluice {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1U << 16;
-constexpr unsigned lock_attempts = 100;
-constexpr mode_t usual_mode = 0666;  // less the process's umask
 constexpr mode_t permission_bits = 07777;
 
 std::string why_not(const std::string& path, int error) {
@@ -30,27 +29,6 @@ std::optional<struct stat> status_of(const std::string& path) {
 
 bool same_file(const struct stat& a, const struct stat& b) {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-// PATH.part, opened and locked; errno says why not. Between the opening and the lock its owner may have made
-// it PATH: then the lock is on PATH, and the next attempt makes a new PATH.part.
-FileDescriptor open_locked(const std::string& part) {
-    for (unsigned attempt = 0; attempt < lock_attempts; ++attempt) {
-        FileDescriptor file(open(part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, usual_mode));
-        if (!file) return {};
-        // A file system without locks has no second writer either that could be seen.
-        if (flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return {};
-        struct stat ours {};
-        struct stat named {};
-        if (fstat(file.get(), &ours) != 0) return {};
-        if (!S_ISREG(ours.st_mode)) {
-            errno = EEXIST;
-            return {};
-        }
-        if (lstat(part.c_str(), &named) == 0 && same_file(ours, named)) return file;
-    }
-    errno = EWOULDBLOCK;
-    return {};
 }
 
 // A descriptor of ours that is this file, such as standard output: opened anew it would be cut to nothing.
@@ -73,7 +51,7 @@ bool OutputClaim::is_for(const std::string& path) {
 tl::expected<OutputClaim, std::string> OutputClaim::take(const std::string& path) {
     const auto before = status_of(path);
     if (before && access(path.c_str(), W_OK) != 0) return tl::unexpected(why_not(path, errno));
-    OutputClaim claim(open_locked(path + ".part"), path);
+    OutputClaim claim(open_locked(path + ".part", O_RDWR | O_CREAT), path);
     if (claim.file_ && ftruncate(claim.file(), 0) == 0) return claim;
     if (errno == EWOULDBLOCK)
         return tl::unexpected(path + ": is being written already: " + path + ".part is locked");

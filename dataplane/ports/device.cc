@@ -14,7 +14,7 @@ DeviceText parse_device(std::string_view text) {
     constexpr std::string_view xdp = "xdp:";
     if (name.starts_with(xdp)) {
         device.driver = "xdp";
-        device.interface = name.substr(xdp.size());
+        device.interface = device.sends_by = name.substr(xdp.size());
         return device;
     }
     std::string_view driver = name;
@@ -36,6 +36,7 @@ DeviceText parse_device(std::string_view text) {
         if (key == "rx_pcap" && !value.empty()) device.rx_pcaps.emplace_back(value);
         if (key == "tx_pcap") device.tx_pcap = value;
         if (key == "iface") device.interface = value;
+        if (key == "iface" || key == "tx_iface") device.sends_by = value;
         if (key == "infinite_rx") device.infinite_rx = value == "1";
     }
     return device;

@@ -15,6 +15,7 @@ struct DeviceText {
     bool infinite_rx = false;
     std::string pci_address;  // in full; of "pci" only
     std::string interface;    // of "xdp:NAME", and of net_af_packet's iface
+    std::string sends_by;     // the interface that frames leave by: that one, or net_pcap's tx_iface
     bool has(std::string_view name) const { return driver == name; }
 };
 

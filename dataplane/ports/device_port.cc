@@ -26,12 +26,20 @@ void DevicePort::went() {
     link_up_ = false;
 }
 
-void DevicePort::follow_interface(bool ready) {
+std::string DevicePort::claim_interface() {
+    const auto interface = KernelInterface::named(parse_device(spec_.device).sends_by);
+    if (!interface) return {};
+    auto claim = InterfaceClaim::take(*interface);
+    if (!claim) return std::move(claim.error());
+    claim_ = std::move(*claim);
+    return {};
+}
+
+void DevicePort::follow_interface(LinkCause own) {
     interface_link_ = interface_->link();
-    if (interface_link_ == LinkCause::interface_gone)
-        went();
-    else
-        link_up_ = ready && !removed_ && interface_link_ == LinkCause::none;
+    if (interface_link_ == LinkCause::interface_gone) return went();
+    if (interface_link_ == LinkCause::none) interface_link_ = own;
+    link_up_ = !removed_ && interface_link_ == LinkCause::none;
 }
 
 LinkCause DevicePort::link_cause() const {

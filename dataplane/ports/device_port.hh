@@ -13,6 +13,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
+#include "dataplane/ports/interface_claim.hh"
 #include "dataplane/ports/kernel_interface.hh"
 #include "dataplane/ports/nic.hh"
 #include "dataplane/ports/pci_device.hh"
@@ -69,8 +70,12 @@ class DevicePort : public Port {
 
   protected:
     explicit DevicePort(DeviceSpec spec) : spec_(std::move(spec)) {}
-    // The link of an open interface of the kernel, as the kernel has it.
-    void follow_interface(bool ready);
+    // Takes the interface by which its frames leave, if there is one, for this port alone, before anything is
+    // changed at it. An error's text, or empty.
+    std::string claim_interface();
+    void give_up_interface() { claim_ = {}; }
+    // The link of an open interface of the kernel, as the kernel has it; `own`: what else holds it down.
+    void follow_interface(LinkCause own);
     void went();
 
     DeviceSpec spec_;
@@ -78,6 +83,7 @@ class DevicePort : public Port {
     std::string interface_name_;
     std::optional<KernelInterface> interface_;
     LinkCause interface_link_ = LinkCause::none;
+    InterfaceClaim claim_;
     PhysicalCounters physical_;
     bool open_ = false;
     // Written by control and DPDK's interrupt thread. seq_cst: a link that comes up at the moment when its

@@ -91,6 +91,7 @@ std::string EthdevPort::open_software_device() {
     const DeviceText text = parse_device(spec_.device);
     if (const auto refused = refused_frames(text, spec_.device, data_bytes))
         return " " + refused->wrong + "; do: " + refused->remedy;
+    if (std::string taken = claim_interface(); !taken.empty()) return ": " + taken;
     const auto mark = Eal::log_mark();
     if (const int probed = rte_dev_probe(spec_.device.c_str()); probed != 0)
         return failed(mark, " does not start", probed);
@@ -160,6 +161,7 @@ void EthdevPort::close_device() {
     unfollow();
     static_cast<void>(rte_eth_dev_stop(id_));  // an error means that it was not started
     static_cast<void>(rte_eth_dev_close(id_));
+    give_up_interface();
 }
 
 void EthdevPort::follow() {
@@ -215,6 +217,7 @@ std::string EthdevPort::reopen() {
     removed_ = true;
     link_up_ = false;
     release();
+    give_up_interface();
     return "device \"" + spec_.device + "\"" + error;
 }
 
@@ -258,7 +261,7 @@ PortAccount EthdevPort::account() const {
 void EthdevPort::poll_link() {
     if (!open_) return;
     if (interface_) {
-        follow_interface(ready_);
+        follow_interface(ready_ ? LinkCause::none : LinkCause::no_link);
         return;
     }
     rte_eth_link link{};

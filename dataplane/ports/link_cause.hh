@@ -12,7 +12,9 @@ enum class LinkCause : std::uint8_t {
     no_carrier,      // the interface is up, and its peer's end or the cable is not
     interface_gone,
     device_gone,
-    no_link,  // a device that is no interface of the kernel says so
+    no_link,           // a device that is no interface of the kernel says so
+    program_removed,   // of an XDP port, and it cannot be attached again
+    program_replaced,  // likewise, by somebody else's, which is left alone
 };
 
 }  // namespace sluice

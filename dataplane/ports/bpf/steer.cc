@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/if_link.h>
-#include <tl/expected.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "dataplane/base/because.hh"
-#include "dataplane/base/file_descriptor.hh"
+#include "dataplane/ports/bpf/attached_program.hh"
 #include "steer_object.h"  // made by Meson from steer.bpf.c
 
 namespace sluice {
@@ -22,36 +21,20 @@ namespace {
 constexpr bool to_switch = true;
 constexpr bool to_kernel = false;
 
-struct Attached {
-    std::uint32_t id = 0;
-    FileDescriptor program;
+// A program's name; empty where the kernel does not show it.
+std::string program_name(const FileDescriptor& program) {
     bpf_prog_info info{};
-};
-
-// The program at an interface; id 0: none.
-tl::expected<Attached, std::string> attached_to(int interface) {
-    Attached found;
-    if (bpf_xdp_query_id(interface, 0, &found.id) != 0)
-        return tl::unexpected(because("its XDP program cannot be asked for"));
-    if (found.id == 0) return found;
-    found.program = FileDescriptor(bpf_prog_get_fd_by_id(found.id));
-    std::uint32_t size = sizeof found.info;
-    if (!found.program || bpf_obj_get_info_by_fd(found.program.get(), &found.info, &size) != 0)
-        return tl::unexpected(
-            because("its XDP program " + std::to_string(found.id) + " cannot be looked at"));
-    return found;
+    std::uint32_t size = sizeof info;
+    return program && bpf_obj_get_info_by_fd(program.get(), &info, &size) == 0 ? info.name : "";
 }
 
-std::string make_way(const std::string& name, int interface) {
-    const auto found = attached_to(interface);
-    if (!found) return found.error();
-    if (found->id == 0) return {};
-    if (std::string_view(found->info.name) != STEER_PROGRAM)
-        return "it has the XDP program \"" + std::string(found->info.name) + "\" (id " +
-               std::to_string(found->id) + ") of somebody else; do: ip link set dev " + name + " xdp off";
-    if (bpf_xdp_detach(interface, 0, nullptr) != 0)
-        return because("the program of a switch that has ended cannot be taken off");
-    return {};
+// Takes that program off, and no other one that has taken its place meanwhile. An interface that has gone has
+// taken it along.
+bool detach(int interface, std::uint32_t mode, int program) {
+    bpf_xdp_attach_opts only{};
+    only.sz = sizeof only;
+    only.old_prog_fd = program;
+    return bpf_xdp_detach(interface, mode, &only) == 0;
 }
 
 }  // namespace
@@ -86,8 +69,7 @@ std::string Steering::load(const std::string& interface, int index) {
     silence_libbpf();
     interface_ = interface;
     index_ = index;
-    if (std::string error = make_way(interface, index); !error.empty())
-        return "interface " + interface + ": " + error;
+    if (std::string error = look_for_others(); !error.empty()) return "interface " + interface + ": " + error;
     // Frames of several buffers, where the kernel knows such programs (5.18).
     for (const std::uint32_t flags : {std::uint32_t{BPF_F_XDP_HAS_FRAGS}, std::uint32_t{0}}) {
         const auto [bytes, size] = steer_object();
@@ -101,6 +83,23 @@ std::string Steering::load(const std::string& interface, int index) {
     return because("the kernel does not take the steering program (CAP_BPF, CAP_NET_ADMIN)");
 }
 
+std::string Steering::look_for_others() {
+    const auto found = attached_program(index_);
+    if (!found) return because("its XDP program cannot be asked for");
+    if (found->id == 0) return {};
+    left_ = FileDescriptor(bpf_prog_get_fd_by_id(found->id));
+    left_mode_ = found->mode;
+    const std::string name = program_name(left_);
+    if (name == STEER_PROGRAM) return {};
+    left_ = FileDescriptor();
+    return "it has the XDP program \"" + name + "\" (id " + std::to_string(found->id) +
+           ") of somebody else; do: ip link set dev " + interface_ + " xdp off";
+}
+
+int Steering::program() const {
+    return bpf_program__fd(bpf_object__find_program_by_name(object_.get(), STEER_PROGRAM));
+}
+
 int Steering::map(const char* name) const {
     return object_ ? bpf_object__find_map_fd_by_name(object_.get(), name) : -1;
 }
@@ -110,33 +109,57 @@ std::string Steering::listen(std::uint32_t queue, int socket) {
     return because("the steering program does not take the socket of queue " + std::to_string(queue));
 }
 
-std::string Steering::attach(unsigned mtu) {
-    const int program = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), STEER_PROGRAM));
+std::string Steering::attach() {
+    if (left_ && !detach(index_, left_mode_, left_.get()))
+        return because("the program of a switch that has ended cannot be taken off");
+    left_ = FileDescriptor();
     for (const std::uint32_t mode : {XDP_FLAGS_DRV_MODE, XDP_FLAGS_SKB_MODE}) {
-        native_ = mode == XDP_FLAGS_DRV_MODE;
-        attached_ = bpf_xdp_attach(index_, program, XDP_FLAGS_UPDATE_IF_NOEXIST | mode, nullptr) == 0;
-        if (attached_) return {};
-        if (errno != EOPNOTSUPP) break;
+        mode_ = mode;
+        attached_ = bpf_xdp_attach(index_, program(), XDP_FLAGS_UPDATE_IF_NOEXIST | mode, nullptr) == 0;
+        if (attached_) break;
+        if (errno != EOPNOTSUPP) return why_refused();
     }
+    bpf_prog_info info{};
+    std::uint32_t size = sizeof info;
+    if (!attached_ || bpf_obj_get_info_by_fd(program(), &info, &size) != 0) return why_refused();
+    id_ = info.id;
+    place_ = SteerPlace::here;
+    return {};
+}
+
+std::string Steering::why_refused() const {
     const bool queues = errno == ENOSPC;  // of a veth whose peer sends by more than it has
-    return because("interface " + interface_ + " of MTU " + std::to_string(mtu) + " takes no XDP program") +
+    return because("interface " + interface_ + " takes no XDP program") +
            (queues ? "; do: give both ends of its cable as many queues (numtxqueues 1 numrxqueues 1)"
                    : "; do: set its MTU to what its driver can do with XDP (ip link set " + interface_ +
                          " mtu 1500)") +
            ", or use net_af_packet0,iface=" + interface_;
 }
 
+bool Steering::is_native() const { return mode_ == XDP_FLAGS_DRV_MODE; }
+
+SteerPlace Steering::look() {
+    const auto found = attached_program(index_);
+    if (!found || !object_) return place_;
+    other_id_ = found->id == id_ ? 0 : found->id;
+    place_ = found->id == id_ ? SteerPlace::here
+             : found->id == 0 ? SteerPlace::removed
+                              : SteerPlace::replaced;
+    return place_;
+}
+
+std::string Steering::other() const {
+    if (other_id_ == 0) return {};
+    const std::string name = program_name(FileDescriptor(bpf_prog_get_fd_by_id(other_id_)));
+    return (name.empty() ? "" : "\"" + name + "\" ") + "(id " + std::to_string(other_id_) + ")";
+}
+
 void Steering::let_go() {
     counted_before_ = counters();
     known_.clear();
-    if (attached_) {
-        // Only this program. An interface that has gone has taken it along.
-        bpf_xdp_attach_opts ours{};
-        ours.sz = sizeof ours;
-        ours.old_prog_fd = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), STEER_PROGRAM));
-        static_cast<void>(bpf_xdp_detach(index_, native_ ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE, &ours));
-        attached_ = false;
-    }
+    if (attached_) static_cast<void>(detach(index_, mode_, program()));
+    attached_ = false;
+    left_ = FileDescriptor();
     object_.reset();
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/ports/bpf/steer.h"
 
 struct bpf_object;
@@ -30,6 +31,9 @@ SteerCounts read_counts(int map);
 // Not only errors but all that libbpf has to say is said by ours.
 void silence_libbpf();
 
+// The program at the port's interface: ours, none, or somebody else's, which is left alone.
+enum class SteerPlace : std::uint8_t { here, removed, replaced };
+
 class Steering {
   public:
     // IPv6, or IPv4 mapped into it.
@@ -38,14 +42,21 @@ class Steering {
         return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, v4[0], v4[1], v4[2], v4[3]};
     }
 
-    // Makes way at the interface and loads the program: one that a killed switch left is taken off; somebody
-    // else's is refused by name. Needs CAP_NET_ADMIN and CAP_BPF. Here and below an error's text, or empty.
+    // Loads the program. Somebody else's at the interface is refused by name; nothing is changed there. Needs
+    // CAP_NET_ADMIN and CAP_BPF. Here and below an error's text, or empty.
     std::string load(const std::string& interface, int index);
     // From when it is attached on, frames of this queue of the interface's go to the socket.
     std::string listen(std::uint32_t queue, int socket);
-    // By the interface's driver, or where that has no XDP by the kernel in its stead; `mtu`: the interface's.
-    std::string attach(unsigned mtu);
-    bool is_native() const { return native_; }
+    // By the interface's driver, or where that has no XDP by the kernel in its stead, in the place of one
+    // that a killed switch has left: whoever has the interface's queue knows that no other switch lives.
+    // Likewise again, when `look` says that it was removed.
+    std::string attach();
+    bool is_native() const;
+    // Now and then: whether it is still where it was attached.
+    SteerPlace look();
+    SteerPlace place() const { return place_; }
+    // The program that was in its place at the last look: its name and number. Empty: there is none.
+    std::string other() const;
     // Takes the program off and closes it with its maps, in any state. Counts stay.
     void let_go();
 
@@ -60,13 +71,20 @@ class Steering {
     struct Close {
         void operator()(bpf_object* object) const;
     };
+    std::string look_for_others();
+    std::string why_refused() const;
+    int program() const;
     int map(const char* name) const;  // negative: none
 
     std::string interface_;
     int index_ = 0;
     std::unique_ptr<bpf_object, Close> object_;
+    FileDescriptor left_;  // a program of ours that is at the interface; with the way it is attached
+    std::uint32_t left_mode_ = 0;
     bool attached_ = false;
-    bool native_ = false;
+    std::uint32_t mode_ = 0, id_ = 0;
+    SteerPlace place_ = SteerPlace::here;
+    std::uint32_t other_id_ = 0;
     std::set<Address> known_;
     SteerCounts counted_before_{};
 };

@@ -30,12 +30,17 @@ std::string InterfacePort::open_interface() {
     interface_ = KernelInterface::named(interface_name_);
     if (!interface_)
         return ": there is no interface " + interface_name_ + "; do: name one that ip link shows";
+    if (std::string taken = claim_interface(); !taken.empty()) {
+        interface_.reset();
+        return ": " + taken;
+    }
     mac_ = interface_->mac();
     if (KernelInterface::is_card(interface_name_))
         can_.pfc.why = "made and obeyed by software; whether the card behind " + interface_name_ +
                        " hands MAC control frames over is not known";
     if (std::string error = open_sockets(); !error.empty()) {
         interface_.reset();
+        give_up_interface();
         return ": " + error;
     }
     mtu_.store(interface_->mtu(), std::memory_order_relaxed);
@@ -52,7 +57,7 @@ PortAccount InterfacePort::account() const {
 
 void InterfacePort::poll_link() {
     if (!open_) return;
-    follow_interface(true);
+    follow_interface(obstacle());
     if (!is_removed()) mtu_.store(interface_->mtu(), std::memory_order_relaxed);
 }
 
@@ -72,6 +77,7 @@ std::string InterfacePort::close() {
     add(before_, count());
     open_ = false;
     close_sockets();
+    give_up_interface();
     return {};
 }
 

@@ -29,6 +29,8 @@ class InterfacePort : public DevicePort {
     virtual void close_sockets() = 0;
     // Frames that the sockets had no room for, and the like, since they were opened.
     virtual PortAccount count() const = 0;
+    // What holds the link down though the interface is up.
+    virtual LinkCause obstacle() const { return LinkCause::none; }
 
     // For the owner: as control has seen it last.
     std::uint32_t interface_mtu() const { return mtu_.load(std::memory_order_relaxed); }

@@ -26,7 +26,7 @@ std::string XdpPort::open_sockets() {
     if (error.empty()) error = open_queues();
     for (std::uint32_t n = 0; error.empty() && n < queues_.size(); ++n)
         error = steering_.listen(n, queues_[n]->socket().get());
-    if (error.empty()) error = steering_.attach(interface_->mtu());
+    if (error.empty()) error = steering_.attach();
     if (!error.empty()) {
         queues_.clear();
         steering_.let_go();
@@ -74,6 +74,18 @@ std::string XdpPort::open_queues() {
 void XdpPort::close_sockets() {
     steering_.let_go();
     queues_.clear();
+}
+
+LinkCause XdpPort::obstacle() const {
+    switch (steering_.place()) {
+        case SteerPlace::here:
+            break;
+        case SteerPlace::removed:
+            return LinkCause::program_removed;
+        case SteerPlace::replaced:
+            return LinkCause::program_replaced;
+    }
+    return LinkCause::none;
 }
 
 PortAccount XdpPort::count() const {

@@ -34,6 +34,7 @@ class XdpPort final : public InterfacePort {
     std::string open_sockets() override;
     void close_sockets() override;
     PortAccount count() const override;
+    LinkCause obstacle() const override;
     std::string open_queues();
 
     Steering steering_;

@@ -78,8 +78,11 @@ std::string XdpSocket::bind(const Wanted& wanted) {
     address.sxdp_queue_id = wanted.queue;
     address.sxdp_flags =
         static_cast<std::uint16_t>(XDP_USE_NEED_WAKEUP | (wanted.long_frames ? several_chunks : 0));
-    if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        return because("its AF_XDP socket does not get receive queue " + std::to_string(wanted.queue));
+    if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        const bool taken = errno == EBUSY;
+        return because("its AF_XDP socket does not get receive queue " + std::to_string(wanted.queue)) +
+               (taken ? ", another program has it; do: end that one first" : "");
+    }
     xdp_options options{};
     socklen_t size = sizeof options;
     zero_copy_ = getsockopt(socket_.get(), SOL_XDP, XDP_OPTIONS, &options, &size) == 0 &&

@@ -1,0 +1,42 @@
+#include "dataplane/base/locked_file.hh"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+namespace sluice {
+namespace {
+
+constexpr unsigned lock_attempts = 100;
+constexpr mode_t mode_of_new = 0666;  // less the process's umask
+
+bool is_named(const struct stat& ours, const std::string& path) {
+    struct stat named {};
+    return lstat(path.c_str(), &named) == 0 && named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
+}
+
+}  // namespace
+
+// Between the opening and the lock its owner may have removed or renamed it: then the lock is on a file that
+// nobody else finds, and the next attempt takes the one of the name.
+FileDescriptor open_locked(const std::string& path, int how) {
+    for (unsigned attempt = 0; attempt < lock_attempts; ++attempt) {
+        FileDescriptor file(open(path.c_str(), how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode_of_new));
+        if (!file) return {};
+        // A file system without locks has no second owner either that could be seen.
+        if (flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return {};
+        struct stat ours {};
+        if (fstat(file.get(), &ours) != 0) return {};
+        if (!S_ISREG(ours.st_mode)) {
+            errno = EEXIST;
+            return {};
+        }
+        if (is_named(ours, path)) return file;
+    }
+    errno = EWOULDBLOCK;
+    return {};
+}
+
+}  // namespace sluice
