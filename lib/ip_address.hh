@@ -22,7 +22,10 @@ struct IpAddress {
     }
 };
 
-inline bool is_link_local(const IpAddress& address) { return address.is_v6 && is_link_local(address.bytes); }
+// RFC 3927 and RFC 4291 2.5.6: of one link, so that each port may have the same one behind it.
+inline bool is_link_local(const IpAddress& address) {
+    return address.is_v6 ? is_link_local(address.bytes) : address.bytes[0] == 169 && address.bytes[1] == 254;
+}
 
 // Where the packet of a whole IP header at `l3` goes.
 inline IpAddress destination_of(bool is_v6, const std::uint8_t* l3) {

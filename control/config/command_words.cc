@@ -43,9 +43,8 @@ ParsedCommand parse_queue(const Words& words) {
 
 ParsedCommand parse_route(const Words& words) {
     static const std::string wanted =
-        "wanted: route add|replace PREFIX via ADDRESS [weight N]... [balance MODE], route add|replace PREFIX "
-        "blackhole, or "
-        "route delete PREFIX";
+        "wanted: route add|replace PREFIX via ADDRESS [dev PORT] [weight N]... [balance MODE], route "
+        "add|replace PREFIX blackhole, or route delete PREFIX";
     if (words.size() < 3) return tl::unexpected(wanted);
     RouteCommand command{};
     if (words[1] == "add")
@@ -201,8 +200,8 @@ std::string check(const Config& config, const PortCommand& command) {
 
 std::string check(const Config& config, const RouteCommand& command) {
     for (const NextHopConfig& hop : command.route.via) {
-        if (!config.neighbors->contains(hop.address))
-            return "next hop " + print_address(hop.address) + " has no [[neighbor]]";
+        if (!has_neighbor(*config.neighbors, hop))
+            return "next hop " + print_next_hop(hop.address, hop.port) + " has no [[neighbor]]";
     }
     return {};
 }

@@ -131,6 +131,11 @@ void add(Config& config, RouteConfig route) {
 
 void add(Config& config, NeighborConfig neighbor) { config.neighbors.change().insert(std::move(neighbor)); }
 
+bool has_neighbor(const NeighborSet& neighbors, const NextHopConfig& hop) {
+    return hop.port.empty() ? neighbors.contains(hop.address)
+                            : neighbors.contains(NeighborKey{hop.address, hop.port});
+}
+
 ConfigResult parse_config(std::string_view text, std::string_view file) try {
     return parse_into_config(text, file);
 } catch (const std::bad_alloc&) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <tuple>
 #include <vector>
 
 #include "control/config/copy_on_write.hh"
@@ -164,6 +165,13 @@ struct PortConfig {
     bool operator==(const PortConfig&) const = default;
 };
 
+// Behind each port an address is another neighbor (169.254.0.1 or fe80::1 may be behind every one).
+struct NeighborKey {
+    IpAddress address;
+    std::string port;
+    auto operator<=>(const NeighborKey&) const = default;
+};
+
 struct NeighborConfig {
     IpAddress address;
     std::string port;
@@ -171,6 +179,7 @@ struct NeighborConfig {
     std::optional<std::uint16_t> vlan;  // tag this next hop's frames; absent: untagged
     SourcePlace place;
     bool operator==(const NeighborConfig&) const = default;
+    NeighborKey key() const { return {address, port}; }
 };
 
 constexpr std::uint32_t min_hop_weight = 1;
@@ -179,7 +188,14 @@ constexpr std::uint32_t max_hop_weight = 256;
 struct NextHopConfig {
     IpAddress address;                      // of a neighbor
     std::uint32_t weight = min_hop_weight;  // in [min_hop_weight, max_hop_weight]
-    auto operator<=>(const NextHopConfig&) const = default;
+    std::string port{};                     // of the neighbor; empty: every one that has it
+    bool operator==(const NextHopConfig&) const = default;
+    auto operator<=>(const NextHopConfig& other) const {
+        return std::tie(address, port, weight) <=> std::tie(other.address, other.port, other.weight);
+    }
+    bool is_to(const NeighborKey& neighbor) const {
+        return address == neighbor.address && (port.empty() || port == neighbor.port);
+    }
 };
 using NextHops = std::vector<NextHopConfig>;  // sorted
 
@@ -198,14 +214,16 @@ struct ByPrefix {
     static const IpPrefix& key(const IpPrefix& prefix) { return prefix; }
     bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
 };
-struct ByAddress {
+// An address alone finds its neighbors at all ports.
+struct ByNeighborKey {
     using is_transparent = void;
-    static const IpAddress& key(const NeighborConfig& neighbor) { return neighbor.address; }
-    static const IpAddress& key(const IpAddress& address) { return address; }
+    static auto key(const auto& of) { return std::tie(of.address, of.port); }
     bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+    bool operator()(const NeighborConfig& a, const IpAddress& b) const { return a.address < b; }
+    bool operator()(const IpAddress& a, const NeighborConfig& b) const { return a < b.address; }
 };
 using RouteSet = std::multiset<RouteConfig, ByPrefix>;
-using NeighborSet = std::multiset<NeighborConfig, ByAddress>;
+using NeighborSet = std::multiset<NeighborConfig, ByNeighborKey>;
 
 // off: nothing is set up for it. ready: waits for the command `decisions on`. on: from the start.
 enum class RecordMode : std::uint8_t { off, ready, on };
@@ -385,5 +403,7 @@ void sort_config(Config& config);
 // Adds a route, its next hops sorted, or a neighbor.
 void add(Config& config, RouteConfig route);
 void add(Config& config, NeighborConfig neighbor);
+// Whether a next hop is a neighbor.
+bool has_neighbor(const NeighborSet& neighbors, const NextHopConfig& hop);
 
 }  // namespace sluice

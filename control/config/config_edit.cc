@@ -241,7 +241,7 @@ class ListEdit {
     void change(const RouteChanges::Neighbor& neighbor) {
         Config one;
         if (neighbor.now) add(one, *neighbor.now);
-        change(neighbors_, print_address(neighbor.address), to_toml(one), last_neighbor_);
+        change(neighbors_, name_of(neighbor.at), to_toml(one), last_neighbor_);
     }
     std::string result() { return edit_.result(); }
 
@@ -258,8 +258,9 @@ class ListEdit {
         for (const RouteConfig& route : *config->routes)
             routes_[print_prefix(route.prefix)] = block, last_route_ = block.end;
         for (const NeighborConfig& neighbor : *config->neighbors)
-            neighbors_[print_address(neighbor.address)] = block, last_neighbor_ = block.end;
+            neighbors_[name_of(neighbor.key())] = block, last_neighbor_ = block.end;
     }
+    static std::string name_of(const NeighborKey& key) { return print_next_hop(key.address, key.port); }
     void change(const Blocks& blocks, const std::string& name, const std::string& lines,
                 std::optional<std::size_t> last) {
         const auto found = blocks.find(name);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "control/config/key_paths.hh"
@@ -34,7 +35,8 @@ std::vector<std::pair<std::string, std::string>> entries_of(const ConfigValue& v
 std::string route_text(const RouteConfig& route) {
     std::string text;
     for (const NextHopConfig& hop : route.via)
-        append_item(text, " ", fmt::format("via {} weight {}", print_address(hop.address), hop.weight));
+        append_item(text, " ",
+                    fmt::format("via {} weight {}", print_next_hop(hop.address, hop.port), hop.weight));
     if (route.load_balance) append_item(text, " ", fmt::format("balance {}", to_string(*route.load_balance)));
     return text.empty() ? "blackhole" : text;
 }
@@ -42,6 +44,14 @@ std::string route_text(const RouteConfig& route) {
 std::string neighbor_text(const NeighborConfig& neighbor) {
     std::string text = fmt::format("port {} mac {}", neighbor.port, print_mac(neighbor.mac));
     if (neighbor.vlan) text += fmt::format(" vlan {}", *neighbor.vlan);
+    return text;
+}
+
+// All of that address; empty: there is none.
+std::string neighbors_text(const Config& config, const IpAddress& address) {
+    std::string text;
+    const auto [first, last] = config.neighbors->equal_range(address);
+    for (auto at = first; at != last; ++at) append_item(text, "; ", neighbor_text(*at));
     return text;
 }
 
@@ -89,8 +99,7 @@ std::optional<std::string> list_item_at(const Config& config, std::string_view p
         if (found != config.routes->end()) return route_text(*found);
     } else if (path.starts_with(neighbor)) {
         const auto address = parse_address(path.substr(neighbor.size()));
-        const auto found = address ? config.neighbors->find(*address) : config.neighbors->end();
-        if (found != config.neighbors->end()) return neighbor_text(*found);
+        if (address && config.neighbors->contains(*address)) return neighbors_text(config, *address);
     } else if (path.starts_with(event)) {
         const auto number = parse_integer(path.substr(event.size()));
         if (number && *number < config.events.size()) return event_text(config.events[*number]);
@@ -128,10 +137,11 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
         changes.push_back({"route." + print_prefix(change.prefix),
                            text_at(from.routes, change.prefix, route_text),
                            text_at(to.routes, change.prefix, route_text), false});
-    for (const RouteChanges::Neighbor& change : routes.neighbors)
-        changes.push_back({"neighbor." + print_address(change.address),
-                           text_at(from.neighbors, change.address, neighbor_text),
-                           text_at(to.neighbors, change.address, neighbor_text), false});
+    std::set<IpAddress> addresses;  // of which a neighbor has changed
+    for (const RouteChanges::Neighbor& change : routes.neighbors) addresses.insert(change.at.address);
+    for (const IpAddress& address : addresses)
+        changes.push_back({"neighbor." + print_address(address), neighbors_text(from, address),
+                           neighbors_text(to, address), false});
     const auto add_named = [&](const auto& old, const auto& now, const std::string& kind) {
         for (const auto& [name, value] : old)
             if (!now.contains(name)) changes.push_back({kind + "." + name, "a " + kind, {}, true});

@@ -13,14 +13,19 @@ tl::expected<NextHopWords, std::string> parse_next_hops(std::span<const std::str
     for (std::size_t i = 0; i < words.size(); i += 2) {
         const std::string& word = words[i];
         if (word == "blackhole") return tl::unexpected<std::string>("a blackhole has no next hop");
-        if (word != "via" && word != "weight" && word != "balance")
+        if (word != "via" && word != "dev" && word != "weight" && word != "balance")
             return tl::unexpected(in_quotes(word) + " is no word of a next hop");
         if (i + 1 == words.size()) return tl::unexpected(word + " wants a value");
         const std::string& value = words[i + 1];
         if (word == "via") {
             const auto address = parse_address(value);
             if (!address) return tl::unexpected("via " + in_quotes(value) + " " + address.error().wrong);
-            hops.push_back({*address, min_hop_weight});
+            hops.push_back({*address});
+            continue;
+        }
+        if (word == "dev") {
+            if (hops.empty()) return tl::unexpected<std::string>("dev comes behind its via");
+            hops.back().port = value;
             continue;
         }
         if (word == "balance") {

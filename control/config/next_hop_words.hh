@@ -1,5 +1,5 @@
-// The next hops of a route in words: `via ADDRESS [weight N]`, again and again, and `balance MODE`, or
-// `blackhole`. Commands, events and sluicectl take them so.
+// The next hops of a route in words: `via ADDRESS [dev PORT] [weight N]`, again and again, and `balance
+// MODE`, or `blackhole`. Commands, events and sluicectl take them so.
 #pragma once
 
 #include <span>

@@ -77,7 +77,7 @@ RouteChanges route_changes(const Config& from, const Config& to) {
     changes.routes = changes_of<RouteChanges::Route>(from.routes, to.routes,
                                                      [](const RouteConfig& route) { return route.prefix; });
     changes.neighbors = changes_of<RouteChanges::Neighbor>(
-        from.neighbors, to.neighbors, [](const NeighborConfig& neighbor) { return neighbor.address; });
+        from.neighbors, to.neighbors, [](const NeighborConfig& neighbor) { return neighbor.key(); });
     changes.addresses =
         own_changes(from, to, [](const IpPrefix& address) { return host_prefix(address.address); });
     changes.subnets = own_changes(from, to, [](const IpPrefix& address) { return network_of(address); });
@@ -86,7 +86,7 @@ RouteChanges route_changes(const Config& from, const Config& to) {
 
 void apply(const RouteChanges& changes, Config& config) {
     for (const RouteChanges::Neighbor& change : changes.neighbors) {
-        erase(config.neighbors, change.address);
+        erase(config.neighbors, change.at);
         if (change.now) add(config, *change.now);
     }
     for (const RouteChanges::Route& change : changes.routes) {

@@ -22,8 +22,9 @@ struct RouteChanges {
         bool elsewhere = false;          // by no port of ours: dropped as no_route
     };
     struct Neighbor {
-        IpAddress address;
+        NeighborKey at;
         std::optional<NeighborConfig> now;
+        bool is_host = true;  // packets to its address go to it; of a link-local one they never do
     };
     struct Own {
         IpPrefix prefix;  // of an interface: the address itself, or its subnet

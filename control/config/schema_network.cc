@@ -74,7 +74,8 @@ Rows<KernelConfig> kernel_rows() {
 Rows<NeighborConfig> neighbor_rows() {
     using N = NeighborConfig;
     Rows<NeighborConfig> rows;
-    rows.required("address", &N::address, address(), "The neighbor's IP address.");
+    rows.required("address", &N::address, address(),
+                  "The neighbor's IP address; other ports may have another neighbor of the same.");
     rows.required("port", &N::port, name("a port's name"), "The port behind which it is.");
     rows.required("mac", &N::mac, mac(), "Its MAC address.");
     rows.key("vlan", &N::vlan, optional_or(integer<std::uint16_t>(1, 4094), "none"),
@@ -88,7 +89,8 @@ Rows<RouteConfig> route_rows() {
     rows.required("prefix", &R::prefix, network(), "Destinations that the route is for.");
     rows.required(
         "via", &R::via, next_hops(),
-        fmt::format("Neighbors that share the traffic, by weight ({} to {}); \"blackhole\" drops it.",
+        fmt::format("Neighbors that share the traffic, by weight ({} to {}); \"blackhole\" drops it. Without "
+                    "a port a next hop is every neighbor of that address.",
                     min_hop_weight, max_hop_weight));
     rows.key("load_balance", &R::load_balance, mode_or("default"),
              "How its packets choose among them; \"default\": as [load_balance] has it.");

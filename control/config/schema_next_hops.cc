@@ -5,10 +5,11 @@
 namespace sluice::schema {
 namespace {
 
-// One next hop of a route: a string, or {address = ..., weight = ...}.
+// One next hop of a route: a string, or {address = ..., port = ..., weight = ...}.
 bool read_next_hop(const toml::node& node, Context& context, NextHopConfig& hop) {
     static const Type<IpAddress> address_type = address();
     static const Type<std::uint32_t> weight_type = integer<std::uint32_t>(min_hop_weight, max_hop_weight);
+    static const Type<std::string> port_type = name("a port's name");
     const toml::table* table = node.as_table();
     if (table == nullptr) return address_type.read(node, context, hop.address);
     bool good = true, has_address = false;
@@ -17,16 +18,18 @@ bool read_next_hop(const toml::node& node, Context& context, NextHopConfig& hop)
         if (key.str() == "address") {
             has_address = true;
             good &= address_type.read(value, context, hop.address);
+        } else if (key.str() == "port") {
+            good &= port_type.read(value, context, hop.port);
         } else if (key.str() == "weight") {
             good &= weight_type.read(value, context, hop.weight);
         } else {
             context.refuse(key.source(), in_quotes(key.str()) + " is not a key of a next hop",
-                           "address, weight", "correct its name or leave it out");
+                           "address, port, weight", "correct its name or leave it out");
             good = false;
         }
     }
     if (!has_address) {
-        context.refuse(node.source(), "a next hop without an address", "address, weight",
+        context.refuse(node.source(), "a next hop without an address", "address, port, weight",
                        R"(write for example {address = "10.0.1.2", weight = 2})");
         good = false;
     }
@@ -39,7 +42,7 @@ Type<NextHops> next_hops() {
     Type<NextHops> type;
     type.name = "next hops";
     type.allowed = fmt::format(
-        "\"blackhole\", one address, or a list of 1 to {}, each an address or {{address, weight}}",
+        "\"blackhole\", one address, or a list of 1 to {}, each an address or {{address, port, weight}}",
         max_route_hops);
     type.example = R"(["10.0.1.2"])";
     type.read = [self = type](const toml::node& node, Context& context, NextHops& out) {
@@ -65,9 +68,12 @@ Type<NextHops> next_hops() {
         if (hops.empty()) return "\"blackhole\"";
         std::string out;
         for (const NextHopConfig& hop : hops) {
-            const std::string at = toml_string(print_address(hop.address));
-            append_item(out, ", ",
-                        hop.weight == 1 ? at : fmt::format("{{address = {}, weight = {}}}", at, hop.weight));
+            std::string text = toml_string(print_address(hop.address));
+            std::string keys;
+            if (!hop.port.empty()) keys += fmt::format(", port = {}", toml_string(hop.port));
+            if (hop.weight != 1) keys += fmt::format(", weight = {}", hop.weight);
+            if (!keys.empty()) text = fmt::format("{{address = {}{}}}", text, keys);
+            append_item(out, ", ", text);
         }
         return fmt::format("[{}]", out);
     };

@@ -244,6 +244,10 @@ std::string print_prefix(const IpPrefix& prefix) {
     return fmt::format("{}/{}", print_address(prefix.address), prefix.length);
 }
 
+std::string print_next_hop(const IpAddress& address, std::string_view port) {
+    return port.empty() ? print_address(address) : fmt::format("{} dev {}", print_address(address), port);
+}
+
 IpPrefix network_of(const IpPrefix& prefix) {
     IpPrefix network = prefix;
     const unsigned size = family_bits(prefix.address) / 8;

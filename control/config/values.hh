@@ -47,6 +47,8 @@ std::string print_share(std::uint64_t part, std::uint64_t whole);
 std::string print_mac(const MacAddress& mac);
 std::string print_address(const IpAddress& address);
 std::string print_prefix(const IpPrefix& prefix);
+// "169.254.0.1 dev p1"; without a port the address alone.
+std::string print_next_hop(const IpAddress& address, std::string_view port);
 
 // The prefix with its host bits cleared. `length` must be at most the family's.
 IpPrefix network_of(const IpPrefix& prefix);

@@ -68,12 +68,12 @@ void KernelTables::take(const KernelNeighbor& entry) {
     if (entry.mac) {
         const Neighbor now{*entry.mac, entry.stale, entry.permanent};
         Neighbor& there = was ? known->second.at(entry.index) : neighbors_[entry.address][entry.index];
-        if (!was || !(there == now)) changed_neighbors_.insert(entry.address);
+        if (!was || !(there == now)) changed_neighbors_.insert({entry.address, ports_.at(entry.index)});
         there = now;
     } else if (was) {
         known->second.erase(entry.index);
         if (known->second.empty()) neighbors_.erase(known);
-        changed_neighbors_.insert(entry.address);
+        changed_neighbors_.insert({entry.address, ports_.at(entry.index)});
         if (gateways_.contains(place)) wanted_.insert(place);
     }
 }
@@ -158,6 +158,9 @@ void KernelTables::change_ports(const KernelTables& fresh) {
             if (std::any_of(interfaces.begin(), interfaces.end(),
                             [&](int index) { return changed.contains(index); }))
                 changed_addresses_.insert(address);
+        for (const auto& [address, interfaces] : tables->neighbors_)
+            for (const auto& [index, neighbor] : interfaces)
+                if (changed.contains(index)) changed_neighbors_.insert({address, tables->ports_.at(index)});
     }
 }
 
@@ -167,7 +170,13 @@ void KernelTables::replace(KernelTables fresh) {
         return a.begin()->second.kind == b.begin()->second.kind &&
                a.begin()->second.legs == b.begin()->second.legs;
     });
-    differences(neighbors_, fresh.neighbors_, changed_neighbors_, std::equal_to<>());
+    std::set<IpAddress> changed;  // of neighbors
+    differences(neighbors_, fresh.neighbors_, changed, std::equal_to<>());
+    for (const KernelTables* tables : {static_cast<const KernelTables*>(this), &std::as_const(fresh)})
+        for (const IpAddress& address : changed)
+            if (const auto there = tables->neighbors_.find(address); there != tables->neighbors_.end())
+                for (const auto& [index, neighbor] : there->second)
+                    changed_neighbors_.insert({address, tables->ports_.at(index)});
     const std::size_t changed_before = changed_addresses_.size();
     differences(addresses_, fresh.addresses_, changed_addresses_, std::equal_to<>());
     if (changed_addresses_.size() != changed_before) addresses_changed_ = true;
@@ -208,13 +217,47 @@ RouteChanges::Route KernelTables::wanted_route(const IpPrefix& prefix) const {
     NextHops via;
     for (const KernelLeg& leg : route->legs)
         if (leg.via && is_ours(leg))
-            via.push_back({*leg.via, std::clamp(leg.weight, min_hop_weight, max_hop_weight)});
+            via.push_back(
+                {*leg.via, std::clamp(leg.weight, min_hop_weight, max_hop_weight), ports_.at(leg.index)});
     std::sort(via.begin(), via.end());
-    const auto same = [](const NextHopConfig& a, const NextHopConfig& b) { return a.address == b.address; };
+    const auto same = [](const NextHopConfig& a, const NextHopConfig& b) {
+        return a.is_to({b.address, b.port});
+    };
     via.erase(std::unique(via.begin(), via.end(), same), via.end());
     if (via.size() > max_route_hops) via.resize(max_route_hops);
     wanted.elsewhere = route->kind == KernelRoute::Kind::unicast && via.empty();
     wanted.now = RouteConfig{prefix, std::move(via), {}};
+    return wanted;
+}
+
+const KernelTables::Route* KernelTables::route_to(const IpAddress& destination) const {
+    for (int length = destination.is_v6 ? 128 : 32; length >= 0; --length)
+        if (const Route* route = best(network_of({destination, static_cast<std::uint8_t>(length)})))
+            return route;
+    return nullptr;
+}
+
+void KernelTables::change_neighbors(const IpPrefix& prefix) {
+    for (auto at = neighbors_.lower_bound(prefix.address);
+         at != neighbors_.end() && contains(prefix, at->first); ++at)
+        for (const auto& [index, neighbor] : at->second)
+            changed_neighbors_.insert({at->first, ports_.at(index)});
+}
+
+// As in the kernel packets go to a neighbor where the route leads to its link.
+RouteChanges::Neighbor KernelTables::wanted_neighbor(const NeighborKey& key) const {
+    RouteChanges::Neighbor wanted{key, {}};
+    const auto known = neighbors_.find(key.address);
+    if (known == neighbors_.end()) return wanted;
+    const Route* route = route_to(key.address);
+    for (const auto& [index, neighbor] : known->second) {
+        if (ports_.at(index) != key.port) continue;
+        wanted.now = NeighborConfig{key.address, key.port, neighbor.mac, {}, {}};
+        wanted.is_host = route == nullptr || std::any_of(route->legs.begin(), route->legs.end(),
+                                                         [at = index](const KernelLeg& leg) {
+                                                             return leg.index == at && !leg.via;
+                                                         });
+    }
     return wanted;
 }
 
@@ -228,14 +271,9 @@ RouteChanges KernelTables::take_changes() {
                                                      [this](int index) { return ports_.contains(index); });
         changes.addresses.push_back({host_prefix(address), ours});
     }
-    for (const IpAddress& address : std::exchange(changed_neighbors_, {})) {
-        std::optional<NeighborConfig> now;
-        if (const auto known = neighbors_.find(address); known != neighbors_.end()) {
-            const auto& [index, neighbor] = *known->second.begin();
-            now = NeighborConfig{address, ports_.at(index), neighbor.mac, {}, {}};
-        }
-        changes.neighbors.push_back({address, std::move(now)});
-    }
+    for (const IpPrefix& prefix : changed_prefixes_) change_neighbors(prefix);
+    for (const NeighborKey& key : std::exchange(changed_neighbors_, {}))
+        changes.neighbors.push_back(wanted_neighbor(key));
     for (const IpPrefix& prefix : std::exchange(changed_prefixes_, {})) {
         changes.subnets.push_back({prefix, is_subnet(prefix)});
         changes.routes.push_back(wanted_route(prefix));
@@ -245,7 +283,9 @@ RouteChanges KernelTables::take_changes() {
 
 void KernelTables::repeat() {
     for (const auto& [prefix, route] : routes_) changed_prefixes_.insert(prefix);
-    for (const auto& [address, neighbor] : neighbors_) changed_neighbors_.insert(address);
+    for (const auto& [address, interfaces] : neighbors_)
+        for (const auto& [index, neighbor] : interfaces)
+            changed_neighbors_.insert({address, ports_.at(index)});
     for (const auto& [address, interfaces] : addresses_) changed_addresses_.insert(address);
 }
 
@@ -263,13 +303,9 @@ std::vector<KernelTables::Wanted> KernelTables::take_wanted(std::size_t most) {
 }
 
 void KernelTables::want(const IpAddress& destination) {
-    for (int length = destination.is_v6 ? 128 : 32; length >= 0; --length) {
-        const Route* route = best(network_of({destination, static_cast<std::uint8_t>(length)}));
-        if (route == nullptr) continue;
+    if (const Route* route = route_to(destination))
         for (const KernelLeg& leg : route->legs)
             if (is_ours(leg)) wanted_.insert({leg.index, leg.via.value_or(destination)});
-        return;
-    }
 }
 
 std::vector<KernelTables::Wanted> KernelTables::gateways() const {

@@ -93,6 +93,11 @@ class KernelTables {
     // Entries of an interface that is a port of ours on one side only are a change.
     void change_ports(const KernelTables& fresh);
     const Route* best(const IpPrefix& prefix) const;
+    // Of the longest prefix; null: there is none.
+    const Route* route_to(const IpAddress& destination) const;
+    // Those of a prefix are a change: the route may lead to them, or not any more.
+    void change_neighbors(const IpPrefix& prefix);
+    RouteChanges::Neighbor wanted_neighbor(const NeighborKey& key) const;
     bool is_ours(const KernelLeg& leg) const { return ports_.contains(leg.index); }
     bool is_subnet(const IpPrefix& prefix) const;
     RouteChanges::Route wanted_route(const IpPrefix& prefix) const;
@@ -106,7 +111,8 @@ class KernelTables {
 
     // Since they were last taken.
     std::set<IpPrefix> changed_prefixes_;
-    std::set<IpAddress> changed_neighbors_, changed_addresses_;
+    std::set<NeighborKey> changed_neighbors_;
+    std::set<IpAddress> changed_addresses_;
     std::vector<LinkNotice> link_notices_;
     std::set<Place> wanted_;
     bool addresses_changed_ = false;

@@ -61,21 +61,6 @@ std::optional<IpAddress> address_in(const nlattr* attribute, unsigned family) {
     return address;
 }
 
-// A link-local address means nothing without its link, so its link stands in bytes that are zero on the wire,
-// as the BSDs' kernels have it (fe80::1 at interface 5 is fe80:5::1).
-IpAddress scoped(IpAddress address, int interface) {
-    if (is_link_local(address)) {
-        address.bytes[2] = static_cast<std::uint8_t>(interface >> 8);
-        address.bytes[3] = static_cast<std::uint8_t>(interface);
-    }
-    return address;
-}
-
-IpAddress unscoped(IpAddress address) {
-    if (is_link_local(address)) address.bytes[2] = address.bytes[3] = 0;
-    return address;
-}
-
 template <class Header>
 const Header* header_of(const nlmsghdr* message) {
     return mnl_nlmsg_get_payload_len(message) >= sizeof(Header)
@@ -121,7 +106,7 @@ std::optional<KernelMessage> neighbor_in(const nlmsghdr* message) {
     if (!address || (header->ndm_flags & NTF_PROXY) != 0) return std::nullopt;
     KernelNeighbor neighbor;
     neighbor.index = header->ndm_ifindex;
-    neighbor.address = scoped(*address, header->ndm_ifindex);
+    neighbor.address = *address;
     neighbor.stale = (header->ndm_state & NUD_STALE) != 0;
     neighbor.permanent = (header->ndm_state & NUD_PERMANENT) != 0;
     constexpr unsigned resolved = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT;
@@ -149,11 +134,9 @@ std::optional<IpAddress> via_in(const nlattr* attribute) {
 }
 
 template <std::uint16_t most>
-std::optional<IpAddress> gateway_in(const Attributes<most>& found, unsigned family, int interface) {
-    auto gateway = address_in(found.get(RTA_GATEWAY, 4), family);
-    if (!gateway) gateway = via_in(found.get(RTA_VIA, sizeof(rtvia)));
-    if (gateway) gateway = scoped(*gateway, interface);
-    return gateway;
+std::optional<IpAddress> gateway_in(const Attributes<most>& found, unsigned family) {
+    const auto gateway = address_in(found.get(RTA_GATEWAY, 4), family);
+    return gateway ? gateway : via_in(found.get(RTA_VIA, sizeof(rtvia)));
 }
 
 std::vector<KernelLeg> legs_in(const nlattr* multipath, unsigned family) {
@@ -166,8 +149,7 @@ std::vector<KernelLeg> legs_in(const nlattr* multipath, unsigned family) {
         if (bytes < sizeof(rtnexthop) || bytes > left) break;
         const Attributes<RTA_VIA> found(at + sizeof(rtnexthop), at + bytes);
         // Also one whose link is down: workers pass it over, and its flows come back to it.
-        legs.push_back(
-            {hop->rtnh_ifindex, gateway_in(found, family, hop->rtnh_ifindex), hop->rtnh_hops + 1U});
+        legs.push_back({hop->rtnh_ifindex, gateway_in(found, family), hop->rtnh_hops + 1U});
         const std::size_t step = std::min<std::size_t>(left, NLMSG_ALIGN(bytes));
         at += step;
         left -= step;
@@ -208,8 +190,7 @@ std::optional<KernelMessage> route_in(const nlmsghdr* message) {
     if (const nlattr* multipath = found.get(RTA_MULTIPATH, 0)) {
         route.legs = legs_in(multipath, header->rtm_family);
     } else if (const auto interface = found.number(RTA_OIF)) {
-        const int index = static_cast<int>(*interface);
-        route.legs.push_back({index, gateway_in(found, header->rtm_family, index), 1});
+        route.legs.push_back({static_cast<int>(*interface), gateway_in(found, header->rtm_family), 1});
     }
     return route;
 }
@@ -322,8 +303,7 @@ std::optional<Netlink::Read> Netlink::read() {
     return read;
 }
 
-void Netlink::resolve(int interface, const IpAddress& scoped_address, bool keep) {
-    const IpAddress address = unscoped(scoped_address);
+void Netlink::resolve(int interface, const IpAddress& address, bool keep) {
     Request request;
     nlmsghdr* message = request.start(RTM_NEWNEIGH, NLM_F_CREATE, unanswered);
     auto* header = static_cast<ndmsg*>(mnl_nlmsg_put_extra_header(message, sizeof(ndmsg)));

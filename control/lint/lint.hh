@@ -32,8 +32,8 @@ struct Machine {
 // not judged again.
 std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good = nullptr);
 // The errors that changes of routes or neighbors would make in a configuration without errors. `route_by`: a
-// route of it that goes by an address.
-using RouteBy = std::function<std::optional<IpPrefix>(const IpAddress&)>;
+// route of it that goes by this next hop; its weight does not matter.
+using RouteBy = std::function<std::optional<IpPrefix>(const NextHopConfig&)>;
 std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,
                                    const RouteBy& route_by);
 }  // namespace sluice

@@ -33,13 +33,17 @@ std::string describe(const NeighborConfig& neighbor) {
     return fmt::format("neighbor {}", print_address(neighbor.address));
 }
 
+std::string text_of(const NextHopConfig& hop) { return print_next_hop(hop.address, hop.port); }
+
 std::string describe(const RouteConfig& route) { return fmt::format("route {}", print_prefix(route.prefix)); }
 
-void to_nowhere(const IpPrefix& prefix, const IpAddress& hop, SourcePlace place, Findings& findings) {
-    findings.error("route-to-nowhere", fmt::format("route {}", print_prefix(prefix)),
-                   fmt::format("route to nowhere: {} goes by {}, which is no neighbor", print_prefix(prefix),
-                               print_address(hop)),
-                   fmt::format("add a [[neighbor]] with address = \"{}\"", print_address(hop)), place);
+void to_nowhere(const IpPrefix& prefix, const NextHopConfig& hop, SourcePlace place, Findings& findings) {
+    const std::string port = hop.port.empty() ? "" : fmt::format(" and port = \"{}\"", hop.port);
+    findings.error(
+        "route-to-nowhere", fmt::format("route {}", print_prefix(prefix)),
+        fmt::format("route to nowhere: {} goes by {}, which is no neighbor", print_prefix(prefix),
+                    text_of(hop)),
+        fmt::format("add a [[neighbor]] with address = \"{}\"{}", print_address(hop.address), port), place);
 }
 
 // A wider subnet sorts before those inside it, so the subnets around it are on the stack when it comes.
@@ -70,40 +74,55 @@ template <class IsNeighbor>
 void check_hops(const RouteConfig& route, const std::vector<IpAddress>& own, IsNeighbor is_neighbor,
                 Findings& findings) {
     const std::string path = describe(route);
-    std::set<IpAddress> seen;
-    for (const NextHopConfig& hop : route.via) {
-        const std::string hop_text = print_address(hop.address);
-        if (route.via.size() > 1 && !seen.insert(hop.address).second)
+    const NextHopConfig* previous = nullptr;
+    for (const NextHopConfig& hop : route.via) {  // those of one address beside each other, no port first
+        const std::string address = print_address(hop.address);
+        if (previous != nullptr && previous->is_to({hop.address, hop.port}))
             findings.error(
-                "next-hop-twice", path, fmt::format("the next hop {} is in the list twice", hop_text),
-                fmt::format("write it once, with a weight: {{address = \"{}\", weight = 2}}", hop_text),
+                "next-hop-twice", path,
+                fmt::format("the next hop {} is in the list twice{}", text_of(hop),
+                            previous->port == hop.port ? "" : ", once at every port"),
+                previous->port == hop.port
+                    ? fmt::format("write it once, with a weight: {{address = \"{}\", weight = 2}}", address)
+                    : fmt::format("name the port of each: {{address = \"{}\", port = \"{}\"}}", address,
+                                  hop.port),
                 route.place);
+        previous = &hop;
         if (std::binary_search(own.begin(), own.end(), hop.address)) {
-            findings.error("next-hop-own", path, fmt::format("the next hop {} is our own address", hop_text),
+            findings.error("next-hop-own", path, fmt::format("the next hop {} is our own address", address),
                            "name a neighbor's address", route.place);
             continue;
         }
-        if (!is_neighbor(hop.address)) to_nowhere(route.prefix, hop.address, route.place, findings);
+        if (!is_neighbor(hop)) to_nowhere(route.prefix, hop, route.place, findings);
     }
+}
+
+bool is_own(const PortConfig& port, const IpAddress& address) {
+    return std::any_of(port.address.begin(), port.address.end(),
+                       [&](const IpPrefix& own) { return own.address == address; });
 }
 
 void check_neighbor(const NeighborConfig& neighbor, const Config& config, const std::vector<IpAddress>& own,
                     Findings& findings) {
-    if (!config.ports.contains(neighbor.port)) {
+    const auto port = config.ports.find(neighbor.port);
+    if (port == config.ports.end()) {
         const std::string near = nearest_port(config, neighbor.port);
         findings.error("neighbor-port", describe(neighbor),
                        fmt::format("there is no port {}", in_quotes(neighbor.port)),
                        near.empty() ? "name a port of the switch" : fmt::format("write port = \"{}\"", near),
                        neighbor.place);
     }
-    if (std::binary_search(own.begin(), own.end(), neighbor.address))
+    if (std::binary_search(own.begin(), own.end(), neighbor.address) ||
+        (port != config.ports.end() && is_own(port->second, neighbor.address)))
         findings.error("neighbor-own", describe(neighbor), "it has an address of our own",
                        "write the neighbor's address", neighbor.place);
 }
 
+// Sorted. A link-local one is a neighbor's at another port.
 std::vector<IpAddress> own_addresses(const Config& config) {
     std::vector<IpAddress> own;
-    for (const Interface& interface : interfaces_of(config)) own.push_back(interface.address);
+    for (const Interface& interface : interfaces_of(config))
+        if (!is_link_local(interface.address)) own.push_back(interface.address);
     std::sort(own.begin(), own.end());
     return own;
 }
@@ -129,11 +148,17 @@ void check_neighbors(const Config& config, Findings& findings) {
     const NeighborConfig* previous = nullptr;
     for (const NeighborConfig& neighbor : *config.neighbors) {
         check_neighbor(neighbor, config, own, findings);
-        if (previous != nullptr && previous->address == neighbor.address)
+        if (previous != nullptr && previous->key() == neighbor.key())
             findings.error(
                 "neighbor-twice", describe(neighbor),
                 fmt::format("it is {} already, at port {}", at_line(previous->place), previous->port),
                 "leave one out", neighbor.place);
+        else if (previous != nullptr && previous->address == neighbor.address &&
+                 !is_link_local(neighbor.address))
+            findings.warn("neighbor-several-ports", describe(neighbor),
+                          fmt::format("it is {} at port {}, too: packets to it are shared among its ports",
+                                      at_line(previous->place), previous->port),
+                          "leave one out, unless it is behind both", neighbor.place);
         previous = &neighbor;
     }
 }
@@ -147,7 +172,8 @@ void check_routes(const Config& config, Findings& findings) {
                            fmt::format("the same prefix is {} already", at_line(previous->place)),
                            "put all next hops into one route", route.place);
         check_hops(
-            route, own, [&](const IpAddress& hop) { return config.neighbors->contains(hop); }, findings);
+            route, own, [&](const NextHopConfig& hop) { return has_neighbor(*config.neighbors, hop); },
+            findings);
         previous = &route;
     }
 }
@@ -167,18 +193,34 @@ std::vector<Finding> check_changes(const Config& config, const RouteChanges& cha
                                    const RouteBy& route_by) {
     lint::Findings findings(config);
     const std::vector<IpAddress> own = lint::own_addresses(config);
+    std::set<NeighborKey> gone;
+    std::set<IpAddress> there;  // at some port, afterwards
     for (const RouteChanges::Neighbor& change : changes.neighbors) {
         if (change.now) {
             lint::check_neighbor(*change.now, config, own, findings);
-        } else if (const auto prefix = route_by(change.address)) {
-            lint::to_nowhere(*prefix, change.address, {}, findings);
+            there.insert(change.at.address);
+        } else {
+            gone.insert(change.at);
         }
+    }
+    const auto remains = [&](const IpAddress& address) {
+        const auto [first, last] = config.neighbors->equal_range(address);
+        return there.contains(address) || std::any_of(first, last, [&](const NeighborConfig& neighbor) {
+                   return !gone.contains(neighbor.key());
+               });
+    };
+    for (const NeighborKey& key : gone) {
+        const NextHopConfig here{key.address, min_hop_weight, key.port}, anywhere{key.address};
+        if (const auto prefix = route_by(here))
+            lint::to_nowhere(*prefix, here, {}, findings);
+        else if (!remains(key.address))
+            if (const auto named = route_by(anywhere)) lint::to_nowhere(*named, anywhere, {}, findings);
     }
     for (const RouteChanges::Route& change : changes.routes)
         if (change.now)
             lint::check_hops(
-                *change.now, own, [&](const IpAddress& hop) { return config.neighbors->contains(hop); },
-                findings);
+                *change.now, own,
+                [&](const NextHopConfig& hop) { return has_neighbor(*config.neighbors, hop); }, findings);
     return findings.take();
 }
 

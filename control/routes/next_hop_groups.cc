@@ -74,9 +74,7 @@ std::optional<std::uint32_t> NextHopGroups::number_of(const Place& place) {
     auto number = static_cast<std::uint32_t>(next_hops_.size());
     if (number == max_next_hops) {
         const auto idle = std::find_if(hop_numbers_.begin(), hop_numbers_.end(), [&](const auto& known) {
-            const auto there = neighbors_.find(known.first.first);
-            return !changed_hops_.contains(known.second) &&
-                   (there == neighbors_.end() || there->second.next_hop != known.second);
+            return !changed_hops_.contains(known.second) && !neighbors_.contains(known.first);
         });
         if (idle == hop_numbers_.end()) return std::nullopt;
         number = idle->second;
@@ -103,56 +101,81 @@ const IpPrefix* NextHopGroups::Entry::name() const {
 }
 
 const NextHop* NextHopGroups::first(const Known& known) {
-    for (const auto& hop : known)
-        if (hop) return &*hop;
+    for (const Told& told : known)
+        if (told.hop) return &*told.hop;
     return nullptr;
 }
 
-bool NextHopGroups::set_neighbor(const IpAddress& address, RouteOrigin origin,
-                                 const std::optional<NextHop>& now) {
-    const auto there = known_.find(address);
+bool NextHopGroups::set_neighbor(const Place& place, RouteOrigin origin, const std::optional<NextHop>& now,
+                                 bool is_host) {
+    const auto there = known_.find(place);
     const Known before = there != known_.end() ? there->second : Known{};
     Known after = before;
-    after[static_cast<unsigned>(origin)] = now;
-    // Behind another origin's nothing happens.
-    const bool hidden = origin != RouteOrigin::configuration && before.front();
-    if (!hidden && !take_neighbor(address, first(after))) return false;
-    undo_.emplace_back([this, address, before] {
-        known_.erase(address);
-        if (first(before) != nullptr) known_.emplace(address, before);
+    Told& told = after[static_cast<unsigned>(origin)];
+    const bool comes_or_goes = told.hop.has_value() != now.has_value();
+    told = {now, is_host && now};
+    const NextHop* const counts = first(after);
+    const auto number = counts != nullptr ? number_of(place) : std::optional<std::uint32_t>(0);
+    if (!number) return false;
+    undo_.emplace_back([this, place, before] {
+        known_.erase(place);
+        if (first(before) != nullptr) known_.emplace(place, before);
     });
-    if (first(after) != nullptr)
-        known_[address] = after;
+    if (counts != nullptr)
+        known_[place] = after;
     else
-        known_.erase(address);
+        known_.erase(place);
+    count_neighbor(place, counts, *number);
+    if (comes_or_goes) fill_by({place.first, any_port});
     return true;
 }
 
-bool NextHopGroups::take_neighbor(const IpAddress& address, const NextHop* now) {
-    const auto there = neighbors_.find(address);
-    const std::optional<Neighbor> before =
-        there != neighbors_.end() ? std::optional(there->second) : std::nullopt;
-    undo_.emplace_back([this, address, before] {
-        neighbors_.erase(address);
-        if (before) neighbors_.emplace(address, *before);
-    });
-    if (now) {
-        const auto number = number_of({address, now->port});
-        if (!number) return false;
-        undo_.emplace_back([this, at = *number, old = next_hops_[*number]] { next_hops_[at] = old; });
-        next_hops_[*number] = *now;
-        changed_hops_.insert(*number);
-        neighbors_[address] = {*number, now->port};
-        if (before && before->next_hop == *number) return true;
-    } else {
-        neighbors_.erase(address);
-        if (!before) return true;
-        changed_hops_.insert(before->next_hop);  // its number is not to be had before the commit
+void NextHopGroups::count_neighbor(const Place& place, const NextHop* now, std::uint32_t number) {
+    const auto there = neighbors_.find(place);
+    const auto before = there != neighbors_.end() ? std::optional(there->second) : std::nullopt;
+    if (now != nullptr) {
+        undo_.emplace_back([this, number, old = next_hops_[number]] { next_hops_[number] = old; });
+        next_hops_[number] = *now;
+        changed_hops_.insert(number);
+        neighbors_[place] = number;
+    } else if (before) {
+        neighbors_.erase(there);
+        changed_hops_.insert(*before);  // its number is not to be had before the commit
     }
-    for (auto at = by_address_.lower_bound({address, 0}); at != by_address_.end() && at->first == address;
-         ++at)
+    if ((now != nullptr) == before.has_value()) return;
+    undo_.emplace_back([this, place, before] {
+        neighbors_.erase(place);
+        if (before) neighbors_.emplace(place, *before);
+    });
+    fill_by(place);
+}
+
+void NextHopGroups::fill_by(const Place& place) {
+    for (auto at = by_place_.lower_bound({place, 0}); at != by_place_.end() && at->first == place; ++at)
         fill(entry(at->second), entry(at->second).buckets);
-    return true;
+}
+
+std::vector<GroupHop> NextHopGroups::hosts(const IpAddress& address, RouteOrigin origin) const {
+    std::vector<GroupHop> hosts;
+    for (auto at = known_.lower_bound({address, 0}); at != known_.end() && at->first.first == address; ++at)
+        if (at->second[static_cast<unsigned>(origin)].is_host) hosts.push_back({address, at->first.second});
+    // So that a neighbor shares its group with the routes that go by it alone.
+    if (origin == RouteOrigin::configuration && !hosts.empty()) return {{address}};
+    return hosts;
+}
+
+std::vector<NextHopGroups::Place> NextHopGroups::places_of(const GroupHop& hop) const {
+    if (hop.port != any_port)
+        return neighbors_.contains({hop.address, hop.port}) ? std::vector{Place{hop.address, hop.port}}
+                                                            : std::vector<Place>{};
+    for (std::size_t origin = 0; origin < route_origins; ++origin) {
+        std::vector<Place> places;
+        for (auto at = known_.lower_bound({hop.address, 0});
+             at != known_.end() && at->first.first == hop.address; ++at)
+            if (at->second[origin].hop) places.push_back(at->first);
+        if (!places.empty()) return places;
+    }
+    return {};
 }
 
 void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before) {
@@ -168,11 +191,11 @@ void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before)
     changed_.insert(number);
     std::vector<WeightedMember> members;
     entry.members.clear();
-    for (const NextHopConfig& hop : entry.key.via)
-        if (const auto found = neighbors_.find(hop.address); found != neighbors_.end()) {
-            const auto& [next_hop, port] = found->second;
+    for (const GroupHop& hop : entry.key.via)
+        for (const Place& place : places_of(hop)) {
+            const std::uint32_t next_hop = neighbors_.at(place);
             members.push_back({next_hop, hop.weight});
-            entry.members.push_back({print_address(hop.address), port, hop.weight, next_hop});
+            entry.members.push_back({print_address(hop.address), place.second, hop.weight, next_hop});
         }
     const NextHopGroup old = entry.group;
     entry.group.drop = members.empty() ? DropReason::unresolved_next_hop : DropReason::none;
@@ -217,7 +240,7 @@ std::optional<std::uint32_t> NextHopGroups::next_hop_group_of(const GroupKey& ke
     entries_[number]->key = key;
     by_key_.emplace(key, number);
     if (is_balanced(key)) ++balanced_;
-    for (const NextHopConfig& hop : key.via) by_address_.emplace(hop.address, number);
+    for (const GroupHop& hop : key.via) by_place_.emplace(Place{hop.address, hop.port}, number);
     perhaps_unused_.insert(number);
     fill(entry(number), entry(before).buckets);
     return number;
@@ -262,7 +285,7 @@ void NextHopGroups::release_unused() {
     for (const std::uint32_t number : perhaps_unused_) {
         const Entry& unused = entry(number);
         if (unused.is_used()) continue;
-        for (const NextHopConfig& hop : unused.key.via) by_address_.erase({hop.address, number});
+        for (const GroupHop& hop : unused.key.via) by_place_.erase({{hop.address, hop.port}, number});
         if (!unused.buckets.empty()) {  // else it was made by a change that is taken back
             bucket_numbers_.give_back(unused.group.first_bucket, unused.group.log2_buckets);
             member_numbers_.give_back(unused.group.first_member, log2_members(unused.group.members));
@@ -291,9 +314,8 @@ void NextHopGroups::roll_back(GroupTables& tables) {
     commit();
 }
 
-std::optional<IpPrefix> NextHopGroups::route_by(const IpAddress& address) const {
-    for (auto at = by_address_.lower_bound({address, 0}); at != by_address_.end() && at->first == address;
-         ++at)
+std::optional<IpPrefix> NextHopGroups::route_by(const Place& place) const {
+    for (auto at = by_place_.lower_bound({place, 0}); at != by_place_.end() && at->first == place; ++at)
         if (const auto& routes = entries_[at->second]->routes[0]; !routes.empty()) return *routes.begin();
     return std::nullopt;
 }

@@ -1,9 +1,10 @@
 // Groups of next hops, which routes go by, as lists of neighbors and weights, and which next hops and buckets
 // that is now.
 //
-// A group belongs to a list as it is configured, and keeps its number while a route has that list. When a
-// neighbor comes, goes or moves, the groups that name it are filled anew and no route changes. Buckets stay
-// with their members as far as the weights allow, so flows stay where they are.
+// A neighbor is an address at a port: behind each port an address is another one. A group belongs to a list
+// as it is configured, and keeps its number while a route has that list. When a neighbor comes or goes, the
+// groups that name it are filled anew and no route changes. Buckets stay with their members as far as the
+// weights allow, so flows stay where they are.
 //
 // Changes are made step by step; then `commit` makes them final, or `roll_back` takes them back as if
 // they had never been. In between numbers and ranges that changes gave up are not given out again, for the
@@ -34,9 +35,18 @@ struct GroupTables {
     std::vector<NextHop> next_hops;
 };
 
+constexpr PortId any_port = max_ports;
+
+struct GroupHop {
+    IpAddress address;
+    PortId port = any_port;  // any_port: each that has the neighbor, of the first origin that has any
+    std::uint32_t weight = min_hop_weight;
+    auto operator<=>(const GroupHop&) const = default;
+};
+
 // What routes share a group by.
 struct GroupKey {
-    NextHops via;  // not empty
+    std::vector<GroupHop> via;  // not empty
     std::optional<LoadBalance> load_balance;
     std::optional<IpPrefix> destination{};  // where each has a group of its own
     auto operator<=>(const GroupKey&) const = default;
@@ -75,9 +85,13 @@ class NextHopGroups {
     // One that is new gets buckets close to those of `before`. Nothing when there are max_next_hop_groups
     // already.
     std::optional<std::uint32_t> next_hop_group_of(const GroupKey& key, std::uint32_t before);
-    // A neighbor of that origin is now at a port; nothing: it is gone. Of two the first origin's counts.
-    // False when there are max_next_hops already.
-    bool set_neighbor(const IpAddress& address, RouteOrigin origin, const std::optional<NextHop>& now);
+    using Place = std::pair<IpAddress, PortId>;
+    // The neighbor of that origin at a place; nothing: it is gone. Of two origins' the first counts.
+    // `is_host`: packets to its address go to it. False when there are max_next_hops already.
+    bool set_neighbor(const Place& place, RouteOrigin origin, const std::optional<NextHop>& now,
+                      bool is_host);
+    // The next hops of packets to this address itself; empty: that origin has no such neighbor.
+    std::vector<GroupHop> hosts(const IpAddress& address, RouteOrigin origin) const;
     // A route, or the neighbor's own prefix, has the group now or has it no more. Groups below
     // first_next_hop_group are fixed and not counted.
     void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
@@ -88,9 +102,9 @@ class NextHopGroups {
     // Each neighbor of that origin, in order: what(address, next hop, whether it is the one that counts).
     template <class What>
     void for_each_neighbor(RouteOrigin origin, What what) const {
-        for (const auto& [address, known] : known_)
-            if (const auto& hop = known[static_cast<unsigned>(origin)])
-                what(address, *hop, &*hop == first(known));
+        for (const auto& [place, known] : known_)
+            if (const auto& hop = known[static_cast<unsigned>(origin)].hop)
+                what(place.first, *hop, &*hop == first(known));
     }
 
     // Writes the changes since the last commit into a side's tables.
@@ -100,8 +114,8 @@ class NextHopGroups {
     // `tables`: where the changes were written.
     void roll_back(GroupTables& tables);
 
-    // A route of the configuration that goes by this address.
-    std::optional<IpPrefix> route_by(const IpAddress& address) const;
+    // A route of the configuration that names this place.
+    std::optional<IpPrefix> route_by(const Place& place) const;
     std::vector<EcmpGroup> ecmp() const;
     std::size_t size() const { return by_key_.size(); }
     std::size_t buckets() const;
@@ -119,16 +133,17 @@ class NextHopGroups {
         // The first that goes by it; null: none does.
         const IpPrefix* name() const;
     };
-    using Known = std::array<std::optional<NextHop>, route_origins>;
-    struct Neighbor {
-        std::uint32_t next_hop;
-        PortId port;
+    struct Told {  // by one origin
+        std::optional<NextHop> hop;
+        bool is_host = false;
     };
-    using Place = std::pair<IpAddress, PortId>;
+    using Known = std::array<Told, route_origins>;
 
     Entry& entry(std::uint32_t group) { return *entries_[group]; }
     static const NextHop* first(const Known& known);
-    bool take_neighbor(const IpAddress& address, const NextHop* now);
+    void count_neighbor(const Place& place, const NextHop* now, std::uint32_t number);
+    std::vector<Place> places_of(const GroupHop& hop) const;
+    void fill_by(const Place& place);
     void fill(Entry& entry, const std::vector<std::uint32_t>& before);
     void renew(NumberRanges& numbers, std::optional<unsigned> log2_before, unsigned log2_count,
                std::uint32_t& first);
@@ -137,10 +152,10 @@ class NextHopGroups {
 
     std::vector<std::unique_ptr<Entry>> entries_;  // by group
     std::map<GroupKey, std::uint32_t> by_key_;
-    std::size_t balanced_ = 0;  // of them: those that name a mode beyond the hash
-    std::set<std::pair<IpAddress, std::uint32_t>> by_address_;  // groups that name it
-    std::map<IpAddress, Known> known_;                          // neighbors of every origin
-    std::map<IpAddress, Neighbor> neighbors_;                   // those that count
+    std::size_t balanced_ = 0;                            // of them: those that name a mode beyond the hash
+    std::set<std::pair<Place, std::uint32_t>> by_place_;  // groups that name it
+    std::map<Place, Known> known_;                        // neighbors of every origin
+    std::map<Place, std::uint32_t> neighbors_;            // numbers of those that count
     // A place keeps its number while numbers last, so that its counters go on when the neighbor comes back.
     std::map<Place, std::uint32_t> hop_numbers_;
     std::vector<NextHop> next_hops_;  // by number

@@ -177,38 +177,46 @@ void Routes::put(const IpPrefix& prefix, Source source, std::uint32_t group) {
         steps_.push_back({prefix, source, exchange(at->second, prefix, source, group)});
 }
 
+std::optional<std::uint32_t> Routes::group_at(const IpPrefix& prefix, Source source, const GroupKey& key) {
+    const auto there = prefixes_.find(prefix);
+    const std::uint32_t before = there != prefixes_.end() ? there->second.groups[index(source)] : none;
+    return next_hop_groups_.next_hop_group_of(key, before != none ? before : group_no_route);
+}
+
 std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, RouteOrigin origin,
                                  const Ports& ports) {
-    const IpPrefix prefix = host_prefix(change.address);
-    const auto port = change.now ? ports.find(change.now->port) : ports.end();
-    const bool there = port != ports.end();
-    if (!next_hop_groups_.set_neighbor(
-            change.address, origin,
-            there ? std::optional(next_hop_of(*change.now, port->second)) : std::nullopt))
+    const auto port = ports.find(change.at.port);
+    if (port == ports.end()) return {};
+    const IpAddress& address = change.at.address;
+    const auto hop = change.now ? std::optional(next_hop_of(*change.now, port->second)) : std::nullopt;
+    if (!next_hop_groups_.set_neighbor({address, port->second.id}, origin, hop,
+                                       change.is_host && !is_link_local(address)))
         return fmt::format("neighbor {}: there are {} next hops already, which is the most",
-                           print_address(change.address), max_next_hops);
-    const auto group =
-        there ? next_hop_groups_.next_hop_group_of({{{change.address, 1}}, {}}, group_no_route) : none;
+                           print_address(address), max_next_hops);
+    const IpPrefix prefix = host_prefix(address);
+    const Source source{origin, Kind::neighbor};
+    auto hosts = next_hop_groups_.hosts(address, origin);
+    const auto group = hosts.empty() ? none : group_at(prefix, source, {std::move(hosts), {}});
     if (!group)
         return fmt::format("neighbor {}: there are {} groups of next hops already, which is the most",
-                           print_address(change.address), max_next_hop_groups);
-    put(prefix, {origin, Kind::neighbor}, *group);
+                           print_address(address), max_next_hop_groups);
+    put(prefix, source, *group);
     return {};
 }
 
-std::string Routes::set_route(const RouteChanges::Route& change, RouteOrigin origin) {
+std::string Routes::set_route(const RouteChanges::Route& change, RouteOrigin origin, const Ports& ports) {
     const Source source{origin, Kind::route};
     std::uint32_t group = none;
     if (change.now) {
         group = change.elsewhere ? group_elsewhere : group_blackhole;
         if (!change.now->via.empty()) {
-            const auto there = prefixes_.find(change.prefix);
-            const std::uint32_t before =
-                there != prefixes_.end() ? there->second.groups[index(source)] : none;
-            GroupKey key{change.now->via, change.now->load_balance};
+            GroupKey key{{}, change.now->load_balance};
+            for (const NextHopConfig& hop : change.now->via)
+                key.via.push_back(
+                    {hop.address, hop.port.empty() ? any_port : ports.at(hop.port).id, hop.weight});
+            std::sort(key.via.begin(), key.via.end());
             if (by_destination_) key.destination = change.prefix;
-            const auto found =
-                next_hop_groups_.next_hop_group_of(key, before != none ? before : group_no_route);
+            const auto found = group_at(change.prefix, source, key);
             if (!found)
                 return fmt::format("route {}: there are {} groups of next hops already, which is the most",
                                    print_prefix(change.prefix), max_next_hop_groups);
@@ -228,7 +236,7 @@ std::string Routes::change_tables(const RouteChanges& changes, const Ports& port
         if (std::string error = set_neighbor(each, changes.origin, ports); !goes_on(changes.origin, error))
             return error;
     for (const RouteChanges::Route& each : changes.routes)
-        if (std::string error = set_route(each, changes.origin); !goes_on(changes.origin, error))
+        if (std::string error = set_route(each, changes.origin, ports); !goes_on(changes.origin, error))
             return error;
     next_hop_groups_.write(sides_[idle()].tables);
     return synchronize(idle());

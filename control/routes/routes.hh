@@ -78,7 +78,10 @@ class Routes {
     void for_each_neighbor(RouteOrigin origin, What what) const {
         next_hop_groups_.for_each_neighbor(origin, what);
     }
-    std::optional<IpPrefix> route_by(const IpAddress& hop) const { return next_hop_groups_.route_by(hop); }
+    // A route of the configuration that names the address at this port, or at `any_port`.
+    std::optional<IpPrefix> route_by(const IpAddress& hop, PortId port) const {
+        return next_hop_groups_.route_by({hop, port});
+    }
     std::vector<EcmpGroup> ecmp() const { return next_hop_groups_.ecmp(); }
     std::size_t prefixes() const { return prefixes_.size(); }
     // The number of entries and their memory, as text.
@@ -118,7 +121,9 @@ class Routes {
     // False: the change is to be taken back for this error.
     bool goes_on(RouteOrigin origin, const std::string& error);
     std::string set_neighbor(const RouteChanges::Neighbor& change, RouteOrigin origin, const Ports& ports);
-    std::string set_route(const RouteChanges::Route& change, RouteOrigin origin);
+    std::string set_route(const RouteChanges::Route& change, RouteOrigin origin, const Ports& ports);
+    // The group of this list at a prefix, with buckets close to those of the group there.
+    std::optional<std::uint32_t> group_at(const IpPrefix& prefix, Source source, const GroupKey& key);
     void put(const IpPrefix& prefix, Source source, std::uint32_t group);
     std::uint32_t exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group);
     // Brings a side to the wanted state of the prefixes in `steps_`. An error when one does not fit that is

@@ -137,9 +137,11 @@ void Api::await(std::optional<Duration> confirm, Applied& done) {
 void Api::change_routes(const RouteChanges& changes) {
     // Judged as a file, so that the running configuration can be saved and every other value still be
     // changed.
-    refuse_errors(check_changes(running_.config(), changes, [this](const IpAddress& address) {
-        return running_.routes().route_by(address);
-    }));
+    refuse_errors(check_changes(
+        running_.config(), changes, [this](const NextHopConfig& hop) -> std::optional<IpPrefix> {
+            const auto port = hop.port.empty() ? any_port : running_.find_port(hop.port);
+            return port ? running_.routes().route_by(hop.address, *port) : std::nullopt;
+        }));
     refuse_if(running_.change_routes(changes));
 }
 

@@ -49,10 +49,16 @@ std::uint64_t number_of(const Json& json, const std::string& path, std::uint64_t
     return json.get<std::uint64_t>();
 }
 
+std::string text_in(const Json& json, const std::string& path) {
+    if (!json.is_string()) refuse(path, "must be a string");
+    return json.get<std::string>();
+}
+
 NextHopConfig hop_of(const Json& json, const std::string& path) {
-    if (json.is_string()) return {value_of(json, path, parse_address), 1};
-    NextHopConfig hop{value_of(member(json, "address", path), path + ".address", parse_address), 1};
-    only(json, path, {"address", "weight"});
+    if (json.is_string()) return {value_of(json, path, parse_address)};
+    NextHopConfig hop{value_of(member(json, "address", path), path + ".address", parse_address)};
+    only(json, path, {"address", "port", "weight"});
+    if (json.contains("port")) hop.port = text_in(json["port"], path + ".port");
     if (json.contains("weight"))
         hop.weight = static_cast<std::uint32_t>(
             number_of(json["weight"], path + ".weight", min_hop_weight, max_hop_weight));
@@ -81,11 +87,9 @@ NeighborConfig neighbor_of(const Json& json, const std::string& path, bool whole
     if (!whole && json.is_string()) return {value_of(json, path, parse_address), {}, {}, {}, {}};
     NeighborConfig neighbor;
     neighbor.address = value_of(member(json, "address", path), path + ".address", parse_address);
+    if (whole || json.contains("port")) neighbor.port = text_in(member(json, "port", path), path + ".port");
     if (!whole) return neighbor;
     only(json, path, {"address", "port", "mac", "vlan"});
-    const Json& port = member(json, "port", path);
-    if (!port.is_string()) refuse(path + ".port", "must be a string");
-    neighbor.port = port.get<std::string>();
     neighbor.mac = value_of(member(json, "mac", path), path + ".mac", parse_mac);
     constexpr std::uint64_t max_vlan = 4094;
     if (json.contains("vlan"))
@@ -147,16 +151,49 @@ Json change_routes(Api& api, RpcParameters& parameters, Verb verb) {
     return {{"changed", changes.routes.size()}, {"generation", api.running().generation()}};
 }
 
+// Of an address alone the port, where one has it.
+void find_port(const NeighborSet& there, NeighborConfig& neighbor) {
+    const auto [first, last] = there.equal_range(neighbor.address);
+    if (!neighbor.port.empty() || first == last) return;
+    if (std::next(first) != last)
+        throw RpcError{
+            RpcCode::refused,
+            fmt::format("neighbor {} is at several ports", print_address(neighbor.address)),
+            {{"do", fmt::format("name the port: {}", print_next_hop(first->address, first->port))}}};
+    neighbor.port = first->port;
+}
+
+// The places that neighbors leave whose address is now at another port. A link-local one, which each port may
+// have, stays, and so does an address that several ports have.
+std::vector<NeighborKey> moved_by(const NeighborSet& there, const std::vector<NeighborConfig>& asked) {
+    std::set<NeighborKey> named, moved;
+    for (const NeighborConfig& neighbor : asked) named.insert(neighbor.key());
+    for (const NeighborConfig& neighbor : asked) {
+        const auto [first, last] = there.equal_range(neighbor.address);
+        if (!is_link_local(neighbor.address) && std::distance(first, last) == 1 &&
+            !named.contains(first->key()))
+            moved.insert(first->key());
+    }
+    return {moved.begin(), moved.end()};
+}
+
 Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
     auto asked =
         entries_of<NeighborConfig>(parameters, "neighbors", [&](const Json& json, const std::string& path) {
             return neighbor_of(json, path, verb != Verb::remove);
         });
+    const NeighborSet& there = *api.running().config().neighbors;
+    if (verb == Verb::remove)
+        for (NeighborConfig& neighbor : asked) find_port(there, neighbor);
+    std::vector<NeighborKey> moved;
+    if (verb == Verb::replace) moved = moved_by(there, asked);
     RouteChanges changes;
     changes.neighbors = changes_of<RouteChanges::Neighbor>(
-        *api.running().config().neighbors, std::move(asked), verb,
-        [](const NeighborConfig& neighbor) { return neighbor.address; },
-        [](const NeighborConfig& neighbor) { return "neighbor " + print_address(neighbor.address); });
+        there, std::move(asked), verb, [](const NeighborConfig& neighbor) { return neighbor.key(); },
+        [](const NeighborConfig& neighbor) {
+            return "neighbor " + print_next_hop(neighbor.address, neighbor.port);
+        });
+    for (NeighborKey& key : moved) changes.neighbors.push_back({std::move(key), {}});
     api.change_routes(changes);
     return {{"changed", changes.neighbors.size()}, {"generation", api.running().generation()}};
 }
@@ -185,8 +222,10 @@ Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
         Json via = route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
         if (route.key != nullptr) {
             via = Json::array();
-            for (const NextHopConfig& hop : route.key->via)
+            for (const GroupHop& hop : route.key->via) {
                 via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+                if (hop.port != any_port) via.back()["port"] = api.running().port_names()[hop.port];
+            }
         }
         list.push_back({{"prefix", print_prefix(route.prefix)},
                         {"via", std::move(via)},
@@ -283,26 +322,32 @@ std::span<const RpcMethod> route_methods() {
             reads, false, list_groups},
         RpcMethod{"neighbor.add", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
                   "Adds neighbors, all or none.", changes, true, neighbors<Verb::add>},
-        RpcMethod{"neighbor.delete", "neighbors: [ADDRESS]", "{changed: NUMBER, generation: NUMBER}",
-                  "Deletes neighbors, all or none.", changes, true, neighbors<Verb::remove>},
+        RpcMethod{
+            "neighbor.delete", "neighbors: [ADDRESS]", "{changed: NUMBER, generation: NUMBER}",
+            "Deletes neighbors, all or none: addresses, or {address, port} where several ports have one.",
+            changes, true, neighbors<Verb::remove>},
         RpcMethod{"neighbor.list", "",
                   "[{address: ADDRESS, port: NAME, mac: MAC, vlan?: NUMBER, source: TEXT, used: BOOL}]",
                   "All neighbors.", reads, false, list_neighbors},
-        RpcMethod{"neighbor.replace", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
-                  "Adds or replaces neighbors, all or none.", changes, true, neighbors<Verb::replace>},
-        RpcMethod{"route.add", "routes: [ROUTE]", "{changed: NUMBER, generation: NUMBER}",
-                  "Adds routes, all or none; via: addresses or {address, weight}, or \"blackhole\"; "
-                  "load_balance?: as "
-                  "[load_balance].mode.",
-                  changes, true, routes<Verb::add>},
+        RpcMethod{
+            "neighbor.replace", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
+            "Adds or replaces neighbors, all or none. One moves here from the one other port that has its "
+            "address, unless that is link-local.",
+            changes, true, neighbors<Verb::replace>},
+        RpcMethod{
+            "route.add", "routes: [ROUTE]", "{changed: NUMBER, generation: NUMBER}",
+            "Adds routes, all or none; via: addresses or {address, port, weight}, or \"blackhole\"; without "
+            "a port it is every neighbor of that address; load_balance?: as "
+            "[load_balance].mode.",
+            changes, true, routes<Verb::add>},
         RpcMethod{"route.delete", "routes: [PREFIX]", "{changed: NUMBER, generation: NUMBER}",
                   "Deletes routes, all or none.", changes, true, routes<Verb::remove>},
-        RpcMethod{
-            "route.list", "",
-            "[{prefix: PREFIX, via: TEXT|[{address: ADDRESS, weight: NUMBER}], source: TEXT, used: BOOL, "
-            "load_balance?: TEXT}]",
-            "All routes, of the configuration (static) and of the kernel; used: none comes before it.", reads,
-            false, list_routes},
+        RpcMethod{"route.list", "",
+                  "[{prefix: PREFIX, via: TEXT|[{address: ADDRESS, weight: NUMBER, port?: NAME}], source: "
+                  "TEXT, used: "
+                  "BOOL, load_balance?: TEXT}]",
+                  "All routes, of the configuration (static) and of the kernel; used: none comes before it.",
+                  reads, false, list_routes},
         RpcMethod{"route.lookup",
                   "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: "
                   "NUMBER, qp?: NUMBER",

@@ -232,7 +232,7 @@ std::string RunningSwitch::change_macs(const std::map<PortId, MacAddress>& macs)
         if (mac == std::exchange(macs_[id], mac)) continue;
         port_info_.at(names_[id]).mac = mac;
         for (const NeighborConfig& neighbor : *config_.neighbors)
-            if (neighbor.port == names_[id]) changes.neighbors.push_back({neighbor.address, neighbor});
+            if (neighbor.port == names_[id]) changes.neighbors.push_back({neighbor.key(), neighbor});
     }
     return publish(config_, state_, changes);
 }

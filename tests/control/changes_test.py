@@ -68,6 +68,44 @@ class Changes(Case):
         self.frames_equal(out.frames["h2"], [routed(frame.bytes, 2) for frame in sent[10:]])
         self.no_loss(out)
 
+    def test_one_address_behind_several_ports(self):
+        running = Running(self.switch(count=20))
+        at = lambda port, last: {"address": "169.254.0.1", "port": port, "mac": f"02:00:00:00:00:{last:02}"}
+        running.call("neighbor.add", neighbors=[at("h1", 2), at("h2", 3)])
+        hop = lambda port, weight=1: {"address": "169.254.0.1", "weight": weight, "port": port}
+        running.call("route.add", routes=[{"prefix": "10.7.0.0/16", "via": [hop("h1")]}, {"prefix": "10.8.0.0/16", "via": [hop("h2")]},
+                                          {"prefix": "10.9.0.0/16", "via": [hop("h1"), hop("h2", 3)]}])
+        listed = {route["prefix"]: route["via"] for route in running.call("route.list")}
+        self.assertEqual(listed, {"10.7.0.0/16": [hop("h1")], "10.8.0.0/16": [hop("h2")], "10.9.0.0/16": [hop("h1"), hop("h2", 3)]})
+        self.assertEqual([running.call("route.lookup", destination=f"10.{n}.0.1")["port"] for n in (7, 8)], ["h1", "h2"])
+        shares = [running.call("route.lookup", destination="10.9.0.1", sport=n)["port"] for n in range(100)]
+        self.assertTrue(10 < shares.count("h1") < 40, shares)
+        self.assertIn("10.9.0.0/16\n    nexthop via 169.254.0.1 dev h1 weight 1\n    nexthop via 169.254.0.1 dev h2 weight 3\n", running.ctl("route show"))
+        # Which one a request means, it says; none goes that a route goes by.
+        self.assertIn("at several ports", running.refused("neighbor.delete", neighbors=["169.254.0.1"]).message)
+        self.assertIn("169.254.0.1 dev h2", running.refused("neighbor.delete", neighbors=[{"address": "169.254.0.1", "port": "h2"}]).message)
+        self.assertIn("dev h0", running.refused("route.add", routes=[{"prefix": "10.6.0.0/16", "via": [hop("h0")]}]).message)
+        running.call("neighbor.replace", neighbors=[at("h2", 9)])
+        running.call("neighbor.replace", neighbors=[at("h0", 8)])
+        known = {entry["port"]: entry["mac"] for entry in running.call("neighbor.list") if entry["address"] == "169.254.0.1"}
+        self.assertEqual(known, {"h0": "02:00:00:00:00:08", "h1": "02:00:00:00:00:02", "h2": "02:00:00:00:00:09"})
+        # As a file has it, and an event.
+        toml = running.call("config.get")["toml"]
+        self.assertIn('via = [{address = "169.254.0.1", port = "h1"}, {address = "169.254.0.1", port = "h2", weight = 3}]', toml)
+        self.assertEqual(running.call("config.diff", toml=toml), [])
+        self.assertEqual(running.call("config.get", path="neighbor.169.254.0.1")["value"].count("; "), 2)
+        running.call("command", command="route replace 10.7.0.0/16 via 169.254.0.1 dev h2 weight 2")
+        running.ctl("route replace 10.8.0.0/16 dev h1 via 169.254.0.1")
+        self.assertEqual([running.call("route.lookup", destination=f"10.{n}.0.1")["port"] for n in (7, 8)], ["h2", "h1"])
+        # Without a port it is all of them.
+        running.ctl("route replace 10.9.0.0/16 via 169.254.0.1")
+        shares = {running.call("route.lookup", destination="10.9.0.1", sport=n)["port"] for n in range(100)}
+        self.assertEqual(shares, {"h0", "h1", "h2"})
+        running.ctl("neigh delete 169.254.0.1 dev h0")
+        shares = {running.call("route.lookup", destination="10.9.0.1", sport=n)["port"] for n in range(100)}
+        self.assertEqual(shares, {"h1", "h2"})
+        running.stop()
+
     def test_a_queue_is_held_and_released(self):
         running = Running(self.switch())
         running.call("clock.run", **{"for": "9500ns"})

@@ -112,6 +112,7 @@ FOUND = {
     "neighbor-own": TWO + NEIGHBOR.format("10.0.1.1", "p1", "02:00:00:00:00:09"),
     "neighbor-own-mac": '[port.p1]\nmac = "02:00:00:00:00:09"\naddress = ["10.0.1.1/24"]\n' + HOST,
     "neighbor-port": TWO + NEIGHBOR.format("10.0.1.2", "p3", "02:00:00:00:00:09"),
+    "neighbor-several-ports": TWO + HOST + NEIGHBOR.format("10.0.1.2", "p2", "02:00:00:00:00:09"),
     "neighbor-twice": TWO + HOST + HOST,
     "next-hop-own": TWO + route("10.9.0.0/16", '["10.0.1.1"]'),
     "next-hop-twice": TWO + HOST + route("10.9.0.0/16", '["10.0.1.2", "10.0.1.2"]'),

@@ -52,7 +52,7 @@ COMMANDS = [
     ("neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "neigh add 10.0.2.9 dev h2 lladdr 02:00:00:00:00:09 vlan 7", ""),
     ("neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "neigh rep 10.0.2.9 lladdr 02:00:00:00:00:0a dev h1", ""),
     ("neigh show", "nei", "10.0.2.9 dev h1 lladdr 02:00:00:00:00:0a"),
-    ("neigh delete ADDRESS", "neigh del 10.0.2.9", ""),
+    ("neigh delete ADDRESS [dev PORT]", "neigh del 10.0.2.9 dev h1", ""),
     ("port set PORT up|down", "port set h2 down", ""),
     ("port PORT up|down", "port h2 up", ""),
     ("port show [PORT] [total] [rates] [over TIME]", "po sh h0", "h0"),

@@ -17,7 +17,7 @@ using namespace sluice;
 // The routes that our tables would have.
 struct Given {
     std::set<IpPrefix> routes, subnets, addresses;
-    std::set<IpAddress> neighbors;
+    std::set<NeighborKey> neighbors;
 
     template <class Set, class Key>
     static void put(Set& set, const Key& key, bool there) {
@@ -31,7 +31,7 @@ struct Given {
         for (const auto& own : changes.subnets) put(subnets, own.prefix, own.there);
         for (const auto& each : changes.neighbors) {
             require(!each.now || !each.now->mac.is_group(), "a neighbor has a station's MAC");
-            put(neighbors, each.address, each.now.has_value());
+            put(neighbors, each.at, each.now.has_value());
         }
         for (const auto& each : changes.routes) {
             require(each.prefix == network_of(each.prefix), "a route has no host bits");
@@ -43,7 +43,8 @@ struct Given {
             require(via.size() <= max_route_hops, "a route has not too many next hops");
             for (std::size_t i = 0; i < via.size(); ++i) {
                 require(via[i].weight >= 1 && via[i].weight <= 256, "a weight is one of ours");
-                require(i == 0 || via[i - 1].address < via[i].address, "next hops are sorted, none twice");
+                require(i == 0 || (via[i - 1] < via[i] && !via[i - 1].is_to({via[i].address, via[i].port})),
+                        "next hops are sorted, none twice");
             }
         }
     }

@@ -179,6 +179,37 @@ class Routes(KernelCase):
         self.assertEqual((port["returned_packets"], port["inject_lost_packets"]), (120, 0))
         self.assertIn("unresolved_timeout", str(run.outcome.report["verdict"]["reasons"]))
 
+    def test_one_next_hop_behind_every_port(self):
+        """169.254.0.1 and fe80::1, as routing daemons have their neighbors at ports without numbers."""
+        cables, switch = self.cables(3), self.switch(3)
+        with self.running(switch) as run:
+            self.comes_through(*cables[:2], run)
+            for gateway in ("169.254.0.1", "fe80::1"):
+                for n in (1, 2):
+                    ip(f"neighbor replace {gateway} lladdr {mac(10 + n)} dev sw{n}")
+            for n in (1, 2):
+                ip(f"route add 10.{40 + n}.0.0/16 via 169.254.0.1 dev sw{n} onlink")
+                ip(f"-6 route add 2001:db8:{40 + n}::/48 via fe80::1 dev sw{n}")
+            ip("route add 10.9.0.0/16 nexthop via 169.254.0.1 dev sw1 onlink nexthop via 169.254.0.1 dev sw2 weight 3 onlink")
+            run.wait_for(lambda: {route["prefix"]: [(hop["address"], hop["port"], hop["weight"]) for hop in route["via"]] for route in run.call("route.list")},
+                         lambda found: found == {"10.9.0.0/16": [("169.254.0.1", "h1", 1), ("169.254.0.1", "h2", 3)],
+                                                 "10.41.0.0/16": [("169.254.0.1", "h1", 1)], "10.42.0.0/16": [("169.254.0.1", "h2", 1)],
+                                                 "2001:db8:41::/48": [("fe80::1", "h1", 1)], "2001:db8:42::/48": [("fe80::1", "h2", 1)]})
+            for n in (1, 2):
+                for to in (f"10.{40 + n}.0.1", f"2001:db8:{40 + n}::1"):
+                    self.assertEqual(run.call("route.lookup", destination=to)["port"], f"h{n}")
+            known = [(entry["address"], entry["port"], entry["mac"]) for entry in run.call("neighbor.list")]
+            self.assertLessEqual({(gateway, f"h{n}", mac(10 + n)) for n in (1, 2) for gateway in ("169.254.0.1", "fe80::1")}, set(known))
+            self.assertEqual(self.arrived(cables, flows("10.41.0.1", 8), run), {1: 8, 2: 0})
+            self.assertEqual(self.arrived(cables, flows("10.42.0.1", 8), run), {1: 0, 2: 8})
+            came = self.arrived(cables, flows("10.9.0.1", 64), run)
+            self.assertEqual(sum(came.values()), 64)
+            self.assertTrue(4 < came[1] < 28, came)
+            ip("link set sw2 down")  # the kernel forgets its routes and neighbors there
+            run.wait_for(lambda: run.call("route.lookup", destination="10.42.0.1")["prefix"], lambda prefix: prefix is None)
+            self.assertEqual(run.call("route.lookup", destination="10.41.0.1")["port"], "h1")
+            self.assertEqual(run.call("route.lookup", destination="10.9.0.1")["port"], "h1")
+
     def test_static_routes_come_before_the_kernels(self):
         cables, switch = self.cables(3), self.switch(3)
         switch.neighbor("10.0.1.2", "h1", mac(1))
@@ -193,8 +224,8 @@ class Routes(KernelCase):
             self.assertEqual(run.call("route.lookup", destination="10.9.7.7")["source"], "kernel")
             self.assertEqual(self.arrived(cables, flows("10.9.1.1", 8), run), {1: 8, 2: 0})
             done = subprocess.run([Programs.sluicectl, "--socket", run.path, "route", "show"], capture_output=True, text=True, check=True)
-            self.assertEqual(done.stdout.splitlines(), ["10.9.0.0/16 via 10.0.1.2", "10.9.0.0/16 via 10.0.2.2 source kernel unused",
-                                                        "10.9.7.0/24 via 10.0.2.2 source kernel"])
+            self.assertEqual(done.stdout.splitlines(), ["10.9.0.0/16 via 10.0.1.2", "10.9.0.0/16 via 10.0.2.2 dev h2 source kernel unused",
+                                                        "10.9.7.0/24 via 10.0.2.2 dev h2 source kernel"])
             run.call("route.delete", routes=["10.9.0.0/16"])
             self.wait_for_route(run, "10.9.0.0/16", {"10.0.2.2": 1})
             self.assertEqual(self.arrived(cables, flows("10.9.1.1", 8), run), {1: 0, 2: 8})

@@ -113,8 +113,8 @@ void take_cumulus_routes(Cumulus& in) {
             const auto hop = parse_address(via->members[n]->name);
             good = hop.has_value();
             if (!good) break;
-            in.out.next_hops.try_emplace(*hop);
-            route.via.push_back({*hop, 1});
+            in.out.next_hops.insert({*hop, {}});
+            route.via.push_back({*hop});
         }
         const bool drops = via != nullptr && via->find("blackhole") != nullptr;
         if (!good && !drops) {

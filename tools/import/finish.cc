@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "control/compile/qos.hh"
@@ -117,55 +119,64 @@ void give_hosts(Importing& in) {
                        "another");
 }
 
-// Routes whose next hops no port reaches are left out; other next hops get a made MAC, unless a host is
-// there.
-void give_neighbors(Importing& in) {
-    std::map<IpAddress, std::string> where;
+// The ports behind which the next hops are: those that the file names, or whose subnet has the address.
+std::map<IpAddress, std::set<std::string>> ports_of_hops(const Importing& in) {
+    std::map<IpAddress, std::set<std::string>> where;
     for (const auto& [hop, named] : in.next_hops) {
         std::string port = named;
         for (const auto& [name, config] : in.config.ports)
             for (const IpPrefix& own : config.address)
                 if (port.empty() && contains(network_of(own), hop)) port = name;
-        if (!port.empty()) where.emplace(hop, port);
+        if (!port.empty()) where[hop].insert(port);
     }
-    auto& routes = in.config.routes.change();
-    for (auto route = routes.begin(); route != routes.end();) {
-        const auto lost = std::find_if(route->via.begin(), route->via.end(), [&](const NextHopConfig& hop) {
+    return where;
+}
+
+// Routes whose next hops no port reaches are left out; other next hops get a made MAC, unless a host is
+// there. A next hop names its port where several ports have its address.
+void give_neighbors(Importing& in) {
+    const auto where = ports_of_hops(in);
+    const bool kernel = in.config.kernel.routes;
+    RouteSet kept;
+    for (RouteConfig route : *in.config.routes) {
+        const auto lost = std::find_if(route.via.begin(), route.via.end(), [&](const NextHopConfig& hop) {
             return !where.contains(hop.address);
         });
-        const bool kernel = in.config.kernel.routes;
-        if (lost == route->via.end() && !kernel) {
-            ++route;
+        if (lost == route.via.end() && !kernel) {
+            for (NextHopConfig& hop : route.via)
+                if (where.at(hop.address).size() == 1) hop.port.clear();
+            kept.insert(std::move(route));
             continue;
         }
-        in.account.assumed("route." + print_prefix(route->prefix),
+        in.account.assumed("route." + print_prefix(route.prefix),
                            kernel
                                ? fmt::format("left out: the kernel has it after: ip route add {} ...",
-                                             print_prefix(route->prefix))
+                                             print_prefix(route.prefix))
                                : fmt::format("left out: no port reaches {}", print_address(lost->address)));
-        route = routes.erase(route);
     }
-    if (in.config.kernel.routes) return;
+    in.config.routes.change() = std::move(kept);
+    if (kernel) return;
     std::uint16_t number = 0;
-    for (const auto& [hop, port] : where) {
-        ++number;
-        const bool is_host = std::any_of(in.config.hosts.begin(), in.config.hosts.end(),
-                                         [&](const auto& host) { return host.second.address == hop; });
-        if (is_host) continue;
-        NeighborConfig neighbor;
-        neighbor.address = hop;
-        neighbor.port = port;
-        neighbor.mac.bytes = {0x02,
-                              0x53,
-                              0x4c,
-                              0x02,
-                              static_cast<std::uint8_t>(number >> 8U),
-                              static_cast<std::uint8_t>(number)};
-        in.account.assumed(
-            "neighbor." + print_address(hop),
-            fmt::format("behind port {}, with the made MAC {}", port, print_mac(neighbor.mac)));
-        add(in.config, std::move(neighbor));
-    }
+    for (const auto& [hop, ports] : where)
+        for (const std::string& port : ports) {
+            ++number;
+            const bool is_host = std::any_of(in.config.hosts.begin(), in.config.hosts.end(),
+                                             [&](const auto& host) { return host.second.address == hop; });
+            if (is_host) continue;
+            NeighborConfig neighbor;
+            neighbor.address = hop;
+            neighbor.port = port;
+            neighbor.mac.bytes = {0x02,
+                                  0x53,
+                                  0x4c,
+                                  0x02,
+                                  static_cast<std::uint8_t>(number >> 8U),
+                                  static_cast<std::uint8_t>(number)};
+            in.account.assumed(
+                "neighbor." + print_address(hop),
+                fmt::format("behind port {}, with the made MAC {}", port, print_mac(neighbor.mac)));
+            add(in.config, std::move(neighbor));
+        }
 }
 
 // A buffer that is smaller than the file's: all of its pools are, in proportion.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,8 @@ struct Importing {
     Account account;
     // Pools whose `size_bytes` is the shared part alone: reserves and headrooms are added at the end.
     std::vector<std::string> shared_only;
-    // Next hops of routes, each with the port that the file names for it.
-    std::map<IpAddress, std::string> next_hops;
+    // Next hops of routes, with the port that the file names for each; empty: none.
+    std::set<NeighborKey> next_hops;
 
     std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
     std::optional<int> signed_number(const Item& node, int low, int high);

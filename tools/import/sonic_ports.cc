@@ -86,7 +86,7 @@ void take_interfaces(Sonic& in) {
         }
         const auto address = in.out.interface_address(*entry, std::string_view(entry->name).substr(bar + 1));
         if (!address) continue;
-        if (is_link_local(address->address)) {
+        if (address->address.is_v6 && is_link_local(address->address)) {
             in.account().nothing(*entry, "Sluice has no link-local addresses");
             continue;
         }

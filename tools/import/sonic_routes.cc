@@ -47,8 +47,8 @@ bool take_hops(Sonic& in, const Item& entry, RouteConfig& route) {
                                  fmt::format("goes by {}, which is no port of Sluice's", in_quotes(port)));
             return false;
         }
-        in.out.next_hops.try_emplace(*address, port);
-        route.via.push_back({*address, 1});
+        in.out.next_hops.insert({*address, port});
+        route.via.push_back({*address, min_hop_weight, port});
     }
     std::sort(route.via.begin(), route.via.end());
     return true;

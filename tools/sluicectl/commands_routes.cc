@@ -24,17 +24,11 @@ std::string prefix_of(const std::string& typed, const Json& via) {
     return typed + (typed.find(':') == std::string::npos ? "/32" : "/128");
 }
 
-// The neighbor must be at the port that `dev` names.
-void check_ports(Context& context, const Hops& hops) {
-    if (hops.ports.empty()) return;
-    const Json neighbors = context.call("neighbor.list");
-    for (const auto& [address, port] : hops.ports)
-        for (const Json& neighbor : neighbors)
-            if (neighbor["address"] == address && neighbor["port"] != port)
-                throw Failure{exit_refused,
-                              fmt::format("dev {}: neighbor {} is at port {}; do: leave dev out, or "
-                                          "move the neighbor",
-                                          port, address, word_text(neighbor["port"]))};
+// " via 169.254.0.1 dev p1".
+std::string hop_text(const Json& hop) {
+    std::string text = " via " + word_text(hop["address"]);
+    if (hop.contains("port")) text += " dev " + word_text(hop["port"]);
+    return text;
 }
 
 // iproute2 says it in front of the prefix.
@@ -55,7 +49,6 @@ Answer change_route(Context& context, const Arguments& arguments, std::string_vi
     if (is_type_of_route(prefix) && !words.empty()) std::swap(prefix, words.front());
     if (!words.empty() && words.front() == "unicast") words.erase(words.begin());
     const Hops hops = parse_hops(words);
-    check_ports(context, hops);
     Json route = {{"prefix", prefix_of(prefix, hops.via)}, {"via", hops.via}};
     if (!hops.load_balance.empty()) route["load_balance"] = hops.load_balance;
     return changed(context.call(method, {{"routes", Json::array({route})}}));
@@ -87,13 +80,12 @@ Answer route_show(Context& context, const Arguments& arguments) {
         if (route["via"].is_string())
             text += " " + word_text(route["via"]) + source + "\n";
         else if (route["via"].size() == 1)
-            text += " via " + word_text(route["via"][0]["address"]) + source + "\n";
+            text += hop_text(route["via"][0]) + source + "\n";
         else {
             if (route.contains("load_balance")) text += " balance " + word_text(route["load_balance"]);
             text += source + "\n";
             for (const Json& hop : route["via"])
-                text += fmt::format("    nexthop via {} weight {}\n", word_text(hop["address"]),
-                                    json_text(hop["weight"]));
+                text += fmt::format("    nexthop{} weight {}\n", hop_text(hop), json_text(hop["weight"]));
         }
         json.push_back(std::move(route));
     }
@@ -219,8 +211,9 @@ Answer neigh_replace(Context& context, const Arguments& arguments) {
     return change_neighbor(context, arguments, "neighbor.replace");
 }
 Answer neigh_delete(Context& context, const Arguments& arguments) {
-    return changed(
-        context.call("neighbor.delete", {{"neighbors", Json::array({arguments.value("ADDRESS")})}}));
+    Json neighbor = {{"address", arguments.value("ADDRESS")}};
+    if (arguments.has("dev")) neighbor["port"] = arguments.value("dev");
+    return changed(context.call("neighbor.delete", {{"neighbors", Json::array({neighbor})}}));
 }
 
 }  // namespace
@@ -230,7 +223,9 @@ std::span<const Command> route_commands() {
         Command{"route show [PREFIX]", "all routes, of the configuration and of the kernel, or one",
                 route_show},
         Command{"route add PREFIX HOPS...",
-                "HOPS: via A [weight N] [via ...], nexthop via A dev P weight N ..., balance MODE, blackhole",
+                "HOPS: via A [dev P] [weight N] [via ...], nexthop via A dev P weight N ..., balance MODE, "
+                "blackhole",
+
                 route_add},
         Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops", route_replace},
         Command{"route delete PREFIX", "deletes a route", route_delete},
@@ -243,7 +238,7 @@ std::span<const Command> route_commands() {
         Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbor", neigh_add},
         Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbor",
                 neigh_replace},
-        Command{"neigh delete ADDRESS", "deletes a neighbor", neigh_delete},
+        Command{"neigh delete ADDRESS [dev PORT]", "deletes a neighbor", neigh_delete},
     };
     return table;
 }

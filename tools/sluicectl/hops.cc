@@ -12,9 +12,7 @@ namespace sluice::ctl {
 
 Hops parse_hops(std::span<const std::string> words) {
     static const Words known{"via", "dev", "weight", "nexthop", "blackhole", "balance"};
-    Words plain;                                             // without `nexthop` and `dev`, no word cut short
-    std::vector<std::pair<std::size_t, std::string>> ports;  // of the n-th `via`, its `dev`
-    std::size_t vias = 0;
+    Words plain;           // without `nexthop`, each `dev` behind its `via`, no word cut short
     bool has_via = false;  // the hop that is being said
     std::string port;      // a `dev` before its `via`
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -33,14 +31,13 @@ Hops parse_hops(std::span<const std::string> words) {
                 address = &value(word);  // the address says it as well
             plain.insert(plain.end(), {word, *address});
             has_via = true;
-            if (!port.empty()) ports.emplace_back(vias, std::exchange(port, {}));
-            ++vias;
+            if (!port.empty()) plain.insert(plain.end(), {"dev", std::exchange(port, {})});
         } else if (word == "balance") {
             plain.insert(plain.end(), {word, value(word)});
         } else if (word == "dev") {
             const std::string& name = value(word);
             if (has_via)
-                ports.emplace_back(vias - 1, name);
+                plain.insert(plain.end(), {word, name});
             else
                 port = name;
         } else {
@@ -54,11 +51,11 @@ Hops parse_hops(std::span<const std::string> words) {
     const auto next_hops = parse_next_hops(plain);
     if (!next_hops) throw Failure{exit_usage, next_hops.error()};
     Hops hops;
-    for (auto& [via, name] : ports)
-        hops.ports.emplace_back(print_address(next_hops->via[via].address), std::move(name));
     hops.via = next_hops->via.empty() ? Json("blackhole") : Json::array();
-    for (const NextHopConfig& hop : next_hops->via)
+    for (const NextHopConfig& hop : next_hops->via) {
         hops.via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+        if (!hop.port.empty()) hops.via.back()["port"] = hop.port;
+    }
     if (next_hops->load_balance) hops.load_balance = to_string(*next_hops->load_balance);
     return hops;
 }

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "tools/sluicectl/client.hh"
 
@@ -12,9 +11,8 @@ namespace sluice::ctl {
 // `via A [dev P] [weight N]`, again and again, each behind `nexthop` or not, and `balance MODE`, or
 // `blackhole`. Any other word is refused.
 struct Hops {
-    Json via;                                                // as route.add wants it
-    std::vector<std::pair<std::string, std::string>> ports;  // address and its `dev`
-    std::string load_balance;                                // empty: not said
+    Json via;                  // as route.add wants it
+    std::string load_balance;  // empty: not said
 };
 // Throws Failure.
 Hops parse_hops(std::span<const std::string> words);

@@ -151,6 +151,7 @@ TEST(ConfigRefusals, refusesBadNextHops) {
             {"f:3:40: route[0].via[0].weight: 0 is too small; allowed: an integer from 1 to 256"});
     refuses(head + "[{address = \"10.0.0.1\", wieght = 1}]",
             {"f:3:31: route[0].via[0].wieght: \"wieght\" is not a key of a next hop"});
+    refuses(head + "[{address = \"fe80::1\", port = 1}]", {"f:3:37: route[0].via[0].port: 1 is not "});
 }
 
 TEST(ConfigRefusals, reportsAllErrorsInTheOrderOfTheFile) {

@@ -145,9 +145,14 @@ void add_tables(Config& config, Random& random) {
         NeighborConfig neighbor{at.address, random.name(), random.mac(), {}, {}};
         if (random.once_in(2)) neighbor.vlan = static_cast<std::uint16_t>(1 + random.below(4094));
         add(config, neighbor);
+        if (random.once_in(2)) {
+            neighbor.port = random.name();
+            add(config, neighbor);
+        }
         RouteConfig route{network_of(random.prefix()), {}, {}};
         for (std::uint64_t hops = random.below(4); hops > 0; --hops)
-            route.via.push_back({random.prefix().address, static_cast<std::uint32_t>(1 + random.below(256))});
+            route.via.push_back({random.prefix().address, static_cast<std::uint32_t>(1 + random.below(256)),
+                                 random.once_in(2) ? random.name() : std::string()});
         add(config, route);
         config.events.push_back(
             {Duration{static_cast<std::int64_t>(random.number() % 8'640'000'000'000'000'000ULL)},

@@ -28,9 +28,9 @@ TEST_GROUP(KernelTables){};
 TEST(KernelTables, aRouteHasTheWeightsOfItsLegsByOurPorts) {
     Mirror mirror;
     mirror.say(route("10.9.0.0/16", {via(4, "10.0.1.2", 3), via(3, "10.0.0.2"), via(9, "10.0.9.2")}));
-    STRCMP_EQUAL("10.0.0.2*1 10.0.1.2*3 ", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("10.0.0.2 p0*1 10.0.1.2 p1*3 ", mirror.given.at("route 10.9.0.0/16").c_str());
     mirror.say(replacing(route("10.9.0.0/16", {via(4, "10.0.1.2", 1000)})));
-    STRCMP_EQUAL("10.0.1.2*256 ", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("10.0.1.2 p1*256 ", mirror.given.at("route 10.9.0.0/16").c_str());
     mirror.say(gone(route("10.9.0.0/16", {via(4, "10.0.1.2", 1000)})));
     LONGS_EQUAL(0, mirror.given.what.size());
     LONGS_EQUAL(0, mirror.tables.routes());
@@ -56,9 +56,51 @@ TEST(KernelTables, theLowestMetricCounts) {
     Mirror mirror;
     mirror.say(route("10.9.0.0/16", {via(3, "10.0.0.2")}, 20));
     mirror.say(route("10.9.0.0/16", {via(4, "10.0.1.2")}, 10));
-    STRCMP_EQUAL("10.0.1.2*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("10.0.1.2 p1*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
     mirror.say(gone(route("10.9.0.0/16", {via(4, "10.0.1.2")}, 10)));
-    STRCMP_EQUAL("10.0.0.2*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("10.0.0.2 p0*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
+}
+
+// As FRR has BGP without numbers, and a router the link-local addresses of others.
+TEST(KernelTables, oneNextHopBehindSeveralPortsIsOneAtEach) {
+    for (const auto& [to, gateway] :
+         {std::pair{"10.9.0.0/16", "169.254.0.1"}, {"2001:db8:9::/48", "fe80::1"}}) {
+        Mirror mirror;
+        const std::string name = std::string("route ") + to, hop = gateway;
+        mirror.say(route(to, {via(4, gateway, 3), via(3, gateway, 1)}));
+        STRCMP_EQUAL((hop + " p0*1 " + hop + " p1*3 ").c_str(), mirror.given.at(name).c_str());
+        mirror.say(neighbor(3, gateway, 1));
+        mirror.say(neighbor(4, gateway, 2));
+        STRCMP_EQUAL("02:00:00:00:01:01",
+                     mirror.given.at("neighbor " + hop + " dev p0").substr(0, 17).c_str());
+        STRCMP_EQUAL("02:00:00:00:01:02",
+                     mirror.given.at("neighbor " + hop + " dev p1").substr(0, 17).c_str());
+        mirror.say(neighbor(3, gateway, std::nullopt));
+        STRCMP_EQUAL("none", mirror.given.at("neighbor " + hop + " dev p0").c_str());
+        STRCMP_EQUAL("02:00:00:00:01:02",
+                     mirror.given.at("neighbor " + hop + " dev p1").substr(0, 17).c_str());
+        STRCMP_EQUAL(("+" + hop + "@3 +" + hop + "@4 ").c_str(), mirror.wanted().c_str());
+    }
+}
+
+TEST(KernelTables, aNeighborIsAHostWhereTheRouteLeadsToItsLink) {
+    Mirror mirror;
+    const auto host = [&](const char* port) {
+        return mirror.given.at(std::string("neighbor 10.0.0.2 dev ") + port).substr(17);
+    };
+    mirror.say(neighbor(3, "10.0.0.2", 1));
+    mirror.say(neighbor(4, "10.0.0.2", 2));
+    STRCMP_EQUAL("", host("p0").c_str());  // no route says anything else
+    mirror.say(route("10.0.0.0/24", {{3, std::nullopt, 1}}));
+    STRCMP_EQUAL("", host("p0").c_str());
+    STRCMP_EQUAL(" no host", host("p1").c_str());
+    mirror.say(route("10.0.0.2/32", {{4, std::nullopt, 1}}));
+    STRCMP_EQUAL(" no host", host("p0").c_str());
+    STRCMP_EQUAL("", host("p1").c_str());
+    mirror.say(replacing(route("10.0.0.2/32", {via(4, "10.0.1.2")})));
+    STRCMP_EQUAL(" no host", host("p1").c_str());
+    mirror.say(gone(route("10.0.0.2/32", {via(4, "10.0.1.2")})));
+    STRCMP_EQUAL("", host("p0").c_str());
 }
 
 TEST(KernelTables, aSubnetIsNoRoute) {
@@ -68,7 +110,7 @@ TEST(KernelTables, aSubnetIsNoRoute) {
     STRCMP_EQUAL("none", mirror.given.at("route 10.0.0.0/24").c_str());
     mirror.say(replacing(route("10.0.0.0/24", {via(3, "10.0.0.2")})));
     STRCMP_EQUAL("none", mirror.given.at("subnet 10.0.0.0/24").c_str());
-    STRCMP_EQUAL("10.0.0.2*1 ", mirror.given.at("route 10.0.0.0/24").c_str());
+    STRCMP_EQUAL("10.0.0.2 p0*1 ", mirror.given.at("route 10.0.0.0/24").c_str());
 }
 
 TEST(KernelTables, linksOwnPrefixesAreLeftOut) {
@@ -83,16 +125,18 @@ TEST(KernelTables, neighborsAtOurPortsChangeWithTheirMac) {
     mirror.say(neighbor(3, "10.0.0.2", 1));
     mirror.say(neighbor(9, "10.0.9.2", 1));
     LONGS_EQUAL(1, mirror.given.what.size());
-    STRCMP_EQUAL("p0 02:00:00:00:01:01", mirror.given.at("neighbor 10.0.0.2").c_str());
+    STRCMP_EQUAL("02:00:00:00:01:01", mirror.given.at("neighbor 10.0.0.2 dev p0").c_str());
     KernelNeighbor stale = neighbor(3, "10.0.0.2", 1);
     stale.stale = true;
     mirror.tables.apply(stale);
     CHECK_TRUE(mirror.tables.take_changes().empty());  // no notice for a worker
     mirror.say(neighbor(3, "10.0.0.2", 2));
-    STRCMP_EQUAL("p0 02:00:00:00:01:02", mirror.given.at("neighbor 10.0.0.2").c_str());
-    mirror.say(neighbor(4, "10.0.0.2", 3));  // has moved, and the kernel has not forgotten the old place
+    STRCMP_EQUAL("02:00:00:00:01:02", mirror.given.at("neighbor 10.0.0.2 dev p0").c_str());
+    mirror.say(neighbor(4, "10.0.0.2", 3));  // another one
+    STRCMP_EQUAL("02:00:00:00:01:02", mirror.given.at("neighbor 10.0.0.2 dev p0").c_str());
+    STRCMP_EQUAL("02:00:00:00:01:03", mirror.given.at("neighbor 10.0.0.2 dev p1").c_str());
     mirror.say(neighbor(3, "10.0.0.2", std::nullopt));
-    STRCMP_EQUAL("p1 02:00:00:00:01:03", mirror.given.at("neighbor 10.0.0.2").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.0.2 dev p0").c_str());
     mirror.say(neighbor(4, "10.0.0.2", std::nullopt));
     LONGS_EQUAL(0, mirror.given.what.size());
 }
@@ -172,10 +216,10 @@ TEST(KernelTables, legsOfIpv6GoOneByOne) {
     Mirror mirror;
     mirror.say(route("2001:db8:9::/48", {via(3, "2001:db8::2", 2), via(4, "2001:db8:1::2", 3)}));
     mirror.say(gone(route("2001:db8:9::/48", {via(3, "2001:db8::2")})));
-    STRCMP_EQUAL("2001:db8:1::2*3 ", mirror.given.at("route 2001:db8:9::/48").c_str());
+    STRCMP_EQUAL("2001:db8:1::2 p1*3 ", mirror.given.at("route 2001:db8:9::/48").c_str());
     CHECK_FALSE(mirror.tables.take_asks_again());
     mirror.say(gone(route("2001:db8:9::/48", {via(3, "2001:db8::7")})));
-    STRCMP_EQUAL("2001:db8:1::2*3 ", mirror.given.at("route 2001:db8:9::/48").c_str());
+    STRCMP_EQUAL("2001:db8:1::2 p1*3 ", mirror.given.at("route 2001:db8:9::/48").c_str());
     CHECK_TRUE(mirror.tables.take_asks_again());
     mirror.say(gone(route("2001:db8:9::/48", {via(4, "2001:db8:1::2")})));
     LONGS_EQUAL(0, mirror.given.what.size());
@@ -190,7 +234,7 @@ TEST(KernelTables, ofRoutesBesideEachOtherTheFirstThatIsListedCounts) {
     const std::vector<KernelMessage> both{listed(route("10.9.0.0/16", {via(3, "10.0.0.2")})),
                                           listed(route("10.9.0.0/16", {via(4, "10.0.1.2")}))};
     mirror.told(both);
-    STRCMP_EQUAL("10.0.0.2*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("10.0.0.2 p0*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
     CHECK_FALSE(mirror.tables.take_asks_again());  // else there were no end of it
     mirror.say(gone(route("10.9.0.0/16", {via(3, "10.0.0.2")})));
     CHECK_TRUE(mirror.tables.take_asks_again());
@@ -212,7 +256,8 @@ TEST(KernelTables, whatIsToldAnewWithdrawsTheRestAndNoMore) {
     LONGS_EQUAL(1, changes.routes.size());
     CHECK_TRUE(changes.routes[0].prefix == prefix("10.8.0.0/16") && !changes.routes[0].now);
     LONGS_EQUAL(1, changes.neighbors.size());
-    CHECK_TRUE(changes.neighbors[0].address == address("10.0.1.2") && !changes.neighbors[0].now);
+    CHECK_TRUE(changes.neighbors[0].at == (NeighborKey{address("10.0.1.2"), "p1"}) &&
+               !changes.neighbors[0].now);
     // An operator may have flushed neighbors, and with them that they are to be kept.
     STRCMP_EQUAL("+10.0.0.2@3 ", mirror.wanted().c_str());
 }
@@ -234,22 +279,22 @@ TEST(KernelTables, portsAreOtherInterfacesFromNowOn) {
     const KernelTables::Ports others{{4, "p1"}, {7, "p0"}};
     mirror.told({own, subnet, by_seven, by_three, neighbor(7, "10.0.7.2", 3), neighbor(4, "10.0.4.2", 2)},
                 others);
-    STRCMP_EQUAL("10.0.7.2*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
+    STRCMP_EQUAL("10.0.7.2 p0*1 ", mirror.given.at("route 10.9.0.0/16").c_str());
     STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.8.0.0/16").c_str());
     STRCMP_EQUAL("", mirror.given.at("address 10.0.7.1/32").c_str());
     STRCMP_EQUAL("", mirror.given.at("subnet 10.0.7.0/24").c_str());
-    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.2").c_str());
-    STRCMP_EQUAL("p0 02:00:00:00:01:03", mirror.given.at("neighbor 10.0.7.2").c_str());
-    STRCMP_EQUAL("p1 02:00:00:00:01:02", mirror.given.at("neighbor 10.0.4.2").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.2 dev p0").c_str());
+    STRCMP_EQUAL("02:00:00:00:01:03", mirror.given.at("neighbor 10.0.7.2 dev p0").c_str());
+    STRCMP_EQUAL("02:00:00:00:01:02", mirror.given.at("neighbor 10.0.4.2 dev p1").c_str());
     // Notice at the old one are nobody's.
     mirror.say(neighbor(3, "10.0.3.9", 9));
-    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.9").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.3.9 dev p0").c_str());
 
     mirror.told({own, subnet, by_seven, by_three, neighbor(4, "10.0.4.2", 2)}, {{4, "p1"}});
     STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.9.0.0/16").c_str());
     STRCMP_EQUAL("none", mirror.given.at("address 10.0.7.1/32").c_str());
     STRCMP_EQUAL("none", mirror.given.at("subnet 10.0.7.0/24").c_str());
-    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.7.2").c_str());
+    STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.7.2 dev p0").c_str());
 }
 
 TEST(KernelTables, linksOfPortsAreFollowed) {

@@ -25,14 +25,14 @@ struct Given {
         for (const auto& own : changes.addresses) put("address " + print_prefix(own.prefix), own.there, "");
         for (const auto& own : changes.subnets) put("subnet " + print_prefix(own.prefix), own.there, "");
         for (const auto& each : changes.neighbors)
-            put("neighbor " + print_address(each.address), each.now.has_value(),
-                each.now ? each.now->port + " " + print_mac(each.now->mac) : "");
+            put("neighbor " + print_next_hop(each.at.address, each.at.port), each.now.has_value(),
+                each.now ? print_mac(each.now->mac) + (each.is_host ? "" : " no host") : "");
         for (const auto& each : changes.routes) {
             std::string text = each.elsewhere ? "elsewhere" : "blackhole";
             if (each.now && !each.now->via.empty()) {
                 text.clear();
                 for (const NextHopConfig& hop : each.now->via)
-                    text += fmt::format("{}*{} ", print_address(hop.address), hop.weight);
+                    text += fmt::format("{} {}*{} ", print_address(hop.address), hop.port, hop.weight);
             }
             put("route " + print_prefix(each.prefix), each.now.has_value(), text);
         }

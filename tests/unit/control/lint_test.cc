@@ -223,8 +223,17 @@ TEST(Lint, refusesNeighborsThatCannotBe) {
           {"f:9:1: error: neighbor 10.0.1.2: there is no port \"p3\" [neighbor-port]; do: write port = \"p"});
     finds(two_ports + "[[neighbor]]\naddress = \"10.0.1.1\"\nport = \"p1\"" + mac,
           {"f:9:1: error: neighbor 10.0.1.1: it has an address of our own [neighbor-own]"});
-    finds(two_ports + "[[neighbor]]\naddress = \"10.0.2.2\"\nport = \"p1\"" + mac,
+    finds(two_ports + "[[neighbor]]\naddress = \"10.0.2.2\"\nport = \"p2\"" + mac,
           {"f:9:1: error: neighbor 10.0.2.2: it is on line 5 already, at port p2 [neighbor-twice]"});
+    finds(
+        two_ports + "[[neighbor]]\naddress = \"10.0.2.2\"\nport = \"p1\"" + mac,
+        {"f:5:1: warning: neighbor 10.0.2.2: it is on line 9 at port p1, too: packets to it are shared among "
+         "its ports [neighbor-several-ports]"});
+    const std::string both = "[[neighbor]]\naddress = \"fe80::1\"\nport = \"p1\"" + mac +
+                             "[[neighbor]]\naddress = \"fe80::1\"\nport = \"p2\"" + mac;
+    finds(two_ports + both, {});
+    finds("[port.p1]\naddress = [\"fe80::1/64\"]\n[port.p2]\n" + both,
+          {"f:4:1: error: neighbor fe80::1: it has an address of our own [neighbor-own]"});
     finds("[port.p1]\nmac = \"02:00:00:00:00:09\"\n[[neighbor]]\naddress = \"10.0.1.2\"\nport = \"p1\"" + mac,
           {"f:3:1: error: neighbor 10.0.1.2: 02:00:00:00:00:09 is the MAC address of our own port p1 "
            "[neighbor-own-mac]"});
@@ -236,6 +245,16 @@ TEST(Lint, refusesRoutesThatLeadNowhere) {
           {"f:9:1: error: route 10.9.0.0/16: the next hop 10.0.1.1 is our own address [next-hop-own]"});
     finds(head + "[\"10.0.2.2\", \"10.0.2.2\"]",
           {"f:9:1: error: route 10.9.0.0/16: the next hop 10.0.2.2 is in the list twice [next-hop-twice]"});
+    const std::string hop = "{address = \"10.0.2.2\", port = \"";
+    finds(head + "[" + hop + "p2\"}, " + hop + "p1\"}]",
+          {"f:9:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.2.2 dev p1, which is "
+           "no "
+           "neighbor [route-to-nowhere]; do: add a [[neighbor]] with address = \"10.0.2.2\" and port = "
+           "\"p1\""});
+    finds(head + "[\"10.0.2.2\", " + hop + "p2\"}]",
+          {"f:9:1: error: route 10.9.0.0/16: the next hop 10.0.2.2 dev p2 is in the list twice, once at "
+           "every port "
+           "[next-hop-twice]"});
     finds(head + "[\"10.0.2.2\", \"10.0.2.3\"]",
           {"f:9:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.2.3"});
     finds(head + "\"blackhole\"\n[[route]]\nprefix = \"10.9.0.0/16\"\nvia = \"10.0.2.2\"",

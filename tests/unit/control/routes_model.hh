@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,8 +89,17 @@ struct Model {
     };
     struct FromOrigin {
         std::map<IpPrefix, Route> routes;
-        std::map<IpAddress, NeighborConfig> neighbors;
+        std::map<NeighborKey, NeighborConfig> neighbors;
+        std::set<NeighborKey> hosts;
         std::map<IpPrefix, bool> addresses, subnets;
+        // Of an address, by port; those that are hosts, or all.
+        std::vector<const NeighborConfig*> at(const IpAddress& address, bool hosts_only) const {
+            std::vector<const NeighborConfig*> found;
+            for (auto each = neighbors.lower_bound({address, {}});
+                 each != neighbors.end() && each->first.address == address; ++each)
+                if (!hosts_only || hosts.contains(each->first)) found.push_back(&each->second);
+            return found;
+        }
     };
     std::array<FromOrigin, route_origins> by_origin;  // the configuration first
 
@@ -98,19 +108,25 @@ struct Model {
         for (const auto& change : changes.addresses) put(by.addresses, change.prefix, change.there);
         for (const auto& change : changes.subnets) put(by.subnets, change.prefix, change.there);
         for (const auto& change : changes.neighbors) {
-            by.neighbors.erase(change.address);
-            if (change.now) by.neighbors[change.address] = *change.now;
+            by.neighbors.erase(change.at);
+            by.hosts.erase(change.at);
+            if (change.now) by.neighbors[change.at] = *change.now;
+            if (change.now && change.is_host) by.hosts.insert(change.at);
         }
         for (const auto& change : changes.routes) {
             by.routes.erase(change.prefix);
             if (change.now) by.routes[change.prefix] = {change.now->via, change.elsewhere};
         }
     }
-    const NeighborConfig* neighbor(const IpAddress& asked) const {
-        for (const FromOrigin& by : by_origin)
-            if (const auto found = by.neighbors.find(asked); found != by.neighbors.end())
-                return &found->second;
-        return nullptr;
+    // Those that a next hop is; of two origins the first one's.
+    std::vector<const NeighborConfig*> neighbors(const NextHopConfig& hop) const {
+        for (const FromOrigin& by : by_origin) {
+            auto found = by.at(hop.address, false);
+            if (!hop.port.empty())
+                std::erase_if(found, [&](const NeighborConfig* each) { return each->port != hop.port; });
+            if (!found.empty()) return found;
+        }
+        return {};
     }
     // Changes that remove its entries: addresses and subnets, and those routes and neighbors that `goes`
     // chooses.
@@ -133,9 +149,9 @@ struct Model {
     Answer by(const NextHops& via) const {
         Answer answer;
         double sum = 0;
-        for (const NextHopConfig& hop : via) sum += neighbor(hop.address) != nullptr ? hop.weight : 0;
+        for (const NextHopConfig& hop : via) sum += hop.weight * static_cast<double>(neighbors(hop).size());
         for (const NextHopConfig& hop : via)
-            if (const NeighborConfig* found = neighbor(hop.address))
+            for (const NeighborConfig* found : neighbors(hop))
                 answer.shares[{ports.at(found->port).id, header_of(found->mac)}] += hop.weight / sum;
         if (via.empty())
             answer.drop = DropReason::blackhole;
@@ -148,7 +164,11 @@ struct Model {
             const IpPrefix at = network_of({asked, static_cast<std::uint8_t>(bits)});
             for (const FromOrigin& says : by_origin) {
                 if (says.addresses.contains(at)) return {at, {DropReason::local_address, {}}};
-                if (at == host_prefix(asked) && says.neighbors.contains(asked)) return {at, by({{asked, 1}})};
+                if (NextHops hosts; at == host_prefix(asked)) {
+                    for (const NeighborConfig* each : says.at(asked, true))
+                        hosts.push_back({asked, 1, each->port});
+                    if (!hosts.empty()) return {at, by(hosts)};
+                }
                 if (const auto found = says.routes.find(at); found != says.routes.end())
                     return {at, found->second.elsewhere ? Answer{DropReason::no_route, {}}
                                                         : by(found->second.via)};
@@ -204,13 +224,13 @@ struct Tables {
 
 inline RouteChanges neighbors(std::vector<NeighborConfig> list) {
     RouteChanges changes;
-    for (NeighborConfig& each : list) changes.neighbors.push_back({each.address, each});
+    for (NeighborConfig& each : list) changes.neighbors.push_back({each.key(), each});
     return changes;
 }
 
-inline RouteChanges gone(std::string_view at) {
+inline RouteChanges gone(std::string_view at, const std::string& port) {
     RouteChanges changes;
-    changes.neighbors.push_back({address(at), {}});
+    changes.neighbors.push_back({{address(at), port}, {}});
     return changes;
 }
 
@@ -219,6 +239,12 @@ inline RouteChanges route(std::string_view to, const std::vector<std::string_vie
     RouteConfig made{prefix(to), {}, {}};
     for (const std::string_view hop : via) made.via.push_back({address(hop), 1});
     changes.routes.push_back({made.prefix, made});
+    return changes;
+}
+
+inline RouteChanges by_places(std::string_view to, const NextHops& via) {
+    RouteChanges changes;
+    changes.routes.push_back({prefix(to), RouteConfig{prefix(to), via, {}}});
     return changes;
 }
 

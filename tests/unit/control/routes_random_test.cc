@@ -58,28 +58,32 @@ class Random {
         RouteConfig made{there.value_or(any_prefix()), {}, {}};
         if (!one_in(8))
             for (std::uint64_t hops = 1 + below(4); hops > 0; --hops) {
-                const NextHopConfig hop{any_hop(), static_cast<std::uint32_t>(1 + below(3))};
-                if (std::none_of(made.via.begin(), made.via.end(),
-                                 [&](const auto& other) { return other.address == hop.address; }))
+                const NextHopConfig hop{any_hop(), static_cast<std::uint32_t>(1 + below(3)),
+                                        one_in(2) ? any_port_name() : std::string()};
+                if (std::none_of(made.via.begin(), made.via.end(), [&](const auto& other) {
+                        return other.is_to({hop.address, hop.port}) || hop.is_to({other.address, other.port});
+                    }))
                     made.via.push_back(hop);
             }
         std::sort(made.via.begin(), made.via.end());
         if (one_in(3)) made.load_balance = one_in(2) ? LoadBalance::flowlet : LoadBalance::hash;
         return {made.prefix, made, made.via.empty() && origin == RouteOrigin::kernel && one_in(2)};
     }
-    RouteChanges::Neighbor any_neighbor() {
+    RouteChanges::Neighbor any_neighbor(RouteOrigin origin) {
         const IpAddress at = one_in(8) ? any_address(false) : any_hop();
-        if (one_in(3)) return {at, {}};
-        return {at, NeighborConfig{
-                        at, fmt::format("p{}", below(4)), mac(static_cast<std::uint8_t>(below(9))), {}, {}}};
+        const NeighborKey key{at, any_port_name()};
+        if (one_in(3)) return {key, {}};
+        return {key, NeighborConfig{at, key.port, mac(static_cast<std::uint8_t>(below(9))), {}, {}},
+                origin == RouteOrigin::configuration || !one_in(4)};
     }
+    std::string any_port_name() { return fmt::format("p{}", below(4)); }
     RouteChanges any_changes(const Model& model, bool two_origins) {
         RouteChanges changes;
         if (two_origins && one_in(2)) changes.origin = RouteOrigin::kernel;
         const std::uint64_t most = one_in(10) ? 200 : 20;
         for (std::uint64_t n = below(most + 1); n > 0; --n)
             changes.routes.push_back(any_route(model, changes.origin));
-        if (one_in(2)) changes.neighbors.push_back(any_neighbor());
+        if (one_in(2)) changes.neighbors.push_back(any_neighbor(changes.origin));
         if (one_in(5)) {
             const IpPrefix at = any_prefix();
             changes.addresses.push_back({host_prefix(at.address), one_in(2)});
@@ -125,7 +129,7 @@ void answer_as_a_model_does(Tables& tables, bool two_origins) {
         for (const IpAddress& asked : tables.watched) check(asked);
         for (unsigned i = 0; i < 12; ++i) check(random.any_address(random.one_in(3)));
         for (std::size_t i = 0; i < changes.routes.size(); i += 3) check(changes.routes[i].prefix.address);
-        for (const auto& each : changes.neighbors) check(each.address);
+        for (const auto& each : changes.neighbors) check(each.at.address);
         if (++number % 400 != 0) continue;  // now and then nearly all of it goes
         for (const RouteOrigin origin : {RouteOrigin::configuration, RouteOrigin::kernel}) {
             const RouteChanges less = model.without(origin, [&] { return !random.one_in(20); });

@@ -34,7 +34,7 @@ TEST(Routes, precedenceAtOnePrefix) {
     own.addresses[0].there = false;
     tables.must(own);
     holds(DropReason::none, 1);  // the neighbor itself
-    tables.must(gone("10.0.0.2"));
+    tables.must(gone("10.0.0.2", "p0"));
     holds(DropReason::none, 2);  // by the route
     tables.must(no_route("10.0.0.2/32"));
     holds(DropReason::unresolved_next_hop, 0);  // the subnet
@@ -75,7 +75,8 @@ TEST(Routes, whatTheConfigurationSaysOfAPrefixComesBeforeTheKernel) {
     tables.must(of_kernel(route("10.9.0.0/16", {"10.0.2.2"})));
     tables.must(no_route("10.9.0.0/16"));
     LONGS_EQUAL(3, by("10.9.2.1"));
-    CHECK_FALSE(tables.routes->route_by(address("10.0.2.2")).has_value());  // none of the configuration
+    CHECK_FALSE(
+        tables.routes->route_by(address("10.0.2.2"), any_port).has_value());  // none of the configuration
     tables.must(of_kernel(no_route("10.9.0.0/16")));
     tables.must(of_kernel(no_route("10.9.1.0/24")));
     CHECK_FALSE(tables.routes->match(address("10.9.1.1")).has_value());
@@ -86,15 +87,78 @@ TEST(Routes, aNeighborOfTheKernelWaitsBehindTheConfigurations) {
     tables.must(of_kernel(neighbors({neighbor("10.0.0.2", "p0", 1)})));
     tables.must(route("10.9.0.0/16", {"10.0.0.2"}));
     LONGS_EQUAL(1, members(tables.running, "10.9.1.1").front());
-    tables.must(neighbors({neighbor("10.0.0.2", "p1", 5)}));
+    tables.must(neighbors({neighbor("10.0.0.2", "p1", 5)}));  // at another port, even so
     LONGS_EQUAL(5, members(tables.running, "10.9.1.1").front());
     tables.must(of_kernel(neighbors({neighbor("10.0.0.2", "p0", 6)})));
     LONGS_EQUAL(5, members(tables.running, "10.9.1.1").front());
     LONGS_EQUAL(5, members(tables.running, "10.0.0.2").front());
-    tables.must(gone("10.0.0.2"));
+    tables.must(gone("10.0.0.2", "p1"));
     LONGS_EQUAL(6, members(tables.running, "10.9.1.1").front());
-    tables.must(of_kernel(gone("10.0.0.2")));
+    tables.must(of_kernel(gone("10.0.0.2", "p0")));
     CHECK_TRUE(answer_of(tables.running, address("10.9.1.1")).drop == DropReason::unresolved_next_hop);
+}
+
+// 169.254.0.1 behind every port, as routing daemons have it without numbers.
+TEST(Routes, anAddressBehindSeveralPortsIsANeighborAtEach) {
+    for (const RouteOrigin origin : {RouteOrigin::configuration, RouteOrigin::kernel})
+        for (const char* at : {"169.254.0.1", "fe80::1", "10.0.0.2"}) {
+            const bool is_host = std::string_view(at) == "10.0.0.2";
+            const bool v6 = address(at).is_v6;
+            const char* const first = v6 ? "2001:db8:1::/48" : "10.8.0.0/16";
+            const char* const both = v6 ? "2001:db8:2::/48" : "10.9.0.0/16";
+            Tables tables;
+            const auto must = [&](RouteChanges changes) {
+                changes.origin = origin;
+                tables.must(changes);
+            };
+            const auto answer = [&](const char* to) {
+                return text_of(answer_of(tables.running, prefix(to).address));
+            };
+            must(neighbors({neighbor(at, "p1", 1), neighbor(at, "p2", 2)}));
+            must(by_places(first, {{address(at), 1, "p1"}}));
+            must(by_places(both, {{address(at), 1, "p1"}, {address(at), 3, "p2"}}));
+            STRCMP_EQUAL("none p1/1:1.000", answer(first).c_str());
+            STRCMP_EQUAL("none p1/1:0.250 p2/2:0.750", answer(both).c_str());
+            STRCMP_EQUAL(is_host ? "none p1/1:0.500 p2/2:0.500" : "no_route",
+                         text_of(answer_of(tables.running, address(at))).c_str());
+            // The other port has nothing to do with it.
+            must(neighbors({neighbor(at, "p2", 7)}));
+            must(neighbors({neighbor(at, "p3", 8)}));
+            STRCMP_EQUAL("none p1/1:1.000", answer(first).c_str());
+            STRCMP_EQUAL("none p1/1:0.250 p2/7:0.750", answer(both).c_str());
+            must(gone(at, "p1"));
+            STRCMP_EQUAL("unresolved_next_hop", answer(first).c_str());
+            STRCMP_EQUAL("none p2/7:1.000", answer(both).c_str());
+            must(neighbors({neighbor(at, "p1", 9)}));
+            STRCMP_EQUAL("none p1/9:0.250 p2/7:0.750", answer(both).c_str());
+        }
+}
+
+TEST(Routes, aNextHopWithoutAPortIsEveryNeighborOfItsAddress) {
+    Tables tables;
+    tables.must(route("10.9.0.0/16", {"169.254.0.1"}));
+    const auto answer = [&] { return text_of(answer_of(tables.running, address("10.9.0.1"))); };
+    tables.must(of_kernel(neighbors({neighbor("169.254.0.1", "p0", 1), neighbor("169.254.0.1", "p1", 2)})));
+    STRCMP_EQUAL("none p0/1:0.500 p1/2:0.500", answer().c_str());
+    // Of the first origin that has any.
+    tables.must(neighbors({neighbor("169.254.0.1", "p1", 3)}));
+    STRCMP_EQUAL("none p1/3:1.000", answer().c_str());
+    CHECK_TRUE(tables.routes->route_by(address("169.254.0.1"), any_port) == prefix("10.9.0.0/16"));
+    CHECK_FALSE(tables.routes->route_by(address("169.254.0.1"), 1).has_value());
+    tables.must(gone("169.254.0.1", "p1"));
+    STRCMP_EQUAL("none p0/1:0.500 p1/2:0.500", answer().c_str());
+}
+
+// A neighbor that the kernel's route does not lead to is a next hop all the same.
+TEST(Routes, aNeighborThatIsNoHostIsNoRoute) {
+    Tables tables;
+    RouteChanges changes =
+        of_kernel(neighbors({neighbor("10.0.0.2", "p0", 1), neighbor("10.0.0.2", "p1", 2)}));
+    changes.neighbors[1].is_host = false;
+    tables.must(changes);
+    STRCMP_EQUAL("none p0/1:1.000", text_of(answer_of(tables.running, address("10.0.0.2"))).c_str());
+    tables.must(of_kernel(by_places("10.9.0.0/16", {{address("10.0.0.2"), 1, "p1"}})));
+    STRCMP_EQUAL("none p1/2:1.000", text_of(answer_of(tables.running, address("10.9.0.1"))).c_str());
 }
 
 TEST(Routes, aRouteByNoPortOfOursHidesShorterOnes) {
@@ -116,7 +180,7 @@ TEST(Routes, aNeighborThatChangesMovesNoOtherFlow) {
     tables.must(route("10.9.0.0/16", {"10.0.0.2", "10.0.1.2", "10.0.2.2"}));
     const auto before = members(tables.running, "10.9.1.1");
     const std::uint32_t group = next_hop_group_of(tables.running, address("10.9.1.1"));
-    tables.must(gone("10.0.1.2"));
+    tables.must(gone("10.0.1.2", "p1"));
     const auto without = members(tables.running, "10.9.1.1");
     LONGS_EQUAL(group, next_hop_group_of(tables.running, address("10.9.1.1")));
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -157,11 +221,11 @@ TEST(Routes, groupsAreSharedAndNamedByTheirFirstPrefix) {
     STRCMP_EQUAL("10.9.0.0/24", tables.routes->ecmp()[0].name.c_str());
     tables.must(no_route("10.9.0.0/24"));
     STRCMP_EQUAL("10.9.1.0/24", tables.routes->ecmp()[0].name.c_str());
-    CHECK_TRUE(tables.routes->route_by(address("10.0.1.2")) == prefix("10.9.1.0/24"));
+    CHECK_TRUE(tables.routes->route_by(address("10.0.1.2"), any_port) == prefix("10.9.1.0/24"));
     tables.must(no_route("10.9.1.0/24"));
     tables.must(no_route("10.9.2.0/24"));
     LONGS_EQUAL(of_neighbors, tables.routes->next_hop_groups());
-    CHECK_FALSE(tables.routes->route_by(address("10.0.1.2")).has_value());
+    CHECK_FALSE(tables.routes->route_by(address("10.0.1.2"), any_port).has_value());
 }
 
 TEST(Routes, aTableThatIsFullInTheMiddleChangesNothing) {
@@ -178,7 +242,7 @@ TEST(Routes, aTableThatIsFullInTheMiddleChangesNothing) {
 
     for (unsigned turn = 0; turn < 3; ++turn) {
         RouteChanges changes = neighbors({neighbor("10.0.1.2", "p2", 77)});
-        changes.neighbors.push_back({address("10.0.0.2"), {}});
+        changes.neighbors.push_back({{address("10.0.0.2"), "p0"}, {}});
         for (const auto& more :
              {route("10.9.0.0/16", {"10.0.3.2", "10.0.2.2", "10.0.1.2"}), no_route("10.0.0.128/25"),
               route("10.5.0.0/24", {"10.0.3.2"}), route("10.7.0.0/30", {"10.0.3.2"}),
@@ -204,7 +268,7 @@ TEST(Routes, aTableThatIsFullInTheMiddleChangesNothing) {
     }
     tables.must(no_route("10.0.0.128/25"));  // the neighbor's table stays
     CHECK_FALSE(tables.change(route("10.7.0.0/30", {"10.0.3.2"})).empty());
-    tables.must(gone("10.0.0.2"));
+    tables.must(gone("10.0.0.2", "p0"));
     tables.must(route("10.7.0.0/30", {"10.0.3.2"}));
 }
 
@@ -244,10 +308,10 @@ TEST(Routes, numbersOfNextHopsAreGivenUpWhenThereAreNoOthers) {
             IpAddress at;
             store_be<std::uint32_t>(at.bytes.data(), 0x0A000000U + i);
             changes.neighbors.push_back(
-                {at, NeighborConfig{at, "p1", mac(static_cast<std::uint8_t>(i % 200)), {}, {}}});
+                {{at, "p1"}, NeighborConfig{at, "p1", mac(static_cast<std::uint8_t>(i % 200)), {}, {}}});
         }
         tables.must(changes);
-        const IpAddress last = changes.neighbors.back().address;
+        const IpAddress last = changes.neighbors.back().at.address;
         LONGS_EQUAL((n + 99) % 200, answer_of(tables.running, last).shares.begin()->first.second[5] & 0xFF);
         for (auto& change : changes.neighbors) change.now.reset();
         tables.must(changes);

@@ -58,15 +58,17 @@ class WayTimes {
     Span from(const Config& config, const RouteConfig& route) {
         Span all;
         for (const NextHopConfig& hop : route.via) {
-            const auto neighbor = config.neighbors->find(hop.address);
-            if (neighbor == config.neighbors->end()) continue;
-            const PortConfig& port = config.ports.at(neighbor->port);
-            const Duration first =
-                cable_delay(port) + port.speed.byte_time() * static_cast<std::int64_t>(port.mtu);
-            const Span rest = beyond(hop.address, route.prefix);
-            if (all.most.ps == 0) all.least = first + rest.least;
-            all.least = std::min(all.least, first + rest.least);
-            all.most = std::max(all.most, first + rest.most);
+            const auto [from, to] = config.neighbors->equal_range(hop.address);
+            for (auto neighbor = from; neighbor != to; ++neighbor) {
+                if (!hop.is_to(neighbor->key())) continue;
+                const PortConfig& port = config.ports.at(neighbor->port);
+                const Duration first =
+                    cable_delay(port) + port.speed.byte_time() * static_cast<std::int64_t>(port.mtu);
+                const Span rest = beyond(hop.address, route.prefix);
+                if (all.most.ps == 0) all.least = first + rest.least;
+                all.least = std::min(all.least, first + rest.least);
+                all.most = std::max(all.most, first + rest.most);
+            }
         }
         return all;
     }
