@@ -270,4 +270,62 @@ TEST(Split, writesAConfigurationThatNamesItsFiles) {
     CHECK_TRUE(config.find("[buffer]") == std::string::npos);  // the default holds two ports
 }
 
+// RoCEv2 in an IPv4 frame: `tos` and the TTL of its header, the opcode of its BTH.
+Bytes roce(std::uint8_t source_mac, std::uint8_t tos, std::uint8_t ttl, std::uint8_t opcode) {
+    Bytes frame = packet(source_mac, 9, "10.0.0.1", "10.0.0.2");
+    frame[15] = tos;
+    frame[22] = ttl;
+    frame[23] = 17;
+    frame[36] = 0x12;
+    frame[37] = 0xB7;
+    frame[42] = opcode;
+    return frame;
+}
+
+SplitSummary summary_of(const std::vector<Bytes>& frames, std::string* config = nullptr) {
+    const TempFolder temp;
+    std::vector<Given> given;
+    for (const Bytes& frame : frames) given.push_back({given.size() + 1, frame});
+    write_capture(temp / "c", given);
+    SplitSummary summary = split({(temp / "c").string()}, {temp / "out"});
+    if (config != nullptr) *config = contents(temp / "out/sluice.toml");
+    return summary;
+}
+
+TEST(Split, makesRoceOfAnyDscpLosslessAndSaysSo) {
+    constexpr std::uint8_t write = 0x0A, ack = 0x11, cnp = 0x81;
+    std::string config;
+    auto summary = summary_of({roce(1, 0, 64, write), roce(1, 0, 64, ack)}, &config);
+    CHECK_TRUE(config.find("\n[map.default]") != std::string::npos);
+    CHECK_TRUE(config.find("\nroce_tc = 3\n") != std::string::npos);
+    STRCMP_EQUAL(
+        "2 RoCEv2 packets came with a DSCP of no lossless class: roce_tc = 3 makes them lossless "
+        "whatever their DSCP",
+        summary.notes.at(0).c_str());
+    for (const Bytes& frame :
+         {roce(1, 26 << 2, 64, write), roce(1, 0, 64, cnp), packet(1, 9, "10.0.0.1", "10.0.0.2")}) {
+        summary = summary_of({frame}, &config);
+        CHECK_TRUE(config.find("roce_tc") == std::string::npos);
+        LONGS_EQUAL(0, summary.notes.size());
+    }
+}
+
+TEST(Split, noticesBothSidesOfARouter) {
+    // From :01 to the router, and from its other side, :07, on; its ECN field changes, too.
+    auto summary = summary_of({roce(1, 26 << 2, 64, 4), roce(7, 26 << 2 | 3, 63, 4)});
+    STRCMP_EQUAL(
+        "1 packet came twice, with another TTL from another MAC: the capture has both sides of a "
+        "router, and such packets are switched twice; do: tcpdump -r CAPTURE -w ONE-SIDE 'not (ether "
+        "src 02:00:00:00:00:07)'",
+        summary.notes.at(0).c_str());
+    // The same way back: the copy behind the router came first in the file.
+    summary = summary_of({roce(7, 26 << 2, 63, 4), roce(1, 26 << 2, 64, 4)});
+    STRCMP_CONTAINS("'not (ether src 02:00:00:00:00:07)'", summary.notes.at(0).c_str());
+    // Sent again by its host; one MAC with two TTLs; other contents.
+    Bytes other = roce(7, 26 << 2, 63, 4);
+    other[50] = 1;
+    for (const auto& second : {roce(1, 26 << 2, 64, 4), roce(1, 26 << 2, 63, 4), other})
+        LONGS_EQUAL(0, summary_of({roce(1, 26 << 2, 64, 4), second}).notes.size());
+}
+
 }  // namespace sluice::split_test

@@ -12,6 +12,7 @@
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/dissect.hh"
 #include "tools/traffic/failure.hh"
+#include "tools/traffic/router_sides.hh"
 #include "tools/traffic/staging.hh"
 #include "tools/traffic/text.hh"
 
@@ -21,6 +22,7 @@ namespace {
 constexpr std::size_t addresses_bytes = 12;  // both MACs
 // A capture of the loopback interface has zero MACs, which no configuration takes for a neighbor's.
 constexpr MacAddress stand_in_mac{{0x02, 0, 0, 0, 0, 0}};
+constexpr ClassId lossless_class = 3;  // of the preset "lossless"
 
 // The source that names the station of an IP address.
 struct Claim {
@@ -38,6 +40,8 @@ class Splitter {
 
     SplitSummary summary() const;
     const std::map<IpAddress, Claim>& claims() const { return claims_; }
+    // RoCE data came whose DSCP is in no lossless class of the preset.
+    bool needs_roce_class() const { return unclassed_roce_ != 0; }
     const std::string& port_name(const MacAddress& mac) const { return ports_[port_of_.at(mac)].name; }
 
   private:
@@ -59,7 +63,18 @@ class Splitter {
     std::map<MacAddress, std::size_t> port_of_;
     std::map<IpAddress, Claim> claims_;
     Unusual unusual_;
+    std::uint64_t unclassed_roce_ = 0;
+    RouterSides sides_;
 };
+
+// RoCEv2 data or ACK that the preset's map does not take to the lossless class.
+bool is_unclassed_roce(std::span<const std::uint8_t> frame, const Dissection& d) {
+    constexpr std::size_t udp_header_bytes = 8;
+    const std::size_t bth = d.transport + udp_header_bytes;
+    if (d.transport == 0 || d.protocol != ip_protocol::udp || bth >= frame.size()) return false;
+    if (load_be<std::uint16_t>(frame.data() + d.transport + 2) != roce_udp_port) return false;
+    return frame[bth] != cnp_opcode && MapConfig{}.dscp_to_tc[d.tos >> 2] != lossless_class;
+}
 
 void Splitter::open_port() {
     ports_.push_back({fmt::format("h{}", ports_.size()), {}, 0, 0, 0, {}});
@@ -120,7 +135,10 @@ void Splitter::claim(const IpAddress& address, const Claim& claim) {
 }
 
 void Splitter::add(const CapturedFrame& frame) {
-    const std::size_t port = place(frame, dissect(frame.bytes));
+    const Dissection d = dissect(frame.bytes);
+    const std::size_t port = place(frame, d);
+    if (is_unclassed_roce(frame.bytes, d)) ++unclassed_roce_;
+    sides_.see(frame.bytes, d);
     writers_[port]->write(frame);
     ++ports_[port].frames;
     ports_[port].bytes += frame.length;
@@ -150,6 +168,12 @@ SplitSummary Splitter::summary() const {
         summary.notes.push_back(
             fmt::format("stations with MAC address zero are neighbors with {}", to_text(stand_in_mac)));
     }
+    if (unclassed_roce_ != 0)
+        summary.notes.push_back(
+            fmt::format("{} RoCEv2 packet{} came with a DSCP of no lossless class: roce_tc = {} makes them "
+                        "lossless whatever their DSCP",
+                        unclassed_roce_, unclassed_roce_ == 1 ? "" : "s", lossless_class));
+    if (std::string both = sides_.note(); !both.empty()) summary.notes.push_back(std::move(both));
     if (claims_.empty()) summary.notes.emplace_back("no routable IP address: nothing will be forwarded");
     return summary;
 }
@@ -183,6 +207,9 @@ void write_config(const std::filesystem::path& file, const Splitter& splitter, c
     out << "# Made by sluice-traffic split: every MAC address of the capture is a port, every IP address a "
            "neighbor.\n"
         << fmt::format("clock = \"virtual\"\nseed = {}\n", options.seed);
+    if (splitter.needs_roce_class())
+        out << fmt::format("\n[map.default]  # RoCE of the capture comes in other classes\nroce_tc = {}\n",
+                           lossless_class);
     const SplitSummary summary = splitter.summary();
     constexpr std::uint64_t default_kilobytes = 16'000;
     const std::uint64_t wanted = buffer_kilobytes(summary.ports.size(), options.speed);
