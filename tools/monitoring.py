@@ -45,6 +45,9 @@ ALERTS = (
      "a worker did not keep up with {{ $labels.port }}, and paused its peer", "sluicectl worker show; sluiced doctor"),
     ("SluiceMissed", "critical", "0s", "increase(sluice_ports_imissed_total[5m]) > 0",
      "the receive ring of {{ $labels.port }} had no room: frames of unknown class are lost", "sluicectl worker show; sluiced doctor"),
+    ("SluiceReceiveErrors", "critical", "0s", "increase(sluice_ports_rx_errors_total[5m]) > 0",
+     "the device of {{ $labels.port }} received frames with errors: frames of unknown class are lost",
+     "sluicectl port show {{ $labels.port }}; check the cable, the module and the MTU at both ends"),
     ("SluiceCnpDropped", "warning", "0s",
      "(sum by (instance) (sluice_ports_cnp_packets_total) - sum by (instance) (sluice_ports_cnp_sent_packets_total))"
      " - (sum by (instance) (sluice_ports_cnp_packets_total offset 5m) - sum by (instance) (sluice_ports_cnp_sent_packets_total offset 5m)) > 0",
@@ -99,7 +102,8 @@ ROWS = (
                                              f" / sum by (worker) (rate(sluice_workers_time_seconds_total{HERE}[$__rate_interval]))")]),
      ("Longest turn", "s", [("{{worker}}", f"sluice_workers_longest_turn_seconds{HERE}")]),
      ("Fell behind", "short", [("{{port}}", f"increase(sluice_ports_fell_behind_total{PORT}[$__rate_interval])")]),
-     ("Missed by receive rings", "pps", [("{{port}}", rate("sluice_ports_imissed_total"))])),
+     ("Missed by receive rings", "pps", [("{{port}}", rate("sluice_ports_imissed_total"))]),
+     ("Received with errors", "pps", [("{{port}}", rate("sluice_ports_rx_errors_total"))])),
 )
 
 

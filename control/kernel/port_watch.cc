@@ -6,6 +6,7 @@
 
 #include "control/lint/lint_nic.hh"
 #include "dataplane/run/switch.hh"
+#include "lib/headers.hh"
 #include "lib/pfc_honor.hh"
 
 namespace sluice {
@@ -55,6 +56,7 @@ std::vector<PortNotice> PortWatch::look(const Config& config, const Switch& devi
         if (watched.port->capabilities().is_virtual) continue;
         look_at_speed(watched, config, notice);
         look_at_counters(watched, device.view(id).honor(), now, notice);
+        look_for_segments(watched, config.ports.at(watched.name), notice);
     }
     return notice;
 }
@@ -141,6 +143,23 @@ void PortWatch::look_at_speed(Watched& watched, const Config& config, std::vecto
     if (!wrong.empty() && wrong != watched.last_mismatch)
         notice.push_back({"link_speed", fmt::format("port {}: {}", watched.name, wrong)});
     watched.last_mismatch = std::move(wrong);
+}
+
+void PortWatch::look_for_segments(Watched& watched, const PortConfig& config,
+                                  std::vector<PortNotice>& notice) {
+    const std::uint16_t whole = watched.port->capabilities().whole_mtu;
+    if (whole == 0 || watched.told_segments || watched.port->has_segmented()) return;
+    const std::uint64_t errors = watched.port->account().rx_errors;
+    if (errors == 0) return;
+    watched.told_segments = true;
+    constexpr std::uint64_t step = 1024;  // in which cards fill a packet buffer
+    notice.push_back(
+        {"scattered_receive",
+         fmt::format("port {}: its driver promises to receive frames of several packet buffers, and none has "
+                     "come, while {} frames were received with errors: it may lose all above an MTU of {}; "
+                     "do: set mtu to at most {}, or buffer.packet_buffer to {}",
+                     watched.name, errors, whole, whole,
+                     (config.mtu + link_header_bytes + step - 1) / step * step)});
 }
 
 void PortWatch::look_at_counters(Watched& watched, const PfcHonor& honor, Time now,

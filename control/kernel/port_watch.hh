@@ -57,11 +57,15 @@ class PortWatch {
         std::optional<std::uint64_t> first_pfc{};  // of its MAC, when it was first read
         bool seen_pfc = false;                     // that did not reach us, at the last reading
         bool swallows = false;
+        bool told_segments = false;
     };
     static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
                                 std::vector<PortNotice>& notice);
     void look_at_program(Watched& watched, Time now, std::vector<PortNotice>& notice);
     void look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const;
+    // Whether frames of several packet buffers come, as the driver promises (scattered_receive).
+    static void look_for_segments(Watched& watched, const PortConfig& config,
+                                  std::vector<PortNotice>& notice);
     void look_at_counters(Watched& watched, const PfcHonor& honor, Time now, std::vector<PortNotice>& notice);
 
     std::vector<Watched> ports_;

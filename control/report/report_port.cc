@@ -297,9 +297,15 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["ce_arrived_packets"] = ce;
     json["ce_arrived_per_s"] = per_second(ce, running.now());
     json["imissed"] = account.missed;
+    json["rx_errors"] = account.rx_errors;
     json["fell_behind"] = counters.behind.get();
     json["warnings"] = port_warnings(running, id);
-    if (port.receive_queues() > 1) json["rx_queues"] = receive_queues_json(port, device.owner_of(id));
+    if (port.receive_queues() > 1) {
+        json["rx_queues"] = receive_queues_json(port, device.owner_of(id));
+        if (const DevicePort* of = running.device_port(id))
+            for (std::uint16_t n = 0; n < port.receive_queues(); ++n)
+                json["rx_queues"][n]["rx_errors"] = of->rx_errors_at(n);
+    }
     json["flaps"] = counters.flaps.get();
     json["link_up"] = device.link_up(id);
     json["link_since_ns"] = running.links().since(id).ps / 1000;
@@ -315,6 +321,8 @@ Json port_json(RunningSwitch& running, PortId id) {
         }
         json["link_speed_bps"] = std::uint64_t{device_of->link_mbps()} * 1'000'000;
         json["capabilities"] = capabilities_json(device_of->capabilities());
+        if (device_of->capabilities().whole_mtu != 0)
+            json["capabilities"]["scattered_seen"] = device_of->has_segmented();
         if (!device_of->physical().empty()) json["physical"] = physical_json(device_of->physical());
         if (const Steering* steering = device_of->steering()) json["steering"] = steering_json(*steering);
     }

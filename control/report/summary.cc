@@ -67,6 +67,8 @@ std::string port_table(const Json& ports) {
             dropped += number(count);
             why += fmt::format("{}{} {}", why.empty() ? "" : ", ", reason, grouped(number(count)));
         }
+        if (const std::uint64_t errors = number(port["rx_errors"]); errors != 0)
+            why += fmt::format("{}received with errors {}", why.empty() ? "" : "; not in: ", grouped(errors));
         text += fmt::format("{:<12}{:>14}{:>14}{:>12}  {}\n", name, grouped(number(port["rx"]["packets"])),
                             grouped(number(port["tx"]["packets"])), grouped(dropped), why);
     }

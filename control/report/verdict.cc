@@ -52,11 +52,17 @@ RunVerdict judge_run(const RunningSwitch& running) {
                             running.port_names()[id]));
     }
     for (const std::string& promise : running.broken_promises()) verdict.reasons.push_back(promise);
-    for (PortId id = 0; id < ports; ++id)
-        if (const auto missed = device.view(id).io().account().missed; missed != 0)
-            verdict.reasons.push_back(
-                fmt::format("{} frames of unknown class were missed by the receive ring of {}", missed,
-                            running.port_names()[id]));
+    for (PortId id = 0; id < ports; ++id) {
+        const PortAccount account = device.view(id).io().account();
+        const auto lost = [&](std::uint64_t frames, std::string_view how) {
+            if (frames != 0)
+                verdict.reasons.push_back(fmt::format("{} frames of unknown class were {} {}", frames, how,
+                                                      running.port_names()[id]));
+        };
+        lost(account.missed, "missed by the receive ring of");
+        lost(account.rx_errors, "received with errors by");
+        verdict.rx_errors += account.rx_errors;
+    }
     return verdict;
 }
 

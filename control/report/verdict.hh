@@ -15,11 +15,12 @@ namespace sluice {
 struct RunVerdict {
     std::uint64_t lossless_packets = 0;  // packets that came while their class was lossless
     std::uint64_t lost_packets = 0;      // lossless packets that were dropped, for any reason
+    std::uint64_t rx_errors = 0;         // frames of unknown class that devices lost on receive
     std::vector<std::string> reasons;    // why the run is not lossless; empty: it is
 
     // Nothing when no packet was lossless: the run then shows neither.
     std::optional<bool> lossless() const {
-        if (lossless_packets + lost_packets == 0) return std::nullopt;
+        if (lossless_packets + lost_packets + rx_errors == 0) return std::nullopt;
         return reasons.empty();
     }
 };

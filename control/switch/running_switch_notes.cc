@@ -150,6 +150,14 @@ void RunningSwitch::look_at_rings() {
                 fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by "
                             "now; whatever class they were of, they are lost; imissed counts them",
                             names_[id], account.missed - account.uncut));
+        if (account.rx_errors != 0)
+            note_once(
+                "rx_errors", id,
+                fmt::format("port {}: its device received {} frames by now with errors, and handed none "
+                            "of them over; whatever class they were of, they are lost; rx_errors "
+                            "counts them; do: see what it counts: sluicectl port show {}; check the "
+                            "cable, the module and the MTU at both ends",
+                            names_[id], account.rx_errors, names_[id]));
         if (account.uncut + account.beyond_mtu + account.refused != 0) note_interface_frames(id, account);
     }
 }

@@ -49,6 +49,10 @@ class DevicePort : public Port {
     // The MAC's counters; `with_module`: its module's temperature, too, which takes milliseconds.
     virtual const PhysicalCounters& read_physical(bool) { return physical_; }
     const PhysicalCounters& physical() const { return physical_; }
+    // PortAccount::rx_errors by queue, at the last `account`, where the driver counts them so.
+    virtual std::uint64_t rx_errors_at(std::uint16_t) const { return 0; }
+    // A frame in several packet buffers has come; asked of ports that have a `whole_mtu`.
+    virtual bool has_segmented() const { return false; }
 
     // The device has gone. Then, once its owner has seen the link down, `release`; from then on it is not
     // open, and `reopen` takes it again when it is there. An error's text, or empty. The link of an interface

@@ -98,6 +98,7 @@ std::string EthdevPort::open_software_device() {
     if (rte_eth_dev_get_port_by_name(name_of(spec_.device).c_str(), &id_) != 0)
         return failed(mark, " is not an Ethernet device", 0);
     open_ = true;
+    losses_.follow(id_);
     interface_ = KernelInterface::named(text.interface);
     can_.receive_ring = can_.transmit_ring = ring_descriptors;
     std::string wrong;
@@ -134,6 +135,8 @@ std::string EthdevPort::open_nic() {
         return ": another card is there: " + started->pfc.why;
     can_ = std::move(*started);
     needs_software_pfc_ = can_.pfc.tx == PfcTx::software;
+    losses_.follow(id_);
+    for (Queue& queue : queues_) queue.watches_segments = can_.whole_mtu != 0;
     half_ring_ = can_.tells_ring_fill ? static_cast<std::uint16_t>(can_.receive_ring / 2) : std::uint16_t{0};
     reader_ = PhysicalReader(id_);
     can_.module = reader_.has_module();
@@ -154,8 +157,7 @@ std::string EthdevPort::close() {
 
 void EthdevPort::close_device() {
     if (!open_) return;
-    missed_ = missed();
-    missed_now_ = 0;
+    if (!is_removed()) losses_.read();
     open_ = false;
     ready_ = false;
     unfollow();
@@ -202,7 +204,7 @@ void EthdevPort::release() {
     interface_.reset();
     link_mbps_ = 0;
     physical_ = {};
-    queues_.assign(queues_.size(), {});  // no worker polls them now
+    queues_ = std::vector<Queue>(queues_.size());  // no worker polls them now
 }
 
 bool EthdevPort::has_returned() const {
@@ -226,8 +228,16 @@ unsigned EthdevPort::receive(std::span<Packet*> out, Time now) { return receive_
 unsigned EthdevPort::receive_from(std::uint16_t queue, std::span<Packet*> out, Time now) {
     const unsigned count = rte_eth_rx_burst(id_, queue, out.data(), static_cast<std::uint16_t>(out.size()));
     for (unsigned i = 0; i < count; ++i) meta(out[i]).arrival = now;
-    queues_[queue].last_burst_was_full = count == out.size();
+    Queue& from = queues_[queue];
+    from.last_burst_was_full = count == out.size();
+    if (from.watches_segments && count != 0) look_for_segments(from, out.first(count));
     return count;
+}
+
+void EthdevPort::look_for_segments(Queue& from, std::span<Packet* const> burst) {
+    for (const Packet* packet : burst)
+        if (packet->nb_segs > 1) from.segmented.set(1);
+    from.watches_segments = from.segmented.get() == 0;
 }
 
 // One look at the descriptor in the middle, and only while bursts are full; rte_eth_rx_queue_count would walk
@@ -245,17 +255,16 @@ unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
                             static_cast<std::uint16_t>(frames.size()));
 }
 
-std::uint64_t EthdevPort::missed() const {
-    rte_eth_stats stats{};
-    if (open_ && !is_removed() && rte_eth_stats_get(id_, &stats) == 0)
-        missed_now_ = stats.imissed + stats.rx_nombuf;
-    return missed_ + missed_now_;
+PortAccount EthdevPort::account() const {
+    if (open_ && !is_removed()) losses_.read();
+    PortAccount account;
+    account.missed = losses_.count().missed;
+    account.rx_errors = losses_.count().errors;
+    return account;
 }
 
-PortAccount EthdevPort::account() const {
-    PortAccount account;
-    account.missed = missed();
-    return account;
+bool EthdevPort::has_segmented() const {
+    return std::ranges::any_of(queues_, [](const Queue& queue) { return queue.segmented.get() != 0; });
 }
 
 void EthdevPort::poll_link() {

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "dataplane/ports/device_port.hh"
+#include "dataplane/ports/receive_losses.hh"
 #include "dataplane/ports/ring_size.hh"
+#include "lib/counters.hh"
 
 namespace sluice {
 
@@ -30,6 +32,8 @@ class EthdevPort final : public DevicePort {
     std::optional<bool> falls_behind(Time now) const override;
     std::optional<bool> queue_falls_behind(std::uint16_t queue) const override;
     PortAccount account() const override;
+    std::uint64_t rx_errors_at(std::uint16_t queue) const override { return losses_.errors_at(queue); }
+    bool has_segmented() const override;
 
     void poll_link() override;
     std::uint32_t link_mbps() const override { return link_mbps_.load(std::memory_order_relaxed); }
@@ -45,7 +49,6 @@ class EthdevPort final : public DevicePort {
     explicit EthdevPort(Spec spec) : DevicePort(std::move(spec)), queues_(spec_.nic.receive_queues) {}
     std::string open_software_device();
     std::string open_nic();
-    std::uint64_t missed() const;
     void close_device();
     void follow();
     void unfollow();
@@ -57,12 +60,14 @@ class EthdevPort final : public DevicePort {
     std::uint16_t half_ring_ = 0;  // of its receive ring, descriptors; 0: it does not tell
     struct alignas(64) Queue {
         bool last_burst_was_full = false;  // its poller's
+        bool watches_segments = false;     // its poller's: until one has come
+        Counter segmented;                 // not 0: a frame in several packet buffers has come
     };
+    static void look_for_segments(Queue& from, std::span<Packet* const> burst);
     std::vector<Queue> queues_;
     bool needs_software_pfc_ = false;       // the card that was here first had it
     std::string pci_address_;               // empty: no NIC
-    std::uint64_t missed_ = 0;              // by devices that are closed
-    mutable std::uint64_t missed_now_ = 0;  // by this one, when it was asked last
+    mutable ReceiveLosses losses_;          // as read last
     PhysicalReader reader_;
     std::atomic<bool> ready_{false};  // to be received from; beside DevicePort's `removed_`
     std::atomic<std::uint32_t> link_mbps_{0};

@@ -181,6 +181,8 @@ tl::expected<PortCapabilities, NicError> start_nic(std::uint16_t id, const NicSp
     can.max_mtu = largest_mtu(info, segments);
     can.scattered_receive = (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
     can.multi_segment_transmit = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+    if (segments.needed())
+        can.whole_mtu = static_cast<std::uint16_t>(segments.buffer_bytes - link_header_bytes);
     can.receive_queues = info.max_rx_queues;
     can.transmit_queues = info.max_tx_queues;
     can.receive_spread = spread.text();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dataplane/ports/extended_counters.hh"
 #include "lib/module_eeprom.hh"
 
 namespace sluice {
@@ -101,14 +102,9 @@ bool PhysicalCounters::empty() const {
 }
 
 PhysicalReader::PhysicalReader(std::uint16_t device) : device_(device) {
-    const int count = rte_eth_xstats_get_names(device, nullptr, 0);
-    std::vector<rte_eth_xstat_name> known(static_cast<std::size_t>(std::max(count, 0)));
-    const int got = known.empty()
-                        ? 0
-                        : rte_eth_xstats_get_names(device, known.data(), static_cast<unsigned>(known.size()));
-    // More than there is room for: they changed meanwhile, and none is known.
-    for (std::size_t id = 0; got == count && id < known.size(); ++id)
-        if (const auto place = physical_place(known[id].name)) {
+    const std::vector<std::string> known = extended_names(device);
+    for (std::size_t id = 0; id < known.size(); ++id)
+        if (const auto place = physical_place(known[id])) {
             ids_.push_back(id);
             places_.push_back(*place);
         }
@@ -118,11 +114,8 @@ PhysicalReader::PhysicalReader(std::uint16_t device) : device_(device) {
 }
 
 void PhysicalReader::read_counters(PhysicalCounters& counters) const {
-    std::vector<std::uint64_t> values(ids_.size());
-    if (ids_.empty() ||
-        rte_eth_xstats_get_by_id(device_, ids_.data(), values.data(), static_cast<unsigned>(ids_.size())) !=
-            static_cast<int>(ids_.size()))
-        return;
+    const std::vector<std::uint64_t> values = extended_values(device_, ids_);
+    if (values.empty()) return;
     counters.value = {};
     for (std::size_t n = 0; n < ids_.size(); ++n) {
         auto& value = counters.value[static_cast<std::size_t>(places_[n].kind)][places_[n].priority];

@@ -36,6 +36,7 @@ struct PortCapabilities {
     std::uint16_t max_mtu = 0;  // as this port is configured: by the device and by packet buffers
     bool scattered_receive = false;
     bool multi_segment_transmit = false;
+    std::uint16_t whole_mtu = 0;  // frames above it take several packet buffers; 0: the port's MTU has none
     std::uint16_t receive_queues = 1;  // that the device has
     std::uint16_t transmit_queues = 1;
     std::string receive_spread = "1 queue";  // the queues over which received frames are spread, and how

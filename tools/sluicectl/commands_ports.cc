@@ -72,11 +72,11 @@ std::string slow_path_table(const Json& port) {
 
 // By receive queue, of a port with several.
 std::string receive_queues_table(const Json& queues) {
-    Table table({"rx queue", "worker", "in", "in bytes", "fell behind"});
+    Table table({"rx queue", "worker", "in", "in bytes", "errors", "fell behind"});
     for (std::size_t n = 0; n < queues.size(); ++n) {
         const Figures queue("ports.{port}.rx_queues.{queue}", queues[n]);
-        table.row(
-            {std::to_string(n), queue("worker"), queue("packets"), queue("bytes"), queue("fell_behind")});
+        table.row({std::to_string(n), queue("worker"), queue("packets"), queue("bytes"), queue("rx_errors"),
+                   queue("fell_behind")});
     }
     return table.text();
 }
@@ -116,13 +116,14 @@ Answer port_show(Context& context, const Arguments& arguments) {
     };
     if (look.seconds != 0) return port_rates(look, arguments.has("PORT"));
     Table table({"<port", "<MAC", "<link", "for", "flaps", "in", "in bytes", "out", "out bytes", "missed",
-                 "dropped", "<why"});
+                 "errors", "dropped", "<why"});
     std::string warnings;
     for (const auto& [name, port] : ports.items()) {
         const Figures figure("ports.{port}", port);
         table.row({name, figure("mac"), port["link_up"] == true ? "up" : "down", age(port), figure("flaps"),
                    figure("rx.packets"), figure("rx.bytes"), figure("tx.packets"), figure("tx.bytes"),
-                   figure("imissed"), count_text(all_drops(port["drops"])), drops_text(port["drops"], 0)});
+                   figure("imissed"), figure("rx_errors"), count_text(all_drops(port["drops"])),
+                   drops_text(port["drops"], 0)});
         for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
     }
     std::string text = table.text() + warnings;

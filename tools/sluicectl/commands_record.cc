@@ -65,18 +65,24 @@ Answer list(Context& context, const Arguments& arguments) {
     return {std::move(json), text.empty() ? "no decision is kept\n" : std::move(text)};
 }
 
-// Frames without a record: no receive ring had room for them.
+// Frames without a record: they never came to the switch.
 Json missed_frames(const Json& ports) {
+    struct Kind {
+        const char *figure, *reason, *sentence;
+    };
     Json missed = Json::array();
     for (const auto& [name, port] : ports.items())
-        if (port["imissed"] != 0)
-            missed.push_back({{"verdict", "missed"},
-                              {"reason", "ring_overrun"},
-                              {"port", name},
-                              {"count", port["imissed"]},
-                              {"sentence",
-                               "the receive ring had no room, or no packet buffer: they were lost before "
-                               "anything was known of them, their class included"}});
+        for (const Kind& kind :
+             {Kind{"imissed", "ring_overrun", "the receive ring had no room, or no packet buffer"},
+              Kind{"rx_errors", "rx_errors", "the device received them with errors"}})
+            if (port[kind.figure] != 0)
+                missed.push_back({{"verdict", "missed"},
+                                  {"reason", kind.reason},
+                                  {"port", name},
+                                  {"count", port[kind.figure]},
+                                  {"sentence", std::string(kind.sentence) +
+                                                   ": they were lost before anything was known of them, "
+                                                   "their class included"}});
     return missed;
 }
 

@@ -319,6 +319,9 @@ int rte_eth_stats_get(uint16_t id, struct rte_eth_stats* stats) {
     FAKE_CARD_OR_FAIL(id);
     *stats = {};
     stats->imissed = card->imissed;
+    stats->rx_nombuf = card->rx_nombuf;
+    stats->ierrors = card->ierrors;
+    std::copy(card->q_errors.begin(), card->q_errors.end(), stats->q_errors);
     return 0;
 }
 

@@ -75,7 +75,8 @@ struct Card {
     std::uint16_t takes = 0xFFFF;      // frames of a burst to be sent
     std::atomic<std::uint64_t> polls{0};
     std::atomic<std::uint64_t> polls_when_gone{0};
-    std::uint64_t imissed = 0;
+    std::uint64_t imissed = 0, rx_nombuf = 0, ierrors = 0;
+    std::array<std::uint64_t, RTE_ETHDEV_QUEUE_STAT_CNTRS> q_errors{};
 
     int answer(const char* function);  // records the call; 0 or what it fails with
     std::size_t count(const std::string& function) const;

@@ -330,7 +330,9 @@ TEST(NicPort, leavesToTheCallerWhatTheCardDoesNotTake) {
 TEST(NicPort, countsWhatTheCardMissed) {
     const auto port = open();
     card.imissed = 5;
+    card.ierrors = 2;
     LONGS_EQUAL(5, port->account().missed);
+    LONGS_EQUAL(2, port->account().rx_errors);
     card.fails = {{"rte_eth_stats_get", -EIO}};
     card.imissed = 6;
     LONGS_EQUAL(5, port->account().missed);

@@ -1,0 +1,48 @@
+// Frames that a device of DPDK received and did not hand over: what rte_eth_stats and the driver's extended
+// statistics count of them. Read by control, never by a worker.
+//
+// `missed` is imissed + rx_nombuf: no room in a ring, no packet buffer. `errors` is all else. Drivers count a
+// lost frame in one place or in several, so errors are the largest of ierrors, its sum by queues, and any one
+// extended counter beyond `missed`; counters of a MAC of which rte_eth_stats knows nothing are added.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+// How an extended counter stands to frames lost on receive, by its name. `seen`: its frames may be among
+// those of rte_eth_stats; `apart`: they are not.
+enum class LossCounter : std::uint8_t { none, seen, apart };
+LossCounter loss_counter(std::string_view xstat);
+
+class ReceiveLosses {
+  public:
+    struct Count {
+        std::uint64_t missed = 0, errors = 0;
+    };
+    // From now on of this device, which counts from 0, beside what those before it lost.
+    void follow(std::uint16_t device);
+    // No count falls; where the device does not answer they stay.
+    void read();
+    const Count& count() const { return count_; }
+    // Errors by receive queue, where the driver counts them so: 0 beyond.
+    std::uint64_t errors_at(unsigned queue) const { return queue < at_.size() ? at_[queue] : 0; }
+
+  private:
+    struct Named {                       // one for each of `ids_`
+        std::optional<std::size_t> sum;  // of `seen_`: those whose names differ in numbers alone; none: apart
+        std::optional<unsigned> queue;
+    };
+    std::uint16_t device_ = 0;
+    std::vector<Named> named_;
+    std::vector<std::uint64_t> ids_;
+    std::size_t sums_ = 0;
+    Count count_, before_;  // `before_`: of the devices before this one
+    std::vector<std::uint64_t> at_, at_before_;
+};
+
+}  // namespace sluice
