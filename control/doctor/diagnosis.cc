@@ -128,8 +128,10 @@ Diagnosis of_clock(const MachineFacts& facts) {
 Diagnosis of_iommu(const MachineFacts& facts) {
     const std::string vfio = facts.vfio ? "vfio-pci is loaded" : "vfio-pci is not loaded";
     if (facts.iommu) return {Health::good, "IOMMU", "there; " + vfio, {}};
-    return {Health::note, "IOMMU", "none, or off: DPDK takes PCI cards without protection only; " + vfio,
-            "boot with intel_iommu=on or amd_iommu=on iommu=pt"};
+    return {
+        Health::note, "IOMMU", "none, or off: DPDK takes PCI cards without protection only; " + vfio,
+        "boot with intel_iommu=on or amd_iommu=on iommu=pt; until then give cards to uio_pci_generic, since "
+        "vfio-pci does not take them"};
 }
 
 Diagnosis of_kernel(const MachineFacts& facts) {

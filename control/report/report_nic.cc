@@ -22,7 +22,6 @@ Json capabilities_json(const PortCapabilities& can) {
             {"transmit_ring", can.transmit_ring},
             {"paced", can.paced},
             {"tells_ring_fill", can.tells_ring_fill},
-            {"link_interrupt", can.link_interrupt},
             {"removal_interrupt", can.removal_interrupt},
             {"filter", can.filter},
             {"module", can.module}};
@@ -48,11 +47,9 @@ Json physical_json(const PhysicalCounters& counters) {
 
 std::string capabilities_text(const PortCapabilities& can) {
     return fmt::format(
-        "driver {}, PFC {}: {}; MTU up to {}; receives by {}; rings of {} and {} descriptors{}; link by {}; "
-        "filter {}",
+        "driver {}, PFC {}: {}; MTU up to {}; receives by {}; rings of {} and {} descriptors{}; filter {}",
         can.driver, to_string(can.pfc.tx), can.pfc.why, can.max_mtu, can.receive_spread, can.receive_ring,
-        can.transmit_ring, can.paced ? ", paced" : "", can.link_interrupt ? "interrupt" : "asking",
-        can.filter);
+        can.transmit_ring, can.paced ? ", paced" : "", can.filter);
 }
 
 }  // namespace sluice

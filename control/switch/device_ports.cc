@@ -55,6 +55,10 @@ std::string DevicePorts::join(RunningSwitch& running) {
     std::string error = open_taps();
     if (error.empty()) error = open_kernel();
     if (error.empty()) error = judge_nics();
+    for (PortId id = 0; id < device_ports_.size(); ++id)
+        if (const std::string& log = device_ports_[id]->start_log(); !log.empty())
+            running.note("device_log", fmt::format("port {}: DPDK logged while it started: {}",
+                                                   running.port_names()[id], log));
     return error;
 }
 

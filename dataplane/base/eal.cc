@@ -158,4 +158,17 @@ std::string Eal::log_since(LogMark mark) {
     return text;
 }
 
+std::string Eal::errors_since(LogMark mark) {
+    std::string errors;
+    std::string all = log_since(mark);
+    for (std::string_view rest = all; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find(';'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        if (!line.starts_with("EAL: ")) continue;
+        if (!errors.empty()) errors += "; ";
+        errors += line;
+    }
+    return errors;
+}
+
 }  // namespace sluice

@@ -40,6 +40,8 @@ class Eal {
     using LogMark = std::size_t;
     static LogMark log_mark();
     static std::string log_since(LogMark mark);
+    // Of these the lines of EAL itself, which logs nothing but errors.
+    static std::string errors_since(LogMark mark);
 
   private:
     Eal() = default;

@@ -63,6 +63,8 @@ class DevicePort : public Port {
     virtual bool has_returned() const;
     virtual std::string reopen() = 0;
 
+    // Errors of EAL's while the device started all the same; empty: none.
+    const std::string& start_log() const { return start_log_; }
     // Nothing: it is no interface of the kernel's, or not open.
     const std::optional<KernelInterface>& interface() const { return interface_; }
     // As it is configured; empty: it is none.
@@ -89,6 +91,7 @@ class DevicePort : public Port {
     LinkCause interface_link_ = LinkCause::none;
     InterfaceClaim claim_;
     PhysicalCounters physical_;
+    std::string start_log_;
     bool open_ = false;
     // Written by control and DPDK's interrupt thread. seq_cst: a link that comes up at the moment when its
     // device goes must end down, so each writes its own and then looks at the other's.

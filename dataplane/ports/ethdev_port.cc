@@ -140,6 +140,7 @@ std::string EthdevPort::open_nic() {
     half_ring_ = can_.tells_ring_fill ? static_cast<std::uint16_t>(can_.receive_ring / 2) : std::uint16_t{0};
     reader_ = PhysicalReader(id_);
     can_.module = reader_.has_module();
+    start_log_ = Eal::errors_since(mark);
     ready_ = true;
     poll_link();
     return {};
@@ -167,26 +168,21 @@ void EthdevPort::close_device() {
 }
 
 void EthdevPort::follow() {
-    for (const auto event : {RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_INTR_RMV})
-        static_cast<void>(rte_eth_dev_callback_register(id_, event, on_event, this));
+    static_cast<void>(rte_eth_dev_callback_register(id_, RTE_ETH_EVENT_INTR_RMV, on_removal, this));
     // The kernel asks for a device that vfio has before it takes it away.
     static_cast<void>(rte_dev_event_callback_register(pci_address_.c_str(), on_device_event, this));
 }
 
 void EthdevPort::unfollow() {
     if (pci_address_.empty()) return;
-    for (const auto event : {RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_INTR_RMV})
-        while (rte_eth_dev_callback_unregister(id_, event, on_event, this) == -EAGAIN) rte_pause();
+    while (rte_eth_dev_callback_unregister(id_, RTE_ETH_EVENT_INTR_RMV, on_removal, this) == -EAGAIN)
+        rte_pause();
     while (rte_dev_event_callback_unregister(pci_address_.c_str(), on_device_event, this) == -EAGAIN)
         rte_pause();
 }
 
-int EthdevPort::on_event(std::uint16_t, rte_eth_event_type event, void* port, void*) {
-    auto& self = *static_cast<EthdevPort*>(port);
-    if (event == RTE_ETH_EVENT_INTR_RMV)
-        self.went();
-    else
-        self.poll_link();
+int EthdevPort::on_removal(std::uint16_t, rte_eth_event_type, void* port, void*) {
+    static_cast<EthdevPort*>(port)->went();
     return 0;
 }
 

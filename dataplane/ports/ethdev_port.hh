@@ -53,7 +53,7 @@ class EthdevPort final : public DevicePort {
     void follow();
     void unfollow();
     // DPDK's interrupt thread.
-    static int on_event(std::uint16_t, rte_eth_event_type event, void* port, void*);
+    static int on_removal(std::uint16_t, rte_eth_event_type, void* port, void*);
     static void on_device_event(const char*, rte_dev_event_type event, void* port);
 
     std::uint16_t id_ = 0;
@@ -65,9 +65,9 @@ class EthdevPort final : public DevicePort {
     };
     static void look_for_segments(Queue& from, std::span<Packet* const> burst);
     std::vector<Queue> queues_;
-    bool needs_software_pfc_ = false;       // the card that was here first had it
-    std::string pci_address_;               // empty: no NIC
-    mutable ReceiveLosses losses_;          // as read last
+    bool needs_software_pfc_ = false;  // the card that was here first had it
+    std::string pci_address_;          // empty: no NIC
+    mutable ReceiveLosses losses_;     // as read last
     PhysicalReader reader_;
     std::atomic<bool> ready_{false};  // to be received from; beside DevicePort's `removed_`
     std::atomic<std::uint32_t> link_mbps_{0};

@@ -26,7 +26,9 @@ bool is_in(const std::array<std::string_view, Size>& list, std::string_view name
 }  // namespace
 
 PciDevice::PciDevice(std::string address, const std::string& folder)
-    : address_(std::move(address)), folder_(folder + "/" + address_) {}
+    : address_(std::move(address)),
+      folder_(folder + "/" + address_),
+      mode_file_(folder + "/../../../module/vfio/parameters/enable_unsafe_noiommu_mode") {}
 
 bool PciDevice::is_there() const {
     std::error_code error;
@@ -54,6 +56,15 @@ std::string PciDevice::interface() const {
     return name;
 }
 
+// vfio-pci takes no other device, but in the mode without an IOMMU that a kernel may have; Debian's has none.
+bool PciDevice::has_iommu() const {
+    std::error_code error;
+    if (fs::exists(folder_ + "/iommu_group", error)) return true;
+    std::string mode;
+    std::ifstream(mode_file_) >> mode;
+    return mode == "Y";
+}
+
 std::string PciDevice::obstacle() const {
     if (!is_there()) return "there is no such device; do: choose one of: dpdk-devbind.py --status-dev net";
     std::string kind;
@@ -63,8 +74,9 @@ std::string PciDevice::obstacle() const {
                "); do: choose one of: dpdk-devbind.py --status-dev net";
     const std::string owner = driver();
     if (is_in(handing_over, owner) || is_in(beside, owner)) return {};
-    const std::string bind = "do: modprobe vfio-pci; dpdk-devbind.py --bind=vfio-pci " + address_ +
-                             ", or: driverctl set-override " + address_ + " vfio-pci";
+    const std::string taker = has_iommu() ? "vfio-pci" : "uio_pci_generic";
+    const std::string bind = "do: modprobe " + taker + "; dpdk-devbind.py --bind=" + taker + " " + address_ +
+                             ", or: driverctl set-override " + address_ + " " + taker;
     if (owner.empty()) return "no driver of the kernel has it; " + bind;
     const std::string name = interface();
     return "the kernel's driver " + owner + " has it" +

@@ -22,8 +22,11 @@ class PciDevice {
     std::string obstacle() const;
 
   private:
+    bool has_iommu() const;
+
     std::string address_;
     std::string folder_;
+    std::string mode_file_;  // of vfio: whether it takes devices without an IOMMU
 };
 
 }  // namespace sluice

@@ -44,7 +44,6 @@ struct PortCapabilities {
     std::uint16_t transmit_ring = 0;
     bool paced = true;               // by the link model: the transmit ring would hold too much
     bool tells_ring_fill = false;    // so the worker knows when it falls behind
-    bool link_interrupt = false;     // notices of the link come at once, else they are asked for
     bool removal_interrupt = false;  // DPDK's driver tells when the device is gone
     std::string filter = "promiscuous";
     bool module = false;  // pluggable, and its EEPROM can be read

@@ -49,6 +49,7 @@ class MachineFiles {
         const std::string device = "sys/bus/pci/devices/" + address;
         write(device + "/class", "0x020000\n");
         write(device + "/numa_node", "1\n");
+        fs::create_directories(root_ / device / "iommu_group");
         write("sys/bus/pci/drivers/" + driver + "/x", "");
         fs::create_symlink("../../drivers/" + driver, root_ / device / "driver");
         write(own + "/mtu", std::to_string(mtu) + "\n");
@@ -178,6 +179,11 @@ TEST(Doctor, APortByXdp) {
 TEST(Doctor, APortOnACard) {
     CHECK(has(of_port(machine, "0000:03:00.0").what, "the kernel's driver ixgbe has it"));
     CHECK(has(of_port(machine, "0000:03:00.0").remedy, "dpdk-devbind.py --bind=vfio-pci 0000:03:00.0"));
+    fs::remove(fs::path(machine.root()) / "sys/bus/pci/devices/0000:03:00.0/iommu_group");
+    CHECK(
+        has(of_port(machine, "0000:03:00.0").remedy, "dpdk-devbind.py --bind=uio_pci_generic 0000:03:00.0"));
+    machine.write("sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "Y\n");
+    CHECK(has(of_port(machine, "0000:03:00.0").remedy, "--bind=vfio-pci"));
     CHECK(has(of_port(machine, "0000:09:00.0").what, "no such device"));
     machine.card("gone", "vfio-pci", "0000:05:00.0", 0, 0);
     CHECK(of_port(machine, "0000:05:00.0").health == Health::good);

@@ -1,5 +1,6 @@
 #include "tests/unit/nic/fake_ethdev.hh"
 
+#include <rte_log.h>
 #include <rte_mbuf.h>
 #include <unistd.h>
 
@@ -201,6 +202,8 @@ int rte_eth_dev_start(uint16_t id) {
     FAKE_CARD_OR_FAIL(id);
     if (card->rx_queues_set != card->rx_queues || card->tx_ring == 0) return -EINVAL;
     card->started = true;
+    card->told_link = card->link;
+    if (!card->logs_at_start.empty()) RTE_LOG(ERR, EAL, "%s\n", card->logs_at_start.c_str());
     for (std::uint16_t n = 0; n < card->queues.size(); ++n) {
         card->queues[n] = {card, n};
         card->queue_data[n] = &card->queues[n];
@@ -311,7 +314,7 @@ int rte_eth_dev_priority_flow_ctrl_queue_info_get(uint16_t id, struct rte_eth_pf
 int rte_eth_link_get_nowait(uint16_t id, struct rte_eth_link* link) {
     FAKE_CARD_OR_FAIL(id);
     const std::lock_guard lock(card->mutex);
-    *link = card->link;
+    *link = card->conf.intr_conf.lsc != 0 && card->started ? card->told_link : card->link;
     return 0;
 }
 

@@ -48,6 +48,9 @@ struct Card {
     bool tells_ring_fill = true;
     std::array<std::uint8_t, 6> mac{0x02, 0xAA, 0, 0, 0, 0x01};
     rte_eth_link link{100'000, 1, 1, 1};
+    bool link_interrupt_comes = true;
+    rte_eth_link told_link{};   // as the last interrupt left it, or the start: DPDK's answer while it is on
+    std::string logs_at_start;  // as EAL's error
     std::vector<std::pair<std::string, std::uint64_t>> xstats;
     std::vector<std::uint8_t> module;  // EEPROM; empty: none
     std::map<std::string, int> fails;  // "rte_eth_dev_start": -EIO

@@ -40,7 +40,9 @@ void Card::set_link(bool up, std::uint32_t mbps) {
         link.link_status = up ? 1 : 0;
         link.link_speed = mbps;
     }
-    if (conf.intr_conf.lsc != 0) tell(RTE_ETH_EVENT_INTR_LSC);
+    if (conf.intr_conf.lsc == 0 || !link_interrupt_comes) return;
+    told_link = link;
+    tell(RTE_ETH_EVENT_INTR_LSC);
 }
 
 void Card::pull() {
@@ -80,6 +82,7 @@ void Machine::unplug(const std::string& address) { fs::remove_all(folder_ / addr
 void Machine::replug(const std::string& address) {
     fs::create_directories(folder_ / address);
     set_class(address, "0x020000");
+    fs::create_directories(folder_ / address / "iommu_group");
     bind(address, "vfio-pci");
     find(address)->removed = false;
 }

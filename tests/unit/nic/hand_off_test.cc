@@ -169,9 +169,11 @@ TEST(HandOff, aPauseOfALinkThatWentDownMeanwhileIsForgotten) {
     pause_arrives(p0, 0xFFFF, 1);
     worker_turn(1);
     p0.set_link(false);
+    alone->devices()->poll_links(now);
     worker_turn(0);
     LONGS_EQUAL(1, ledger().consumed);
     p0.set_link(true, 10'000);
+    alone->devices()->poll_links(now);
     worker_turn(0);
     LONGS_EQUAL(0, running->device().port(0).honor.paused(now));
 }
@@ -393,6 +395,7 @@ TEST(HandOff, framesHandedOffBeforeTheLinkWentDownGoOn) {
     arrive(1, 6);
     worker_turn(1);
     p0.set_link(false);
+    alone->devices()->poll_links(now);
     for (const unsigned worker : {0U, 1U}) worker_turn(worker);
     LONGS_EQUAL(6, p1.sent.size());
     LONGS_EQUAL(0, ledger().queued);

@@ -15,27 +15,41 @@ TEST_GROUP_BASE(NicPortLink, PortOnCard){};
 
 // Links.
 
-TEST(NicPortLink, followsTheLinkByInterruptAndByAsking) {
+TEST(NicPortLink, asksTheDriverForTheLink) {
     const auto port = open();
     CHECK_TRUE(port->link_up());
     LONGS_EQUAL(100'000, port->link_mbps());
     card.set_link(false);
+    port->poll_link();
     CHECK_FALSE(port->link_up());
     LONGS_EQUAL(0, port->link_mbps());
     card.set_link(true, 25'000);
+    port->poll_link();
     CHECK_TRUE(port->link_up());
     LONGS_EQUAL(25'000, port->link_mbps());
     card.set_link(true, RTE_ETH_SPEED_NUM_UNKNOWN);
+    port->poll_link();
     LONGS_EQUAL(0, port->link_mbps());
 }
 
-TEST(NicPortLink, asksForTheLinkWhereThereIsNoInterrupt) {
-    card.flags = 0;
+TEST(NicPortLink, seesALinkWhoseInterruptNeverComes) {
+    card.link_interrupt_comes = false;
+    card.link.link_status = 0;
     const auto port = open();
-    card.set_link(false);
+    CHECK_FALSE(port->link_up());
+    card.set_link(true);
+    port->poll_link();
     CHECK_TRUE(port->link_up());
+    card.set_link(false);
     port->poll_link();
     CHECK_FALSE(port->link_up());
+    LONGS_EQUAL(static_cast<int>(LinkCause::no_link), static_cast<int>(port->link_cause()));
+}
+
+TEST(NicPortLink, keepsTheLinkWhereTheDriverDoesNotAnswer) {
+    const auto port = open();
+    card.set_link(false);
+    port->poll_link();
     card.fails = {{"rte_eth_link_get_nowait", -EIO}};
     card.set_link(true);
     port->poll_link();

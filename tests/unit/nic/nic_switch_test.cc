@@ -94,6 +94,14 @@ TEST(NicSwitch, refusesAChangeToLosslessWhileItRuns) {
     CHECK_TRUE(running->config().ports.at("p0").qos != config.ports.at("p1").qos);
 }
 
+TEST(NicSwitch, showsErrorsOfEalAlthoughTheCardStarted) {
+    p1.logs_at_start = "Error enabling MSI-X interrupts for fd 33";
+    starts();
+    LONGS_EQUAL(1, events("device_log").size());
+    STRCMP_EQUAL("port p1: DPDK logged while it started: EAL: Error enabling MSI-X interrupts for fd 33",
+                 events("device_log")[0].c_str());
+}
+
 // A wire that is to pass PFC on, between cards that keep it.
 
 TEST(NicSwitch, aWireSaysWhichCardSwallowsPfc) {
@@ -251,13 +259,15 @@ TEST(NicSwitch, warnsOfAReceiveRingThatATurnOverruns) {
         events("nic_warning")[0].c_str());
 }
 
-TEST(NicSwitch, countsFlapsAsTheInterruptTells) {
+TEST(NicSwitch, countsFlapsAsTheDriverTells) {
     starts();
     worker_turn(0);
     p0.set_link(false);
+    alone->devices()->poll_links(now);
     worker_turn(0);
     CHECK_FALSE(running->device().link_up(0));
     p0.set_link(true);
+    alone->devices()->poll_links(now);
     worker_turn(0);
     CHECK_TRUE(running->device().link_up(0));
     LONGS_EQUAL(1, report("p0")["flaps"].get<int>());

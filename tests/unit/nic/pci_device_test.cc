@@ -48,6 +48,15 @@ TEST(PciDevice, saysWhoHasItAndWhatToDo) {
                     obstacle().c_str());
 }
 
+TEST(PciDevice, namesADriverThatTakesItWithoutAnIommu) {
+    machine.bind(address, "e1000");
+    std::filesystem::remove(machine.folder() + "/" + address + "/iommu_group");
+    STRCMP_EQUAL(
+        "the kernel's driver e1000 has it; do: modprobe uio_pci_generic; dpdk-devbind.py "
+        "--bind=uio_pci_generic 0000:03:00.0, or: driverctl set-override 0000:03:00.0 uio_pci_generic",
+        obstacle().c_str());
+}
+
 TEST(PciDevice, findsTheInterfaceBehindAVirtioDevice) {
     machine.bind(address, "virtio-pci");
     std::filesystem::create_directories(machine.folder() + "/" + address + "/virtio2/net/eth0");
