@@ -47,7 +47,7 @@ struct PuntLimit {
 
 // Packets as bytes of a token bucket, one each.
 inline void configure(TokenBucket& bucket, const PuntLimit& limit) {
-    bucket.configure(Rate{std::uint64_t{limit.rate} * 8}, Duration{}, limit.burst - 1, 1);
+    bucket.configure(Rate{std::uint64_t{limit.rate} * 8}, Duration{}, limit.burst, 1);
 }
 
 // The class of a frame that `parse` or routing refuses for `reason`; nothing: it is dropped. `view`: the

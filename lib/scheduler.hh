@@ -1,15 +1,15 @@
-// Chooses which of a port's eight queues sends next: strict first (higher index wins), then deficit round
-// robin (ETS, IEEE 802.1Q clause 37).
+// Chooses which of a port's eight queues sends next: queues below their min_rate (in turn, frame by frame),
+// then strict ones (higher index wins), then deficit round robin (ETS, IEEE 802.1Q clause 37).
 //
 // Deficits are in wire bytes; a turn adds weight x 512 B, and when no head fits, the rounds until one does
 // are computed, not looped (Shreedhar and Varghese, 1995). A queue that is not ready (paused, held, above its
-// maximum) gets no quantum and keeps its deficit; a turn so interrupted is finished without a new quantum, so
-// a deficit is always below quantum + L_max and |S_i/w_i - S_j/w_j| <= 512 + L_max of backlogged queues. An
-// empty queue loses it.
-// A queue below min_rate goes before the others of its kind. Bytes sent this way are not charged to its
-// deficit, but all its bytes count for its rate: the minimum is a floor under its share. max_rate and the
-// port's shaper hold back. The owner of the egress port calls it; it decides and keeps accounts, the caller
-// dequeues.
+// maximum) gets no quantum. A paused or held one keeps its deficit, and finishes its turn without a new
+// quantum, so a deficit is always below quantum + L_max and |S_i/w_i - S_j/w_j| <= 512 + L_max of backlogged
+// queues. An empty queue loses it, and so does one whose maximum ends its turn: it has what it may have.
+// A guaranteed rate comes before strict priority (SAI: minimum not met first). Bytes sent for it are not
+// charged to the deficit, but all bytes of a queue count for its rate: the minimum is a floor under its
+// share. max_rate and the port's shaper hold back. The owner of the egress port calls it; it decides and
+// keeps accounts, the caller dequeues.
 #pragma once
 
 #include <array>
@@ -26,19 +26,32 @@ namespace sluice {
 
 struct QueueSchedule {
     bool strict = false;
-    std::uint8_t weight = 1;  // in [1, 255]; of a DWRR queue
-    Rate min_rate{};          // bits/s on the wire; 0: none
-    Rate max_rate{};          // likewise
+    std::uint8_t weight = 1;            // in [1, 255]; of a DWRR queue
+    Rate min_rate{};                    // bits/s on the wire; 0: none
+    Rate max_rate{};                    // likewise
+    std::uint32_t max_burst_bytes = 0;  // of max_rate, on the wire, in [0, 2^20]
     bool operator==(const QueueSchedule&) const = default;
 };
 
 struct PortSchedule {
     std::array<QueueSchedule, classes> queue{};
-    Rate shaper{};  // of all queues together; 0: none
-    // Credit of every rate beyond a frame and a turn of its queue; at least a worker's turn.
-    Duration burst = microseconds(10);
+    Rate shaper{};                         // of all queues together; 0: none
+    std::uint32_t shaper_burst_bytes = 0;  // likewise
+    Rate speed = gigabits(100);
+    std::uint32_t longest_bytes = wire_bytes(max_frame_bytes);  // of a frame, on the wire
+    Duration turn{};                                            // of a worker: it may come so late to ask
     bool operator==(const PortSchedule&) const = default;
 };
+
+// What all queues together may send.
+Rate link_rate(const PortSchedule& settings);
+// Bytes on the wire that the max_rate of a queue, or the shaper, lets through at once, at line rate, after a
+// pause: its burst, or a frame and what it brings while the queue waits for its turn, if that is more.
+std::uint64_t burst_bytes_of_queue(const PortSchedule& settings, ClassId queue);
+std::uint64_t burst_bytes_of_shaper(const PortSchedule& settings);
+// How long the minimums of other queues can keep a frame of a strict queue waiting, beside the frame that is
+// under way; nothing: for ever, they take the whole link.
+std::optional<Duration> delay_by_minimums(const PortSchedule& settings, ClassId queue);
 
 constexpr std::uint32_t quantum_bytes_per_weight = 512;
 
@@ -75,8 +88,9 @@ class alignas(64) Scheduler {
     // Frames of the queue that `pick` gave have left: its head, and others within its credit; `now` as it was
     // then.
     void sent(int queue, std::uint32_t wire_bytes, Time now) {
-        if (limited_ && charge_rates(queue, wire_bytes, now)) return;
-        if (!is_strict(queue))
+        if (limited_)
+            charge_rates(queue, wire_bytes, now);
+        else if (!is_strict(queue))
             deficit_[static_cast<unsigned>(queue)] -= static_cast<std::int32_t>(wire_bytes);
     }
     // `pick`, `sent` and `became_empty` of a queue that alone is ready and has one frame: no choice to make.
@@ -142,9 +156,8 @@ class alignas(64) Scheduler {
     bool is_strict(int queue) const { return (strict_ >> queue & 1U) != 0; }
     unsigned within_maximum(unsigned ready, Time now) const;
     unsigned below_minimum(unsigned queues, Time now) const;
-    int pick_first(unsigned eligible, Time now);  // strict or below its minimum, else -1
-    // True: sent for its minimum, the deficit is not to be charged.
-    bool charge_rates(int queue, std::uint32_t wire_bytes, Time now);
+    int pick_first(unsigned eligible, Time now);  // below its minimum or strict, else -1
+    void charge_rates(int queue, std::uint32_t wire_bytes, Time now);
 
     // Quanta until the deficit covers `need`.
     std::int32_t rounds_to(std::int32_t need, unsigned queue) const {
@@ -203,7 +216,7 @@ class alignas(64) Scheduler {
     std::array<std::int32_t, classes> deficit_{};  // wire bytes, in [0, quantum + L_max)
     std::array<std::int32_t, classes> quantum_{};  // weight x 512
     unsigned turn_ = 0;                            // the DWRR queue whose turn it is, or last was
-    unsigned guaranteed_ = 0;                      // the DWRR queue last served for its minimum
+    unsigned guaranteed_ = 0;                      // the queue last served for its minimum
     std::uint8_t strict_ = 0;
     std::uint8_t capped_ = 0;   // with a max_rate
     std::uint8_t floored_ = 0;  // with a min_rate

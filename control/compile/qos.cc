@@ -138,6 +138,15 @@ bool in_use(const MapConfig& map, unsigned queue) {
     return false;
 }
 
+// The default: two frames of the MTU, but of a slow rate, whose burst would stand out for long, no more than
+// it brings in 100 us: a frame goes at any rate.
+std::uint32_t burst_of(Rate rate, const std::optional<std::uint64_t>& configured, const EffectivePort& port) {
+    constexpr std::uint64_t bits_of_100_us = 10'000;  // of a rate: its 10'000th part
+    const std::uint64_t usual =
+        std::min(2 * port.headroom.own_frame_bytes, rate.bits_per_second / bits_of_100_us / 8);
+    return static_cast<std::uint32_t>(configured.value_or(usual));
+}
+
 void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
     const QueueConfig& configured = in.port.queue[n];
     const MapConfig& map = in.out.map;
@@ -167,6 +176,7 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
     schedule.weight = configured.weight.value_or(preset_weight == 0 ? std::uint8_t{1} : preset_weight);
     schedule.min_rate = configured.min_rate;
     schedule.max_rate = configured.max_rate;
+    schedule.max_burst_bytes = burst_of(configured.max_rate, configured.max_burst_bytes, in.out);
 }
 
 // ECN belongs to RoCE's queues: those of the preset's classes for it, and of the class that a rule names.
@@ -221,7 +231,11 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
     out.headroom = headroom_of(config, port);
     if (qos.profile != nullptr) out.profile_headroom = qos.profile->headroom_of(port.speed, port.cable_m);
     out.schedule.shaper = port.shaper;
-    if (config.clock == ClockKind::real_time) out.schedule.burst = config.turn_max;
+    out.schedule.speed = port.speed;
+    out.schedule.longest_bytes = static_cast<std::uint32_t>(out.headroom.own_frame_bytes);
+    const bool real = config.clock == ClockKind::real_time;
+    out.schedule.turn = real ? config.turn_max : config.virtual_turn;
+    out.schedule.shaper_burst_bytes = burst_of(port.shaper, port.shaper_burst_bytes, out);
     const Reading reading{config, qos, name, port, out, accounts};
     for (unsigned n = 0; n < classes; ++n) {
         read_group(reading, n);

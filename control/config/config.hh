@@ -116,6 +116,7 @@ struct QueueConfig : ThresholdConfig {
     std::optional<std::uint8_t> weight;  // in [1, 255]
     Rate min_rate{};                     // 0: none
     Rate max_rate{};
+    std::optional<std::uint64_t> max_burst_bytes;   // on the wire; absent: two frames of the MTU
     std::optional<std::string> wred;                // a [wred.NAME], or one of wred_profile_names
     std::optional<std::uint64_t> microburst_bytes;  // absent: the port's
     bool operator==(const QueueConfig&) const = default;
@@ -147,9 +148,10 @@ struct PortConfig {
     std::optional<std::vector<ClassId>> pfc;  // absent: the preset's
     std::optional<PfcMode> pfc_mode;
     bool small_xoff = false;  // a configured xoff may be too small: the report then promises nothing
-    std::uint16_t pfc_quanta = 0xFFFF;              // of the XOFFs we send
-    Rate shaper{};                                  // 0: none
-    std::optional<std::uint64_t> microburst_bytes;  // of each queue; 0: none; absent: by speed
+    std::uint16_t pfc_quanta = 0xFFFF;                // of the XOFFs we send
+    Rate shaper{};                                    // 0: none
+    std::optional<std::uint64_t> shaper_burst_bytes;  // on the wire; absent: two frames of the MTU
+    std::optional<std::uint64_t> microburst_bytes;    // of each queue; 0: none; absent: by speed
     Trust trust = Trust::dscp;
     ClassId default_tc = 0;  // with trust = port, and for frames with neither DSCP nor PCP
     std::string map = "default";

@@ -6,6 +6,10 @@ namespace sluice::schema {
 namespace {
 
 constexpr std::uint32_t max_cable_m = 100'000;
+constexpr std::uint64_t max_burst_bytes = 1'000'000;
+constexpr const char* burst_sentence =
+    "What that lets through at once, in bytes on the wire; \"auto\": two frames of the MTU, less below 2 "
+    "Gb/s.";
 
 // Defaults come from a preset.
 template <class T>
@@ -52,8 +56,10 @@ Rows<QueueConfig> queue_rows() {
     rows.key("weight", &Q::weight, or_preset(integer<std::uint8_t>(1, 255)),
              "Share among the dwrr queues, in wire bytes.");
     rows.key("min_rate", &Q::min_rate, rate(0, max_rate_bits),
-             "Floor under its share, on the wire; 0: none.");
+             "Served before strict queues until it gets so much, on the wire; 0: no floor.");
     rows.key("max_rate", &Q::max_rate, rate(0, max_rate_bits), "Most it gets, on the wire; 0: no limit.");
+    rows.key("max_burst", &Q::max_burst_bytes, optional_or(size(0, max_burst_bytes, "20KB"), "auto"),
+             burst_sentence);
     rows.key("wred", &Q::wred, or_preset(name("a WRED profile's name")),
              "The [wred.NAME] that marks and drops, or linear, steep, sonic, none.");
     rows.key("microburst", &Q::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "port"),
@@ -171,6 +177,8 @@ Rows<PortConfig> port_rows() {
     rows.key("small_xoff", &P::small_xoff, boolean(),
              "Accept an xoff that is too small to be lossless, for experiments; the report then says so.");
     rows.key("shaper", &P::shaper, rate(0, max_rate_bits), "Most the port sends, on the wire; 0: no limit.");
+    rows.key("shaper_burst", &P::shaper_burst_bytes, optional_or(size(0, max_burst_bytes, "20KB"), "auto"),
+             burst_sentence);
     rows.key("microburst", &P::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "auto"),
              "Depth in bytes above which a queue bursts; 0: none; \"auto\": what the port sends in 32 us.");
     rows.key("trust", &P::trust,

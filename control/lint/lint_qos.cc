@@ -214,6 +214,7 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     check_passing_pfc(config, qos, findings);
     check_marking(config, qos, findings);
     check_class_ways(config, qos, findings);
+    check_minimums(qos, findings);
     std::vector<Finding> found = findings.take();
     for (auto* check : {check_host_classes, check_mirror_classes})
         for (Finding& finding : check(config, qos)) found.push_back(std::move(finding));

@@ -55,7 +55,8 @@ class PortFindings {
 
 void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& findings);  // lint_marking.cc
 void check_class_ways(const Config& config, const EffectiveQos& qos,
-                      PortFindings& findings);  // lint_class_ways.cc
+                      PortFindings& findings);                         // lint_class_ways.cc
+void check_minimums(const EffectiveQos& qos, PortFindings& findings);  // lint_rates.cc
 
 std::vector<Finding> check_host_classes(const Config& config,
                                         const EffectiveQos& qos);  // lint_host_classes.cc

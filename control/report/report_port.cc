@@ -99,6 +99,8 @@ Json queue_json(const RunningSwitch& running, PortView port, ClassId n, Cells by
         {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
         {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
         {"latency_ns", quantiles_json(counters.latency)}};
+    const PortSchedule& schedule = running.device().policy().ports[port.id()].schedule;
+    if (schedule.queue[n].max_rate != Rate{}) json["burst_bytes"] = burst_bytes_of_queue(schedule, n);
     // Under the virtual clock time begins with the run.
     if (port.trace() != nullptr && running.config().clock == ClockKind::virtual_time) {
         const DepthTrace::Moments depth = port.trace()->queue[n].moments(running.now());
@@ -306,6 +308,8 @@ Json port_json(RunningSwitch& running, PortId id) {
             for (std::uint16_t n = 0; n < port.receive_queues(); ++n)
                 json["rx_queues"][n]["rx_errors"] = of->rx_errors_at(n);
     }
+    if (const PortSchedule& schedule = device.policy().ports[id].schedule; schedule.shaper != Rate{})
+        json["shaper_burst_bytes"] = burst_bytes_of_shaper(schedule);
     json["flaps"] = counters.flaps.get();
     json["link_up"] = device.link_up(id);
     json["link_since_ns"] = running.links().since(id).ps / 1000;

@@ -103,6 +103,8 @@ FOUND = {
     "mac-twice": '[port.p1]\nmac = "02:00:00:00:00:01"\n[port.p2]\nmac = "02:00:00:00:00:01"\n',
     "map-unknown": '[port.p1]\nmap = "mine"\n',
     "memory": '[buffer]\nsize = "512GiB"\n' + PORT,
+    "min-rate-cnp": '[port.p1]\n[port.p1.queue.1]\nmin_rate = "95G"\n',
+    "min-rate-sum": '[port.p1]\n[port.p1.queue.1]\nmin_rate = "60G"\n[port.p1.queue.2]\nmin_rate = "41G"\n',
     "mirror-class": TWO + '[mirror.m]\ncollector = "10.0.2.2"\ndscp = 26\n',
     "mirror-collector": '[mirror.m]\ncollector = "10.0.2.2"\n' + PORT,
     "mirror-idle": '[mirror.m]\nfile = "m"\non = []\n' + PORT,

@@ -58,4 +58,49 @@ TEST(Fairness, aQueueThatKeepsEmptyingPaysForOneFrameAtATime) {
     sim.drain(Time{} + milliseconds(10));
 }
 
+// Twice the output for a strict queue, and a lossy queue of a guaranteed rate beside it.
+TEST(Fairness, aMinimumIsKeptBesideAStrictQueue) {
+    for (const std::int64_t turn : {0, 1'000}) {
+        Config config = sim_config(4, gigabits(100));
+        config.virtual_turn = nanoseconds(turn);
+        port_of(config, 3).queue[0].min_rate = gigabits(5);
+        port_of(config, 3).queue[3].scheduler = QueueScheduler::strict;
+        SimSwitch sim(config);
+        for (const PortId from : {PortId{0}, PortId{1}}) sim.add(from, flow_of(26, 3, 1514));
+        sim.add(2, flow_of(0, 0, 1514));
+        sim.run_until(Time{} + microseconds(100));
+        const Counter& packets = sim.device().port(3).counters.queue[0].tx.packets;
+        const std::uint64_t before = packets.get();
+        sim.run_until(Time{} + microseconds(1'100));
+        DOUBLES_EQUAL(5e9, static_cast<double>((packets.get() - before) * wire_bytes(1514) * 8) * 1e3,
+                      0.05e9);
+        for (PortId id = 0; id < 3; ++id) sim.port(id).stop_flows();
+        sim.drain(Time{} + milliseconds(10));
+    }
+}
+
+// After a pause two frames of the MTU leave at line rate, or as many as the key says; the weight does not
+// matter.
+TEST(Fairness, aShaperLetsTwoFramesThroughAtOnce) {
+    for (const bool port : {false, true}) {
+        for (const std::uint64_t frames : {0U, 1U, 10U}) {
+            Config config = sim_config(4, gigabits(100), 5, 1500);
+            PortConfig& shaped = port_of(config, 3);
+            shaped.queue[0].weight = 100;
+            (port ? shaped.shaper : shaped.queue[0].max_rate) = gigabits(1);
+            if (frames != 0)
+                (port ? shaped.shaper_burst_bytes : shaped.queue[0].max_burst_bytes) =
+                    frames * wire_bytes(1514);
+            SimSwitch sim(config);
+            Flow flow = flow_of(0, 0, 1514);
+            flow.frames = 20;
+            sim.add(0, flow);
+            sim.run_until(Time{} + microseconds(6));
+            LONGS_EQUAL(frames == 0 ? 2 : frames, sim.port(3).departed());
+            sim.drain(Time{} + milliseconds(10));
+            LONGS_EQUAL(20, sim.port(3).departed());
+        }
+    }
+}
+
 }  // namespace sluice::fairness_test

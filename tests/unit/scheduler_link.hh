@@ -35,10 +35,13 @@ struct Backlog {
 // A link that sends the scheduler's packets; time passes as the frames take it, or jumps when a rate holds
 // back.
 struct Link {
-    explicit Link(const PortSchedule& settings) : scheduler(settings) {}
+    explicit Link(PortSchedule settings, Rate of_link = gigabits(10)) : speed(of_link) {
+        settings.speed = speed;
+        scheduler.configure(settings);
+    }
 
+    Rate speed;
     Scheduler scheduler;
-    Rate speed = gigabits(10);
     Time now = origin;
     Backlog head{};
     std::array<std::uint64_t, 8> sent_bytes{};

@@ -95,6 +95,8 @@ PortConfig random_port(PortConfig port, Random& random) {
     if (random.once_in(3)) port.pfc = std::vector<ClassId>{};
     port.pfc_mode = random.one_of<std::optional<PfcMode>>({std::nullopt, PfcMode::asymmetric, PfcMode::off});
     port.shaper.bits_per_second = random.below(3) * 1'500'000'000;
+    if (random.once_in(2)) port.shaper_burst_bytes = random.below(1'000'001);
+    if (random.once_in(3)) port.queue[random.below(classes)].max_burst_bytes = random.below(1'000'001);
     if (random.once_in(2)) port.microburst_bytes = random.below(1U << 30);
     if (random.once_in(3)) port.queue[random.below(classes)].microburst_bytes = random.below(1U << 30);
     port.trust = random.one_of({Trust::dscp, Trust::pcp, Trust::port});
