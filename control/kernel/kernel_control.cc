@@ -81,6 +81,28 @@ void KernelControl::note_overruns(MirroringSwitch& running) {
     overrun_at_ = mirror_->resyncs();
 }
 
+// At most once a second, however many there are.
+void KernelControl::note_not_mirrored(MirroringSwitch& running) {
+    for (std::string& name : mirror_->tables().take_not_mirrored()) not_mirrored_.push_back(std::move(name));
+    const auto now = Clock::now();
+    if (not_mirrored_.empty() || now - told_not_mirrored_ < between_questions) return;
+    told_not_mirrored_ = now;
+    constexpr std::size_t most_named = 4;
+    std::string names;
+    for (std::size_t n = 0; n < std::min(most_named, not_mirrored_.size()); ++n)
+        append_item(names, ", ", not_mirrored_[n]);
+    if (not_mirrored_.size() > most_named)
+        names += fmt::format(" and {} more", not_mirrored_.size() - most_named);
+    not_mirrored_.clear();
+    running.note(
+        "kernel_not_mirrored",
+        fmt::format("routes of the kernel that the switch does not follow as the kernel does: {}; a route "
+                    "by TOS (tos) or source (from) is left out: its packets go by the prefix's other "
+                    "routes; those of a throw are dropped as no_route; kernel.throws, "
+                    "kernel.routes_by_tos and kernel.routes_by_source count them",
+                    names));
+}
+
 void KernelControl::poll(MirroringSwitch& running) {
     if (routes_) want_neighbors(running);
     const bool whole = mirror_->poll();
@@ -88,6 +110,7 @@ void KernelControl::poll(MirroringSwitch& running) {
     if (!whole) return;
     KernelTables& tables = mirror_->tables();
     note_links(running);
+    if (routes_) note_not_mirrored(running);
     if (tables.take_addresses_changed()) running.take_addresses(tables.addresses());
     if (routes_ && running.may_change_routes()) give_changes(running);  // else they wait with the tables
     if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {

@@ -64,6 +64,7 @@ class KernelControl {
     void note_links(MirroringSwitch& running);
     static void note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link);
     void note_overruns(MirroringSwitch& running);
+    void note_not_mirrored(MirroringSwitch& running);
 
     std::unique_ptr<KernelMirror> mirror_;
     bool routes_;
@@ -71,6 +72,8 @@ class KernelControl {
     std::uint64_t asks_ = 0;
     std::uint64_t refused_ = 0;
     std::string noted_refusal_;
+    std::vector<std::string> not_mirrored_;  // names that no event has told yet
+    Clock::time_point told_not_mirrored_{};
     std::uint64_t overruns_ = 0;
     // Resyncs there had been when a change was refused, and when notices were lost; the next one mends both.
     std::optional<std::uint64_t> refused_at_, overrun_at_;

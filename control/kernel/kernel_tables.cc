@@ -1,5 +1,7 @@
 #include "control/kernel/kernel_tables.hh"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "control/config/values.hh"
@@ -56,8 +58,52 @@ void KernelTables::take(const KernelAddress& entry) {
         known->second.erase(entry.index);
         if (known->second.empty()) addresses_.erase(known);
     }
-    changed_addresses_.insert(address);
+    change_local(host_prefix(address));
+}
+
+// Loopback and link-local ones never come to be routed.
+void KernelTables::change_local(const IpPrefix& prefix) {
+    changed_local_.insert(prefix);
     addresses_changed_ = true;
+    if (prefix == host_prefix(prefix.address)) return;
+    // It hides the routes within it, which come back when it goes.
+    for (auto at = routes_.lower_bound(prefix); at != routes_.end() && contains(prefix, at->first.address);
+         ++at)
+        changed_prefixes_.insert(at->first);
+}
+
+void KernelTables::take_local(const KernelRoute& entry) {
+    const bool is_loopback = !entry.prefix.address.is_v6 && entry.prefix.address.bytes[0] == 127;
+    if (is_of_link(entry.prefix) || is_loopback) return;
+    const int index = entry.legs.empty() ? 0 : entry.legs[0].index;
+    std::set<int>& interfaces = local_[entry.prefix];
+    if (entry.there)
+        interfaces.insert(index);
+    else
+        interfaces.erase(index);
+    if (interfaces.empty()) local_.erase(entry.prefix);
+    change_local(entry.prefix);
+}
+
+void KernelTables::take_special(const KernelRoute& entry) {
+    std::string name = print_prefix(entry.prefix);
+    if (entry.source) name += " from " + print_prefix(*entry.source);
+    if (entry.tos != 0) name += fmt::format(" tos {:#04x}", entry.tos);
+    if (entry.metric != 0) name += fmt::format(" metric {}", entry.metric);
+    std::set<std::string>& known = entry.source ? by_source_ : by_tos_;
+    if (!entry.there)
+        known.erase(name);
+    else if (known.insert(name).second)
+        not_mirrored_.push_back(name);
+}
+
+// Whether the table `local` answers for all of the prefix.
+bool KernelTables::is_local(const IpPrefix& prefix) const {
+    for (int length = prefix.length; length >= 0; --length) {
+        const IpPrefix around = network_of({prefix.address, static_cast<std::uint8_t>(length)});
+        if (local_.contains(around)) return true;
+    }
+    return false;
 }
 
 void KernelTables::take(const KernelNeighbor& entry) {
@@ -109,7 +155,9 @@ void KernelTables::store(const IpPrefix& prefix, std::uint32_t metric, const Rou
 }
 
 void KernelTables::take(const KernelRoute& entry) {
+    if (entry.kind == KernelRoute::Kind::local) return take_local(entry);
     if (is_of_link(entry.prefix)) return;
+    if (entry.tos != 0 || entry.source) return take_special(entry);
     const auto metrics = routes_.find(entry.prefix);
     Route* known = nullptr;
     if (metrics != routes_.end())
@@ -124,6 +172,8 @@ void KernelTables::take(const KernelRoute& entry) {
             asks_again_ = true;
         }
         store(entry.prefix, entry.metric, &now);
+        if (now.kind == KernelRoute::Kind::stop)
+            not_mirrored_.push_back("throw " + print_prefix(entry.prefix));
         return;
     }
     if (known == nullptr) return;
@@ -154,10 +204,6 @@ void KernelTables::change_ports(const KernelTables& fresh) {
         for (const auto& [prefix, metrics] : tables->routes_)
             if (std::any_of(metrics.begin(), metrics.end(), leaves_by_changed))
                 changed_prefixes_.insert(prefix);
-        for (const auto& [address, interfaces] : tables->addresses_)
-            if (std::any_of(interfaces.begin(), interfaces.end(),
-                            [&](int index) { return changed.contains(index); }))
-                changed_addresses_.insert(address);
         for (const auto& [address, interfaces] : tables->neighbors_)
             for (const auto& [index, neighbor] : interfaces)
                 if (changed.contains(index)) changed_neighbors_.insert({address, tables->ports_.at(index)});
@@ -177,9 +223,19 @@ void KernelTables::replace(KernelTables fresh) {
             if (const auto there = tables->neighbors_.find(address); there != tables->neighbors_.end())
                 for (const auto& [index, neighbor] : there->second)
                     changed_neighbors_.insert({address, tables->ports_.at(index)});
-    const std::size_t changed_before = changed_addresses_.size();
-    differences(addresses_, fresh.addresses_, changed_addresses_, std::equal_to<>());
-    if (changed_addresses_.size() != changed_before) addresses_changed_ = true;
+    std::set<IpPrefix> local;
+    std::set<IpAddress> addresses;
+    const auto exist = [](const auto&, const auto&) { return true; };
+    differences(local_, fresh.local_, local, exist);
+    differences(addresses_, fresh.addresses_, addresses, exist);
+    for (const IpAddress& address : addresses) local.insert(host_prefix(address));
+    for (const IpPrefix& prefix : local) change_local(prefix);
+    for (const std::string& name : fresh.not_mirrored_)
+        if (!by_tos_.contains(name) && !by_source_.contains(name) && !name.starts_with("throw"))
+            not_mirrored_.push_back(name);
+    for (const IpPrefix& prefix : changed_prefixes_)
+        if (const Route* now = fresh.best(prefix); now != nullptr && now->kind == KernelRoute::Kind::stop)
+            not_mirrored_.push_back("throw " + print_prefix(prefix));
     for (const auto& [index, link] : std::map(links_)) {
         const auto now = fresh.links_.find(index);
         take(now != fresh.links_.end() ? now->second : KernelLink{index, false, false, {}, 0});
@@ -196,6 +252,9 @@ void KernelTables::replace(KernelTables fresh) {
     routes_ = std::move(fresh.routes_);
     gateways_ = std::move(fresh.gateways_);
     neighbors_ = std::move(fresh.neighbors_);
+    local_ = std::move(fresh.local_);
+    by_tos_ = std::move(fresh.by_tos_);
+    by_source_ = std::move(fresh.by_source_);
     addresses_ = std::move(fresh.addresses_);
 }
 
@@ -213,7 +272,7 @@ bool KernelTables::is_subnet(const IpPrefix& prefix) const {
 RouteChanges::Route KernelTables::wanted_route(const IpPrefix& prefix) const {
     RouteChanges::Route wanted{prefix, {}};
     const Route* route = best(prefix);
-    if (route == nullptr || is_subnet(prefix)) return wanted;
+    if (route == nullptr || is_subnet(prefix) || is_local(prefix)) return wanted;
     NextHops via;
     for (const KernelLeg& leg : route->legs)
         if (leg.via && is_ours(leg))
@@ -225,7 +284,7 @@ RouteChanges::Route KernelTables::wanted_route(const IpPrefix& prefix) const {
     };
     via.erase(std::unique(via.begin(), via.end(), same), via.end());
     if (via.size() > max_route_hops) via.resize(max_route_hops);
-    wanted.elsewhere = route->kind == KernelRoute::Kind::unicast && via.empty();
+    wanted.elsewhere = route->kind != KernelRoute::Kind::discard && via.empty();
     wanted.now = RouteConfig{prefix, std::move(via), {}};
     return wanted;
 }
@@ -264,18 +323,15 @@ RouteChanges::Neighbor KernelTables::wanted_neighbor(const NeighborKey& key) con
 RouteChanges KernelTables::take_changes() {
     RouteChanges changes;
     changes.origin = RouteOrigin::kernel;
-    for (const IpAddress& address : std::exchange(changed_addresses_, {})) {
-        const auto known = addresses_.find(address);
-        const bool ours =
-            known != addresses_.end() && std::any_of(known->second.begin(), known->second.end(),
-                                                     [this](int index) { return ports_.contains(index); });
-        changes.addresses.push_back({host_prefix(address), ours});
+    for (const IpPrefix& prefix : std::exchange(changed_local_, {})) {
+        const bool is_address = prefix == host_prefix(prefix.address) && addresses_.contains(prefix.address);
+        if (!is_of_link(prefix)) changes.addresses.push_back({prefix, is_address || local_.contains(prefix)});
     }
     for (const IpPrefix& prefix : changed_prefixes_) change_neighbors(prefix);
     for (const NeighborKey& key : std::exchange(changed_neighbors_, {}))
         changes.neighbors.push_back(wanted_neighbor(key));
     for (const IpPrefix& prefix : std::exchange(changed_prefixes_, {})) {
-        changes.subnets.push_back({prefix, is_subnet(prefix)});
+        changes.subnets.push_back({prefix, is_subnet(prefix) && !is_local(prefix)});
         changes.routes.push_back(wanted_route(prefix));
     }
     return changes;
@@ -286,7 +342,8 @@ void KernelTables::repeat() {
     for (const auto& [address, interfaces] : neighbors_)
         for (const auto& [index, neighbor] : interfaces)
             changed_neighbors_.insert({address, ports_.at(index)});
-    for (const auto& [address, interfaces] : addresses_) changed_addresses_.insert(address);
+    for (const auto& [address, interfaces] : addresses_) changed_local_.insert(host_prefix(address));
+    for (const auto& [prefix, interfaces] : local_) changed_local_.insert(prefix);
 }
 
 std::vector<KernelTables::Wanted> KernelTables::take_wanted(std::size_t most) {
@@ -317,12 +374,21 @@ std::vector<KernelTables::Wanted> KernelTables::gateways() const {
 std::set<IpAddress> KernelTables::addresses() const {
     std::set<IpAddress> all;
     for (const auto& [address, interfaces] : addresses_) all.insert(address);
+    for (const auto& [prefix, interfaces] : local_)
+        if (prefix == host_prefix(prefix.address)) all.insert(prefix.address);
     return all;
 }
 
 std::size_t KernelTables::routes_elsewhere() const {
     return static_cast<std::size_t>(std::count_if(routes_.begin(), routes_.end(), [this](const auto& route) {
-        return wanted_route(route.first).elsewhere;
+        return route.second.begin()->second.kind == KernelRoute::Kind::unicast &&
+               wanted_route(route.first).elsewhere;
+    }));
+}
+
+std::size_t KernelTables::throws() const {
+    return static_cast<std::size_t>(std::count_if(routes_.begin(), routes_.end(), [](const auto& route) {
+        return route.second.begin()->second.kind == KernelRoute::Kind::stop;
     }));
 }
 

@@ -1,9 +1,10 @@
 // The kernel's routes, neighbors and addresses as far as they concern our ports, and the changes of ours that
 // follow: the mirror without its socket.
 //
-// A port here is an interface of the kernel that is one of our devices. Of a prefix counts the route of
-// lowest metric, with the legs that go out of our ports; one that leaves by other interfaces only is none of
-// ours, but its packets do not go by a shorter prefix either.
+// A port here is an interface of the kernel that is one of our devices. The table `local` comes first, as in
+// the kernel: what it has is the machine's own, on any interface. Then, of a prefix, the route of lowest
+// metric counts, with the legs that go out of our ports; one that leaves by other interfaces only is none of
+// ours, but its packets do not go by a shorter prefix either, nor do those of a `throw`.
 #pragma once
 
 #include <map>
@@ -57,12 +58,18 @@ class KernelTables {
     // here.
     bool take_asks_again() { return std::exchange(asks_again_, false); }
 
-    // Of every interface: packets to them are this machine's.
+    // Of every interface, and single ones of the table `local`: packets to them are this machine's.
     std::set<IpAddress> addresses() const;
     bool take_addresses_changed() { return std::exchange(addresses_changed_, false); }
 
     std::size_t routes() const { return routes_.size(); }
     std::size_t routes_elsewhere() const;  // of these, those by no port of ours
+    std::size_t throws() const;            // and those that end the search
+    // Beside these, not followed: those for packets of one TOS, and from one source.
+    std::size_t routes_by_tos() const { return by_tos_.size(); }
+    std::size_t routes_by_source() const { return by_source_.size(); }
+    // Names of routes that are not mirrored as the kernel has them, since the last call.
+    std::vector<std::string> take_not_mirrored() { return std::exchange(not_mirrored_, {}); }
     std::size_t neighbors() const { return neighbors_.size(); }
     const Ports& ports() const { return ports_; }
 
@@ -87,6 +94,10 @@ class KernelTables {
     void take(const KernelNeighbor& neighbor);
     void take(const KernelRoute& route);
     void take(const KernelNextHops&) { asks_again_ = true; }
+    void take_local(const KernelRoute& route);
+    void take_special(const KernelRoute& route);
+    void change_local(const IpPrefix& prefix);
+    bool is_local(const IpPrefix& prefix) const;
     // The only way a route changes. Null: it is gone.
     void store(const IpPrefix& prefix, std::uint32_t metric, const Route* route);
     void count_gateways(const Route& route, bool more);
@@ -108,11 +119,15 @@ class KernelTables {
     std::map<IpPrefix, Metrics> routes_;
     std::map<Place, std::size_t> gateways_;         // at our ports; how many routes go by each
     std::map<IpAddress, std::set<int>> addresses_;  // by interfaces that have it
+    std::map<IpPrefix, std::set<int>> local_;       // the table `local`; likewise
+    // By what follows the prefix, and the metric: "10.6.0.0/16 tos 0x10 metric 5".
+    std::set<std::string> by_tos_, by_source_;
 
     // Since they were last taken.
     std::set<IpPrefix> changed_prefixes_;
     std::set<NeighborKey> changed_neighbors_;
-    std::set<IpAddress> changed_addresses_;
+    std::set<IpPrefix> changed_local_;
+    std::vector<std::string> not_mirrored_;
     std::vector<LinkNotice> link_notices_;
     std::set<Place> wanted_;
     bool addresses_changed_ = false;

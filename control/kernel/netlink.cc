@@ -164,8 +164,9 @@ std::optional<KernelMessage> route_in(const nlmsghdr* message) {
     const Attributes<RTA_VIA> found(message, sizeof *header);
     const bool v6 = header->rtm_family == AF_INET6;
     const std::uint32_t table = found.number(RTA_TABLE).value_or(header->rtm_table);
-    if (table != RT_TABLE_MAIN || header->rtm_dst_len > (v6 ? 128 : 32) || header->rtm_src_len != 0 ||
-        header->rtm_tos != 0 || (header->rtm_flags & RTM_F_CLONED) != 0)
+    const std::uint8_t bits = v6 ? 128 : 32;
+    if ((table != RT_TABLE_MAIN && table != RT_TABLE_LOCAL) || header->rtm_dst_len > bits ||
+        header->rtm_src_len > bits || (header->rtm_flags & RTM_F_CLONED) != 0)
         return std::nullopt;
     KernelRoute route;
     IpAddress any;
@@ -176,12 +177,29 @@ std::optional<KernelMessage> route_in(const nlmsghdr* message) {
     route.there = message->nlmsg_type == RTM_NEWROUTE;
     route.listed = (message->nlmsg_flags & NLM_F_MULTI) != 0;
     route.replaces = !route.listed && (message->nlmsg_flags & NLM_F_REPLACE) != 0;
+    route.tos = header->rtm_tos;
+    if (header->rtm_src_len != 0)
+        route.source = network_of(
+            {address_in(found.get(RTA_SRC, 4), header->rtm_family).value_or(any), header->rtm_src_len});
     switch (header->rtm_type) {
         case RTN_UNICAST:
+            if (table == RT_TABLE_LOCAL) return std::nullopt;
             break;
+        case RTN_LOCAL:
+        case RTN_BROADCAST:
+        case RTN_ANYCAST:
+            route.kind = KernelRoute::Kind::local;
+            if (const auto interface = found.number(RTA_OIF))
+                route.legs.push_back({static_cast<int>(*interface), std::nullopt, 1});
+            return route;
+        case RTN_THROW:
+            if (table == RT_TABLE_LOCAL) return std::nullopt;
+            route.kind = KernelRoute::Kind::stop;
+            return route;
         case RTN_BLACKHOLE:
         case RTN_UNREACHABLE:
         case RTN_PROHIBIT:
+            if (table == RT_TABLE_LOCAL) return std::nullopt;
             route.kind = KernelRoute::Kind::discard;
             return route;
         default:

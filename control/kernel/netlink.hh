@@ -47,13 +47,17 @@ struct KernelLeg {
 };
 
 struct KernelRoute {
-    enum class Kind : std::uint8_t { unicast, discard };
+    // local: of the table `local`, or of that type: the machine's own, and broadcast and anycast of its
+    // links. stop: `throw`, which ends the search without a route.
+    enum class Kind : std::uint8_t { unicast, discard, stop, local };
     IpPrefix prefix;
     std::uint32_t metric = 0;
     bool there = true;
     bool listed = false;    // part of an answer; else notice
     bool replaces = false;  // notice: replaces that of the same prefix and metric; else one more
     Kind kind = Kind::unicast;
+    std::uint8_t tos = 0;            // for packets of this TOS alone; 0: of any
+    std::optional<IpPrefix> source;  // for packets from there alone
     std::vector<KernelLeg> legs;
 };
 
@@ -62,8 +66,8 @@ struct KernelNextHops {};
 
 using KernelMessage = std::variant<KernelLink, KernelAddress, KernelNeighbor, KernelRoute, KernelNextHops>;
 
-// A datagram's messages in order. Other kinds, other tables than main and damaged messages are left out; so
-// are answers to a question before number `asked`.
+// A datagram's messages in order. Other kinds, other tables than main and local, and damaged messages are
+// left out; so are answers to a question before number `asked`.
 struct KernelMessages {
     std::vector<KernelMessage> messages;
     bool done = false;         // the end of the dump

@@ -38,6 +38,9 @@ Json kernel_json(const KernelControl& kernel, Switch& device) {
         if (const auto* ring = device.unresolved(static_cast<WorkerId>(w))) lost += ring->lost.get();
     return {{"routes", mirror.tables().routes()},
             {"routes_elsewhere", mirror.tables().routes_elsewhere()},
+            {"throws", mirror.tables().throws()},
+            {"routes_by_tos", mirror.tables().routes_by_tos()},
+            {"routes_by_source", mirror.tables().routes_by_source()},
             {"neighbors", mirror.tables().neighbors()},
             {"refused", kernel.refused()},
             {"asks", kernel.asks()},

@@ -54,7 +54,12 @@ FlowAnswer look_up(RunningSwitch& running, const FlowQuestion& question) {
     const std::string route = answer.match ? print_prefix(answer.match->prefix) : "no route";
     answer.drop = group.drop;
     if (group.drop != DropReason::none) {
-        answer.why = fmt::format("{}: dropped as {}", route, to_string(group.drop));
+        answer.why = group.drop == DropReason::local_address
+                         ? fmt::format(
+                               "{}: an address of our own: the kernel or the responder has its packets, or "
+                               "they are dropped as local_address",
+                               route)
+                         : fmt::format("{}: dropped as {}", route, to_string(group.drop));
         return answer;
     }
     const auto port_of = [&](std::uint32_t hop) { return policy.next_hops[hop].port; };

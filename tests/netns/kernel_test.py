@@ -247,6 +247,23 @@ class Routes(KernelCase):
             self.assertEqual([f"kernel.{name}" for name in told], rows)
         self.assertEqual(run.outcome.drops(), {"no_route": 3})
 
+    def test_a_throw_ends_the_search_and_what_is_left_out_is_named(self):
+        cables = self.cables()
+        with self.running(self.switch()) as run:
+            self.comes_through(*cables, run)
+            ip("route add default via 10.0.1.2")
+            ip("route add throw 10.9.0.0/16")
+            self.addCleanup(ip, "route delete throw 10.9.0.0/16")
+            ip("route add 10.6.0.0/16 via 10.0.1.2")
+            ip("route add 10.6.0.0/16 tos 0x10 via 10.0.0.2")
+            self.wait_for_route(run, "10.9.0.0/16", "elsewhere")
+            self.assertEqual(self.arrived(cables, flows("10.9.1.1", 3) + flows("10.8.1.1", 4) + flows("10.6.1.1", 5), run), {1: 9})
+            self.assertIn("10.9.0.0/16", run.wait_for_event("kernel_not_mirrored", "throw"))
+            run.wait_for_event("kernel_not_mirrored", "10.6.0.0/16 tos 0x10")
+            told = run.call("stats.show")["kernel"]
+            self.assertEqual((told["throws"], told["routes_by_tos"], told["routes_elsewhere"]), (1, 1, 0))
+        self.assertEqual(run.outcome.drops(), {"no_route": 3})
+
     def test_lost_news_are_asked_for_anew(self):
         cables, switch = self.cables(), self.switch(**{"kernel.receive_buffer": 4096})
         prefixes = [f"20.{n >> 8}.{n & 255}.0/24" for n in range(ROUTES)]
@@ -394,6 +411,28 @@ class Kernels:
             self.assertIn(("10.0.1.2", mac(1)), [(entry["address"], entry["mac"]) for entry in run.call("neighbor.list")])
         self.assertGreaterEqual(run.outcome.report["kernel"]["asks"], 1)
         self.assertEqual(run.outcome.port("h1")["mirrored_packets"], run.outcome.report["mirrors"]["m"]["mirrored_packets"])
+
+    def test_the_table_local_is_the_kernels_on_any_interface(self):
+        hosts = self.hosts()
+        ip("link set lo up")
+        with self.running(self.switch()) as run:
+            self.reaches(hosts[0], "10.0.1.2")
+            ip("route add default via 10.0.1.2")
+            ip("-6 route add default via 2001:db8:1::2")
+            source = lambda address: run.call("route.lookup", destination=address).get("source")
+            run.wait_for(lambda: source("10.255.0.1"), lambda found: found == "kernel")
+            for address, length in (("10.255.0.1", 32), ("2001:db8:255::1", 128)):
+                ip(f"address add {address}/{length} dev lo")
+                run.wait_for(lambda address=address: source(address), lambda found: found == "kernel address")
+                self.assertEqual(hosts[0].ping(address)[0], 5, address)
+                self.assertIn(f"local {address} source kernel address\n", subprocess.run(
+                    [Programs.sluicectl, "--socket", run.path, "route", "get", address], capture_output=True, text=True, check=True).stdout)
+                ip(f"address delete {address}/{length} dev lo")
+                run.wait_for(lambda address=address: source(address), lambda found: found == "kernel")
+            ip("route add local 10.254.0.0/16 dev lo")
+            run.wait_for(lambda: source("10.254.1.1"), lambda found: found == "kernel address")
+            ip("route delete local 10.254.0.0/16 dev lo")
+            run.wait_for(lambda: source("10.254.1.1"), lambda found: found == "kernel")
 
     def test_addresses_come_and_go_while_it_runs(self):
         hosts = self.hosts()

@@ -116,7 +116,9 @@ namespace {
 Answer route_get(Context& context, const Arguments& arguments) {
     Json json = context.call("route.lookup", flow_question(arguments));
     std::string text = arguments.value("DESTINATION");
-    if (json.contains("drop"))
+    if (json.contains("drop") && json["drop"] == "local_address")  // as iproute2 says it
+        text = fmt::format("local {} source {}\n", text, word_text(json["source"]));
+    else if (json.contains("drop"))
         text += ": dropped, " + word_text(json["drop"]) + "\n";
     else
         text += fmt::format(" by {} dev {} source {}\n", word_text(json["prefix"]), word_text(json["port"]),

@@ -39,6 +39,13 @@ inline KernelRoute gone(KernelRoute made) {
     return made;
 }
 
+inline KernelRoute of_kind(KernelRoute::Kind kind, std::string_view to, int index = 1) {
+    KernelRoute made = route(to, {});
+    made.kind = kind;
+    if (kind == KernelRoute::Kind::local) made.legs = {{index, std::nullopt, 1}};
+    return made;
+}
+
 inline KernelNeighbor neighbor(int index, std::string_view at, std::optional<std::uint8_t> last_of_mac) {
     KernelNeighbor made;
     made.index = index;

@@ -141,22 +141,86 @@ TEST(KernelTables, neighborsAtOurPortsChangeWithTheirMac) {
     LONGS_EQUAL(0, mirror.given.what.size());
 }
 
-TEST(KernelTables, addressesAreOursAtOurPortsAndTheMachinesAnywhere) {
+TEST(KernelTables, addressesOfAnyInterfaceAreOurs) {
     Mirror mirror;
     mirror.say(KernelAddress{3, true, {address("10.0.0.1"), 24}});
     mirror.say(KernelAddress{9, true, {address("192.0.2.1"), 24}});
-    LONGS_EQUAL(1, mirror.given.what.size());
     STRCMP_EQUAL("", mirror.given.at("address 10.0.0.1/32").c_str());
+    STRCMP_EQUAL("", mirror.given.at("address 192.0.2.1/32").c_str());
     LONGS_EQUAL(2, mirror.tables.addresses().size());
     CHECK_TRUE(mirror.tables.take_addresses_changed());
     CHECK_FALSE(mirror.tables.take_addresses_changed());
     mirror.say(KernelAddress{3, false, {address("10.0.0.1"), 24}});
     CHECK_TRUE(mirror.tables.take_addresses_changed());
-    LONGS_EQUAL(0, mirror.given.what.size());
+    LONGS_EQUAL(1, mirror.given.what.size());
     mirror.told({KernelAddress{9, true, {address("192.0.2.1"), 24}}});
     CHECK_FALSE(mirror.tables.take_addresses_changed());
     mirror.told({});
     CHECK_TRUE(mirror.tables.take_addresses_changed());
+}
+
+// As in the kernel it comes first, also before a longer prefix of the table main.
+TEST(KernelTables, theTableLocalIsOurs) {
+    using Kind = KernelRoute::Kind;
+    Mirror mirror;
+    mirror.say(route("10.5.7.0/24", {via(3, "10.0.0.2")}));
+    for (const char* own : {"10.255.0.1/32", "2001:db8:255::1/128", "10.5.0.0/16"})
+        mirror.say(of_kind(Kind::local, own));
+    for (const char* never : {"127.0.0.0/8", "fe80::1/128", "ff02::1/128"})
+        mirror.say(of_kind(Kind::local, never));
+    for (const char* own : {"10.255.0.1/32", "2001:db8:255::1/128", "10.5.0.0/16"})
+        STRCMP_EQUAL("", mirror.given.at(std::string("address ") + own).c_str());
+    LONGS_EQUAL(3, mirror.given.what.size());  // the route is hidden
+    CHECK_TRUE(mirror.tables.take_addresses_changed());
+    LONGS_EQUAL(2, mirror.tables.addresses().size());
+    mirror.say(gone(of_kind(Kind::local, "10.5.0.0/16")));
+    STRCMP_EQUAL("none", mirror.given.at("address 10.5.0.0/16").c_str());
+    STRCMP_EQUAL("10.0.0.2 p0*1 ", mirror.given.at("route 10.5.7.0/24").c_str());
+    // On two interfaces it goes with the second.
+    mirror.say(of_kind(Kind::local, "10.255.0.1/32", 9));
+    mirror.say(gone(of_kind(Kind::local, "10.255.0.1/32")));
+    STRCMP_EQUAL("", mirror.given.at("address 10.255.0.1/32").c_str());
+    mirror.told({of_kind(Kind::local, "2001:db8:255::1/128")});
+    LONGS_EQUAL(1, mirror.given.what.size());
+}
+
+TEST(KernelTables, aThrowStopsShorterPrefixesAndIsNamed) {
+    Mirror mirror;
+    const KernelRoute stop = of_kind(KernelRoute::Kind::stop, "10.9.0.0/16");
+    mirror.say(route("0.0.0.0/0", {via(3, "10.0.0.2")}));
+    mirror.say(stop);
+    STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.9.0.0/16").c_str());
+    LONGS_EQUAL(1, mirror.tables.throws());
+    LONGS_EQUAL(0, mirror.tables.routes_elsewhere());
+    CHECK_TRUE(mirror.tables.take_not_mirrored() == std::vector<std::string>{"throw 10.9.0.0/16"});
+    mirror.told({route("0.0.0.0/0", {via(3, "10.0.0.2")}), stop});
+    CHECK_TRUE(mirror.tables.take_not_mirrored().empty());  // it is known
+    mirror.told({stop, of_kind(KernelRoute::Kind::stop, "10.8.0.0/16")});
+    CHECK_TRUE(mirror.tables.take_not_mirrored() == std::vector<std::string>{"throw 10.8.0.0/16"});
+    mirror.say(gone(stop));
+    STRCMP_EQUAL("none", mirror.given.at("route 10.9.0.0/16").c_str());
+}
+
+TEST(KernelTables, routesByTosAndSourceAreLeftOutAndNamed) {
+    Mirror mirror;
+    mirror.say(route("10.6.0.0/16", {via(3, "10.0.0.2")}));
+    KernelRoute by_tos = route("10.6.0.0/16", {via(4, "10.0.1.2")});
+    by_tos.tos = 0x10;
+    KernelRoute by_source = route("2001:db8:6::/48", {via(4, "2001:db8:1::2")}, 1024);
+    by_source.source = prefix("2001:db8:7::/48");
+    mirror.say(by_tos);
+    mirror.say(by_source);
+    STRCMP_EQUAL("10.0.0.2 p0*1 ", mirror.given.at("route 10.6.0.0/16").c_str());
+    LONGS_EQUAL(1, mirror.given.what.size());
+    CHECK_TRUE(mirror.tables.routes_by_tos() == 1 && mirror.tables.routes_by_source() == 1);
+    const std::vector<std::string> names{"10.6.0.0/16 tos 0x10",
+                                         "2001:db8:6::/48 from 2001:db8:7::/48 metric 1024"};
+    CHECK_TRUE(mirror.tables.take_not_mirrored() == names);
+    mirror.told({by_tos, by_source});
+    CHECK_TRUE(mirror.tables.take_not_mirrored().empty());
+    mirror.say(gone(by_tos));
+    mirror.say(gone(by_source));
+    CHECK_TRUE(mirror.tables.routes_by_tos() == 0 && mirror.tables.routes_by_source() == 0);
 }
 
 TEST(KernelTables, gatewaysAreKeptResolvedWhileARouteGoesByThem) {
@@ -274,7 +338,7 @@ TEST(KernelTables, portsAreOtherInterfacesFromNowOn) {
              own, subnet, by_seven, by_three, neighbor(3, "10.0.3.2", 1), neighbor(4, "10.0.4.2", 2)})
         mirror.say(message);
     STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.9.0.0/16").c_str());
-    STRCMP_EQUAL("none", mirror.given.at("address 10.0.7.1/32").c_str());
+    STRCMP_EQUAL("", mirror.given.at("address 10.0.7.1/32").c_str());
 
     const KernelTables::Ports others{{4, "p1"}, {7, "p0"}};
     mirror.told({own, subnet, by_seven, by_three, neighbor(7, "10.0.7.2", 3), neighbor(4, "10.0.4.2", 2)},
@@ -292,7 +356,7 @@ TEST(KernelTables, portsAreOtherInterfacesFromNowOn) {
 
     mirror.told({own, subnet, by_seven, by_three, neighbor(4, "10.0.4.2", 2)}, {{4, "p1"}});
     STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.9.0.0/16").c_str());
-    STRCMP_EQUAL("none", mirror.given.at("address 10.0.7.1/32").c_str());
+    STRCMP_EQUAL("", mirror.given.at("address 10.0.7.1/32").c_str());
     STRCMP_EQUAL("none", mirror.given.at("subnet 10.0.7.0/24").c_str());
     STRCMP_EQUAL("none", mirror.given.at("neighbor 10.0.7.2 dev p0").c_str());
 }

@@ -113,13 +113,12 @@ TEST(ParseNetlink, legsHaveTheirWeights) {
 
 TEST(ParseNetlink, whatIsNotForUsIsLeftOut) {
     Datagram datagram;
-    datagram.route(16)->rtm_table = RT_TABLE_LOCAL;
+    datagram.route(16)->rtm_table = RT_TABLE_LOCAL;  // of type unicast
     datagram.route(16);
     datagram.put(RTA_TABLE, 1000);
     datagram.route(33);
     datagram.route(16)->rtm_family = AF_MPLS;
     datagram.route(16)->rtm_type = RTN_MULTICAST;
-    datagram.route(16)->rtm_tos = 4;
     datagram.route(16)->rtm_flags = RTM_F_CLONED;
     datagram.start(RTM_NEWNEIGH);  // without its header
     datagram.start(RTM_NEWQDISC);
@@ -129,6 +128,38 @@ TEST(ParseNetlink, whatIsNotForUsIsLeftOut) {
     proxy->ndm_flags = NTF_PROXY;
     datagram.put(NDA_DST, address("10.0.0.2"));
     LONGS_EQUAL(0, datagram.parse().messages.size());
+}
+
+TEST(ParseNetlink, whatTheTableLocalHasIsLocal) {
+    for (const std::uint8_t type : {RTN_LOCAL, RTN_BROADCAST, RTN_ANYCAST})
+        for (const std::uint8_t table : {RT_TABLE_LOCAL, RT_TABLE_MAIN}) {
+            Datagram datagram;
+            rtmsg* header = datagram.route(32);
+            header->rtm_table = table;
+            header->rtm_type = type;
+            datagram.put(RTA_DST, address("10.255.0.1"));
+            datagram.put(RTA_OIF, 1);
+            const auto found = std::get<KernelRoute>(datagram.parse().messages.at(0));
+            CHECK_TRUE(found.kind == KernelRoute::Kind::local && found.prefix == prefix("10.255.0.1/32"));
+            LONGS_EQUAL(1, found.legs.at(0).index);
+        }
+}
+
+TEST(ParseNetlink, throwTosAndSourceAreSaid) {
+    Datagram datagram;
+    datagram.route(16)->rtm_type = RTN_THROW;
+    datagram.route(16)->rtm_tos = 0x10;
+    rtmsg* header = datagram.route(48);
+    header->rtm_family = AF_INET6;
+    header->rtm_src_len = 64;
+    datagram.put(RTA_SRC, address("2001:db8:7::1"));
+    const auto said = datagram.parse().messages;
+    CHECK_TRUE(std::get<KernelRoute>(said.at(0)).kind == KernelRoute::Kind::stop);
+    LONGS_EQUAL(0x10, std::get<KernelRoute>(said.at(1)).tos);
+    CHECK_TRUE(std::get<KernelRoute>(said.at(2)).source == prefix("2001:db8:7::/64"));
+    Datagram broken;
+    broken.route(16)->rtm_src_len = 33;
+    CHECK_TRUE(broken.parse().messages.empty());
 }
 
 TEST(ParseNetlink, anEarlierQuestionsAnswerIsNoNews) {
