@@ -329,6 +329,7 @@ RunEnd run(StandaloneSwitch& alone, const RunOptions& options) {
         run_interactive(alone, outside);
     else
         end.gave_up = run_virtual(alone, outside, options.duration);
+    running.look_at_rings(true);
     outside.finish();
     return end;
 }

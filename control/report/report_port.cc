@@ -321,6 +321,7 @@ Json port_json(RunningSwitch& running, PortId id) {
         if (!device_of->interface_name().empty()) {
             json["uncut_packets"] = account.uncut;
             json["beyond_mtu_packets"] = account.beyond_mtu;
+            json["beyond_mtu_in_packets"] = account.beyond_mtu_in;
             json["refused_packets"] = account.refused;
         }
         json["link_speed_bps"] = std::uint64_t{device_of->link_mbps()} * 1'000'000;

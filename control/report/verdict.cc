@@ -62,6 +62,9 @@ RunVerdict judge_run(const RunningSwitch& running) {
         lost(account.missed, "missed by the receive ring of");
         lost(account.rx_errors, "received with errors by");
         verdict.rx_errors += account.rx_errors;
+        if (account.beyond_mtu_in != 0)
+            verdict.reasons.push_back(fmt::format("{} frames of unknown class were longer than {} takes",
+                                                  account.beyond_mtu_in, running.port_names()[id]));
     }
     return verdict;
 }

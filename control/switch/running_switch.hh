@@ -26,6 +26,7 @@
 #include "control/routes/routes.hh"
 #include "control/switch/class_changes.hh"
 #include "control/switch/event_log.hh"
+#include "control/switch/growing_loss.hh"
 #include "control/switch/limit_change.hh"
 #include "control/switch/observation.hh"
 #include "control/switch/surroundings.hh"
@@ -127,9 +128,9 @@ class RunningSwitch {
     // switch should see, once a port and reason: a lossless packet dropped, a receive ring overrun, a worker
     // that fell behind.
     void watch();
-    // What receive rings lost: `watch` looks now and then, and who ends a virtual run once more.
-    void look_at_rings();
-    void note_interface_frames(PortId id, const PortAccount& account);
+    // Frames that receive rings and interfaces lost: `watch` looks now and then, and the end of a virtual
+    // clock's run looks once more. `at_end`, of the whole run: tells the sums.
+    void look_at_rings(bool at_end = false);
     // What the ports' cards make of a configuration.
     std::vector<Finding> nic_findings(const Config& config) const { return surroundings_.findings(config); }
     // Null: the port is none of a device; there is no such simulated host; the kernel has no part.
@@ -192,6 +193,8 @@ class RunningSwitch {
     std::unique_ptr<Policy> compile(const Config& config, const EffectiveQos& qos,
                                     const OperatorState& state) const;
     void note_drops(PortId id);
+    struct FrameLoss;
+    void note_loss(PortId id, const FrameLoss& loss, bool at_end);
     void note_watchdog(const WatchdogNotice& notice);
     void note_microbursts();
     void note_classes();
@@ -228,7 +231,8 @@ class RunningSwitch {
     std::vector<std::string> complaints_;
     SlowPath slow_path_;
     bool interrupted_ = false;
-    std::set<std::string> noted_;  // notes made once
+    std::set<std::string> noted_;                                        // notes made once
+    std::map<std::pair<PortId, std::string_view>, GrowingLoss> losses_;  // by port and words
     std::unique_ptr<Switch> switch_;
     std::optional<LimitChange> change_;
     ClassChanges class_changes_;

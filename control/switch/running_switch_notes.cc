@@ -139,49 +139,59 @@ void RunningSwitch::watch() {
     }
 }
 
-// Once a port: its counters count on.
-void RunningSwitch::look_at_rings() {
+// Frames that a port lost: the event, its words, and the figure that counts them.
+struct RunningSwitch::FrameLoss {
+    std::string_view kind, words;  // {0}: how many, {1}: the port's interface, {2}: its MTU
+    std::uint64_t count;
+};
+
+void RunningSwitch::look_at_rings(bool at_end) {
     next_rings_ = now() + (is_virtual() ? virtual_ring_period : ring_period);
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         const PortAccount account = switch_->view(id).io().account();
-        if (account.missed != account.uncut)
-            note_once(
-                "ring_overrun", id,
-                fmt::format("port {}: its receive ring had no room, or no packet buffer, for {} frames by "
-                            "now; whatever class they were of, they are lost; imissed counts them",
-                            names_[id], account.missed - account.uncut));
-        if (account.rx_errors != 0)
-            note_once(
-                "rx_errors", id,
-                fmt::format("port {}: its device received {} frames by now with errors, and handed none "
-                            "of them over; whatever class they were of, they are lost; rx_errors "
-                            "counts them; do: see what it counts: sluicectl port show {}; check the "
-                            "cable, the module and the MTU at both ends",
-                            names_[id], account.rx_errors, names_[id]));
-        if (account.uncut + account.beyond_mtu + account.refused != 0) note_interface_frames(id, account);
+        for (const FrameLoss& loss :
+             {FrameLoss{
+                  "ring_overrun",
+                  "its receive ring had no room, or no packet buffer, for {0}; whatever class they were "
+                  "of, they are lost; imissed counts them",
+                  account.missed - account.uncut},
+              FrameLoss{"rx_errors",
+                        "its device received {0} with errors, and handed none of them over; whatever class "
+                        "they were of, they are lost; rx_errors counts them; do: see what it counts: "
+                        "sluicectl port show {3}; check the cable, the module and the MTU at both ends",
+                        account.rx_errors},
+              FrameLoss{"uncut_frames",
+                        "{0} were several in one, which a host's kernel left for its card to cut; they are "
+                        "lost; uncut_packets counts them; do, at the host's end of {1}: ethtool -K INTERFACE "
+                        "tso off gso off",
+                        account.uncut},
+              FrameLoss{
+                  "frames_refused",
+                  "its interface {1} had no room for {0}; they are lost; refused_packets counts them; a "
+                  "veth's room is net.core.netdev_max_backlog",
+                  account.refused},
+              FrameLoss{"beyond_mtu",
+                        "{0} were longer than the MTU of its interface lets out; they are lost; "
+                        "beyond_mtu_packets counts them; do: ip link set {1} mtu {2}",
+                        account.beyond_mtu - account.beyond_mtu_in},
+              FrameLoss{
+                  "beyond_mtu",
+                  "{0} that came in were longer than it takes with its MTU of {2}; they are lost; "
+                  "beyond_mtu_in_packets counts them; do: set the port's mtu to that of the hosts behind "
+                  "{1} (at most 9216; above 3818 it takes Linux 6.6), or theirs to {2}",
+                  account.beyond_mtu_in}})
+            if (loss.count != 0) note_loss(id, loss, at_end);
     }
 }
 
-// Frames that an interface of the kernel gives or takes, and no wire would.
-void RunningSwitch::note_interface_frames(PortId id, const PortAccount& account) {
+void RunningSwitch::note_loss(PortId id, const FrameLoss& loss, bool at_end) {
+    if (!losses_[{id, loss.words}].is_to_tell(loss.count, now(), at_end)) return;
     const DevicePort* device = device_port(id);
     const std::string interface = device != nullptr ? device->interface_name() : names_[id];
-    if (account.uncut != 0)
-        note_once("uncut_frames", id,
-                  fmt::format("port {}: {} frames by now were several in one, which a host's kernel left for "
-                              "its card to cut; they are lost; uncut_packets counts them; do, at the host's "
-                              "end of {}: ethtool -K INTERFACE tso off gso off",
-                              names_[id], account.uncut, interface));
-    if (account.refused != 0)
-        note_once("frames_refused", id,
-                  fmt::format("port {}: its interface {} had no room for {} frames by now; they are lost; "
-                              "refused_packets counts them; a veth's room is net.core.netdev_max_backlog",
-                              names_[id], interface, account.refused));
-    if (account.beyond_mtu != 0)
-        note_once("beyond_mtu", id,
-                  fmt::format("port {}: {} frames by now were longer than the MTU of its interface lets out; "
-                              "they are lost; beyond_mtu_packets counts them; do: ip link set {} mtu {}",
-                              names_[id], account.beyond_mtu, interface, config_.ports.at(names_[id]).mtu));
+    const std::string frames = fmt::format("{} frames {}", loss.count, at_end ? "in all" : "by now");
+    note(std::string(loss.kind), fmt::format("port {}: {}", names_[id],
+                                             fmt::format(fmt::runtime(loss.words), frames, interface,
+                                                         config_.ports.at(names_[id]).mtu, names_[id])));
 }
 
 void RunningSwitch::note_watchdog(const WatchdogNotice& notice) {

@@ -16,15 +16,16 @@ namespace sluice {
 
 // Figures that only the port knows; those about a sender that we pause are a simulated peer's.
 struct PortAccount {
-    std::uint64_t missed = 0;      // frames lost before they could be received: ring overrun, no mbuf
-    std::uint64_t rx_errors = 0;   // beside them, frames that the device received with errors, or lost so
-    std::uint64_t uncut = 0;       // among `missed`, those that a host left for its card to cut (TSO, GSO)
-    std::uint64_t beyond_mtu = 0;  // sent, but longer than the interface of the kernel lets out: lost
-    std::uint64_t refused = 0;     // sent, but the interface of the kernel had no room: lost
-    std::uint64_t moved = 0;       // frames whose timestamp lay before the end of the frame ahead of them
-    std::uint64_t delayed = 0;     // frames that the sender has delayed because we paused it
-    std::uint64_t waiting = 0;     // of those, frames that it has not sent yet
-    Duration paused_time{};        // real clock: how long the sender has stood still because we paused it
+    std::uint64_t missed = 0;         // frames lost before they could be received: ring overrun, no mbuf
+    std::uint64_t rx_errors = 0;      // beside them, frames that the device received with errors, or lost so
+    std::uint64_t uncut = 0;          // among `missed`, those that a host left for its card to cut (TSO, GSO)
+    std::uint64_t beyond_mtu = 0;     // lost: longer than the interface of the kernel lets out, or
+    std::uint64_t beyond_mtu_in = 0;  // among them, than the port lets in (never received, nor missed)
+    std::uint64_t refused = 0;        // sent, but the interface of the kernel had no room: lost
+    std::uint64_t moved = 0;          // frames whose timestamp lay before the end of the frame ahead of them
+    std::uint64_t delayed = 0;        // frames that the sender has delayed because we paused it
+    std::uint64_t waiting = 0;        // of those, frames that it has not sent yet
+    Duration paused_time{};           // real clock: how long the sender has stood still because we paused it
     std::uint64_t overshot_bytes = 0;  // on the wire, that it has started after it should have stopped
 };
 

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "ports.{port}.steering.": "an XDP port: ../netns/xdp_test.py",
     "ports.{port}.uncut_packets": "an interface of the kernel: ../netns/packet_test.py",
     "ports.{port}.beyond_mtu_packets": "an interface of the kernel: ../netns/packet_test.py",
+    "ports.{port}.beyond_mtu_in_packets": "an XDP port: ../netns/xdp_test.py",
     "ports.{port}.refused_packets": "an XDP port: ../netns/xdp_test.py",
     "ports.{port}.tap_refused_packets": "a TAP: ../netns/tap_test.py",
 }

@@ -49,12 +49,13 @@ class Ledger:
         """Frames that only one side has in its books: (of those that came in, of those that XDP gave to the switch, of those that left)."""
         heard, port = self.ears[name].heard(), self.switch.ask("stats", "show", f"ports.{name}")
         link = json.loads(self.switch.namespace.run("ip", "-s", "-j", "link", "show", name))[0]["stats64"]
-        taken = port["rx"]["packets"] + port["imissed"] + port["lost_on_wire_packets"]
-        left = port["tx"]["packets"] - port["beyond_mtu_packets"] - port["refused_packets"] + heard - link["tx"]["packets"]
+        taken = port["rx"]["packets"] + port["imissed"] + port["lost_on_wire_packets"] + port["beyond_mtu_in_packets"]
+        left = port["tx"]["packets"] - port["beyond_mtu_packets"] + port["beyond_mtu_in_packets"] - port["refused_packets"] + heard - link["tx"]["packets"]
         if "steering" not in port:
             return link["rx"]["packets"] - taken, 0, left
         steering = dict(port["steering"])
         no_socket = steering.pop("no_socket")
+        del steering["too_long"]  # in the port's books
         given = sum(steering[verdict] for verdict in TO_SWITCH) - no_socket
         return link["rx"]["packets"] - sum(steering.values()), given - taken, left
 

@@ -95,6 +95,64 @@ class RawFrames(netns.FrameTests, XdpCase):
         self.assertEqual(run.outcome.port("h1")["beyond_mtu_packets"], 3)
 
 
+    def lost(self, run, port="h0"):
+        """(longer than the port takes, for want of room)"""
+        counters = run.call("stats.show")["ports"][port]
+        return counters["beyond_mtu_in_packets"], counters["imissed"]
+
+    def test_frames_longer_than_the_port_takes_are_counted_apart(self):
+        cables, switch = self.cables(mtu=9216), self.switch()
+        switch.default(mtu=3800, speed="10G")
+        sizes = (3841, 3855, 4096, 4097, 8192, 9014, 9230)
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            cables[0].send(plain(3814), *[plain(size) for size in sizes])
+            self.frames_equal(self.take(cables[1], 1), [routed(plain(3814), 1)])
+            run.wait_for(lambda: self.lost(run), lambda lost: lost == (len(sizes), 0))
+            cables[0].send(*[ethernet(bytes(5000), 0x88B5)] * 3)  # the kernel's, of whatever length
+            self.comes_through(*cables, run)
+            self.assertIn(f"port h0: {len(sizes)} frames by now that came in were longer than it takes with its MTU of 3800",
+                          run.wait_for_event("beyond_mtu"))
+        port = run.outcome.port("h0")
+        self.assertEqual((port["beyond_mtu_packets"], port["steering"]["too_long"], run.told("ring_overrun")), (len(sizes), len(sizes), []))
+        self.assertIn(f"{len(sizes)} frames of unknown class were longer than h0 takes", run.outcome.report["verdict"]["reasons"])
+
+    def test_a_full_ring_and_long_frames_are_told_apart_to_the_end(self):
+        def given():
+            steering = run.call("stats.show")["ports"]["h0"]["steering"]
+            return steering["routed"] - steering["no_socket"] - steering["too_long"]
+
+        cables, switch = self.cables(mtu=9216), self.switch()
+        switch.default(mtu=3800, speed="10G")
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            for turn in range(3):
+                run.process.send_signal(signal.SIGSTOP)
+                for n in range(1500):
+                    cables[0].send(plain(200, dport=9, identification=n))
+                    if n % 10 == 0:
+                        cables[0].send(plain(5000, dport=9, identification=n))
+                run.process.send_signal(signal.SIGCONT)
+                self.comes_through(*cables, run)
+                self.assertEqual(self.lost(run)[0], 150 * (turn + 1))
+                run.wait_for(lambda: given() - run.call("stats.show")["ports"]["h0"]["rx"]["packets"] - self.lost(run)[1],
+                             lambda frames: frames == 0)
+        missed = run.outcome.port("h0")["imissed"]
+        self.assertGreaterEqual(missed, 2700)
+        # Told at first, again while it grew, and the sum.
+        self.assertTrue(any(f" for {missed} frames " in text for text in run.told("ring_overrun")[-1:]), run.told("ring_overrun"))
+        self.assertTrue(any(text.startswith("port h0: 450 frames ") for text in run.told("beyond_mtu")[-1:]), run.told("beyond_mtu"))
+
+    def test_frames_of_several_buffers_are_never_too_long(self):
+        cables, switch = self.cables(mtu=9216), self.switch()
+        switch.default(mtu=9216, speed="10G")
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+            cables[0].send(plain(9230))
+            self.frames_equal(self.take(cables[1], 1), [routed(plain(9230), 1)])
+        self.assertEqual(run.outcome.port("h0")["beyond_mtu_packets"], 0)
+
+
 class Kernels(XdpCase):
     def test_kernels_ping_each_other_and_the_switch(self):
         hosts, switch = [KernelHost(self, n, resolves=True) for n in range(2)], self.switch()

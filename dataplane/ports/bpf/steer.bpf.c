@@ -34,6 +34,8 @@ struct {
     __type(value, __u64);
 } verdicts SEC(".maps");
 
+const volatile struct steer_limits limits = {0xFFFFFFFF, 0};
+
 struct vlan_tag {
     __be16 tci;
     __be16 type;
@@ -172,6 +174,10 @@ static __always_inline int goes_to_switch(enum steer_verdict verdict) {
     }
 }
 
+static __always_inline __u32 length_of(struct xdp_md* context) {
+    return limits.several_buffers ? (__u32)bpf_xdp_get_buff_len(context) : context->data_end - context->data;
+}
+
 SEC("xdp")
 int sluice_steer(struct xdp_md* context) {
     const __u8* frame = (const void*)(long)context->data;
@@ -182,7 +188,12 @@ int sluice_steer(struct xdp_md* context) {
     count(verdict);
     if (!goes_to_switch(verdict)) return XDP_PASS;
     action = (int)bpf_redirect_map(&sockets, context->rx_queue_index, XDP_PASS);
-    if (action != XDP_REDIRECT) count(steer_no_socket);
+    if (action != XDP_REDIRECT) {
+        count(steer_no_socket);
+    } else if (length_of(context) > limits.longest_frame) {
+        count(steer_too_long); /* the socket would count it with those for which its rings have no room */
+        action = XDP_DROP;
+    }
     return action;
 }
 

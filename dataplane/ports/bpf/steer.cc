@@ -44,9 +44,29 @@ const std::array<SteerVerdict, steer_counters> steer_catalogue{{
     STEER_VERDICTS(STEER_ROW)
 #undef STEER_ROW
         SteerVerdict{"no_socket", to_kernel, "of these, those that came while no switch listened"},
+    SteerVerdict{"too_long", to_kernel, "of these, those longer than the port takes, which are lost"},
 }};
 
 SteerObject steer_object() { return {steer_object_bytes, sizeof steer_object_bytes}; }
+
+namespace {
+
+// With these limits; null: it cannot be read.
+bpf_object* opened_with(const steer_limits& limits) {
+    const auto [bytes, size] = steer_object();
+    bpf_object* object = bpf_object__open_mem(bytes, size, nullptr);
+    if (object == nullptr) return nullptr;
+    bpf_program* program = bpf_object__find_program_by_name(object, STEER_PROGRAM);
+    bpf_map* place = bpf_object__find_map_by_name(object, STEER_LIMITS_SECTION);
+    const std::uint32_t flags = limits.several_buffers != 0 ? BPF_F_XDP_HAS_FRAGS : 0;
+    if (program != nullptr && bpf_program__set_flags(program, flags) == 0 && place != nullptr &&
+        bpf_map__set_initial_value(place, &limits, sizeof limits) == 0)
+        return object;
+    bpf_object__close(object);
+    return nullptr;
+}
+
+}  // namespace
 
 void silence_libbpf() {
     libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
@@ -65,19 +85,15 @@ SteerCounts read_counts(int map) {
 
 void Steering::Close::operator()(bpf_object* object) const { bpf_object__close(object); }
 
-std::string Steering::load(const std::string& interface, int index) {
+std::string Steering::load(const std::string& interface, int index, std::uint32_t longest_frame) {
     silence_libbpf();
     interface_ = interface;
     index_ = index;
     if (std::string error = look_for_others(); !error.empty()) return "interface " + interface + ": " + error;
-    // Frames of several buffers, where the kernel knows such programs (5.18).
-    for (const std::uint32_t flags : {std::uint32_t{BPF_F_XDP_HAS_FRAGS}, std::uint32_t{0}}) {
-        const auto [bytes, size] = steer_object();
-        object_.reset(bpf_object__open_mem(bytes, size, nullptr));
-        bpf_program* program =
-            object_ ? bpf_object__find_program_by_name(object_.get(), STEER_PROGRAM) : nullptr;
-        if (program == nullptr || bpf_program__set_flags(program, flags) != 0)
-            return because("the steering program cannot be read");
+    // Frames of several buffers, where the kernel knows such programs.
+    for (const unsigned several_buffers : {1U, 0U}) {
+        object_.reset(opened_with({longest_frame, several_buffers}));
+        if (!object_) return because("the steering program cannot be read");
         if (bpf_object__load(object_.get()) == 0) return {};
     }
     return because("the kernel does not take the steering program (CAP_BPF, CAP_NET_ADMIN)");
@@ -186,6 +202,8 @@ std::string Steering::set_local(const std::set<Address>& addresses) {
     }
     return {};
 }
+
+std::uint64_t Steering::too_long() const { return read_counts(map(STEER_COUNTER_MAP))[steer_too_long]; }
 
 SteerCounts Steering::counters() const {
     SteerCounts sums = read_counts(map(STEER_COUNTER_MAP));

@@ -21,7 +21,15 @@ enum steer_verdict {
 #undef STEER_NAME
     /* Counted beside its verdict: it was to go to the switch, which does not listen at its queue. */
     steer_no_socket,
+    /* Likewise: longer than the socket takes, and lost. */
+    steer_too_long,
     steer_counters,
+};
+
+/* Set before the program is loaded. */
+struct steer_limits {
+    unsigned int longest_frame;
+    unsigned int several_buffers; /* frames may lie in several, since Linux 5.18 */
 };
 
 /* An address as IPv6 has it; IPv4 is mapped (RFC 4291 2.5.5.2). */
@@ -34,6 +42,7 @@ struct steer_address {
 #define STEER_SOCKET_MAP "sockets"
 #define STEER_LOCAL_MAP "local_addresses"
 #define STEER_COUNTER_MAP "verdicts"
+#define STEER_LIMITS_SECTION ".rodata"
 
 #define STEER_MAX_QUEUES 64
 #define STEER_MAX_ADDRESSES 4096

@@ -20,7 +20,7 @@ struct SteerVerdict {
     bool to_switch;
     const char* what;
 };
-// By steer_verdict; after them `no_socket`, which counts beside a verdict.
+// By steer_verdict; after them those that count beside a verdict.
 extern const std::array<SteerVerdict, steer_counters> steer_catalogue;
 
 // Frames by steer_verdict.
@@ -43,8 +43,9 @@ class Steering {
     }
 
     // Loads the program. Somebody else's at the interface is refused by name; nothing is changed there. Needs
-    // CAP_NET_ADMIN and CAP_BPF. Here and below an error's text, or empty.
-    std::string load(const std::string& interface, int index);
+    // CAP_NET_ADMIN and CAP_BPF. Longer frames, in bytes without FCS, never reach a socket. Here and below an
+    // error's text, or empty.
+    std::string load(const std::string& interface, int index, std::uint32_t longest_frame);
     // From when it is attached on, frames of this queue of the interface's go to the socket.
     std::string listen(std::uint32_t queue, int socket);
     // By the interface's driver, or where that has no XDP by the kernel in its stead, in the place of one
@@ -64,6 +65,8 @@ class Steering {
     // STEER_MAX_ADDRESSES. Nothing happens while there is no program.
     std::string set_local(const std::set<Address>& addresses);
 
+    // Frames longer than a socket takes, since `load`.
+    std::uint64_t too_long() const;
     // Since the port was opened first.
     SteerCounts counters() const;
 

@@ -11,6 +11,7 @@ void add(PortAccount& sum, const PortAccount& more) {
     sum.missed += more.missed;
     sum.uncut += more.uncut;
     sum.beyond_mtu += more.beyond_mtu;
+    sum.beyond_mtu_in += more.beyond_mtu_in;
     sum.refused += more.refused;
 }
 

@@ -1,6 +1,7 @@
 #include "dataplane/ports/kernel/xdp_port.hh"
 
 #include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "dataplane/ports/ring_size.hh"
@@ -9,8 +10,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint32_t largest_in_a_chunk =
-    XdpSocket::chunk_bytes - XdpSocket::kernel_headroom - link_header_bytes;
+constexpr std::uint32_t longest_in_a_chunk = XdpSocket::chunk_bytes - XdpSocket::kernel_headroom;
+constexpr std::uint32_t largest_in_a_chunk = longest_in_a_chunk - link_header_bytes;
 
 }  // namespace
 
@@ -22,7 +23,9 @@ tl::expected<std::unique_ptr<DevicePort>, std::string> XdpPort::start(DeviceSpec
 }
 
 std::string XdpPort::open_sockets() {
-    std::string error = steering_.load(interface_name_, interface_->index());
+    const bool long_frames = spec_.nic.mtu > largest_in_a_chunk;
+    std::string error =
+        steering_.load(interface_name_, interface_->index(), long_frames ? UINT32_MAX : longest_in_a_chunk);
     if (error.empty()) error = open_queues();
     for (std::uint32_t n = 0; error.empty() && n < queues_.size(); ++n)
         error = steering_.listen(n, queues_[n]->socket().get());
@@ -32,7 +35,6 @@ std::string XdpPort::open_sockets() {
         steering_.let_go();
         return error;
     }
-    const bool long_frames = spec_.nic.mtu > largest_in_a_chunk;
     can_.driver = std::string("af_xdp, ") + (steering_.is_native() ? "native, " : "generic, ") +
                   (queues_.front()->socket().is_zero_copy() ? "zero-copy" : "copied");
     can_.max_mtu = long_frames ? std::uint16_t{max_mtu} : std::uint16_t{largest_in_a_chunk};
@@ -91,7 +93,8 @@ LinkCause XdpPort::obstacle() const {
 PortAccount XdpPort::count() const {
     PortAccount account;
     for (const auto& queue : queues_) account.missed += queue->socket().missed();
-    account.beyond_mtu = queues_.front()->beyond_mtu();
+    account.beyond_mtu_in = steering_.too_long();
+    account.beyond_mtu = account.beyond_mtu_in + queues_.front()->beyond_mtu();
     account.refused = queues_.front()->refused();
     return account;
 }
