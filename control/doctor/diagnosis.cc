@@ -70,6 +70,13 @@ std::string pfc_of(const NetworkCard& card) {
     return fmt::format("PFC as a DPDK port: {}, {}", to_string(pfc.tx), pfc.why);
 }
 
+// Of "what; do: command".
+Diagnosis refused_text(const std::string& subject, const std::string& text) {
+    const std::size_t at = text.find("; do: ");
+    return {Health::wrong, subject, text.substr(0, at),
+            at == text.npos ? std::string() : text.substr(at + 6)};
+}
+
 Diagnosis of_cpus(const MachineFacts& facts) {
     const std::string threads = facts.smt ? ", two threads a core" : "";
     std::string what = fmt::format("{} usable: {}{}", facts.cpus.size(), list_text(facts.cpus), threads);
@@ -132,6 +139,15 @@ Diagnosis of_iommu(const MachineFacts& facts) {
         Health::note, "IOMMU", "none, or off: DPDK takes PCI cards without protection only; " + vfio,
         "boot with intel_iommu=on or amd_iommu=on iommu=pt; until then give cards to uio_pci_generic, since "
         "vfio-pci does not take them"};
+}
+
+// The parts of /sys that DPDK reads when it starts; containers may lack them.
+Diagnosis of_sysfs(const MachineFacts& facts) {
+    if (!facts.sysfs_lack.empty()) return refused_text("sysfs", facts.sysfs_lack);
+    if (facts.sysfs_lack_of_cards.empty()) return {Health::good, "sysfs", "mounted", {}};
+    Diagnosis found = refused_text("sysfs", facts.sysfs_lack_of_cards);
+    found.health = Health::note;
+    return found;
 }
 
 Diagnosis of_kernel(const MachineFacts& facts) {
@@ -220,12 +236,8 @@ Diagnosis of_interface(const PortConfig& port, const std::string& name, const Ma
 
 Diagnosis of_pci(const std::string& address, const MachineFacts& facts, const std::string& root) {
     const PciDevice device(address, root + PciDevice::usual_folder);
-    const std::string obstacle = device.obstacle();  // "what; do: command"
-    if (const std::size_t at = obstacle.find("; do: "); !obstacle.empty())
-        return {Health::wrong,
-                {},
-                obstacle.substr(0, at),
-                at == obstacle.npos ? std::string() : obstacle.substr(at + 6)};
+    for (const std::string& obstacle : {facts.sysfs_lack_of_cards, device.obstacle()})
+        if (!obstacle.empty()) return refused_text({}, obstacle);
     std::uint64_t free = 0;
     for (const HugepageKind& kind : facts.hugepages) free += kind.free * kind.page_bytes;
     if (free == 0)
@@ -254,13 +266,15 @@ Diagnosis of_cores(const Config& config, const MachineFacts& facts) {
 }  // namespace
 
 std::vector<Diagnosis> diagnose(const MachineFacts& facts) {
-    std::vector<Diagnosis> all{of_cpus(facts),  of_numa(facts),  of_memory(facts), of_hugepages(facts),
-                               of_clock(facts), of_iommu(facts), of_kernel(facts), of_rights(facts)};
+    std::vector<Diagnosis> all{of_cpus(facts),      of_numa(facts),   of_memory(facts),
+                               of_hugepages(facts), of_clock(facts),  of_sysfs(facts),
+                               of_iommu(facts),     of_kernel(facts), of_rights(facts)};
     for (const NetworkCard& card : facts.cards) all.push_back(of_card(card));
     return all;
 }
 
 std::vector<Diagnosis> diagnose(const Config& config, const MachineFacts& facts, const std::string& root) {
+    if (!facts.sysfs_lack.empty()) return {refused_text("sysfs", facts.sysfs_lack)};
     if (config.clock != ClockKind::real_time)
         return {{Health::good, "clock", "virtual: needs nothing of the machine but memory", {}}};
     std::vector<Diagnosis> all{of_cores(config, facts)};

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "control/lint/machine.hh"
+#include "dataplane/base/eal.hh"
 
 namespace sluice {
 namespace {
@@ -162,6 +163,8 @@ MachineFacts machine_facts(const std::string& root) {
     facts.memory = memory_room(root);
     facts.hugepages = hugepage_kinds(root);
     facts.clock_source = line_of(devices + "/clocksource/clocksource0/current_clocksource");
+    facts.sysfs_lack = Eal::lacks_of_sysfs(false, root);
+    facts.sysfs_lack_of_cards = Eal::lacks_of_sysfs(true, root);
     facts.iommu = !names_in(root + "/sys/class/iommu").empty();
     std::error_code error;
     facts.vfio = fs::exists(root + "/sys/module/vfio_pci", error);

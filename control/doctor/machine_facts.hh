@@ -33,7 +33,9 @@ struct MachineFacts {
     double cpu_quota = 0;              // CPUs that a cgroup allows, 0: no limit
     std::optional<MemoryRoom> memory;  // that is left
     std::vector<HugepageKind> hugepages;
-    std::string clock_source;  // "tsc"
+    std::string clock_source;         // "tsc"
+    std::string sysfs_lack;           // a part of /sys without which nothing starts, with the remedy
+    std::string sysfs_lack_of_cards;  // likewise no port on a card
     bool iommu = false;
     bool vfio = false;  // its module is there
     bool packet_sockets = false, xdp_sockets = false;

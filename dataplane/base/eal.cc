@@ -1,10 +1,12 @@
 #include "dataplane/base/eal.hh"
 
+#include <dlfcn.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
 #include <rte_mempool.h>
 #include <rte_version.h>
+#include <rte_vfio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,6 +64,8 @@ std::size_t free_hugepage_bytes() {
     return pages * size_kib * 1024;
 }
 
+bool takes_cards = false;  // this process's EAL, once
+
 constexpr std::size_t own_bytes = std::size_t{64} << 20;  // what EAL takes for itself
 
 // EAL writes under a runtime directory even when told not to share; an ordinary user may have none.
@@ -78,6 +82,17 @@ bool has_ring_driver() {
 }
 
 }  // namespace
+
+std::string Eal::lacks_of_sysfs(bool takes_cards, const std::string& root) {
+    const auto wants = [&](const char* folder, const char* why) {
+        return access((root + folder).c_str(), F_OK) == 0
+                   ? std::string()
+                   : std::string("there is no ") + folder + ", " + why + "; do: mount -t sysfs sysfs /sys";
+    };
+    std::string lack = wants("/sys/devices/system/cpu", "where DPDK finds CPUs");
+    if (lack.empty() && takes_cards) lack = wants("/sys/module", "where DPDK finds vfio, for cards");
+    return lack;
+}
 
 tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
     const std::size_t wanted = options.memory_bytes + options.hugepage_bytes + own_bytes;
@@ -107,7 +122,9 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
         eal.note_ = "ordinary memory (no hugepages)";
     }
     args.emplace_back("--no-telemetry");
-    if (options.pci.empty()) args.emplace_back("--no-pci");
+    takes_cards = !options.pci.empty();
+    if (std::string lack = lacks_of_sysfs(takes_cards); !lack.empty()) return tl::unexpected(std::move(lack));
+    if (!takes_cards) args.emplace_back("--no-pci");
     for (const std::string& device : options.pci) args.insert(args.end(), {"-a", device});
     // One lcore, floating: workers are threads of our own that register themselves.
     args.emplace_back("--lcores");
@@ -172,3 +189,12 @@ std::string Eal::errors_since(LogMark mark) {
 }
 
 }  // namespace sluice
+
+// EAL sets VFIO up whenever it starts, cards or not, and gives up where there is no /sys/module, as in a
+// container of systemd-nspawn. It calls this function by its name, so ours comes first; without cards there
+// is nothing to set up, as on a machine without the module.
+int rte_vfio_enable(const char* module) {
+    if (!sluice::takes_cards) return 0;
+    const auto dpdks = reinterpret_cast<decltype(&rte_vfio_enable)>(dlsym(RTLD_NEXT, "rte_vfio_enable"));
+    return dpdks != nullptr ? dpdks(module) : -1;
+}

@@ -25,6 +25,8 @@ class Eal {
         std::string wrong, remedy;
     };
     static tl::expected<bool, Lack> finds_hugepages(const EalOptions& options);
+    // The part of /sys without which it does not start: an error's text, or empty. `root`: for tests.
+    static std::string lacks_of_sysfs(bool takes_cards, const std::string& root = {});
     // Hugepages if enough of them are free, else ordinary memory, which needs no privilege.
     static tl::expected<Eal, std::string> start(const EalOptions& options);
     ~Eal();

@@ -22,6 +22,7 @@ class MachineFiles {
         write("proc/meminfo", "MemAvailable: 100000 kB\n");
         write("proc/net/protocols", "protocol  size\nPACKET    1\nXDP       2\n");
         write("proc/sys/kernel/osrelease", "6.1.0\n");
+        write("sys/module/x", "");
         write("sys/devices/system/cpu/isolated", "2-3,9\n");
         write("sys/devices/system/cpu/smt/active", "1\n");
         write("sys/devices/system/node/online", "0-1\n");
