@@ -16,18 +16,6 @@ constexpr std::uint32_t billionths_of_a_millionth = 1000;
 constexpr std::uint32_t first_qp = 0x100;
 constexpr std::uint32_t open_loop_messages = 64;  // that a queue pair has posted; more wait for room
 
-roce::ReactionParameters constants_of(roce::CongestionControl cc, Rate line) {
-    switch (cc) {
-        case roce::CongestionControl::dcqcn:
-            return roce::ReactionParameters::paper(line);
-        case roce::CongestionControl::dcqcn_timer:
-            return roce::ReactionParameters::nic(line);
-        case roce::CongestionControl::none:
-            break;
-    }
-    return roce::ReactionParameters::none(line);
-}
-
 std::uint64_t scrambled(std::uint64_t sum, const IpAddress& address) {
     for (const std::uint8_t byte : address.bytes) sum = scramble(sum ^ byte);
     return sum;
@@ -261,7 +249,7 @@ class HostSpecs {
 }  // namespace
 
 roce::ReactionParameters reaction_parameters(const HostConfig& host, Rate line) {
-    roce::ReactionParameters made = constants_of(host.cc, line);
+    roce::ReactionParameters made = roce::ReactionParameters::of(host.cc, line);
     if (host.cc == roce::CongestionControl::none) return made;
     const auto take = [](auto& constant, const auto& configured) {
         constant = configured.value_or(constant);

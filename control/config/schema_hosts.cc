@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #include "control/config/schema_sections.hh"
 #include "lib/roce/requester.hh"
@@ -125,8 +126,25 @@ Type<MessageConfig> message() {
     return type;
 }
 
+// A constant of cc = "dcqcn" at the usual speeds: "25M at 25G, 40M at 40G, ...".
+std::string by_speed(const std::function<std::string(const roce::ReactionParameters&)>& constant) {
+    std::string text;
+    for (const std::uint64_t speed : {25U, 40U, 100U, 200U, 400U, 800U}) {
+        const Rate line = gigabits(speed);
+        append_item(
+            text, ", ",
+            fmt::format("{} at {}", constant(roce::ReactionParameters::scaled(line)), print_rate(line)));
+    }
+    return text;
+}
+
 void add_reaction_rows(Rows<HostConfig>& rows) {
     using H = HostConfig;
+    using P = roce::ReactionParameters;
+    const std::string additive = by_speed([](const P& p) { return print_rate(p.additive); });
+    const std::string hyper = by_speed([](const P& p) { return print_rate(p.hyper); });
+    const std::string least = by_speed([](const P& p) { return print_rate(p.min_rate); });
+    const std::string bytes = by_speed([](const P& p) { return print_size(p.byte_counter); });
     const auto timer = as_cc_has_it(time(nanoseconds(1), seconds(100), "55us"));
     const auto bits = [](std::uint64_t low) { return as_cc_has_it(rate(low, 1'000'000'000'000)); };
     rows.key("g", &H::gain, as_cc_has_it(fraction()),
@@ -138,15 +156,20 @@ void add_reaction_rows(Rows<HostConfig>& rows) {
     rows.key("increase_timer", &H::increase_timer, timer,
              "The rate rises so often; \"auto\": 55us, of dcqcn-timer 300us.");
     rows.key("byte_counter", &H::byte_counter, as_cc_has_it(size(0, 1ULL << 40, "10MB")),
-             "And after so many wire bytes; 0: by time alone; \"auto\": 10MB, of dcqcn-timer 0.");
+             "And after so many wire bytes; 0: by time alone; \"auto\": " + bytes +
+                 "; of dcqcn-paper 10MB, of dcqcn-timer 0.");
     rows.key(
         "fast_recovery", &H::fast_recovery, as_cc_has_it(integer<std::uint32_t>(1, 1'000'000)),
         "Increases that halve the way to the target before it rises itself; \"auto\": 5, of dcqcn-timer 1.");
     rows.key("rate_ai", &H::rate_ai, bits(0),
-             "Additive increase of the target; \"auto\": 40M, of dcqcn-timer 1/5000 of the line rate.");
+             "Additive increase of the target; \"auto\": 1/1000 of the line rate (" + additive +
+                 "); of dcqcn-paper 40M, of dcqcn-timer 1/5000 of the line rate.");
     rows.key("rate_hai", &H::rate_hai, bits(0),
-             "Hyper increase of it; \"auto\": 200M, of dcqcn-timer 1/500 of the line rate.");
-    rows.key("rate_min", &H::rate_min, bits(1), "The rate never falls below; \"auto\": 100M.");
+             "Hyper increase of it; \"auto\": 1/200 of the line rate (" + hyper +
+                 "); of dcqcn-paper 200M, of dcqcn-timer 1/500 of the line rate.");
+    rows.key(
+        "rate_min", &H::rate_min, bits(1),
+        "The rate never falls below; \"auto\": 1/400 of the line rate (" + least + "); of dcqcn-paper 100M.");
     rows.key("decrease_timer", &H::decrease_timer, timer,
              "With cc = \"dcqcn-timer\": a CNP cuts the rate at ticks so far apart; \"auto\": 4us.");
     rows.key("clamp_target", &H::clamp_target, as_cc_has_it(boolean()),
@@ -227,8 +250,9 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     using H = HostConfig;
     using Cc = roce::CongestionControl;
     using Scope = roce::CnpScope;
-    rows.key("cc", &H::cc, word<Cc>(named({Cc::dcqcn, Cc::dcqcn_timer, Cc::none})),
-             "Congestion control: DCQCN of the paper, of NICs (timers only), or none.");
+    rows.key("cc", &H::cc, word<Cc>(named({Cc::dcqcn, Cc::dcqcn_paper, Cc::dcqcn_timer, Cc::none})),
+             "Congestion control: DCQCN with the paper's constants in proportion to the line rate; with the "
+             "paper's own, which are for 40G; of NICs (timers only); or none.");
     rows.key("mtu", &H::mtu, path_mtu(), "Payload of a packet; between two hosts the smaller one counts.")
         .at_start();
     rows.key("dscp", &H::dscp, dscp(), "DSCP of the data it sends.").at_start();

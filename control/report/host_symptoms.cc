@@ -54,11 +54,7 @@ class Symptoms {
     }
 
     void reaction_point() {
-        if (sum_.cnps_received == 0) return;
-        if (host_.cc == roce::CongestionControl::none)
-            say("{} CNPs came, and it does not react: it has no congestion control; do: write cc = \"dcqcn\"",
-                sum_.cnps_received);
-        else if (host_.ignore_cnp)
+        if (sum_.cnps_received != 0 && host_.cc != roce::CongestionControl::none && host_.ignore_cnp)
             say("{} CNPs came, and it ignores them: its reaction point is off; do: write ignore_cnp = false",
                 sum_.cnps_received);
     }

@@ -10,6 +10,8 @@
 #include "control/report/quantiles.hh"
 #include "control/text/json_text.hh"
 #include "dataplane/peers/host_port.hh"
+#include "dataplane/ports/port_counters.hh"
+#include "dataplane/run/switch.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice {
@@ -111,7 +113,8 @@ std::uint64_t per_second(std::uint64_t bytes, Duration in) {
                : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / static_cast<double>(in.ps));
 }
 
-Json host_json(const RunningSwitch& running, const HostConfig& host, const HostPort& port) {
+Json host_json(const RunningSwitch& running, const HostConfig& host, const HostPort& port,
+               const std::vector<std::string>& told) {
     const roce::Nic& nic = port.nic();
     const Time now = running.now();
     Sum sum;
@@ -131,8 +134,26 @@ Json host_json(const RunningSwitch& running, const HostConfig& host, const HostP
     for (ClassId n = 0; n < classes; ++n)
         if (const Duration paused = port.paused_time(n, now); paused.ps != 0)
             json["paused_ns"][std::to_string(n)] = paused.ps / 1000;
-    json["symptoms"] = host_symptoms(running, host, port);
+    std::vector<std::string> symptoms = host_symptoms(running, host, port);
+    symptoms.insert(symptoms.end(), told.begin(), told.end());
+    json["symptoms"] = std::move(symptoms);
     return json;
+}
+
+Rate speed_of(const RunningSwitch& running, PortId id) {
+    return running.config().ports.at(running.port_names()[id]).speed;
+}
+
+ToldSymptoms symptoms_within(const RunningSwitch& running) {
+    std::vector<ReportedHost> hosts;
+    for (const auto& [name, host] : running.config().hosts)
+        hosts.push_back({name, &host, running.host(name)});
+    const auto port_of = [&](const std::string& host) {
+        return *running.find_port(running.config().hosts.at(host).port);
+    };
+    return transfer_symptoms(hosts, [&](const std::string& from, const std::string& to) {
+        return busier(received_on(running, port_of(from)), sent_on(running, port_of(to)));
+    });
 }
 
 // A quantile of nothing is null: as 0 it would be less than whatever it is compared with.
@@ -152,13 +173,30 @@ Json milli_quantiles(const Histogram& histogram) {
 
 }  // namespace
 
-Json hosts_json(const RunningSwitch& running) {
+LinkUse sent_on(const RunningSwitch& running, PortId id) {
+    const Traffic& tx = running.device().view(id).counters().tx;
+    return {speed_of(running, id), tx.bytes.get() + tx.packets.get() * wire_overhead_bytes};
+}
+
+LinkUse received_on(const RunningSwitch& running, PortId id) {
+    const PortView port = running.device().view(id);
+    return {speed_of(running, id), port.received([](const ReceiveCounters& queue) {
+                return queue.rx.bytes.get() + queue.rx.packets.get() * wire_overhead_bytes;
+            })};
+}
+
+Json hosts_json(const RunningSwitch& running, const ToldSymptoms& told) {
     Json json;
     make_room(json, running.config().hosts.size());
-    for (const auto& [name, host] : running.config().hosts)
-        json[name] = host_json(running, host, *running.host(name));
+    for (const auto& [name, host] : running.config().hosts) {
+        const auto own = told.find(name);
+        json[name] = host_json(running, host, *running.host(name),
+                               own == told.end() ? std::vector<std::string>() : own->second);
+    }
     return json;
 }
+
+Json hosts_json(const RunningSwitch& running) { return hosts_json(running, symptoms_within(running)); }
 
 std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
                                                   const std::vector<const HostPort*>& hosts) {

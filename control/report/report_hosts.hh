@@ -1,16 +1,26 @@
 // Simulated hosts and their flows, as the report has them.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
+#include "control/report/transfer_symptoms.hh"
 #include "control/switch/running_switch.hh"
 #include "lib/roce/nic_statistics.hh"
 
 namespace sluice {
 
-// By host and by flow, in the configuration's order; both empty where there are none.
+// By host and by flow, in the configuration's order; both empty where there are none. `told`: symptoms of
+// hosts beside those that each shows alone (transfer_symptoms.hh); without it, of transfers within the
+// switch.
+using ToldSymptoms = std::map<std::string, std::vector<std::string>>;
+nlohmann::ordered_json hosts_json(const RunningSwitch& running, const ToldSymptoms& told);
 nlohmann::ordered_json hosts_json(const RunningSwitch& running);
+// What the switch has sent from a port, or received on it, as its link carried it.
+LinkUse sent_on(const RunningSwitch& running, PortId id);
+LinkUse received_on(const RunningSwitch& running, PortId id);
 nlohmann::ordered_json flows_json(const RunningSwitch& running);
 // How long messages took, by flow of the configuration `world`.
 std::vector<roce::FlowStatistics> flow_statistics(const Config& world,

@@ -22,7 +22,9 @@ struct QpStatistics {
     std::uint64_t wrong_payload = 0;    // packets of those
     std::uint64_t data_packets = 0;     // sent: of the paced kind
     std::uint64_t data_wire_bytes = 0;
-    std::uint64_t ce_received = 0;       // data packets with CE
+    Duration recovering{};          // of that, the time of packets paced by a rate whose last cut is 2 ms ago
+    Rate recovering_from{};         // the lowest rate of those; 0: there was none
+    std::uint64_t ce_received = 0;  // data packets with CE
     std::uint64_t not_ect_received = 0;  // data packets that no switch may mark
     std::uint64_t acks_sent = 0;         // and NAKs
     std::uint64_t acks_received = 0;     // likewise

@@ -7,6 +7,9 @@
 namespace sluice::roce {
 namespace {
 
+// Without a CNP for so long, a rate is not held down by a queue any more: it only rises too slowly.
+constexpr Duration long_recovery = milliseconds(2);
+
 PacketWriter writer_of(const NicSettings& nic, const QpSettings& own, const Marking& marking) {
     Route route;
     route.source_mac = nic.mac;
@@ -109,7 +112,13 @@ Outgoing QueuePair::next_data(Time now) {
     const Outgoing packet = settings_.requests ? *as_requester().next(now) : *as_responder().next();
     const std::uint32_t bytes = wire_bytes(data_.frame_bytes(packet));
     reaction_.on_sent(bytes, now);
-    paced_until_ = now + pace(bytes, reaction_.rate());
+    const Duration paced = pace(bytes, reaction_.rate());
+    paced_until_ = now + paced;
+    if (!reaction_.at_line() && reaction_.since_cut(now) > long_recovery) {
+        if (statistics.recovering.ps == 0) statistics.recovering_from = reaction_.rate();
+        statistics.recovering_from = std::min(statistics.recovering_from, reaction_.rate());
+        statistics.recovering = statistics.recovering + paced;
+    }
     ++statistics.data_packets;
     statistics.data_wire_bytes += bytes;
     return packet;

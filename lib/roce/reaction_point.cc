@@ -35,7 +35,24 @@ Time after_periods(Time from, std::uint64_t count, Duration period) {
     return {from.ps + count * static_cast<std::uint64_t>(period.ps)};
 }
 
+// The paper's 100 Mb/s at 40 Gb/s.
+Rate lowest_rate(Rate line) { return {std::max<std::uint64_t>(line.bits_per_second / 400, 1)}; }
+
 }  // namespace
+
+ReactionParameters ReactionParameters::of(CongestionControl kind, Rate line) {
+    switch (kind) {
+        case CongestionControl::dcqcn:
+            return scaled(line);
+        case CongestionControl::dcqcn_paper:
+            return paper(line);
+        case CongestionControl::dcqcn_timer:
+            return nic(line);
+        case CongestionControl::none:
+            break;
+    }
+    return none(line);
+}
 
 ReactionParameters ReactionParameters::none(Rate line) {
     ReactionParameters parameters;
@@ -45,7 +62,7 @@ ReactionParameters ReactionParameters::none(Rate line) {
 
 ReactionParameters ReactionParameters::paper(Rate line) {
     ReactionParameters parameters;
-    parameters.kind = CongestionControl::dcqcn;
+    parameters.kind = CongestionControl::dcqcn_paper;
     parameters.line_rate = line;
     parameters.min_rate = {std::min<std::uint64_t>(100'000'000, line.bits_per_second)};
     parameters.additive = {40'000'000};
@@ -54,11 +71,22 @@ ReactionParameters ReactionParameters::paper(Rate line) {
     return parameters;
 }
 
+// 40, 200 and 100 Mb/s and 10 MB at 40 Gb/s.
+ReactionParameters ReactionParameters::scaled(Rate line) {
+    ReactionParameters parameters = paper(line);
+    parameters.kind = CongestionControl::dcqcn;
+    parameters.min_rate = lowest_rate(line);
+    parameters.additive = {line.bits_per_second / 1'000};
+    parameters.hyper = {line.bits_per_second / 200};
+    parameters.byte_counter = std::max<std::uint64_t>(line.bits_per_second / 4'000, 1);
+    return parameters;
+}
+
 ReactionParameters ReactionParameters::nic(Rate line) {
     ReactionParameters parameters;
     parameters.kind = CongestionControl::dcqcn_timer;
     parameters.line_rate = line;
-    parameters.min_rate = {std::min<std::uint64_t>(100'000'000, line.bits_per_second)};
+    parameters.min_rate = lowest_rate(line);
     parameters.additive = {line.bits_per_second / 5'000};  // 5 Mb/s at 25 Gb/s
     parameters.hyper = {line.bits_per_second / 500};
     parameters.alpha_period = microseconds(1);
@@ -106,7 +134,7 @@ void ReactionPoint::on_cnp(Time now) {
     on_timer(now);
     if (!seen_cnp_) alpha_at_ = decrease_at_ = now;
     catch_up_alpha(now);
-    if (parameters_->kind == CongestionControl::dcqcn) {
+    if (parameters_->kind != CongestionControl::dcqcn_timer) {
         target_ = rate_;
         decrease(now);
         alpha_ = toward_one(alpha_, parameters_->gain);

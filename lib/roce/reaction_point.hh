@@ -1,9 +1,11 @@
 // DCQCN's reaction point: the rate of one queue pair (Zhu et al., SIGCOMM 2015), or none.
 //
-// `dcqcn` is the paper's: a CNP cuts at once; timer and byte counter raise. `dcqcn_timer` is the NICs', as
-// the public ns-3 model of HPCC has it: CNPs are looked at on a grid of ticks from the first CNP on; only the
-// timer raises. An iteration up to the F-th of either counter is fast recovery, one beyond F of both is hyper
-// increase, and between them the increase is additive.
+// `dcqcn` and `dcqcn_paper` follow the paper's rules: a CNP cuts at once; timer and byte counter raise. The
+// paper's constants are for 40 Gb/s, and dcqcn_paper has them at every speed; dcqcn has its rates and bytes
+// in proportion to the line. `dcqcn_timer` is the NICs', as the public ns-3 model of HPCC has it: CNPs are
+// looked at on a grid of ticks from the first CNP on; only the timer raises. An iteration up to the F-th of
+// either counter is fast recovery, one beyond F of both is hyper increase, and between them the increase is
+// additive.
 //
 // Time moves by events only: each first takes the timers due by its `now`, in order, so a caller that comes
 // late gets the same state. At line rate no timer is armed. Alpha decays when it is looked at.
@@ -21,9 +23,9 @@
 
 namespace sluice::roce {
 
-enum class CongestionControl : std::uint8_t { none, dcqcn, dcqcn_timer };
+enum class CongestionControl : std::uint8_t { none, dcqcn, dcqcn_paper, dcqcn_timer };
 constexpr std::string_view to_string(CongestionControl kind) {
-    constexpr std::array<std::string_view, 3> names{"none", "dcqcn", "dcqcn-timer"};
+    constexpr std::array<std::string_view, 4> names{"none", "dcqcn", "dcqcn-paper", "dcqcn-timer"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -45,9 +47,12 @@ struct ReactionParameters {
     bool clamp_target = false;  // dcqcn_timer: a cut lowers the target even if no increase came between
     bool operator==(const ReactionParameters&) const = default;
 
+    // The defaults of a kind, and of each by its name.
+    static ReactionParameters of(CongestionControl kind, Rate line);
     static ReactionParameters none(Rate line);
-    static ReactionParameters paper(Rate line);  // R_HAI is the authors' ns-3 model's
-    static ReactionParameters nic(Rate line);    // R_AI and R_HAI are proportional to the line
+    static ReactionParameters paper(Rate line);   // R_HAI is the authors' ns-3 model's
+    static ReactionParameters scaled(Rate line);  // as the paper's at 40 Gb/s
+    static ReactionParameters nic(Rate line);     // rates are proportional to the line, too
     bool valid() const;
 };
 
@@ -71,11 +76,15 @@ class ReactionPoint {
 
     Rate rate() const { return {rate_}; }
     Rate target_rate() const { return {target_}; }
+    bool at_line() const { return rate_ == line() && target_ == line(); }
+    // Of a rate that is below the line's: since its last cut.
+    Duration since_cut(Time now) const {
+        return now - increase_at_ + parameters_->increase_period * (std::int64_t{timer_count_} + 1);
+    }
     std::uint64_t alpha(Time now) const;  // parts of fraction_one; `now` is not before the last event's
     Phase phase() const;
 
   private:
-    bool at_line() const { return rate_ == line() && target_ == line(); }
     std::uint64_t line() const { return parameters_->line_rate.bits_per_second; }
     void catch_up_alpha(Time now);
     void await_decrease(Time now);

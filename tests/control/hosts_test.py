@@ -248,7 +248,7 @@ class Hosts(Case):
         self.assertEqual(complete("host", "show", ""), ["h0", "h1", "h2"])
         self.assertEqual(complete("flow", "show", "i"), ["incast"])
         self.assertEqual(complete("set", "host.h1.cc"), ["host.h1.cc"])
-        self.assertEqual(complete("set", "host.h1.cc", "d"), ["dcqcn", "dcqcn-timer"])
+        self.assertEqual(complete("set", "host.h1.cc", "d"), ["dcqcn", "dcqcn-paper", "dcqcn-timer"])
         self.assertEqual(complete("set", "host.h1.cc", "n"), ["none"])
         self.assertEqual(complete("set", "host.h1.echo_ce", "f"), ["force", "false"])
         self.assertEqual(complete("set", "host.h7.cc", "n"), [])

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import xml.etree.ElementTree
@@ -52,6 +53,34 @@ switches = 3
 policy = "clockwise"
 [switch.default]
 buffer.size = "2MB"
+"""
+
+
+# The first 5 ms of an incast, and what comes then.
+INCAST = """
+[topology]
+kind = "star"
+hosts = {hosts}
+host_speed = "{speed}G"
+[switch.default.default]
+mtu = 9100
+[host.default]
+mtu = 4096
+{keys}
+[[flow]]
+name = "incast"
+from = "h1..h{senders}"
+to = "h{hosts}"
+message = "1MB"
+depth = 2
+stop = "{stop}"
+[[phase]]
+name = "begin"
+to = "5ms"
+[[phase]]
+name = "then"
+from = "5ms"
+to = "{stop}"
 """
 
 
@@ -105,6 +134,50 @@ class Fabrics(loopback.Case):
         self.assertEqual(ledger["sent"] + ledger["made"] + ledger["added"],
                          sum(value for key, value in ledger.items() if key not in ("sent", "made", "added", "balanced", "dropped_by")))
         self.assertEqual(ledger["dropped_by"], {})
+
+    def incast(self, speed, senders=16, stop="10ms", **keys):
+        """The report, and the share of the receiver's link in use after 5 ms."""
+        text = INCAST.format(hosts=senders + 1, senders=senders, speed=speed, stop=stop,
+                             keys="\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items()))
+        report = self.report(text, "--duration", stop)
+        port = report["phases"]["then"]["switches"]["sw1"]["ports"][f"h{senders + 1}"]["tx"]
+        wire = 8 * (port["bytes"] + 20 * port["packets"])
+        return report, wire / (speed * 1e9 * (report["phases"]["then"]["to_ns"] - 5e6) / 1e9)
+
+    @staticmethod
+    def symptoms(report):
+        return [symptom for host in report["hosts"].values() for symptom in host["symptoms"]]
+
+    def test_an_incast_fills_its_link_after_5_ms_at_every_speed(self):
+        for speed in (25, 100, 200, 400, 800):
+            with self.subTest(speed=speed):
+                report, use = self.incast(speed, stop="8ms")
+                self.assertGreaterEqual(use, 0.9)
+                self.assertEqual((report["verdict"]["lost_packets"], self.symptoms(report)), (0, []))
+
+    def test_a_link_unused_for_want_of_increase_is_a_symptom_with_rate_step_time_and_remedy(self):
+        report, use = self.incast(200, cc="dcqcn-paper")
+        self.assertLess(use, 0.7)
+        self.assertEqual([name for name, host in report["hosts"].items() if host["symptoms"]], ["h17"])
+        said, = self.symptoms(report)
+        told = re.fullmatch(r"(\d+) % of a 200G link on the way to it was used, for want of increase: 16 queue pairs had no CNP for 2 ms and more, and rose "
+                            r"from ([\d.]+) Gb/s by 40M every 55us, which fills the link in ([\d.]+) ms; do: write cc = \"dcqcn\" for h1 to h16", said)
+        self.assertTrue(told, said)
+        self.assertLess(int(told[1]), 90)
+        self.assertAlmostEqual(float(told[3]), (200 / 16 - float(told[2])) / 0.04 * 0.055, delta=1)
+
+    def test_the_remedy_is_a_step_where_the_defaults_are_too_slow(self):
+        for keys in ({}, {"cc": "none"}):
+            with self.subTest(**keys):
+                report, use = self.incast(100, senders=4, **keys)
+                said = self.symptoms(report)[0]
+                step = re.search(r'rate_ai = "(\d+M)"', said)
+                self.assertTrue(step, said)
+                report, better = self.incast(100, senders=4, rate_ai=step[1])
+                self.assertGreaterEqual(better, 0.9)
+                self.assertEqual(self.symptoms(report), [])
+                if not keys:
+                    self.assertLess(use, better)
 
     def test_two_runs_give_the_same_bytes(self):
         made = []

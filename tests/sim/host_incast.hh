@@ -55,9 +55,7 @@ inline HostSetup incast(unsigned senders, roce::CongestionControl kind) {
     flow.requester.timeout = milliseconds(20);
     HostSetup setup{{{first(senders), senders, 1, flow}}};
     setup.each = [kind](unsigned, HostPortSpec& spec) {
-        spec.nic.reaction = kind == roce::CongestionControl::none
-                                ? roce::ReactionParameters::none(spec.speed)
-                                : roce::ReactionParameters::paper(spec.speed);
+        spec.nic.reaction = roce::ReactionParameters::of(kind, spec.speed);
         spec.nic.checks_payload = false;
     };
     return setup;

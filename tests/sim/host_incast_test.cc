@@ -42,7 +42,8 @@ TEST(HostIncast, incastSettlesAtDcqcnsFixedPoint) {
         // Two senders overtake each other slowly: over 40 ms a single run may have a Jain index of 0.97.
         const Duration measured = milliseconds(each.senders == 2 ? 120 : 40);
         for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-            HostSwitch sim(marked_config(each.senders, seed), incast(each.senders, CongestionControl::dcqcn),
+            HostSwitch sim(marked_config(each.senders, seed),
+                           incast(each.senders, CongestionControl::dcqcn_paper),
                            fmt::format("{} senders, seed {}", each.senders, seed), incast_packets, false);
             const Settled settled = settle(sim, each.senders, milliseconds(20), measured);
             CHECK_TRUE(settled.utilization >= 0.995 && settled.utilization <= 1.0001);
@@ -75,7 +76,8 @@ TEST(HostIncast, marksAtEnqueueComeLateAndTheQueueSwings) {
         const auto settled_at = [&](MarkAt mark_at) {
             Config config = marked_config(senders, seed);
             config.wred["paper"].mark_at = mark_at;
-            HostSwitch sim(config, incast(senders, CongestionControl::dcqcn), "", incast_packets, false);
+            HostSwitch sim(config, incast(senders, CongestionControl::dcqcn_paper), "", incast_packets,
+                           false);
             return settle(sim, senders, milliseconds(20), milliseconds(40));
         };
         const Settled dequeue = settled_at(MarkAt::dequeue);

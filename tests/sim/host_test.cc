@@ -186,7 +186,7 @@ struct Symptom {
     std::uint64_t cnp_class_packets = 0;  // into the switch from the receiver
 };
 Symptom symptom_of(const std::function<void(HostPortSpec&)>& change) {
-    HostSetup setup = incast(4, CongestionControl::dcqcn);
+    HostSetup setup = incast(4, CongestionControl::dcqcn_paper);
     const auto each = setup.each;
     setup.each = [&](unsigned id, HostPortSpec& spec) {
         each(id, spec);

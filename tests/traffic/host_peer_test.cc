@@ -57,7 +57,7 @@ TEST(HostOptions, mistakesAreRefusedInWords) {
         {{"mtu", "512"}, "\"mtu\" is no option of a host; see --help"},
         {{"--mtu"}, "--mtu needs a value: BYTES"},
         {{"--mtu", "1000"}, "--mtu \"1000\" is none of: 256, 512, 1024, 2048, 4096"},
-        {{"--cc", "timely"}, "--cc \"timely\" is none of: dcqcn, dcqcn-timer, none"},
+        {{"--cc", "timely"}, "--cc \"timely\" is none of: dcqcn, dcqcn-paper, dcqcn-timer, none"},
         {{"--dscp", "64"}, "--dscp \"64\" is not from 0 to 63"},
         {{"--qps", "65"}, "--qps \"65\" is not from 1 to 64"},
         {{"--depth", "0"}, "--depth \"0\" is not from 1 to 65536"},

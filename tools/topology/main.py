@@ -11,7 +11,7 @@
   tools/lab roce HOST HOST [OPTION...]         RoCEv2 from one to another, 8 flows of 1000 frames a second in all, for 5 seconds:
                                                --seconds N --flows N --pps N --size BYTES --dscp N
   tools/lab dcqcn [OPTION...]                  an incast of RoCE hosts, whose rates fall and recover; makes a lab and takes it away:
-                                               --senders N (2) --rate MBPS (10) --scale N (1000) --cc dcqcn|dcqcn-timer|none
+                                               --senders N (2) --rate MBPS (10) --scale N (1000) --cc dcqcn|dcqcn-paper|dcqcn-timer|none
   tools/lab restart SWITCH                     ends its sluiced by kill -9 and starts another
   tools/lab down                               ends and removes all of it
 
@@ -61,7 +61,7 @@ def arguments():
     incast.add_argument("--senders", type=between(2, 8), default=2)
     incast.add_argument("--rate", type=between(1, 100), default=10)
     incast.add_argument("--scale", type=between(1, 100_000), default=1000)
-    incast.add_argument("--cc", choices=("dcqcn", "dcqcn-timer", "none"), default="dcqcn")
+    incast.add_argument("--cc", choices=("dcqcn", "dcqcn-paper", "dcqcn-timer", "none"), default="dcqcn")
     for verb in ("exec", "shell", "ctl", "vtysh", "restart"):
         one = verbs.add_parser(verb)
         one.add_argument("name")

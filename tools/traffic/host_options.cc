@@ -78,8 +78,11 @@ Value one_of(std::string_view text, const std::array<std::pair<std::string_view,
     throw Refused{"is none of: " + names};
 }
 
-constexpr std::array<std::pair<std::string_view, Cc>, 3> congestion_controls{
-    {{"dcqcn", Cc::dcqcn}, {"dcqcn-timer", Cc::dcqcn_timer}, {"none", Cc::none}}};
+constexpr std::array<std::pair<std::string_view, Cc>, 4> congestion_controls{
+    {{to_string(Cc::dcqcn), Cc::dcqcn},
+     {to_string(Cc::dcqcn_paper), Cc::dcqcn_paper},
+     {to_string(Cc::dcqcn_timer), Cc::dcqcn_timer},
+     {to_string(Cc::none), Cc::none}}};
 constexpr std::array<std::pair<std::string_view, Kind>, 3> kinds{
     {{"write", Kind::write}, {"send", Kind::send}, {"read", Kind::read}}};
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 5> mtus{
@@ -113,7 +116,7 @@ constexpr Row rows[] = {
      [](Options& o, Text t) { o.reaction = time(t, {}, seconds(1)); }},
     {"events", "FILE", "Where its lines go, instead of standard output.",
      [](Options& o, Text t) { o.events = t; }},
-    {"cc", "WORD", "Congestion control: dcqcn, dcqcn-timer or none (dcqcn).",
+    {"cc", "WORD", "Congestion control: dcqcn, dcqcn-paper, dcqcn-timer or none (dcqcn).",
      [](Options& o, Text t) { o.cc = one_of(t, congestion_controls); }},
     {"mtu", "BYTES", "Payload of a packet, the same at all hosts: 256, 512, 1024, 2048 or 4096 (1024).",
      [](Options& o, Text t) { o.mtu = one_of(t, mtus); }},
@@ -171,18 +174,6 @@ void check(const HostOptions& options) {
                                   print_rate(options.rate), options.scale, print_rate(options.nic_rate())));
 }
 
-roce::ReactionParameters reaction_of(Cc cc, Rate line) {
-    switch (cc) {
-        case Cc::dcqcn:
-            return roce::ReactionParameters::paper(line);
-        case Cc::dcqcn_timer:
-            return roce::ReactionParameters::nic(line);
-        case Cc::none:
-            break;
-    }
-    return roce::ReactionParameters::none(line);
-}
-
 }  // namespace
 
 HostOptions parse_host_options(std::span<char* const> words) {
@@ -220,7 +211,7 @@ HostNic make_host_nic(const HostOptions& options, const MacAddress& mac) {
     nic.gateway_mac = *options.gateway;
     nic.address = *options.address;
     nic.first_qp = first_host_qp;
-    nic.reaction = reaction_of(options.cc, options.nic_rate());
+    nic.reaction = roce::ReactionParameters::of(options.cc, options.nic_rate());
     nic.ack = {options.dscp, classes[options.dscp], Ecn::ect0, {}};
     nic.cnp = {options.cnp_dscp, classes[options.cnp_dscp], Ecn::not_ect, {}};
     nic.cnp_interval = options.cnp_interval;

@@ -71,7 +71,7 @@ TEST(HostConfig, refusesValuesOfHosts) {
     refuses(host + "receive_xon = \"half\"", "f:3:15: host.h1.receive_xon: \"half\" ");
     refuses(host + "cc = \"dcqn\"",
             "f:3:6: host.h1.cc: \"dcqn\" is not a known word; allowed: \"dcqcn\", "
-            "\"dcqcn-timer\", \"none\"");
+            "\"dcqcn-paper\", \"dcqcn-timer\", \"none\"");
     refuses(host + "dscp = 64", "f:3:8: host.h1.dscp: 64 is too large");
     refuses(host + "cnp_scope = \"host\"", "f:3:13: host.h1.cnp_scope: \"host\" is not a known word");
     refuses(host + "cnp_interval = 50", "f:3:16: host.h1.cnp_interval: 50 has no unit");

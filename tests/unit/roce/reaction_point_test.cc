@@ -227,6 +227,40 @@ TEST(ReactionPoint, nicDefaultsAreProportionalToTheLine) {
     UNSIGNED_LONGS_EQUAL(20'000'000, ReactionParameters::nic(gigabits(100)).additive.bits_per_second);
 }
 
+TEST(ReactionPoint, defaultsAreThePapersAt40GAndProportionalToTheLine) {
+    using enum CongestionControl;
+    ReactionParameters at_40g = ReactionParameters::of(dcqcn, gigabits(40));
+    CHECK_TRUE(at_40g.kind == dcqcn);
+    at_40g.kind = dcqcn_paper;
+    CHECK_TRUE(at_40g == ReactionParameters::of(dcqcn_paper, gigabits(40)));
+    const ReactionParameters at_400g = ReactionParameters::of(dcqcn, gigabits(400));
+    UNSIGNED_LONGS_EQUAL(400'000'000, at_400g.additive.bits_per_second);
+    UNSIGNED_LONGS_EQUAL(2'000'000'000, at_400g.hyper.bits_per_second);
+    UNSIGNED_LONGS_EQUAL(1'000'000'000, at_400g.min_rate.bits_per_second);
+    UNSIGNED_LONGS_EQUAL(100'000'000, at_400g.byte_counter);
+    CHECK_TRUE(at_400g.increase_period == at_40g.increase_period);
+    const ReactionParameters paper_at_400g = ReactionParameters::of(dcqcn_paper, gigabits(400));
+    UNSIGNED_LONGS_EQUAL(40'000'000, paper_at_400g.additive.bits_per_second);
+    UNSIGNED_LONGS_EQUAL(100'000'000, paper_at_400g.min_rate.bits_per_second);
+    UNSIGNED_LONGS_EQUAL(1'000'000'000,
+                         ReactionParameters::of(dcqcn_timer, gigabits(400)).min_rate.bits_per_second);
+    for (const std::uint64_t speed : {1U, 25U, 800U})
+        CHECK_TRUE(ReactionParameters::of(dcqcn, gigabits(speed)).valid());
+}
+
+TEST(ReactionPoint, theTimeSinceACutIsKnownWhateverHasComeBetween) {
+    ReactionPoint point(paper());
+    CHECK_TRUE(point.at_line());
+    point.on_cnp(us(7));
+    CHECK_FALSE(point.at_line());
+    for (const int at : {7, 50, 62, 63, 200}) {
+        point.on_timer(us(at));
+        CHECK_TRUE(point.since_cut(us(at)) == microseconds(at - 7));
+    }
+    point.on_cnp(us(201));
+    CHECK_TRUE(point.since_cut(us(230)) == microseconds(29));
+}
+
 TEST(ReactionPoint, aNicCutsAtATickAndKeepsItsTarget) {
     ReactionPoint point(nic());
     point.on_cnp(us(0));

@@ -26,7 +26,7 @@ struct Reference {
 
     explicit Reference(const ReactionParameters& parameters)
         : p(parameters),
-          paper(parameters.kind == CongestionControl::dcqcn),
+          paper(parameters.kind != CongestionControl::dcqcn_timer),
           rate(static_cast<double>(parameters.line_rate.bits_per_second)),
           target(rate) {}
 
@@ -101,8 +101,9 @@ struct Reference {
 };
 
 ReactionParameters parameters_of(std::uint64_t seed) {
-    ReactionParameters parameters =
-        seed % 3 == 0 ? ReactionParameters::paper(line) : ReactionParameters::nic(line);
+    ReactionParameters parameters = seed % 6 == 0   ? ReactionParameters::paper(line)
+                                    : seed % 6 == 3 ? ReactionParameters::scaled(line)
+                                                    : ReactionParameters::nic(line);
     parameters.clamp_target = seed % 3 == 2;
     if (seed % 5 == 0) parameters.gain = fraction_one / 16;
     if (seed % 7 == 0) parameters.min_rate = gigabits(3);

@@ -38,7 +38,13 @@ struct FabricPlan {
     std::map<std::string, HostPortSpec> host_specs() const;
 };
 
-// The links of the way between two hosts, by the first of its next hops everywhere.
+// The way from one host to another: the links among which each node on it chooses, and the node.
+struct PathHop {
+    NodeId from;
+    std::vector<LinkId> links;  // not empty; the way goes on behind the first
+};
+std::vector<PathHop> hops_between(const FabricPlan& plan, NodeId from, NodeId to);
+// The first links of that way.
 HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to);
 
 // The errors of the file as a fabric: no such node, a key that the topology decides.

@@ -76,6 +76,37 @@ Json verdict_json(const Fabric& fabric, bool interrupted) {
     return verdict;
 }
 
+// Of a group of links that share what they carry: as of one.
+LinkUse use_of(const Fabric& fabric, const PathHop& hop) {
+    LinkUse sum;
+    for (const LinkId id : hop.links) {
+        const Link& link = fabric.plan().topology.links[id];
+        const unsigned from = link.ends[0].node == hop.from ? 0 : 1;
+        const bool is_host = fabric.plan().topology.nodes[hop.from].is_host;
+        const LinkEnd& end = link.ends[is_host ? 1 - from : from];
+        const FabricSwitch& at = fabric.switches()[fabric.plan().switch_of[end.node]];
+        const PortId port = at.ports->id_of(end.port);
+        const LinkUse use = is_host ? received_on(*at.running, port) : sent_on(*at.running, port);
+        sum.speed.bits_per_second += use.speed.bits_per_second;
+        sum.wire_bytes += use.wire_bytes;
+    }
+    return sum;
+}
+
+ToldSymptoms symptoms_among(const Fabric& fabric) {
+    const FabricPlan& plan = fabric.plan();
+    std::vector<ReportedHost> hosts;
+    for (const FabricSwitch& each : fabric.switches())
+        for (const auto& [name, host] : each.running->config().hosts)
+            hosts.push_back({name, &host, &fabric.host(plan.nodes.at(name))});
+    return transfer_symptoms(hosts, [&](const std::string& from, const std::string& to) {
+        LinkUse busiest{Rate{1}, 0};
+        for (const PathHop& hop : hops_between(plan, plan.nodes.at(from), plan.nodes.at(to)))
+            busiest = busier(use_of(fabric, hop), busiest);
+        return busiest;
+    });
+}
+
 // The frames that one end of a link has sent, and how long the other has paused it.
 Json direction_json(const Fabric& fabric, const Link& link, unsigned from, Time now) {
     const LinkEnd& sender = link.ends[from];
@@ -190,8 +221,9 @@ Json figures_json(Fabric& fabric) {
     make_room(report, 8);
     report["ledger"] = ledger_json(fabric);
     make_room(report["hosts"], fabric.plan().topology.nodes.size());
+    const ToldSymptoms told = symptoms_among(fabric);
     for (const FabricSwitch& each : fabric.switches()) {
-        Json behind = hosts_json(*each.running);
+        Json behind = hosts_json(*each.running, told);
         for (auto& [name, host] : behind.items()) {
             Json one = {{"switch", each.plan->name}};
             add_to(one, std::move(host));
