@@ -1,11 +1,14 @@
 #include "control/compile/hosts.hh"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "control/compile/compile.hh"
 #include "control/config/hosts.hh"
+#include "control/config/values.hh"
 #include "lib/classify.hh"
 #include "lib/rng.hh"
 
@@ -134,7 +137,8 @@ class HostSpecs {
         end.responder.ack_every = to.ack_coalescing;
         end.requester.most_reads = end.responder.most_reads = from.reads;
         end.requester.messages = flow.load ? open_loop_messages : end.arrivals.depth;
-        end.requester.timeout = from.timeout;
+        end.path_timeout = default_timeout(path, from, to);
+        end.requester.timeout = from.timeout.value_or(end.path_timeout);
         end.requester.retry_count = from.retry_count.value_or(roce::unlimited_retries);
         end.requester.rnr_retry = from.rnr_retry.value_or(roce::unlimited_retries);
         set_empty_path(end, path, from.address.is_v6);
@@ -218,7 +222,8 @@ class HostSpecs {
     static std::uint32_t local_flow(HostPortSpec& host, roce::FlowSettings&& end) {
         const auto alike = [&](const roce::FlowSettings& other) {
             return other.id == end.id && other.requester.mtu == end.requester.mtu &&
-                   other.requester.recovery == end.requester.recovery && other.path_rate == end.path_rate &&
+                   other.requester.recovery == end.requester.recovery &&
+                   other.requester.timeout == end.requester.timeout && other.path_rate == end.path_rate &&
                    other.path_delay == end.path_delay;
         };
         const auto found = std::find_if(host.flows.begin(), host.flows.end(), alike);
@@ -307,20 +312,61 @@ std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const s
     return HostSpecs(places, flows, path, collectives).take();
 }
 
+namespace {
+
+// Between hosts of one switch, or of a wire, which has no buffer.
+HostPath path_within(const Config& config, const HostConfig& from, const HostConfig& to) {
+    const PortConfig &a = config.ports.at(from.port), &b = config.ports.at(to.port);
+    const auto [slow, fast] = std::minmax(a.speed, b.speed);
+    return {slow, fast, cable_delay(a) + cable_delay(b),
+            is_on_wire(config, from.port) ? 0 : config.buffer_size_bytes};
+}
+
+}  // namespace
+
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos) {
     HostPlaces places;
     for (const auto& [name, host] : config.hosts)
         places.emplace(name, HostPlace{&host, &config, &qos, host_mac(config, name), config.seed});
     const auto path = [&](const std::string& from, const std::string& to) {
-        const PortConfig& a = port_of(places.at(from));
-        const PortConfig& b = port_of(places.at(to));
-        const auto [slow, fast] = std::minmax(a.speed, b.speed);
-        return HostPath{slow, fast, cable_delay(a) + cable_delay(b)};
+        return path_within(config, config.hosts.at(from), config.hosts.at(to));
     };
     std::map<std::string, HostPortSpec> by_port;
     for (auto& [name, spec] : host_specs(places, config.flows, path))
         by_port.emplace(config.hosts.at(name).port, std::move(spec));
     return by_port;
+}
+
+Duration default_timeout(const HostPath& path, const HostConfig& from, const HostConfig& to) {
+    constexpr Duration most = milliseconds(500);
+    Rate slowest = path.slowest;
+    for (const HostConfig* end : {&from, &to})
+        if (end->drain) slowest = std::min(slowest, *end->drain);
+    const double drain_s =
+        static_cast<double>(path.buffer_bytes) * 8 / static_cast<double>(slowest.bits_per_second);
+    return std::clamp(Duration{static_cast<std::int64_t>(std::min(2 * drain_s, 1.0) * 1e6) * 1'000'000},
+                      least_default_timeout, most);
+}
+
+std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vector<std::string>& names,
+                          const std::function<Duration(const std::string& from, const std::string& to)>& of) {
+    std::string text;
+    for (std::size_t n = 0; n < flows.size(); ++n) {
+        Duration longest{};
+        for (const std::string& from : flows[n].from)
+            for (const std::string& to : flows[n].to) longest = std::max(longest, of(from, to));
+        if (text.empty()) text = fmt::format("\n{:<24}  {}\n", "flow", "time-out");
+        text += fmt::format("{:<24}  {}\n", names[n], print_time(longest));
+    }
+    return text;
+}
+
+std::string timeout_table(const Config& config) {
+    return timeout_table(config.flows, flow_names(config),
+                         [&](const std::string& from, const std::string& to) {
+                             const HostConfig &a = config.hosts.at(from), &b = config.hosts.at(to);
+                             return a.timeout.value_or(default_timeout(path_within(config, a, b), a, b));
+                         });
 }
 
 roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig& receiver) {

@@ -33,7 +33,8 @@ using HostPlaces = std::map<std::string, HostPlace, NaturalOrder>;  // by the ho
 // The links between two hosts.
 struct HostPath {
     Rate slowest, fastest;
-    Duration propagation;  // one way
+    Duration propagation;            // one way
+    std::uint64_t buffer_bytes = 0;  // of all switches on it
 };
 using HostPathOf = std::function<HostPath(const std::string& from, const std::string& to)>;
 
@@ -59,6 +60,14 @@ roce::MessageSizes message_sizes(const MessageConfig& message);
 // Of each queue pair of a flow whose senders have ports of `line`. A load is shared evenly by the queue pairs
 // that a sender has in the flow.
 roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line);
+
+// The time-out of requests from one host to another, unless the file has its own: no pause or queue that its
+// network can honestly cause lasts so long. A receiver that drains slowly is the slowest link.
+Duration default_timeout(const HostPath& path, const HostConfig& from, const HostConfig& to);
+// Those of each flow of a switch as text, the longest of its pairs of hosts; empty: it has no flow.
+std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vector<std::string>& names,
+                          const std::function<Duration(const std::string& from, const std::string& to)>& of);
+std::string timeout_table(const Config& config);
 
 // Payload of a packet between two hosts.
 // Of a queue pair: as the receiver of its data says, selective if both ends are.

@@ -37,6 +37,8 @@ struct ReactionConfig {
     bool operator==(const ReactionConfig&) const = default;
 };
 
+constexpr Duration least_default_timeout = milliseconds(4);
+
 struct HostConfig : ReactionConfig {
     std::string port;  // the host's name unless the file says another
     IpAddress address;
@@ -53,10 +55,10 @@ struct HostConfig : ReactionConfig {
     bool echo_ce = true;      // the notification point is on
     bool ignore_cnp = false;  // the reaction point is deaf
 
-    std::uint64_t window_bytes = 0;  // payload outstanding of a queue pair; 0: unlimited
-    std::uint32_t ack_every = 64;    // packets
-    std::uint32_t reads = 16;        // READs outstanding of a queue pair
-    Duration timeout = milliseconds(4);
+    std::uint64_t window_bytes = 0;           // payload outstanding of a queue pair; 0: unlimited
+    std::uint32_t ack_every = 64;             // packets
+    std::uint32_t reads = 16;                 // READs outstanding of a queue pair
+    std::optional<Duration> timeout;          // absent: by the buffers of the path (control/compile/hosts.hh)
     std::optional<unsigned> retry_count = 7;  // absent: unlimited
     std::optional<unsigned> rnr_retry;        // likewise
     Chance rnr_chance;                        // that a SEND finds no receive posted

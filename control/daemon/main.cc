@@ -12,6 +12,7 @@
 #include <rte_version.h>
 
 #include "control/compile/compile.hh"
+#include "control/compile/hosts.hh"
 #include "control/compile/profile_table.hh"
 #include "control/compile/qos.hh"
 #include "control/config/config.hh"
@@ -242,7 +243,8 @@ int run_main(int argc, char** argv) {
         say("{}: good: {} ports, {} routes, {} neighbors\n", arguments.config, config.ports.size(),
             config.routes->size(), config.neighbors->size());
         const EffectiveQos qos = effective_qos(config);
-        say("{}{}{}{}", mac_table(config), profile_table(config, qos), qos_tables(qos), memory_table(config));
+        say("{}{}{}{}{}", mac_table(config), profile_table(config, qos), qos_tables(qos),
+            timeout_table(config), memory_table(config));
         return exit_done;
     }
     if (const std::string flow = endless_flow(config);

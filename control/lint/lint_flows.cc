@@ -110,11 +110,11 @@ class FlowChecks {
             return true;
         }
         const Duration longest = kept.reorder_window * 2;
-        if (requester.timeout > longest) return false;
+        const Duration timeout = requester.timeout.value_or(least_default_timeout);
+        if (timeout > longest) return false;
         warn("flow-reorder-window",
              fmt::format("time-outs after {} come before host {} takes a packet for lost, after {} to {}",
-                         print_time(requester.timeout), receiver, print_time(kept.reorder_window),
-                         print_time(longest)),
+                         print_time(timeout), receiver, print_time(kept.reorder_window), print_time(longest)),
              "write a longer timeout, or a shorter reorder_window");
         return true;
     }

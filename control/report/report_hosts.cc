@@ -224,6 +224,7 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
     struct Total {
         Sum sum;
         std::uint64_t queue_pairs = 0;
+        Duration timeout;
         Duration paused;  // of its hosts that send data, in its class
     };
     std::vector<Total> totals(world.flows.size());
@@ -233,7 +234,10 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
         for (const roce::QueuePair& pair : nic.queue_pairs()) {
             Total& total = totals[pair.flow().id];
             total.sum.add(pair, now);
-            total.queue_pairs += pair.requester() != nullptr ? 1 : 0;
+            if (pair.requester() != nullptr) {
+                ++total.queue_pairs;
+                total.timeout = std::max(total.timeout, pair.flow().requester.timeout);
+            }
             if (!pair.sends_data() || sends[pair.flow().id]) continue;
             sends[pair.flow().id] = true;
             total.paused = total.paused + port->paused_time(pair.flow().data.priority, now);
@@ -246,7 +250,7 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
     for (std::size_t n = 0; n < names.size(); ++n) {
         const Total& total = totals[n];
         const roce::QpStatistics& qp = total.sum.qp;
-        Json flow = {{"queue_pairs", total.queue_pairs}};
+        Json flow = {{"queue_pairs", total.queue_pairs}, {"timeout_ns", total.timeout.ps / 1000}};
         flow.update(total.sum.json());
         flow["throughput_bps"] =
             per_second(qp.delivered_bytes, qp.last_delivered - (Time{} + world.flows[n].start));

@@ -69,6 +69,7 @@ class TransferSymptoms {
     }
 
     std::map<std::string, std::vector<std::string>> take() {
+        for (const auto& [address, host] : at_address_) sent_twice(*host);
         for (auto& [to, incast] : incasts_) {
             want_of_increase(*to, incast);
             no_reaction(*to, incast);
@@ -160,6 +161,36 @@ class TransferSymptoms {
                  count, suffices ? "" : fmt::format(" and rate_ai = \"{}\"", print_rate(step)),
                  print_count(incast.senders.size(), "queue pair"), to.name);
         }
+    }
+
+    // A requester's time was out and its peer got packets again. Where an answer was lost, that may be right.
+    // A READ that comes again tells nothing of the responses.
+    void sent_twice(const ReportedHost& host) {
+        std::uint64_t twice = 0, sent = 0, timeouts = 0;
+        const roce::FlowSettings* flow = nullptr;  // of the shortest time-out
+        for (const roce::QueuePair& pair : host.port->nic().queue_pairs()) {
+            const auto to = at_address_.find(pair.settings().peer);
+            if (pair.requester() == nullptr || !pair.sends_data() || to == at_address_.end()) continue;
+            sent += pair.statistics.data_packets;
+            const roce::Nic& nic = to->second->port->nic();
+            const roce::QueuePair& peer =
+                nic.queue_pairs()[pair.settings().peer_qp - nic.settings().first_qp];
+            const std::uint64_t again = peer.responder()->counters().duplicates;
+            if (again == 0 || pair.requester()->counters().timeouts == 0 ||
+                peer.statistics.acks_sent > pair.statistics.acks_received + 1)
+                continue;
+            twice += again;
+            timeouts += pair.requester()->counters().timeouts;
+            if (flow == nullptr || pair.flow().requester.timeout < flow->requester.timeout)
+                flow = &pair.flow();
+        }
+        if (flow == nullptr) return;
+        const Duration timeout = flow->requester.timeout;
+        tell(host.name,
+             "{} of {} packets were sent twice, and none was lost: {} time-outs of {} ended while packets "
+             "waited in queues; do: write timeout = \"{}\"",
+             twice, sent, timeouts, print_time(timeout),
+             flow->path_timeout > timeout ? "auto" : print_time(timeout * 4));
     }
 
     static std::string hosts_text(const Incast& incast) {

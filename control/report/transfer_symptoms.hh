@@ -1,5 +1,6 @@
 // Symptoms that it takes both ends of queue pairs to see: rates that rise too slowly for the links on their
-// way, and senders without congestion control. Each names the key that mends it.
+// way, senders without congestion control, and data sent twice without a loss. Each names the key that mends
+// it.
 #pragma once
 
 #include <functional>

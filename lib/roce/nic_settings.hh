@@ -64,6 +64,7 @@ struct FlowSettings {
     // Of the empty path, for slowdowns: its slowest link, and the time of a message beyond its frames' there.
     Rate path_rate = gigabits(100);
     Duration path_delay{};
+    Duration path_timeout{};  // the time-out that its buffers ask for; 0: not known
 };
 
 struct QpSettings {

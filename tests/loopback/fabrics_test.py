@@ -179,6 +179,40 @@ class Fabrics(loopback.Case):
                 if not keys:
                     self.assertLess(use, better)
 
+    def test_the_default_timeout_outlasts_an_incast_and_one_that_does_not_is_a_symptom(self):
+        text = """
+[topology]
+kind = "leaf-spine"
+leaves = 3
+spines = 2
+hosts = 8
+host_speed = "10G"
+speed = "40G"
+[switch.default]
+buffer.size = "8MB"
+[host.default]
+cc = "none"
+{}
+[[flow]]
+name = "incast"
+from = "h1..h23"
+to = "h24"
+qps = 7
+message = "40KB"
+messages = 1
+"""
+        drained_ns = 2 * 3 * 8_000_000 * 8 / 10
+        self.assertRegex(self.fabric("check", text.format("")).stdout, r"\nflow +time-out\nincast +38400us\n")
+        report = self.report(text.format(""))
+        self.assertEqual((report["flows"][0]["timeout_ns"], report["flows"][0]["retransmitted_packets"]), (drained_ns, 0))
+        self.assertNotIn("twice", json.dumps(self.symptoms(report)))
+        report = self.report(text.format('timeout = "4ms"'))
+        self.assertEqual((report["flows"][0]["timeout_ns"], report["verdict"]["lost_packets"]), (4_000_000, 0))
+        self.assertGreater(report["flows"][0]["retransmitted_packets"], 100)
+        said = [host["symptoms"][-1] for host in report["hosts"].values() if "twice" in json.dumps(host["symptoms"])]
+        self.assertGreater(len(said), 5)
+        self.assertRegex(said[0], r'^\d+ of \d+ packets were sent twice, and none was lost: \d+ time-outs of 4ms ended while .*; do: write timeout = "auto"$')
+
     def test_two_runs_give_the_same_bytes(self):
         made = []
         for name in ("one", "two"):

@@ -128,7 +128,10 @@ constexpr Row rows[] = {
      [](Options& o, Text t) { o.cnp_interval = time(t, {}, seconds(1)); }},
     {"window", "BYTES", "Payload that a queue pair has outstanding; 0: unlimited (0).",
      [](Options& o, Text t) { o.window_bytes = size(t, 0, 1ULL << 40); }},
-    {"timeout", "TIME", "Until all is sent again from the oldest unacknowledged packet; scaled (4ms).",
+    {"timeout", "TIME",
+     "Until all is sent again from the oldest unacknowledged packet; scaled. It knows no buffers: write at "
+     "least "
+     "twice the time to drain those on the way (4ms).",
      [](Options& o, Text t) { o.timeout = time(t, microseconds(1), seconds(100)); }},
     {"retry_count", "N", "Retries without progress that a queue pair survives, or unlimited (7).",
      [](Options& o, Text t) {

@@ -401,6 +401,8 @@ HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to) {
         path.slowest = std::min(path.slowest, link.speed);
         path.fastest = std::max(path.fastest, link.speed);
         path.propagation = path.propagation + propagation_delay(link.cable_m);
+        if (!plan.topology.nodes[hop.from].is_host)
+            path.buffer_bytes += plan.switches[plan.switch_of[hop.from]].config.buffer_size_bytes;
     }
     return path;
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "control/config/hosts.hh"
 #include "control/config/values.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
@@ -60,6 +61,18 @@ std::string plan_text(const FabricPlan& plan) {
                         print_mac(plan.addresses.mac(id, 0)), print_address(plan.addresses.address(id, 1)),
                         print_mac(plan.addresses.mac(id, 1)));
     }
+    Config world;
+    world.flows = plan.file.flows;
+    const auto host_of = [&](const std::string& name) -> const HostConfig& {
+        return plan.switches[plan.switch_of[plan.nodes.at(name)]].config.hosts.at(name);
+    };
+    text +=
+        timeout_table(world.flows, flow_names(world), [&](const std::string& from, const std::string& to) {
+            const HostConfig &a = host_of(from), &b = host_of(to);
+            return a.timeout
+                       ? *a.timeout
+                       : default_timeout(path_between(plan, plan.nodes.at(from), plan.nodes.at(to)), a, b);
+        });
     return text + routes_text(plan);
 }
 
