@@ -5,6 +5,7 @@
 // that is refused here gives its ingress charge back.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 
@@ -33,13 +34,15 @@ class EgressQueueUse : public BufferUse {
 
     void release(PoolBurst& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
-        const std::uint32_t before = checks_invariants ? used_cells() : 0;
+        const std::uint32_t before = used_cells();
+        deepest_.raise_to(before);
         give_back(pool, cells);
         SLUICE_INVARIANT(used_cells() == before - cells && "a release is the inverse of its admission");
     }
     // The same of a queue that has nothing but reserved cells. False: it has others, and nothing was done.
     bool release_reserved(std::uint32_t cells) {
         if (shared_.get() != 0) return false;
+        deepest_.raise_to(reserved_.get());
         give_back_reserved(cells);
         return true;
     }
@@ -48,9 +51,26 @@ class EgressQueueUse : public BufferUse {
         to.shared.add(shared_.get(), to.exclusive);
         from.shared.add(-std::int64_t{shared_.get()}, from.exclusive);
     }
-    void clear_user_watermarks() { shared_watermark.user.set(shared_.get()); }
+    void clear_user_watermarks() {
+        shared_watermark.user.set(shared_.get());
+        deepest_.user.set(0);
+    }
 
     std::uint32_t used_cells() const { return reserved_.get() + shared_.get(); }
+    // The most that it has held, reserved and shared: since the start, and since a user last cleared it.
+    std::uint32_t deepest_cells() const { return deepest(deepest_.persistent); }
+    std::uint32_t user_deepest_cells() const { return deepest(deepest_.user); }
+
+  private:
+    // Use now is read first: what leaves meanwhile has raised the mark.
+    std::uint32_t deepest(const Gauge& mark) const {
+        const std::uint32_t now = used_cells();
+        return std::max(now, mark.get());
+    }
+
+    // Use only rises between two releases: its highest is what each finds, or what there is now. So
+    // admission writes nothing for it.
+    Watermark deepest_;
 };
 
 }  // namespace sluice

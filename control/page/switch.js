@@ -108,7 +108,7 @@ function switch_view(ask) {
     const queues = live_table("Queues that were used, the deepest first: totals since the start", [
         { head: "Queue", get: (row) => row.key },
         { head: "Now", number: true, get: (row) => row.queue.occupancy_bytes, show: formats.bytes },
-        { head: "Deepest", number: true, get: (row) => row.queue.watermark_bytes, show: formats.bytes },
+        { head: "Deepest", number: true, get: (row) => row.queue.deepest_bytes, show: formats.bytes },
         { head: "Sent", number: true, get: (row) => row.queue.tx_packets },
         { head: "Marked", number: true, get: (row) => row.queue.ecn_marked_packets },
         { head: "Dropped", number: true, get: (row) => row.queue.dropped_packets, bad: (row) => row.queue.dropped_packets > 0 },
@@ -186,8 +186,8 @@ function switch_view(ask) {
     // What has happened in it: sent, held or dropped something.
     const queue_rows = (report) => each_port(report)
         .flatMap(({ name, port }) => port.queues.map((queue, n) => ({ key: `${name}.${n}`, queue })))
-        .filter(({ queue }) => queue.tx_packets > 0 || queue.dropped_packets > 0 || queue.watermark_bytes > 0)
-        .sort((a, b) => b.queue.watermark_bytes - a.queue.watermark_bytes || b.queue.tx_packets - a.queue.tx_packets).slice(0, most_queues);
+        .filter(({ queue }) => queue.tx_packets > 0 || queue.dropped_packets > 0 || queue.deepest_bytes > 0)
+        .sort((a, b) => b.queue.deepest_bytes - a.queue.deepest_bytes || b.queue.tx_packets - a.queue.tx_packets).slice(0, most_queues);
     const pause_rows = ({ end_ns, ...report }) => each_port(report).flatMap(({ name, port: { pfc } }) =>
         pfc.tx_xoff.map((_, n) => ({ key: `${name}.${n}`, pfc, n, end_ns }))
             .filter(({ n }) => pfc.tx_xoff[n] > 0 || pfc.rx_xoff[n] > 0 || pfc.tx_paused_ns[n] > 0 || pfc.rx_paused_ns[n] > 0));

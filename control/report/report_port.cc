@@ -98,6 +98,8 @@ Json queue_json(const RunningSwitch& running, PortView port, ClassId n, Cells by
         {"occupancy_bytes", bytes(use.used_cells())},
         {"watermark_bytes", bytes(use.shared_watermark.persistent.get())},
         {"user_watermark_bytes", bytes(use.shared_watermark.user.get())},
+        {"deepest_bytes", bytes(use.deepest_cells())},
+        {"user_deepest_bytes", bytes(use.user_deepest_cells())},
         {"latency_ns", quantiles_json(counters.latency)}};
     const PortSchedule& schedule = running.device().policy().ports[port.id()].schedule;
     if (schedule.queue[n].max_rate != Rate{}) json["burst_bytes"] = burst_bytes_of_queue(schedule, n);

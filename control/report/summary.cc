@@ -122,7 +122,7 @@ std::string class_table(const Json& ports) {
             text += fmt::format(
                 "{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", name, n, grouped(in),
                 grouped(out), grouped(lost), grouped(number(queue["ecn_marked_packets"])),
-                size_text(number(queue["watermark_bytes"])), wait("p50"), wait("p99"), wait("max"));
+                size_text(number(queue["deepest_bytes"])), wait("p50"), wait("p99"), wait("max"));
         }
     }
     return text;

@@ -238,7 +238,7 @@ class Seen(Page):
         self.assertEqual(self.row(tab, "pauses", f"{name}.3")[1:2], [str(paused)] if (paused := port["pfc"]["tx_paused_ns"][3]) else [])
         queue = port["queues"][3]
         if queue["tx_packets"]:
-            self.assertEqual(self.row(tab, "queues", f"{name}.3")[1:6], [str(queue[figure]) for figure in ("occupancy_bytes", "watermark_bytes", "tx_packets", "ecn_marked_packets", "dropped_packets")])
+            self.assertEqual(self.row(tab, "queues", f"{name}.3")[1:6], [str(queue[figure]) for figure in ("occupancy_bytes", "deepest_bytes", "tx_packets", "ecn_marked_packets", "dropped_packets")])
 
     def test_a_switch(self):
         path = self.report()

@@ -84,11 +84,13 @@ class Since(Case):
         total = running.call("stats.show", path="ports.h1.queues.3")
         running.call("stats.clear")
         empty = running.call("stats.since", path="ports.h1.queues.3")["value"]
-        self.assertEqual((empty["watermark_bytes"], set(empty["latency_ns"].values())), (0, {None}))
+        self.assertEqual((empty["watermark_bytes"], empty["deepest_bytes"], set(empty["latency_ns"].values())), (0, 0, {None}))
         self.run_for(running, "5us")
         now = running.call("stats.since", path="ports.h1.queues.3")["value"]
         self.assertGreater(total["watermark_bytes"], 10_000)
         self.assertEqual(now["watermark_bytes"], 0)
+        self.assertTrue(0 < now["deepest_bytes"] < 1000, now["deepest_bytes"])  # a frame at a time
+        self.assertGreater(total["deepest_bytes"], total["watermark_bytes"])
         self.assertGreater(total["latency_ns"]["max"], 9000)
         self.assertLess(now["latency_ns"]["max"], 1000)
         after = running.call("stats.show", path="ports.h1.queues.3")

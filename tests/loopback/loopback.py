@@ -287,6 +287,10 @@ class Switch:
             check(ports[name]["tx"]["packets"], len(frames), name)
             check(ports[name]["tx"]["bytes"], sum(frame.wire for frame in frames), name)
             check(ours[name], sum(is_mac_control(frame.bytes) for frame in frames), name)
+        for name, port in ports.items():
+            for n, queue in enumerate(port["queues"]):
+                at_least = max(queue["watermark_bytes"], queue["occupancy_bytes"], queue["user_deepest_bytes"], queue["tx_packets"] > 0)
+                self.test.assertGreaterEqual(queue["deepest_bytes"], at_least, f"{name}.{n}")
         if report["clock"] != "virtual":
             return
         check(sum(ours.values()), ledger["generated"] - replied)

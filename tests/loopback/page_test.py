@@ -90,7 +90,6 @@ seeds = 2
 """
 
 DONE, FALSE = 0, 4
-RESERVED_BYTES = 10_000  # of a queue at most, which its watermark leaves out
 
 
 class Reader(html.parser.HTMLParser):
@@ -191,7 +190,7 @@ class Files(Pages):
             for queue in part["queues"]:
                 own = figures["switches"][queue["switch"]]["ports"][queue["port"]]["queues"][queue["queue"]]
                 self.assertEqual(queue["tx_packets"], own["tx_packets"])
-                self.assertEqual(queue["watermark_bytes"], own["watermark_bytes" if figures is report else "user_watermark_bytes"])
+                self.assertEqual(queue["deepest_bytes"], own["deepest_bytes" if figures is report else "user_deepest_bytes"])
         self.assertEqual({node["name"] for node in told["nodes"]}, {*report["hosts"], *report["switches"]})
         pauses = told["parts"][0]["pauses"]
         self.assertEqual(pauses["count"], len(report["pauses"]))
@@ -213,11 +212,11 @@ class Files(Pages):
         self.assertGreater(series["ecn_marked_packets"][-1], 0)
         self.assertEqual(series["ecn_marked_packets"][-1], sum(queue["ecn_marked_packets"] for queue in queues))
         self.assertEqual(series["cnp_sent_packets"][-1], sum(flow["cnp_sent_packets"] for flow in flows.values()))
-        self.assertGreater(max(max(queue["bytes"]) for queue in series["queues"]), max(queue["watermark_bytes"] for queue in queues) / 2)
+        self.assertGreater(max(max(queue["bytes"]) for queue in series["queues"]), max(queue["deepest_bytes"] for queue in queues) / 2)
         for queue in series["queues"]:
             own = report["switches"][queue["switch"]]["ports"][queue["port"]]["queues"][queue["queue"]]
             self.assertGreater(max(queue["bytes"]), 0)
-            self.assertLessEqual(max(queue["bytes"]), own["watermark_bytes"] + RESERVED_BYTES)
+            self.assertLessEqual(max(queue["bytes"]), own["deepest_bytes"])
 
     def test_completion_times_are_the_reports_by_flow_and_add_up_by_size(self):
         out, _ = self.run_page()

@@ -221,6 +221,8 @@ class Phases(Scenarios):
             self.assertEqual(parts[0] + parts[1], parts[2], path)
             self.assertGreater(parts[0], 0, path)
         self.assertNotIn("watermark_bytes", first["switches"]["sw1"]["ports"]["h3"]["queues"][3])
+        self.assertNotIn("deepest_bytes", first["switches"]["sw1"]["ports"]["h3"]["queues"][3])
+        self.assertIn("user_deepest_bytes", first["switches"]["sw1"]["ports"]["h3"]["queues"][3])
         self.assertIn("user_watermark_bytes", first["switches"]["sw1"]["ports"]["h3"]["queues"][3])
 
     def test_durations_are_of_the_messages_that_ended_in_the_phase(self):

@@ -100,6 +100,7 @@ class Link(loopback.Case):
         out = switch.run()
         self.assertEqual(stamped(out.frames["h1"]), [at for at, _ in frames])
         self.assertEqual(out.port("h1")["queues"][0]["watermark_bytes"], 0)  # no more than the reserved cells
+        self.assertEqual(out.port("h1")["queues"][0]["deepest_bytes"], 256)  # one at a time, a cell each
 
     def test_a_longer_frame_on_the_way_out_takes_its_own_time(self):
         """The tag that a next hop adds is serialized too."""
@@ -142,7 +143,9 @@ class Link(loopback.Case):
         self.assertEqual(peak, 101 * 1024)  # two in and one out for 100 slots: the last pair finds 99
         self.assertEqual(queues["0"][-1][2], 0)
         reserved = 9216  # an MTU of 9100, rounded up to cells
-        self.assertEqual(out.port("h2")["queues"][0]["watermark_bytes"], peak - reserved)
+        queue = out.port("h2")["queues"][0]
+        self.assertEqual((queue["deepest_bytes"], queue["watermark_bytes"]), (peak, peak - reserved))
+        self.assertRegex(out.stdout, r"\nh2 +0 +0 +200 .* 103\.4 KB ", "the summary has the depth, not the shared use")
 
 
 class Queues(loopback.Case):

@@ -137,6 +137,7 @@ std::uint64_t SimSwitch::digest() {
             add(port.group[n].shared_watermark.persistent.get());
             add(port.group[n].headroom_watermark.persistent.get());
             add(port.queue[n].use.shared_watermark.persistent.get());
+            add(port.queue[n].use.deepest_cells());
             add(port.generator.counters(priority).tx_xoff.get());
             add(port.generator.counters(priority).tx_refresh.get());
             add(port.honor.counters(priority).rx_xoff.get());

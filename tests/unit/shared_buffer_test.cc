@@ -213,6 +213,28 @@ TEST(SharedBuffer, egressLimitsLossyQueuesOnly) {
     LONGS_EQUAL(20, queue.shared_watermark.user.get());
 }
 
+TEST(SharedBuffer, aQueuesDeepestIsReservedAndShared) {
+    Bench bench({.shared_cells = 100});
+    const QueueLimits limits{.threshold = Threshold::dynamic(1), .reserved_cells = 10};
+    EgressQueueUse queue;
+    for (int i = 0; i < 9; ++i) CHECK_TRUE(is_admitted(bench.admit(queue, limits, 1)));
+    LONGS_EQUAL(9, queue.deepest_cells());  // while it holds them
+    CHECK_TRUE(queue.release_reserved(9));
+    LONGS_EQUAL(9, queue.deepest_cells());
+    LONGS_EQUAL(0, queue.shared_watermark.persistent.get());
+    for (int i = 0; i < 10 + 20; ++i) CHECK_TRUE(is_admitted(bench.admit(queue, limits, 1)));
+    bench.release(queue, 1);
+    for (int i = 0; i < 3; ++i) CHECK_TRUE(is_admitted(bench.admit(queue, limits, 1)));
+    LONGS_EQUAL(32, queue.deepest_cells());
+    bench.release(queue, 25);
+    LONGS_EQUAL(32, queue.user_deepest_cells());
+    queue.clear_user_watermarks();
+    LONGS_EQUAL(7, queue.user_deepest_cells());  // it held them at that moment
+    CHECK_TRUE(queue.release_reserved(7));
+    LONGS_EQUAL(7, queue.user_deepest_cells());
+    LONGS_EQUAL(32, queue.deepest_cells());
+}
+
 TEST(SharedBuffer, watermarksAreTheHighestUse) {
     Bench bench({.shared_cells = 100});
     const GroupLimits limits{.reserved_cells = 10, .headroom_cells = 10, .lossless = true};

@@ -32,7 +32,7 @@ Answer queue_show(Context& context, const Arguments& arguments) {
             const Figures figure("ports.{port}.queues.{queue}", queue, look.seconds);
             table.row({fmt::format("{}.{}", name, n), figure("tx_packets"), figure("tx_bytes"),
                        figure("dropped_packets"), figure("wred_dropped_packets"),
-                       figure("ecn_marked_packets"), figure("occupancy_bytes"), figure("watermark_bytes"),
+                       figure("ecn_marked_packets"), figure("occupancy_bytes"), figure("deepest_bytes"),
                        figure("latency_ns.p50"), figure("latency_ns.p99"), figure("latency_ns.max")});
         }
     return looked(look, std::move(json), table.empty() ? "no queue has been used\n" : table.text());

@@ -38,7 +38,7 @@ Json queues_of(const Json& switches, const char* depth) {
                 queues.push_back({{"switch", device},
                                   {"port", port},
                                   {"queue", n},
-                                  {"watermark_bytes", queue.at(depth)},
+                                  {"deepest_bytes", queue.at(depth)},
                                   {"tx_packets", queue.at("tx_packets")},
                                   {"ecn_marked_packets", queue.at("ecn_marked_packets")},
                                   {"dropped_packets", queue.at("dropped_packets")}});
@@ -92,11 +92,11 @@ Json run_for_page(const std::string& name, const Json& report, const Json& serie
     run["parts"] = {
         part_of("whole run", report, 0, end_ns,
                 {{"count", report.at("pauses").size() + report.at("pauses_left_out").get<std::size_t>()}},
-                "watermark_bytes")};
+                "deepest_bytes")};
     for (const auto& [phase, figures] : report.at("phases").items())
         run["parts"].push_back(part_of(phase, figures, figures.at("from_ns").get<std::uint64_t>(),
                                        figures.at("to_ns").get<std::uint64_t>(), figures.at("pauses"),
-                                       "user_watermark_bytes"));
+                                       "user_deepest_bytes"));
     run.update(members(report, {"pause_trees", "pause_cycles", "pause_timeline", "events"}));
     run["series"] = series;
     return run;

@@ -68,11 +68,11 @@ function queue_table(part) {
         { head: "Switch", get: (queue) => queue.switch },
         { head: "Port", get: (queue) => queue.port },
         { head: "Queue", get: (queue) => queue.queue },
-        { head: "Deepest", get: (queue) => queue.watermark_bytes, show: formats.bytes },
+        { head: "Deepest", get: (queue) => queue.deepest_bytes, show: formats.bytes },
         { head: "Packets sent", get: (queue) => queue.tx_packets },
         { head: "Marked", get: (queue) => queue.ecn_marked_packets },
         { head: "Dropped", get: (queue) => queue.dropped_packets },
-    ], [...part.queues].sort((a, b) => b.watermark_bytes - a.watermark_bytes), 15);
+    ], [...part.queues].sort((a, b) => b.deepest_bytes - a.deepest_bytes), 15);
 }
 
 // Chains that share their end, as a tree from where the pauses began to the hosts that waited.
@@ -130,7 +130,7 @@ function run_page(root, run) {
     root.append(element("p", { class: `verdict ${state}`, id: "verdict" }, text));
     if (!run.verdict) return;
     const whole = run.parts[0];
-    const deepest = Math.max(0, ...whole.queues.map((queue) => queue.watermark_bytes));
+    const deepest = Math.max(0, ...whole.queues.map((queue) => queue.deepest_bytes));
     const rate = whole.flows.reduce((sum, flow) => sum + flow.throughput_bps, 0);
     root.append(facts([
         ["Fabric", run.fabric], ["Seed", figure(run.seed, count)], ["Virtual time", figure(run.end_ns, formats.ns)],

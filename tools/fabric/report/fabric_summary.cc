@@ -146,7 +146,7 @@ std::string tier_table(const Json& report) {
             tier.xoff += sum_of(port["pfc"]["tx_xoff"]);
             for (const Json& queue : port["queues"]) {
                 tier.marked += count(queue["ecn_marked_packets"]);
-                tier.deepest = std::max(tier.deepest, count(queue["watermark_bytes"]));
+                tier.deepest = std::max(tier.deepest, count(queue["deepest_bytes"]));
             }
         }
     }

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 // Counters are differences; watermarks since the start and averages over the run are left out.
 Json leaf_between(const Figure& figure, const Json& after, const Json* before) {
     const std::string_view name = figure.path.substr(figure.path.rfind('.') + 1);
-    if (name.ends_with("watermark_bytes") && !name.starts_with("user_"))
+    if (name == "deepest_bytes" || (name.ends_with("watermark_bytes") && !name.starts_with("user_")))
         return Json(Json::value_t::discarded);
     if (figure.unit == FigureUnit::per_s) return Json(Json::value_t::discarded);
     if (figure.kind == FigureKind::counter && before != nullptr && before->is_number() && after.is_number())

@@ -40,7 +40,7 @@ Json figures_of(const Json& report) {
             for (const Json& time : port["pfc"]["tx_paused_ns"]) paused_ns += time.get<std::uint64_t>();
             for (const Json& queue : port["queues"]) {
                 marked += queue["ecn_marked_packets"].get<std::uint64_t>();
-                deepest = std::max(deepest, queue["watermark_bytes"].get<std::uint64_t>());
+                deepest = std::max(deepest, queue["deepest_bytes"].get<std::uint64_t>());
             }
         }
     const Json& flows = report["flows"];
