@@ -23,6 +23,11 @@ function scaled(value, units, most = 3) {
     const digits = n === 0 && Number.isInteger(shown) ? 0 : Math.max(0, most - 1 - Math.floor(Math.log10(Math.max(shown, 1))));
     return `${value < 0 ? "-" : ""}${shown.toFixed(digits)} ${units[n]}`.trim();
 }
+function two_digits(value, longest = Infinity) {
+    const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
+    const nearest = Math.round(value / step) * step;
+    return nearest > longest ? Math.floor(value / step) * step : nearest;
+}
 // Without digits that say nothing: "1 MB", not "1.00 MB".
 const short = (text) => text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
 const count = (value) => (Number.isInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ",") : String(+value.toPrecision(5)));
@@ -31,12 +36,17 @@ const formats = {
     bps: (value, digits) => scaled(value, ["b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"], digits),
     bytes: (value, digits) => short(scaled(value, ["B", "KB", "MB", "GB", "TB"], digits)),
     ns: (value, digits) => scaled(value, ["ns", "\u00b5s", "ms", "s"], digits),
+    // Of quantiles, which a histogram knows to a sixteenth: two digits, and never above its longest.
+    quantile_ns: (value, longest) => scaled(two_digits(value, longest), ["ns", "\u00b5s", "ms", "s"], 2),
+    quantile_permille: (value, longest) => { const shown = two_digits(value, longest) / 1000; return `${shown.toFixed(shown < 10 ? 1 : 0)}\u00d7`; },
     ppm: (value) => `${(value / 1e4).toFixed(1)} %`,
     permille: (value) => `${(value / 1000).toFixed(2)}\u00d7`,
     count,
 };
 // By the unit that a figure's name ends in.
 function format_of(name) {
+    const quantile = /_p\d+_(ns|permille)\b|_(ns|permille)\.p\d/.exec(name);
+    if (quantile) return (value) => formats[`quantile_${quantile[1] ?? quantile[2]}`](value);
     const unit = /_(bps|bytes|ns|ppm|permille)\b(?!.*_(?:bps|bytes|ns|ppm|permille)\b)/.exec(name);
     return formats[unit ? unit[1] : "count"];
 }
@@ -49,7 +59,10 @@ function figure(value, show) {
     return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-// columns: {head, get(row), show?(value), code?}. What `get` gives as a number stands right. A heading sorts.
+// How a cell shows its value; `longest(row)`: of the histogram whose quantile it is.
+const shown_by = (column, row) => (column.longest ? (value) => column.show(value, column.longest(row)) : column.show ?? count);
+
+// columns: {head, get(row), show?(value), longest?(row), code?}. What `get` gives as a number stands right. A heading sorts.
 function table(caption, columns, rows, most = 200) {
     const body = element("tbody");
     let sorted = rows;
@@ -59,7 +72,7 @@ function table(caption, columns, rows, most = 200) {
     const cell = (column, row, n) => {
         const value = column.get(row);
         const attributes = { class: numeric[n] ? "number" : column.code ? "code" : null };
-        return element("td", attributes, value instanceof Node ? value : figure(value, column.show ?? count));
+        return element("td", attributes, value instanceof Node ? value : figure(value, shown_by(column, row)));
     };
     const fill = () => {
         body.replaceChildren(...sorted.slice(0, shown).map((row) => element("tr", {}, columns.map((column, n) => cell(column, row, n)))));

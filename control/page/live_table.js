@@ -33,7 +33,7 @@ function live_table(caption, columns) {
             }
             columns.forEach((column, n) => {
                 const got = column.get(row);
-                const shown = got instanceof Node ? got : figure(got, column.show ?? count);
+                const shown = got instanceof Node ? got : figure(got, shown_by(column, row));
                 const cell = line.cells[n];
                 if (!(shown instanceof Node)) { if (cell.textContent !== shown) cell.textContent = shown; } else if (!cell.contains(document.activeElement)) cell.replaceChildren(shown);
                 if (column.bad) cell.classList.toggle("false", Boolean(column.bad(row)));

@@ -112,8 +112,8 @@ function switch_view(ask) {
         { head: "Sent", number: true, get: (row) => row.queue.tx_packets },
         { head: "Marked", number: true, get: (row) => row.queue.ecn_marked_packets },
         { head: "Dropped", number: true, get: (row) => row.queue.dropped_packets, bad: (row) => row.queue.dropped_packets > 0 },
-        { head: "Wait, median", number: true, get: (row) => row.queue.latency_ns.p50, show: formats.ns },
-        { head: "99 %", number: true, get: (row) => row.queue.latency_ns.p99, show: formats.ns },
+        { head: "Wait, median", number: true, get: (row) => row.queue.latency_ns.p50, show: formats.quantile_ns, longest: (row) => row.queue.latency_ns.max },
+        { head: "99 %", number: true, get: (row) => row.queue.latency_ns.p99, show: formats.quantile_ns, longest: (row) => row.queue.latency_ns.max },
         { head: "longest", number: true, get: (row) => row.queue.latency_ns.max, show: formats.ns },
     ]);
     const pauses = live_table("Pauses by port and priority since the start", [

@@ -43,7 +43,8 @@ std::uint64_t quantile(const Buckets& buckets, std::uint64_t total, unsigned per
     return 0;
 }
 
-// The quantiles in between; the longest is known to its bucket.
+// The quantiles in between. The longest is exact if it is longer than any before; else it is known to its
+// bucket, which `max_is_rounded` says.
 Json quantiles_since(const Json& after, const Json* before) {
     Buckets now = buckets_of(&after);
     const Buckets then = buckets_of(before);
@@ -57,10 +58,12 @@ Json quantiles_since(const Json& after, const Json* before) {
     }
     if (total == 0) return {{"p50", nullptr}, {"p99", nullptr}, {"p999", nullptr}, {"max", nullptr}};
     const std::uint64_t max = std::min(last, after["max"].get<std::uint64_t>());
-    return {{"p50", quantile(now, total, 500, max)},
-            {"p99", quantile(now, total, 990, max)},
-            {"p999", quantile(now, total, 999, max)},
-            {"max", max}};
+    Json made = {{"p50", quantile(now, total, 500, max)},
+                 {"p99", quantile(now, total, 990, max)},
+                 {"p999", quantile(now, total, 999, max)},
+                 {"max", max}};
+    if (!then.empty() && (*before)["max"] == after["max"]) made["max_is_rounded"] = true;
+    return made;
 }
 
 // The parts that are no plain difference.

@@ -116,13 +116,15 @@ std::string class_table(const Json& ports) {
             const auto out = number(queue["tx_packets"]);
             const auto lost = number(queue["dropped_packets"]) + number(group["dropped_packets"]);
             if (in + out + lost == 0) continue;
+            const Json& latency = queue["latency_ns"];
             const auto wait = [&](const char* which) {
-                return out == 0 ? std::string("-") : time_text(number(queue["latency_ns"][which]));
+                return out == 0 ? "-" : quantile_text(number(latency[which]), number(latency["max"]));
             };
-            text += fmt::format(
-                "{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", name, n, grouped(in),
-                grouped(out), grouped(lost), grouped(number(queue["ecn_marked_packets"])),
-                size_text(number(queue["deepest_bytes"])), wait("p50"), wait("p99"), wait("max"));
+            text += fmt::format("{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", name, n,
+                                grouped(in), grouped(out), grouped(lost),
+                                grouped(number(queue["ecn_marked_packets"])),
+                                size_text(number(queue["deepest_bytes"])), wait("p50"), wait("p99"),
+                                out == 0 ? "-" : time_text(number(latency["max"])));
         }
     }
     return text;
@@ -191,18 +193,19 @@ std::string flow_table(const Json& flows) {
                            "messages", "throughput", "median", "99 %", "longest", "slowdown, 99 %", "CNPs",
                            "retransmitted", "paused");
     for (const auto& [name, flow] : flows.items()) {
+        const Json &times = flow["completion_ns"], &slowdown = flow["slowdown_permille"];
+        const bool any = !times["max"].is_null();
         const auto took = [&](const char* which) {
-            const Json& time = flow["completion_ns"][which];
-            return time.is_null() ? "-" : time_text(number(time));
+            return any ? quantile_text(number(times[which]), number(times["max"])) : "-";
         };
-        const Json& slowdown = flow["slowdown_permille"]["p99"];
-        text += fmt::format(
-            "{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", name,
-            grouped(number(flow["messages"])),
-            fmt::format("{:.3f} Gb/s", flow["throughput_bps"].get<double>() / 1e9), took("p50"), took("p99"),
-            took("max"), slowdown.is_null() ? "-" : fmt::format("{:.2f}", slowdown.get<double>() / 1e3),
-            grouped(number(flow["cnp_received_packets"])), grouped(number(flow["retransmitted_packets"])),
-            time_text(number(flow["paused_ns"])));
+        text +=
+            fmt::format("{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", name,
+                        grouped(number(flow["messages"])),
+                        fmt::format("{:.3f} Gb/s", flow["throughput_bps"].get<double>() / 1e9), took("p50"),
+                        took("p99"), any ? time_text(number(times["max"])) : "-",
+                        any ? quantile_ratio_text(number(slowdown["p99"]), number(slowdown["max"])) : "-",
+                        grouped(number(flow["cnp_received_packets"])),
+                        grouped(number(flow["retransmitted_packets"])), time_text(number(flow["paused_ns"])));
     }
     return text;
 }

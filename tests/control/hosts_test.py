@@ -12,6 +12,11 @@ LINE = 100_000_000_000  # bits/s
 LOW = {"green_min": 30_000, "green_max": 60_000}  # an incast of two is marked at once
 
 
+def in_ns(text):
+    value, unit = text.split()
+    return float(value) * {"ns": 1, "us": 1e3, "ms": 1e6}[unit]
+
+
 class Hosts(Case):
     def switch(self, qps=2, **flow):
         """Hosts h0 and h1 send to h2 without end."""
@@ -91,9 +96,12 @@ class Hosts(Case):
         self.assertEqual((row["queue pairs"], row["completed"].replace(" ", "")), ("16", str(flow["messages"])))
         self.assertEqual((row["retried"], row["failed"]), ("0", "0"))
         self.assertEqual(row["throughput"], f"{round(flow['throughput_bps'] / 1e6) / 1e3:g} Gb/s")
-        self.assertEqual(row["slowdown: median"], f"{flow['slowdown_permille']['p50'] / 1e3:.2f}")
-        for title, quantile in (("median", "p50"), ("99.9 %", "p999"), ("longest", "max")):
-            self.assertEqual(row[title], f"{flow['completion_ns'][quantile] / 1e3:.1f} us")
+        self.assertEqual(row["slowdown: median"], f"{flow['slowdown_permille']['p50'] / 1e3:.2g}")
+        for title, quantile in (("median", "p50"), ("99.9 %", "p999")):
+            self.assertRegex(row[title], r"^(\d\.\d|\d\d0?) [um]s$", "two digits are all that a bucket knows")
+            self.assertAlmostEqual(in_ns(row[title]), flow["completion_ns"][quantile], delta=0.1 * flow["completion_ns"][quantile])
+            self.assertLessEqual(in_ns(row[title]), flow["completion_ns"]["max"])
+        self.assertEqual(row["longest"], f"{flow['completion_ns']['max'] / 1e3:.1f} us")
         self.assertNotEqual(row["99.9 %"], row["longest"])
         self.assertEqual(json.loads(running.ctl("--json host show h2")), report["hosts"]["h2"])
         self.assertEqual(json.loads(running.ctl("--json flow show")), report["flows"])
@@ -207,7 +215,9 @@ class Hosts(Case):
         lines = out.stdout.splitlines()
         row = re.split(r" {2,}", next(line for line in lines if line.startswith("incast ")))
         self.assertEqual(row[:3], ["incast", f"{flow['messages']:,}".replace(",", " "), f"{flow['throughput_bps'] / 1e9:.3f} Gb/s"])
-        self.assertEqual(row[6:9], [f"{flow['slowdown_permille']['p99'] / 1e3:.2f}", "0", "0"])
+        self.assertEqual(row[6:9], [f"{flow['slowdown_permille']['p99'] / 1e3:.2g}", "0", "0"])
+        for median_and_99 in row[3:5]:
+            self.assertRegex(median_and_99, r"^(\d\.\d|\d\d0?) [um]s$")
         self.assertEqual([line for line in lines if line.startswith("SYMPTOM")],
                          [f"SYMPTOM: host h2: {symptom}" for symptom in out.report["hosts"]["h2"]["symptoms"]])
         self.assertIn("write echo_ce = true", out.stdout)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "control/report/report_path.hh"
+#include "control/text/quantity_text.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
@@ -103,7 +104,15 @@ std::string value_text(std::string_view unit, const Json& value) {
     const auto number = value.get<double>();
     if (unit == "bps") return bits_text(number);
     if (unit == "per_s") return times_text(number);
-    return unit == "share" ? share_text(number) : ns_text(value);
+    return unit == "share" ? share_text(number) : quantile_text(static_cast<std::uint64_t>(number));
+}
+
+// To half a per cent; of times, which are all quantiles, to the digits that are shown.
+bool are_the_same(std::string_view unit, double was, double now) {
+    constexpr double same = 0.005;
+    if (unit == "ns")
+        return two_digits(static_cast<std::uint64_t>(was)) == two_digits(static_cast<std::uint64_t>(now));
+    return std::abs(now - was) <= same * std::max(std::abs(was), std::abs(now));
 }
 
 std::string difference_text(std::string_view unit, double before, double after) {
@@ -130,7 +139,6 @@ Json comparison(const Window& before, const Window& after) {
 }
 
 std::string comparison_text(const Json& rows) {
-    constexpr double same = 0.005;
     Table table({"<", "<", "before", "after", "difference", ""});
     unsigned unchanged = 0;
     for (const Json& row : rows) {
@@ -138,19 +146,20 @@ std::string comparison_text(const Json& rows) {
         const Json &before = row["before"], &after = row["after"];
         const double was = before.is_null() ? 0 : before.get<double>();
         const double now = after.is_null() ? 0 : after.get<double>();
-        if (!before.is_null() && !after.is_null() &&
-            std::abs(now - was) <= same * std::max(std::abs(was), std::abs(now))) {
+        if (!before.is_null() && !after.is_null() && are_the_same(unit, was, now)) {
             ++unchanged;
             continue;
         }
         const bool both = !before.is_null() && !after.is_null();
         table.row({word_text(row["place"]), word_text(row["figure"]), value_text(unit, before),
                    value_text(unit, after), both ? difference_text(unit, was, now) : "-",
-                   both && was != 0 ? fmt::format("{:+.1f} %", 100 * (now - was) / was) : ""});
+                   both && was != 0 ? fmt::format("{:+.{}f} %", 100 * (now - was) / was, unit == "ns" ? 0 : 1)
+                                    : ""});
     }
-    const std::string others = unchanged == 0 ? ""
-                                              : fmt::format("{} more {} the same to 0.5 %\n", unchanged,
-                                                            unchanged == 1 ? "figure is" : "figures are");
+    const std::string others = unchanged == 0
+                                   ? ""
+                                   : fmt::format("{} more {} the same to 0.5 %, times to two digits\n",
+                                                 unchanged, unchanged == 1 ? "figure is" : "figures are");
     if (rows.empty()) return "nothing came, before or behind the change\n";
     return (table.empty() ? "" : table.text()) + others;
 }

@@ -8,6 +8,7 @@
 
 #include "control/report/figures.hh"
 #include "control/report/report_path.hh"
+#include "control/text/quantity_text.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -43,6 +44,17 @@ std::string figure_text(const Figure& figure, const Json& value) {
         default:
             return value.is_number() ? count_text(value) : word_text(value);
     }
+}
+
+// With the digits that its bucket knows; `all`: it is one of them.
+std::string of_histogram(const Figure& figure, const Json& all, const Json& value, bool longest) {
+    if (value.is_null() || !all.contains("max")) return figure_text(figure, value);
+    const bool is_rounded = all.contains("max_is_rounded");
+    if (longest && !is_rounded) return figure_text(figure, value);
+    const auto number = value.get<std::uint64_t>(), most = all["max"].get<std::uint64_t>();
+    const std::uint64_t limit = is_rounded ? two_digits(most) : most;
+    return figure.unit == FigureUnit::permille ? quantile_ratio_text(number, limit)
+                                               : quantile_text(number, limit);
 }
 
 }  // namespace
@@ -135,6 +147,11 @@ std::string Figures::operator()(std::string_view name) const {
     if (value == nullptr) return "-";
     if (seconds_ != 0 && figure->kind == FigureKind::counter && value->is_number())
         return rate_text(*figure, value->get<double>() / seconds_);
+    if (std::string_view(figure->path).ends_with(".{quantile}")) {
+        const std::size_t dot = name.rfind('.');
+        const Json& all = dot == name.npos ? *part_ : *find_part(*part_, name.substr(0, dot)).value;
+        return of_histogram(*figure, all, *value, name.ends_with("max"));
+    }
     return figure_text(*figure, *value);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "control/text/quantity_text.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
@@ -47,7 +48,7 @@ std::string xoff_cell(const TopRow& row) { return times_text(row.xoff); }
 std::string paused_cell(const TopRow& row) { return share_text(row.paused); }
 std::string pausing_cell(const TopRow& row) { return share_text(row.pausing); }
 std::string held_cell(const TopRow& row) { return bytes_text(row.held_bytes); }
-std::string wait_cell(const TopRow& row) { return ns_text(row.wait_ns); }
+std::string wait_cell(const TopRow& row) { return quantile_text(static_cast<std::uint64_t>(row.wait_ns)); }
 std::string trouble_cell(const TopRow& row) { return trouble_of(row).word; }
 std::string state_cell(const TopRow& row) { return row.state; }
 

@@ -157,7 +157,7 @@ TEST(Sluicectl, FiguresAreWrittenAsTheCatalogueHasThem) {
     const Json port = Json::parse(R"({"mac": "02:00:00:00:00:01", "flaps": 1234, "link_up": false,
         "link_speed_bps": 25000000000, "rx": {"bytes": 1234567}, "pfc": {"rx_paused_ns": [0, 12345]},
         "physical": {"module_temperature_mc": 41250, "crc_errors": null},
-        "queues": [{"occupancy_bytes": 1234567, "latency_ns": {"p50": 1000}}]})");
+        "queues": [{"occupancy_bytes": 1234567, "latency_ns": {"p50": 1234, "p99": 1960, "max": 1987}}]})");
     const Figures figure("ports.{port}", port);
     CHECK_THROWS(std::logic_error, figure("flap"));
     CHECK_THROWS(std::logic_error, figure("rx"));
@@ -172,12 +172,19 @@ TEST(Sluicectl, FiguresAreWrittenAsTheCatalogueHasThem) {
                                      {"physical.crc_errors", "-"},
                                      {"imissed", "-"},
                                      {"queues.0.occupancy_bytes", "1234.6 KB"},
-                                     {"queues.0.latency_ns.p50", "1000 ns"}})
+                                     {"queues.0.latency_ns.p50", "1.2 us"},
+                                     {"queues.0.latency_ns.p99", "1.9 us"},  // not above the longest
+                                     {"queues.0.latency_ns.max", "1987 ns"}})
         STRCMP_EQUAL(text, figure(name).c_str());
     const Json flow = Json::parse(R"({"rate_bps": 33954924716, "alpha_ppm": 518600,
-        "slowdown_permille": {"p50": 1234}})");
-    for (const auto& [name, text] :
-         {std::pair{"rate_bps", "33.955 Gb/s"}, {"alpha_ppm", "0.519"}, {"slowdown_permille.p50", "1.23"}})
+        "slowdown_permille": {"p50": 1234, "p99": 98765, "max": 99999},
+        "completion_ns": {"p50": 123456, "max": 654321, "max_is_rounded": true}})");
+    for (const auto& [name, text] : {std::pair{"rate_bps", "33.955 Gb/s"},
+                                     {"alpha_ppm", "0.519"},
+                                     {"slowdown_permille.p50", "1.2"},
+                                     {"slowdown_permille.p99", "99"},
+                                     {"completion_ns.p50", "120 us"},
+                                     {"completion_ns.max", "650 us"}})
         STRCMP_EQUAL(text, Figures("flows.{flow}", flow)(name).c_str());
 }
 

@@ -9,6 +9,7 @@
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/text/json_text.hh"
+#include "control/text/quantity_text.hh"
 #include "control/text/say.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
@@ -112,7 +113,9 @@ void say_rows(const std::vector<Json>& rows) {
             : row["met"] == true   ? "hold"
                                    : "FALSE",
             figures["throughput_bps"].get<double>() / 1e9,
-            took.is_null() ? "-" : fmt::format("{:.1f} us", took.get<double>() / 1e3),
+            took.is_null()
+                ? "-"
+                : quantile_text(took.get<std::uint64_t>(), figures["completion_max_ns"].get<std::uint64_t>()),
             figures["xoff_sent"].get<std::uint64_t>(), figures["lost_lossless_packets"].get<std::uint64_t>());
     }
     say("{}; all assertions hold in {}\n", print_count(rows.size(), "run"), met);

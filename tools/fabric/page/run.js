@@ -48,15 +48,15 @@ function link_table(part) {
 }
 
 function flow_table(part) {
-    const ns = (name, head) => ({ head, get: (flow) => flow.completion_ns[name], show: formats.ns });
+    const quantile = (name, head) => ({ head, get: (flow) => flow.completion_ns[name], show: formats.quantile_ns, longest: (flow) => flow.completion_ns.max });
     return table(`Flows, ${part.name}`, [
         { head: "Flow", get: (flow) => flow.name },
         { head: "Queue pairs", get: (flow) => flow.queue_pairs },
         { head: "Throughput", get: (flow) => flow.throughput_bps, show: formats.bps },
         { head: "Messages", get: (flow) => flow.messages },
         { head: "Failed", get: (flow) => flow.failed_messages },
-        ns("p50", "Completion p50"), ns("p99", "p99"), ns("max", "max"),
-        { head: "Slowdown p99", get: (flow) => flow.slowdown_permille.p99, show: formats.permille },
+        quantile("p50", "Completion p50"), quantile("p99", "p99"), { head: "max", get: (flow) => flow.completion_ns.max, show: formats.ns },
+        { head: "Slowdown p99", get: (flow) => flow.slowdown_permille.p99, show: formats.quantile_permille, longest: (flow) => flow.slowdown_permille.max },
         { head: "Sent again", get: (flow) => flow.retransmitted_packets },
         { head: "CNPs", get: (flow) => flow.cnp_received_packets },
         { head: "Paused", get: (flow) => flow.paused_ns, show: formats.ns },

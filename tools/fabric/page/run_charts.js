@@ -186,9 +186,10 @@ function completion_section(run) {
         })),
     });
     const picture = chart("Distribution of completion times; a table is below it", 340, option);
-    const quantile = (share, head) => ({ head, get: (each) => each.ns[completions.per_mille.indexOf(share)], show: formats.ns });
+    const at = (each, share) => each.ns[completions.per_mille.indexOf(share)];
+    const quantile = (share, head) => ({ head, get: (each) => at(each, share), show: formats.quantile_ns, longest: (each) => at(each, 1000) });
     const columns = (head) => [{ head, get: (each) => each.name }, { head: "Messages", get: (each) => each.messages },
-        quantile(0, "Shortest"), quantile(500, "p50"), quantile(900, "p90"), quantile(990, "p99"), quantile(999, "p999"), quantile(1000, "Longest")];
+        quantile(0, "Shortest"), quantile(500, "p50"), quantile(900, "p90"), quantile(990, "p99"), quantile(999, "p999"), { head: "Longest", get: (each) => at(each, 1000), show: formats.ns }];
     return [
         element("div", { class: "controls screen" }, choice("Lines by", ["size of message", "flow"], (n) => { lines = n === 0 ? sizes : flows; picture.draw(); })),
         picture.box, table("By size", columns("Size"), sizes), folded("By flow", table("By flow", columns("Flow"), flows)),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/config/values.hh"
+#include "control/text/quantity_text.hh"
 #include "tools/fabric/report/collective_report.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/report/pause_report.hh"
@@ -174,14 +175,14 @@ std::string flow_table(const Json& flows) {
                                    "messages", "p50", "p99", "slowdown", "CNPs", "resent", "paused");
     for (std::size_t n = 0; n < std::min(sorted.size(), most_flows); ++n) {
         const Json& flow = *sorted[n];
-        const bool any = !flow["completion_ns"]["max"].is_null();
+        const Json &times = flow["completion_ns"], &slowdown = flow["slowdown_permille"];
+        const bool any = !times["max"].is_null();
         text += fmt::format(
             "{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n", flow["name"].get<std::string>(),
             gigabits_text(flow["throughput_bps"]), grouped(count(flow["messages"])),
-            any ? time_text(count(flow["completion_ns"]["p50"])) : "-",
-            any ? time_text(count(flow["completion_ns"]["p99"])) : "-",
-            any ? fmt::format("{:.2f}", static_cast<double>(count(flow["slowdown_permille"]["p99"])) / 1e3)
-                : "-",
+            any ? quantile_text(count(times["p50"]), count(times["max"])) : "-",
+            any ? quantile_text(count(times["p99"]), count(times["max"])) : "-",
+            any ? quantile_ratio_text(count(slowdown["p99"]), count(slowdown["max"])) : "-",
             grouped(count(flow["cnp_received_packets"])), grouped(count(flow["retransmitted_packets"])),
             time_text(count(flow["paused_ns"])));
     }
