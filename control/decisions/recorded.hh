@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/class_mask.hh"
+#include "lib/drop_reason.hh"
 #include "lib/port_records.hh"
 #include "lib/units.hh"
 
@@ -18,10 +19,19 @@ struct RecordedPort {
     struct Queue {
         std::optional<std::uint64_t> marks_from_bytes;  // ECN; nothing: it does not mark
         bool held = false;                              // by the operator
+        Rate max_rate{};                                // 0: none
+        // Packets that it has sent: all, those that were marked in it, those that came without ECT.
+        std::uint64_t sent = 0, marked = 0, not_ect = 0;
     };
 
     std::string name;
     Rate speed = gigabits(100);
+    Rate shaper{};                // 0: none
+    bool ignores_pauses = false;  // its peer does
+    std::uint64_t roce = 0;       // RoCEv2 packets that came in
+    std::uint64_t cnps_sent = 0;  // to senders behind it
+    // Packets of lossless classes that came in and were dropped, since the start.
+    std::array<std::uint64_t, drop_reason_count> lossless_drops{};
     ClassToClass priority_to_queue{};
     std::array<std::optional<int>, classes> dynamic{};  // n of alpha = 2^n of each group
     std::array<std::uint32_t, classes> headroom_now{};  // cells of each group

@@ -73,6 +73,9 @@ class Explainer {
     void find_cause(const PauseSent& pause, RecordedWhy& why) const;
     bool is_held_up(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
     std::string more_room(const PauseSent& pause) const;
+    bool tell_pace(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
+    std::string signal_advice(const PauseSent& pause, const Filler& queue) const;
+    std::string advice_for(const DropSpell& drop, const std::string& to) const;
 
     const Recorded& all_;
     PortId id_;
@@ -199,24 +202,75 @@ void Explainer::find_cause(const PauseSent& pause, RecordedWhy& why) const {
     if (pause.start.filler_count == 0) return;
     const Filler& queue = pause.start.fillers[0];
     if (is_held_up(pause, queue, why)) return;
+    if (tell_pace(pause, queue, why)) {
+        why.advice += "; " + signal_advice(pause, queue);
+        return;
+    }
+    why.advice = signal_advice(pause, queue) + more_room(pause);
+}
+
+// How fast the queue may send, against what fills it. True: a shaper holds it back, and `why` says which.
+bool Explainer::tell_pace(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const {
     const RecordedPort& egress = all_.ports[queue.port];
+    const Rate shaper = egress.shaper, max_rate = egress.queue[queue.queue].max_rate;
+    Rate pace = egress.speed;
+    std::string who = egress.name, by;
+    if (shaper.bits_per_second != 0 && shaper.bits_per_second < pace.bits_per_second) {
+        pace = shaper;
+        by = "shaper";
+        why.advice = fmt::format("raise port.{}.shaper", egress.name);
+    }
+    if (max_rate.bits_per_second != 0 && max_rate.bits_per_second < pace.bits_per_second) {
+        pace = max_rate;
+        by = "max_rate";
+        who = "queue " + place(queue.port, queue.queue);
+        why.advice = fmt::format("raise port.{}.queue.{}.max_rate", egress.name, queue.queue);
+    }
     std::uint64_t may_bring = 0;
     for (std::uint32_t i = 0; i < pause.feeders.count; ++i)
         may_bring += all_.ports[pause.feeders.from[i].port].speed.bits_per_second;
-    if (may_bring > egress.speed.bits_per_second)
-        why.details.push_back(fmt::format("{} sends {}, and these ports may bring {}", egress.name,
-                                          print_rate(egress.speed), print_rate({may_bring})));
-    const auto& marks = egress.queue[queue.queue].marks_from_bytes;
+    if (may_bring > pace.bits_per_second || !by.empty())
+        why.details.push_back(fmt::format(
+            "{} sends {}{}{}", who, print_rate(pace), by.empty() ? "" : " at most, by its " + by,
+            may_bring == 0 ? std::string()
+                           : fmt::format(", and these ports may bring {}", print_rate({may_bring}))));
+    if (by.empty()) return false;
+    why.reason = "shaped";
+    return true;
+}
+
+// What would let the senders know earlier, by what has become of the marks so far.
+std::string Explainer::signal_advice(const PauseSent& pause, const Filler& queue) const {
+    constexpr std::uint64_t enough = 100;  // packets: fewer marks may still be on their way
+    const RecordedPort::Queue& of = all_.ports[queue.port].queue[queue.queue];
     const std::string name = place(queue.port, queue.queue);
-    why.advice = marks ? fmt::format(
-                             "senders that heed ECN would slow down earlier if queue {} marked from less "
-                             "than {} on",
-                             name, size_text(*marks))
-                       : fmt::format(
-                             "queue {} marks nothing: with WRED and ECN senders would slow down before "
-                             "they are paused",
-                             name);
-    why.advice += more_room(pause);
+    if (!of.marks_from_bytes)
+        return fmt::format(
+            "queue {} marks nothing: with WRED and ECN senders would slow down before they are paused", name);
+    std::uint64_t cnps = 0, roce = 0;
+    for (std::uint32_t i = 0; i < pause.feeders.count; ++i) {
+        cnps += all_.ports[pause.feeders.from[i].port].cnps_sent;
+        roce += all_.ports[pause.feeders.from[i].port].roce;
+    }
+    const std::uint64_t ect = of.sent - std::min(of.not_ect, of.sent);
+    if (of.sent >= enough && ect * 10 < of.sent)
+        return fmt::format(
+            "{} of {} came to queue {} without ECT, and are never marked: switch ECN on at the senders",
+            of.not_ect, packets_text(of.sent), name);
+    if (of.marked >= enough && roce >= enough && cnps == 0)
+        return fmt::format(
+            "to mark earlier changes nothing: queue {} has marked {} of {}, and no CNP went back to the "
+            "senders: the receivers do not echo marks, or there is no congestion control; switch DCQCN on "
+            "at both",
+            name, of.marked, packets_text(of.sent));
+    if (of.marked >= enough && of.marked * 10 >= ect * 9)
+        return fmt::format(
+            "to mark earlier changes nothing: queue {} has marked {} of {}; find out whether the senders "
+            "heed the {} that went back to them",
+            name, of.marked, packets_text(of.sent), print_count(cnps, "CNP"));
+    return fmt::format(
+        "senders that heed ECN would slow down earlier if queue {} marked from less than {} on", name,
+        size_text(*of.marks_from_bytes));
 }
 
 RecordedWhy Explainer::explain(const PauseSent& pause) const {
@@ -231,6 +285,11 @@ RecordedWhy Explainer::explain(const PauseSent& pause) const {
         fmt::format("{} paused its sender {}", place(id_, pause.spell.number), pauses_text(pause.spell));
     explain_start(pause, why);
     find_cause(pause, why);
+    if (own_.ignores_pauses) {
+        why.details.push_back(fmt::format("the peer of {} does not obey: frames keep coming", own_.name));
+        why.advice = fmt::format("switch PFC on for priority {} at the peer of {}; {}", pause.spell.number,
+                                 own_.name, why.advice);
+    }
     return why;
 }
 
@@ -259,9 +318,15 @@ RecordedWhy Explainer::explain(const PauseSpell& pause) const {
     return why;
 }
 
-std::string advice_for(const DropSpell& drop, const std::string& to) {
+std::string Explainer::advice_for(const DropSpell& drop, const std::string& to) const {
+    PortMask deaf;
+    drop.from.for_each([&](PortId port) {
+        if (all_.ports[port].ignores_pauses) deaf.add(port);
+    });
     switch (drop.reason) {
         case DropReason::headroom_overrun:
+            if (deaf != PortMask())
+                return fmt::format("the peer of {} does not obey pauses: switch PFC on there", ports(deaf));
             return "find out whether the peer obeys pauses; sluiced --check shows how much headroom it needs";
         case DropReason::queue_limit:
             return fmt::format("a higher threshold of the queue of {}, or slower senders", to);
@@ -292,6 +357,7 @@ std::string flow_text(const FlowKey& flow) {
 RecordedWhy Explainer::explain(const DropSpell& drop) const {
     RecordedWhy why = about("dropped", to_string(drop.reason));
     why.count = drop.packets;
+    why.lossless = drop.lossless;
     why.first = drop.first;
     why.last = drop.last;
     const std::string to = ports(drop.to);
@@ -303,6 +369,13 @@ RecordedWhy Explainer::explain(const DropSpell& drop) const {
                                drop_reason_texts[static_cast<std::size_t>(drop.reason)].sentence);
     if (const std::string flow = flow_text(drop.flow); !flow.empty())
         why.details.push_back("the first of them: " + flow);
+    std::uint64_t in_all = 0;
+    drop.from.for_each([&](PortId port) {
+        in_all += all_.ports[port].lossless_drops[static_cast<std::size_t>(drop.reason)];
+    });
+    if (drop.lossless != 0 && in_all > drop.lossless)
+        why.details.push_back(fmt::format("since the start {} lossless packets that came in by {} were",
+                                          in_all, ports(drop.from)));
     why.advice = advice_for(drop, to);
     return why;
 }
@@ -351,6 +424,32 @@ RecordedWhy Explainer::explain(const PortNote& note) const {
     return why;
 }
 
+// Drops for one reason at one port, as one.
+struct Loss {
+    PortId port;
+    DropSpell all;
+};
+
+void add_loss(std::vector<Loss>& losses, PortId port, const DropSpell& drop) {
+    const auto found = std::find_if(losses.begin(), losses.end(), [&](const Loss& loss) {
+        return loss.port == port && loss.all.reason == drop.reason;
+    });
+    if (found == losses.end()) {
+        losses.push_back({port, drop});
+        return;
+    }
+    DropSpell& all = found->all;
+    all.last = drop.last;
+    all.packets += drop.packets;
+    all.bytes += drop.bytes;
+    all.lossless += drop.lossless;
+    all.from |= drop.from;
+    all.to |= drop.to;
+    all.classes = static_cast<std::uint8_t>(all.classes | drop.classes);
+    all.groups = static_cast<std::uint8_t>(all.groups | drop.groups);
+    all.queues = static_cast<std::uint8_t>(all.queues | drop.queues);
+}
+
 Time first_of(const PauseSent& pause) { return pause.spell.first; }
 Time first_of(const PortNote& note) { return note.at; }
 template <class Record>
@@ -382,6 +481,7 @@ std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPla
     };
     const RecordFilter filter(recorded, place);
     std::vector<Wanted> wanted;
+    std::vector<Loss> losses;
     for (PortId id = 0; id < recorded.ports.size(); ++id) {
         const RecordedPort& port = recorded.ports[id];
         const auto add = [&](const auto& records) {
@@ -390,15 +490,26 @@ std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPla
         };
         add(port.sent);
         add(port.received);
-        add(port.drops);
+        for (const DropSpell& drop : port.drops) {
+            if (!filter.wants(id, drop)) continue;
+            if (drop.lossless != 0)
+                add_loss(losses, id, drop);
+            else
+                wanted.push_back({drop.first, id, &drop});
+        }
         add(port.bursts);
         add(port.notes);
     }
     std::stable_sort(wanted.begin(), wanted.end(),
                      [](const Wanted& a, const Wanted& b) { return a.first < b.first; });
-    left_out = wanted.size() - std::min(wanted.size(), most);
+    std::stable_sort(losses.begin(), losses.end(),
+                     [](const Loss& a, const Loss& b) { return a.all.first < b.all.first; });
+    const std::size_t shown = std::min(losses.size(), most);
+    left_out = wanted.size() - std::min(wanted.size(), most - shown) + losses.size() - shown;
     std::vector<RecordedWhy> all;
-    for (const Wanted& each : std::span(wanted).subspan(left_out)) {
+    for (const Loss& loss : std::span(losses).first(shown))
+        all.push_back(Explainer(recorded, loss.port).explain(loss.all));
+    for (const Wanted& each : std::span(wanted).last(std::min(wanted.size(), most - shown))) {
         const Explainer explainer(recorded, each.port);
         all.push_back(
             std::visit([&](const auto* record) { return explainer.explain(*record); }, each.record));

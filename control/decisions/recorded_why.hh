@@ -18,6 +18,7 @@ struct RecordedWhy {
     PortId port = 0;      // whose recorder has it
     std::optional<ClassId> group, queue, priority;  // of it; at most one
     std::uint64_t count = 1;
+    std::uint64_t lossless = 0;  // packets of lossless classes among those that were dropped
     Time first, last;
     Duration lasted{};  // pauses and microbursts: in all, by now
     bool going_on = false;
@@ -26,7 +27,8 @@ struct RecordedWhy {
     std::string advice;                // what would have avoided it; empty: nothing in this switch
 };
 
-// The last `most`, in order of their beginning; `left_out`: how many there were before.
+// Losses of lossless packets first, one entry for each reason at a port; then the last others, in order of
+// their beginning. `most` in all; `left_out`: how many there were before.
 std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place, std::size_t most,
                                           std::size_t& left_out);
 

@@ -2,7 +2,9 @@
 
 #include <chrono>
 
+#include "control/report/report_port.hh"
 #include "control/switch/running_switch.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/pfc_honor.hh"
 #include "lib/port_recorder.hh"
@@ -33,8 +35,13 @@ void end_expired(const PfcHonor& honor, Time now, std::vector<PauseSpell>& recei
     }
 }
 
-RecordedPort::Queue queue_of(const Policy& policy, const PortPolicy& port, ClassId n) {
+RecordedPort::Queue queue_of(const Policy& policy, const PortPolicy& port, const QueueCounters& counters,
+                             ClassId n) {
     RecordedPort::Queue queue;
+    queue.max_rate = port.schedule.queue[n].max_rate;
+    queue.sent = counters.tx.packets.get();
+    queue.not_ect = counters.taken_if([](EcnBits bits) { return bits.ecn() == Ecn::not_ect; });
+    for (const Counter& marked : counters.marked) queue.marked += marked.get();
     queue.held = (port.held >> n & 1U) != 0;
     if (port.wred[n] == 0) return queue;
     const WredProfile& profile = policy.wred[port.wred[n] - 1U];
@@ -50,12 +57,18 @@ RecordedPort take(const RunningSwitch& running, PortId id) {
     RecordedPort taken;
     taken.name = running.port_names()[id];
     taken.speed = own.speed;
+    taken.shaper = own.schedule.shaper;
+    taken.ignores_pauses = pfc_peer_text(running, id) == "ignores";
+    taken.roce = port.received([](const auto& queue) { return queue.roce.get(); });
+    taken.cnps_sent = port.counters().cnp_latency.count();
+    for (std::size_t reason = 0; reason < drop_reason_count; ++reason)
+        taken.lossless_drops[reason] = running.device().dropped_lossless(id, static_cast<DropReason>(reason));
     taken.priority_to_queue = own.map.pfc_priority_to_queue;
     for (ClassId n = 0; n < classes; ++n) {
         const Threshold& threshold = own.group[n].threshold;
         if (threshold.is_dynamic()) taken.dynamic[n] = threshold.n();
         taken.headroom_now[n] = port.group(n).headroom_cells();
-        taken.queue[n] = queue_of(policy, own, n);
+        taken.queue[n] = queue_of(policy, own, port.counters().queue[n], n);
     }
     const PortRecorder* recorder = port.recorder();
     if (recorder == nullptr) return taken;
@@ -95,6 +108,7 @@ Json recorded_json(const Recorded& recorded, const std::vector<RecordedWhy>& why
              {std::pair{"group", why.group}, {"queue", why.queue}, {"class", why.priority}})
             if (number) entry[name] = *number;
         entry["count"] = why.count;
+        if (why.lossless != 0) entry["lossless"] = why.lossless;
         entry["first"] = {{"at_ns", why.first.ps / 1000}};
         entry["last"] = {{"at_ns", why.last.ps / 1000}};
         if (recorded.origin_ns) {

@@ -34,14 +34,6 @@ Json traffic(const Traffic& counters) {
     return {{"packets", counters.packets.get()}, {"bytes", counters.bytes.get()}};
 }
 
-// The peer's answer to PFC as the report states it.
-std::string peer_text(const Config& config, const PortConfig& port) {
-    // Under the real clock it obeys when it is told to, under the virtual one unless it is not.
-    if (!has_our_sender(config, port) || (config.clock == ClockKind::real_time && !port.peer))
-        return "unknown";
-    return port.peer == PeerKind::ignore ? "ignores" : "obeys";
-}
-
 // By reason, those that are not zero.
 Json drops_json(auto counted) {
     Json drops = Json::object();
@@ -258,6 +250,15 @@ Json receive_queues_json(PortView port, WorkerId owner) {
 
 }  // namespace
 
+std::string pfc_peer_text(const RunningSwitch& running, PortId id) {
+    const Config& config = running.config();
+    const PortConfig& port = config.ports.at(running.port_names()[id]);
+    // Under the real clock it obeys when it is told to, under the virtual one unless it is not.
+    if (!has_our_sender(config, port) || (config.clock == ClockKind::real_time && !port.peer))
+        return "unknown";
+    return port.peer == PeerKind::ignore ? "ignores" : "obeys";
+}
+
 void add_class_wait(Json& json, const RunningSwitch& running, PortId port, ClassId priority) {
     const auto since = running.class_changes().since(port, priority);
     if (!since) return;
@@ -272,7 +273,6 @@ Json port_json(RunningSwitch& running, PortId id) {
     Switch& device = running.device();
     const PortView port = device.view(id);
     const PortCounters& counters = port.counters();
-    const std::string& name = running.port_names()[id];
     const Cells bytes{running.config().cell_bytes};
     Json json;
     make_room(json, 48);
@@ -318,7 +318,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     if (const LinkCause cause = running.links().cause(id); cause != LinkCause::none)
         json["link_down_cause"] = to_string(cause);
     json["pfc_tx"] = pfc_tx_text(running, id);
-    json["pfc_peer"] = peer_text(running.config(), running.config().ports.at(name));
+    json["pfc_peer"] = pfc_peer_text(running, id);
     if (const DevicePort* device_of = running.device_port(id)) {
         if (!device_of->interface_name().empty()) {
             json["uncut_packets"] = account.uncut;

@@ -335,8 +335,10 @@ std::string why_table(const Json& decisions) {
     constexpr std::size_t most = 8;
     std::vector<const Json*> entries;
     for (const Json& entry : decisions["why"]) entries.push_back(&entry);
+    // Losses first.
     std::stable_sort(entries.begin(), entries.end(), [](const Json* a, const Json* b) {
-        return number((*a)["count"]) > number((*b)["count"]);
+        const bool a_lost = (*a)["verdict"] == "dropped", b_lost = (*b)["verdict"] == "dropped";
+        return a_lost != b_lost ? a_lost : number((*a)["count"]) > number((*b)["count"]);
     });
     std::string text;
     if (!entries.empty())

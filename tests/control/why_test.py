@@ -100,6 +100,63 @@ class Why(Case):
         self.assertIn("find out why the peer of h2 takes less than h2 sends", slow[0]["do"])
         running.stop()
 
+    def test_a_shaper_is_the_cause(self):
+        switch = self.incast()
+        switch.port("h2", shaper="5G")
+        running = self.running(switch)
+        entry = self.only(running, "paused", at="h0")[0]
+        self.assertEqual(entry["reason"], "shaped")
+        self.assertIn("h2 sends 5G at most, by its shaper, and these ports may bring 200G", entry["details"])
+        self.assertIn("raise port.h2.shaper", entry["do"])
+        self.assertNotIn("dynamic_th", entry["do"])
+        running.stop()
+        switch = self.incast()
+        switch.sections["port.h2.queue.3"]["max_rate"] = "20G"
+        running = self.running(switch)
+        entry = self.only(running, "paused", at="h0")[0]
+        self.assertIn("queue h2.3 sends 20G at most, by its max_rate, and these ports may bring 200G", entry["details"])
+        self.assertIn("raise port.h2.queue.3.max_rate", entry["do"])
+        running.stop()
+
+    def test_marks_that_nobody_echoes(self):
+        """All is marked, and no CNP comes back: to mark earlier would change nothing."""
+        for senders, receiver in (({"cc": "none"}, {"cc": "none", "echo_ce": False}), ({"cc": "dcqcn"}, {"cc": "dcqcn", "echo_ce": False})):
+            switch = self.incast(hosts={"h0": senders, "h1": senders, "h2": receiver})
+            switch.section("wred.low", green_min=1000, green_max=2000, green_probability=100)
+            switch.section("port.h2.queue.3", wred="low")
+            running = self.running(switch)
+            queue = running.call("stats.show", path="ports.h2.queues.3")
+            for entry in self.only(running, "paused", at="h0"):
+                self.assertIn(f"queue h2.3 has marked {queue['ecn_marked_packets']} of {queue['tx_packets']} packets, and no CNP went back", entry["do"])
+                self.assertIn("the receivers do not echo marks, or there is no congestion control", entry["do"])
+                self.assertNotIn("would slow down earlier", entry["do"])
+            running.stop()
+
+    def test_losses_come_first_and_as_one(self):
+        """The senders ignore pauses: thousands of drops over many pauses, of which the last twenty are told."""
+        switch = self.incast()
+        for port in ("h0", "h1"):
+            switch.sections.pop(f"host.{port}")
+        switch.rest.clear()
+        for n, port in enumerate(("h0", "h1")):
+            switch.port(port, peer="ignore", speed="100G", small_xoff=True)
+            switch.section(f"port.{port}.priority_group.3", static_th=4096, xoff=4096)
+            # Every 3 ms a burst that overruns the headroom.
+            switch.give(port, [(3_000_000 * burst + 90 * i, plain(1000, source=n, to=2, dscp=26)) for burst in range(30) for i in range(100)])
+        running = self.running(switch, "200ms")
+        lost = sum(running.call("stats.show", path=f"ports.{port}.lossless_drops.headroom_overrun") for port in ("h0", "h1"))
+        self.assertGreater(lost, 1000)
+        answer = running.call("why.show", last=20)["entries"]
+        losses = [entry for entry in answer if "lossless" in entry]
+        self.assertEqual(answer[:len(losses)], losses)
+        self.assertEqual(sum(entry["lossless"] for entry in losses), lost)
+        self.assertEqual({(entry["reason"], entry["port"]) for entry in losses}, {("headroom_overrun", "h0"), ("headroom_overrun", "h1")})
+        self.assertIn("the peer of h0 does not obey pauses: switch PFC on there", losses[0]["do"])
+        said = running.ctl("why")
+        self.assertTrue(said.startswith("headroom_overrun: "), said)
+        self.assertIn("the peer of h0 does not obey: frames keep coming", said)
+        running.stop()
+
     def drops(self, **keys):
         switch = Switch(self, hosts=2, **keys)
         switch.give("h0", [(1000 * n, plain(200, to="192.0.2.1" if n < 5 else 1, ttl=1 if n == 9 else 64)) for n in range(10)])

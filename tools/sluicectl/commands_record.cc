@@ -149,12 +149,15 @@ std::string recorder_text(const Json& entry) {
 
 // What figures, decision records and the recorder say; `answer`: of why.show.
 Answer tell(const Json& answer, Json entries, bool has_decisions) {
-    std::string text;
+    // Losses first: frames that were missed, and what the recorder has of lossless classes.
+    std::string text, symptoms, losses, others;
     for (const Json& entry : entries)
-        if (!entry.contains("source")) text += why_text(entry);
+        if (!entry.contains("source")) (entry.contains("host") ? symptoms : text) += why_text(entry);
     const Json& recorded = answer["entries"];
     for (const Json& entry : recorded)
-        if (entry["source"] == "recorder") text += recorder_text(entry);
+        if (entry["source"] == "recorder")
+            (entry.contains("lossless") ? losses : others) += recorder_text(entry);
+    text += losses + symptoms + others;
     if (!recorded.empty() && recorded[0]["source"] == "recorder")
         text += fmt::format("so far the recorder, which keeps the last {} events of each port{}\n",
                             json_text(answer["recorder"]),
