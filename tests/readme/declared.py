@@ -23,6 +23,8 @@ DECLARED = {
     ("control/kernel/manual.md", "ip address add 10.0.1.1/24 dev h1"): Declared(NAMESPACES.format("tap_test.py")),
     ("dataplane/README.md", "sluicectl worker meter on; sleep 4; sluicectl worker show"):
         Declared("cycles of a quiet machine under tools/bench's load; tests/control/workers_test.py has the command"),
+    ("dataplane/ports/README.md", "ip -force link set dev p0 xdp obj other.o sec xdp; sleep 10; ip link set dev p0 xdp off"):
+        Declared(NAMESPACES.format("owner_test.py")),
     ("dataplane/ports/README.md", "ip link delete eth2"): Declared(NAMESPACES.format("recovery_test.py")),
     ("dataplane/ports/README.md", "modprobe vfio-pci; dpdk-devbind.py --status-dev net"): Declared("real cards: drivers of the kernel, hugepages"),
     ("dataplane/ports/README.md", "build/sluiced --config nic.toml"): Declared("real cards; tests/unit/nic has the sentences"),
