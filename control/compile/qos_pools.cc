@@ -213,4 +213,10 @@ void check_pools(const Config& config, EffectiveQos& qos, const std::vector<Pool
     }
 }
 
+bool exceeds_shared_headroom(const EffectiveQos& qos, const GroupLimits& group) {
+    const EffectivePool* pool = qos.pool(PoolDirection::ingress, group.pool);
+    return group.lossless && pool != nullptr && pool->shared_headroom_cells != 0 &&
+           group.headroom_cells > pool->shared_headroom_cells;
+}
+
 }  // namespace sluice

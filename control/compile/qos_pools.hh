@@ -47,4 +47,7 @@ EffectivePool* choose_pool(EffectiveQos& qos, PoolDirection direction, const std
 // Sets each pool's shared part; a pool without one is a problem. `accounts`: one for each pool.
 void check_pools(const Config& config, EffectiveQos& qos, const std::vector<PoolAccount>& accounts);
 
+// The headroom of this group alone is more than its pool's shared one.
+bool exceeds_shared_headroom(const EffectiveQos& qos, const GroupLimits& group);
+
 }  // namespace sluice

@@ -174,8 +174,10 @@ Rows<PortConfig> port_rows() {
              "Which pauses are sent and obeyed: both for the lossless; obey all eight; never send; none.");
     rows.key("pfc_quanta", &P::pfc_quanta, integer<std::uint16_t>(PfcSendSettings::min_quanta, 65535),
              "Pause time of the XOFFs we send, in quanta of 512 bit times; repeated at half of it.");
-    rows.key("small_xoff", &P::small_xoff, boolean(),
-             "Accept an xoff that is too small to be lossless, for experiments; the report then says so.");
+    rows.key(
+        "small_xoff", &P::small_xoff, boolean(),
+        "Accept an xoff, or a shared headroom for it, that is too small to be lossless; the report then says "
+        "so.");
     rows.key("shaper", &P::shaper, rate(0, max_rate_bits), "Most the port sends, on the wire; 0: no limit.");
     rows.key("shaper_burst", &P::shaper_burst_bytes, optional_or(size(0, max_burst_bytes, "20KB"), "auto"),
              burst_sentence);

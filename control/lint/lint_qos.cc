@@ -7,6 +7,7 @@
 
 #include "control/compile/compile.hh"
 #include "control/compile/profile_table.hh"
+#include "control/compile/qos_pools.hh"
 #include "control/config/values.hh"
 #include "control/lint/lint_qos_parts.hh"
 #include "dataplane/ports/device.hh"
@@ -31,13 +32,18 @@ void report_problems(const EffectiveQos& qos, PortFindings& findings) {
 }
 
 // A shared headroom serves as many groups at once as fit in it, the largest first.
-void check_shared_headroom(const EffectiveQos& qos, PortFindings& findings) {
+void check_shared_headroom(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
     for (const EffectivePool& pool : qos.pools) {
         if (pool.direction != PoolDirection::ingress || pool.shared_headroom_cells == 0) continue;
         std::vector<std::uint64_t> headrooms;
+        bool accepted = true;  // by the ports of which it does not hold one group
         for (const auto& [name, port] : qos.ports)
-            for (const GroupLimits& group : port.group)
-                if (group.lossless && group.pool == pool.index) headrooms.push_back(group.headroom_cells);
+            for (const GroupLimits& group : port.group) {
+                if (!group.lossless || group.pool != pool.index) continue;
+                headrooms.push_back(group.headroom_cells);
+                if (exceeds_shared_headroom(qos, group))
+                    accepted = accepted && config.ports.at(name).small_xoff;
+            }
         std::sort(headrooms.rbegin(), headrooms.rend());
         std::uint64_t sum = 0;
         std::size_t served = 0;
@@ -48,13 +54,15 @@ void check_shared_headroom(const EffectiveQos& qos, PortFindings& findings) {
         if (served == headrooms.size()) continue;
         const std::uint64_t cell = qos.cell.bytes();
         findings.add_at(
-            served == 0 ? Severity::error : Severity::warning, "headroom-pool",
+            served == 0 && !accepted ? Severity::error : Severity::warning, "headroom-pool",
             fmt::format("pool.{}.shared_headroom", pool.name),
             fmt::format("{} bytes are {} fewer than the {} of headroom that its {} lossless groups may need: "
-                        "lossless while no more than {} of them are in XOFF",
+                        "lossless while no more than {} of them are in XOFF{}",
                         pool.shared_headroom_cells * cell, (sum - pool.shared_headroom_cells) * cell,
-                        sum * cell, headrooms.size(), served),
-            fmt::format("write shared_headroom = {}, or 0", sum * cell));
+                        sum * cell, headrooms.size(), served,
+                        served == 0 && accepted ? ": accepted by small_xoff, not lossless" : ""),
+            fmt::format("write shared_headroom = {}, or 0{}", sum * cell,
+                        served == 0 && !accepted ? ", or small_xoff = true at its ports" : ""));
     }
 }
 
@@ -204,7 +212,7 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
                         profile_sentence(config, *qos.profile),
                         "look at sluiced --check for all that it gives, and write what is to differ");
     report_problems(qos, findings);
-    check_shared_headroom(qos, findings);
+    check_shared_headroom(config, qos, findings);
     for (const auto& [name, port] : qos.ports) {
         check_lossless_classes(name, port, qos.cell.bytes(), findings);
         check_xon_offset(config, name, port, qos.cell, findings);

@@ -32,6 +32,17 @@ MemoryPart packet_buffers(const Config& config) {
                         each - packet_buffer_bytes(config))};
 }
 
+// Cells as large as their packet buffers waste least. Empty: they are.
+std::string larger_cells(const Config& config) {
+    constexpr std::uint32_t large = 2048;
+    if (config.cell_bytes >= large) return {};
+    Config other = config;
+    other.cell_bytes = large;
+    other.packet_buffer_bytes = large;
+    return fmt::format("or cell = {0} and packet_buffer = {0} under [buffer], with which it takes {1}, ",
+                       large, in_megabytes(sum_of(memory_parts(other))));
+}
+
 }  // namespace
 
 std::vector<MemoryPart> memory_parts(const Config& config) {
@@ -108,9 +119,10 @@ std::vector<Finding> lint_memory(const Config& config, const Machine& machine) {
         fmt::format("the switch takes {} of memory{}, and {}", memory_account(config),
                     elsewhere != 0 ? fmt::format(", {} of it in hugepages", in_megabytes(elsewhere)) : "",
                     machine.memory->where),
-        fmt::format("write a smaller size, of which each {} bytes take a packet buffer of {}, or "
+        fmt::format("write a smaller size, of which each {} bytes take a packet buffer of {}, {}or "
                     "give more memory",
-                    config.cell_bytes, PacketPool::bytes_each(packet_buffer_bytes(config))));
+                    config.cell_bytes, PacketPool::bytes_each(packet_buffer_bytes(config)),
+                    larger_cells(config)));
     return findings.take();
 }
 

@@ -18,7 +18,7 @@ from loopback import PATIENCE_S, Programs  # noqa: E402
 
 FILES = pathlib.Path(__file__).resolve().parent / "files"
 SONIC, YAML, COMMANDS = FILES / "three-ports.json", FILES / "roce.yaml", FILES / "roce.nv"
-DONE, FAILED, REFUSED, NOT_LOSSLESS = 0, 1, 2, 4
+DONE, FAILED, IN_PART, REFUSED, NOT_LOSSLESS = 0, 1, 1, 2, 4
 
 def run(*words, **options):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, **options)

@@ -56,6 +56,10 @@ void Account::wrong(const Item& node, std::string why, std::string remedy) {
     add(Fate::wrong, node, std::move(why), std::move(remedy));
 }
 
+void Account::left_out(const Item& node, std::string why, std::string remedy) {
+    add(Fate::left_out, node, std::move(why), std::move(remedy));
+}
+
 void Account::assumed(std::string path, std::string what) {
     lines_.push_back({Fate::assumed, {}, std::move(path), std::move(what)});
 }
@@ -72,12 +76,13 @@ void Account::find_rest(const Item& node) {
 void Account::close(const Item& root) {
     find_rest(root);
     std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
-        return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);
+        return std::tie(a.fate, a.place.line, a.place.column) <
+               std::tie(b.fate, b.place.line, b.place.column);
     });
 }
 
-bool Account::has_wrong() const {
-    return std::any_of(lines_.begin(), lines_.end(), [](const Line& l) { return l.fate == Fate::wrong; });
+bool Account::has(Fate fate) const {
+    return std::any_of(lines_.begin(), lines_.end(), [&](const Line& l) { return l.fate == fate; });
 }
 
 std::string Account::all(std::string_view file) const {
@@ -108,6 +113,10 @@ std::string Account::summary(std::string_view file, std::initializer_list<Fate> 
         if (of_fate == 0) continue;
         out += fmt::format("{}: {} {}\n", file, print_count(static_cast<std::uint64_t>(of_fate), "line"),
                            name_of(fate));
+        if (fate == Fate::taken) {
+            out.insert(out.size() - 1, ": --account FILE has them");
+            continue;
+        }
         for (const Group& group : groups) {
             if (group.first->fate != fate) continue;
             const std::string more =

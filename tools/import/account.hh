@@ -1,5 +1,4 @@
-// What became of every value of a file: one line each, in the file's order, and a summary that a person
-// reads.
+// What became of every value of a file: one line each, those that a person must know first, and a summary.
 //
 // No value is forgotten: `close` finds those that no importer has spoken of.
 #pragma once
@@ -15,10 +14,11 @@
 namespace sluice::import {
 
 enum class Fate : unsigned char {
-    wrong,    // cannot be read: nothing is written unless it is forced
-    assumed,  // taken, or made, on an assumption that the line says
-    nothing,  // Sluice has no counterpart
-    taken,    // as it is
+    wrong,     // cannot be read: nothing is written unless it is forced
+    left_out,  // right there, and of no use here: the rest is written
+    assumed,   // taken, or made, on an assumption that the line says
+    nothing,   // Sluice has no counterpart
+    taken,     // as it is
 };
 
 struct FateHelp {
@@ -27,6 +27,9 @@ struct FateHelp {
 // By Fate.
 inline constexpr std::array known_fates{
     FateHelp{"wrong", "it cannot be read: nothing is written, or with --force the rest"},
+    FateHelp{"left out",
+             "it does not fit Sluice, or what it refers to is missing: the rest is written, with exit "
+             "status 1"},
     FateHelp{"assumed", "it is taken, or made, on an assumption that the line says"},
     FateHelp{"no counterpart", "Sluice has nothing like it; the line says why"},
     FateHelp{"taken", "as it is"},
@@ -47,6 +50,7 @@ class Account {
     void assumed(const Item& node, std::string what) { add(Fate::assumed, node, std::move(what)); }
     void nothing(const Item& node, std::string why) { add(Fate::nothing, node, std::move(why)); }
     void wrong(const Item& node, std::string why, std::string remedy = {});
+    void left_out(const Item& node, std::string why, std::string remedy = {});
     // Of a value that the file does not have.
     void assumed(std::string path, std::string what);
 
@@ -54,11 +58,12 @@ class Account {
     // told.
     void close(const Item& root);
 
-    bool has_wrong() const;
-    const std::vector<Line>& lines() const { return lines_; }  // sorted by place after `close`
-    // `FILE:LINE:COLUMN: PATH: FATE: WHAT`, all or those of one fate.
+    bool has(Fate fate) const;
+    const std::vector<Line>& lines() const { return lines_; }  // by fate and place after `close`
+    // `FILE:LINE:COLUMN: PATH: FATE: WHAT`, all of them.
     std::string all(std::string_view file) const;
-    // The lines of these fates. Those that differ in numbers only are one, with their count.
+    // The lines of these fates. Those that differ in numbers only are one, with their count; lines taken are
+    // a count alone.
     std::string summary(std::string_view file, std::initializer_list<Fate> fates) const;
 
   private:

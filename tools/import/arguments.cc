@@ -20,7 +20,9 @@ constexpr std::string_view what_it_does =
     "loses packets. FILE is SONiC's config_db.json, or Cumulus Linux's configuration as nv config show -o "
     "yaml or -o commands prints "
     "it.";
-constexpr std::string_view statuses = "0 done, 2 usage or the file refused, 4 not lossless, 1 anything else";
+constexpr std::string_view statuses =
+    "0 written, and sluiced --check takes it; 1 written in part, and each part that is left out is named, or "
+    "anything else; 2 usage, or nothing is written and the line to mend is named; 4 not lossless";
 
 constexpr std::uint64_t least_cell_bytes = 64;
 constexpr std::uint64_t most_cell_bytes = 2048;
@@ -102,7 +104,9 @@ constexpr std::array all_options{
         "as JSON; default: sluice",
         set_target},
     Option{"account", "FILE",
-           "write what became of each line, one by one; the summary has those that are alike as one",
+           "write what became of each line, one by one; the summary has those that are alike as one, and "
+           "counts those "
+           "taken as they are",
            text<&Arguments::account>},
     Option{"cable", "LENGTH", "of every port, instead of the file's: \"100m\"", set_cable},
     Option{"buffer", "SIZE", "packet memory, where the file does not say it: \"42MB\"", set_buffer},
@@ -115,7 +119,9 @@ constexpr std::array all_options{
         set_device},
     Option{"lossless", nullptr, "exit with 4 when a port would lose packets of a lossless class",
            flag<&Arguments::lossless>},
-    Option{"force", nullptr, "write what could be read although some could not", flag<&Arguments::force>},
+    Option{"force", nullptr,
+           "write what could be read although some could not, or although sluiced --check would refuse it",
+           flag<&Arguments::force>},
     Option{"man", nullptr, "print the man page in troff and end", print<Print::man>},
     Option{"version", nullptr, "print the version and end", print<Print::version>},
     Option{"help", nullptr, "print this and end", print<Print::help>},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/import/commands_reader.hh"
 
@@ -22,6 +23,16 @@ Item& below(Item& parent, std::string_view name, SourcePlace place) {
     return node;
 }
 
+// Of the values of one key the last command's holds: `name` becomes the last of few.
+void put_last(Item& parent, std::string_view name) {
+    constexpr std::size_t few = 16;
+    auto& members = parent.members;
+    if (members.size() > few) return;
+    const auto at = std::find_if(members.begin(), members.end(),
+                                 [&](const auto& member) { return member->name == name; });
+    if (at != members.end()) std::rotate(at, at + 1, members.end());
+}
+
 constexpr std::string_view blank = " \t\r";
 
 std::string_view take_word(std::string_view& line) {
@@ -32,16 +43,6 @@ std::string_view take_word(std::string_view& line) {
 }
 
 }  // namespace
-
-bool is_commands(std::string_view text) {
-    while (!text.empty()) {
-        std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
-        const std::string_view word = take_word(line);
-        if (!word.empty() && !word.starts_with('#')) return word == "nv";
-    }
-    return false;
-}
 
 Document read_commands(const std::string& text) {
     if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
@@ -61,18 +62,23 @@ Document read_commands(const std::string& text) {
             return SourcePlace{number, static_cast<unsigned>(whole.size() - line.size() + 1)};
         };
         const std::string_view verb = take_word(line);
-        if (first == "nv" && (verb == "config" || verb == "show")) continue;
-        if (first != "nv" || verb != "set")
+        if (first != "nv" || (verb != "set" && verb != "unset"))
             return tl::unexpected(
                 ReadError{{number, 1}, {}, "is no command of nv set", "leave the line out"});
-        Item* node = &set;
+        Item unset;
+        Item* node = verb == "set" ? &set : &unset;
+        Item* above = node;
         unsigned depth = 0;
         for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
             if (++depth > max_depth || ++nodes > max_nodes)
                 return tl::unexpected(ReadError{place(), {}, "too many words", {}});
             const SourcePlace here{number, place().column - static_cast<unsigned>(word.size())};
-            node = &below(*node, word, here);
+            above = std::exchange(node, &below(*node, word, here));
         }
+        if (verb == "unset")
+            take_away(set, unset);
+        else if (node->members.empty())
+            put_last(*above, node->name);
     }
     return root;
 }

@@ -1,13 +1,12 @@
 // Cumulus Linux's other form: a file of `nv set` commands, as `nv config show -o commands` prints them.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "tools/import/document.hh"
 
 namespace sluice::import {
 
-bool is_commands(std::string_view text);
 // {"set": ...}, as the YAML of the same configuration, but that a value is a key without members.
 Document read_commands(const std::string& text);
 

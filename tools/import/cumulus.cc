@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "control/config/values.hh"
+#include "tools/import/formats.hh"
+#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -74,10 +77,11 @@ const Item* Cumulus::at(const Item* from, std::initializer_list<std::string_view
 std::string_view Cumulus::value(const Item* node) {
     if (node == nullptr) return {};
     if (node->is_word()) return node->word;
-    if (node->is_map() && node->members.size() == 1 && node->members.front()->members.empty() &&
-        !node->members.front()->is_word())
-        return node->members.front()->name;
-    return {};
+    const bool leaves = std::all_of(node->members.begin(), node->members.end(), [](const auto& member) {
+        return member->members.empty() && !member->is_word();
+    });
+    if (!node->is_map() || node->members.empty() || !leaves) return {};
+    return node->members.back()->name;  // the last command holds
 }
 
 bool Cumulus::is_on(const Item* node) {
@@ -87,29 +91,35 @@ bool Cumulus::is_on(const Item* node) {
 
 std::vector<std::string> front_ports(std::string_view name) {
     std::vector<std::string> ports;
-    while (!name.empty() && ports.size() <= max_ports) {
-        const std::string_view part = name.substr(0, name.find(','));
-        name.remove_prefix(std::min(part.size() + 1, name.size()));
-        if (part.starts_with("swp")) add_range(part, ports);
-    }
+    for (const std::string_view part : split(name, ','))
+        if (part.starts_with("swp") && ports.size() <= 2 * max_ports) add_range(part, ports);
     return ports;
 }
 
+void shape_cumulus(Item& root) {
+    if (root.kind != Item::Kind::list) return;
+    auto entries = std::exchange(root.members, {});
+    root.kind = Item::Kind::map;
+    for (auto& entry : entries)
+        for (auto& member : std::exchange(entry->members, {})) {
+            const auto set = root.index.find("set");
+            if (member->name == "unset" && set != root.index.end()) take_away(*set->second, *member);
+            if (!entry->is_map() || member->name == "unset") continue;
+            member->parent = &root;
+            if (member->repeated.line == 0)
+                adopt(root, std::move(member));
+            else
+                root.members.push_back(std::move(member));
+        }
+}
+
 void import_cumulus(const Item& root, Importing& out) {
-    // A list of one-key maps, header and set; or these as one map; or what stands below set.
     const Item* set = root.find("set");
     const Item* header = root.find("header");
-    for (const auto& item : root.members) {
-        if (root.kind != Item::Kind::list) break;
-        if (const Item* found = item->find("set")) set = found;
-        if (const Item* found = item->find("header")) header = found;
-        if (const Item* unset = item->find("unset"))
-            out.account.nothing(*unset, "the file says what is unset");
-    }
     if (set == nullptr && (root.find("interface") != nullptr || root.find("qos") != nullptr)) set = &root;
     if (set == nullptr || !set->is_map()) {
         out.account.wrong(root, "has no `set` with interface or qos below",
-                          "give what nv config show -o yaml prints");
+                          fmt::format("give {}", readable_formats));
         return;
     }
     Cumulus in{set, out, 0, false};

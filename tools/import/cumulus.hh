@@ -37,6 +37,9 @@ void take_cumulus_profiles(Cumulus& in);    // qos mapping, pfc, egress-*, conge
 void take_cumulus_interfaces(Cumulus& in);  // interface, but for qos
 void take_cumulus_routes(Cumulus& in);      // vrf default router static
 
+// A list of entries `set`, `unset` and `header` as one map of them: they apply in the order of the file, as
+// `nv config patch` applies them.
+void shape_cumulus(Item& root);
 void import_cumulus(const Item& root, Importing& out);
 
 }  // namespace sluice::import

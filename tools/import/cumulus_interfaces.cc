@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "control/config/values.hh"
 #include "tools/import/cumulus.hh"
@@ -26,7 +28,7 @@ void take_speed(Cumulus& in, const Item& node, const std::vector<std::string>& p
 void take_mtu(Cumulus& in, const Item& node, const std::vector<std::string>& ports) {
     const auto mtu = parse_integer(Cumulus::value(&node));
     if (!mtu || *mtu < min_mtu || *mtu > 65'535)
-        return in.account().wrong(node, "is no MTU from 68 to 65535");
+        return in.account().wrong(node, in_quotes(Cumulus::value(&node)) + " is no MTU from 68 to 65535");
     const auto ours = static_cast<std::uint32_t>(std::min<std::uint64_t>(*mtu, max_mtu));
     for (const std::string& name : ports) in.config().ports.at(name).mtu = ours;
     in.account().taken(node, key_of_port(ports.front(), "mtu") + fmt::format(" = {}", ours));
@@ -58,18 +60,70 @@ void take_addresses(Cumulus& in, const Item& list, const std::vector<std::string
     }
 }
 
+// The parts of "4x25G", or of "4x" and nothing; no parts: not broken out.
+struct Breakout {
+    unsigned parts = 0;
+    std::optional<Rate> speed;
+};
+
+// A port that is broken out is none any more: its parts are swp1s0, swp1s1 ...
+Breakout breakout_of(std::string_view mode) {
+    const std::size_t times = mode.find('x');
+    const auto parts = parse_integer(mode.substr(0, times));
+    constexpr unsigned most_parts = 8;
+    if (times == mode.npos || !parts || *parts < 2 || *parts > most_parts) return {};
+    Breakout out{static_cast<unsigned>(*parts), {}};
+    const auto speed = parse_rate(mode.substr(times + 1));
+    if (speed && speed->valid_port_speed()) out.speed = *speed;
+    return out;
+}
+
+PortConfig* add_front_port(Cumulus& in, const Item& entry, const std::string& name) {
+    const bool is_new = !in.config().ports.contains(name);
+    PortConfig* port = in.out.add_port(entry, name);
+    if (port != nullptr && is_new) port->mtu = usual_mtu;
+    return port;
+}
+
+// The ports of the entry that are broken out, or disabled, are added to `gone`.
+void take_breakout(Cumulus& in, const Item& entry, std::set<std::string>& gone) {
+    const Item* node = Cumulus::at(&entry, {"link", "breakout"});
+    if (node == nullptr) return;
+    // "4x25G", or 4x with keys of its own below.
+    std::string_view mode = Cumulus::value(node);
+    if (mode.empty() && !node->members.empty()) mode = node->members.back()->name;
+    if (mode == "1x" || mode.starts_with("1x")) return in.account().taken(*node, "one port");
+    const auto parents = front_ports(entry.name);
+    if (mode == "disabled" || mode == "loopback") {
+        gone.insert(parents.begin(), parents.end());
+        return in.account().nothing(*node, "the port is not in use");
+    }
+    const Breakout breakout = breakout_of(mode);
+    if (breakout.parts == 0)
+        return in.account().wrong(*node, in_quotes(mode) + " is no breakout", "write 4x25G, or 4x");
+    for (const std::string& parent : parents) {
+        gone.insert(parent);
+        for (unsigned n = 0; n < breakout.parts; ++n) {
+            PortConfig* port = add_front_port(in, entry, fmt::format("{}s{}", parent, n));
+            if (port != nullptr && breakout.speed) port->speed = *breakout.speed;
+        }
+    }
+    if (!parents.empty())
+        in.account().taken(*node, fmt::format("ports {0}s0 to {0}s{1}, and {0} is none", parents.front(),
+                                              breakout.parts - 1));
+}
+
 }  // namespace
 
 void take_cumulus_interfaces(Cumulus& in) {
     const Item* interfaces = Cumulus::at(in.set, {"interface"});
-    if (interfaces == nullptr || !interfaces->is_map()) {
-        in.account().assumed("set.interface", "no interfaces: four ports swp1 to swp4 of 100G");
-        for (const char* name : {"swp1", "swp2", "swp3", "swp4"}) in.out.add_port(nullptr, name);
-        return;
-    }
+    if (interfaces == nullptr || !interfaces->is_map()) return;
+    std::set<std::string> gone;
+    for (const auto& entry : interfaces->members)
+        if (entry->repeated.line == 0) take_breakout(in, *entry, gone);
     for (const auto& entry : interfaces->members) {
         if (entry->repeated.line != 0) continue;
-        const auto ports = front_ports(entry->name);
+        auto ports = front_ports(entry->name);
         if (ports.empty()) {
             in.account().nothing(*entry, "no port of the front: management, loopback, bond, VLAN");
             continue;
@@ -77,11 +131,12 @@ void take_cumulus_interfaces(Cumulus& in) {
         if (!std::all_of(ports.begin(), ports.end(),
                          [&](const auto& name) { return in.out.check_name(*entry, name); }))
             continue;
-        for (const std::string& name : ports) {
-            const bool is_new = !in.config().ports.contains(name);
-            in.out.add_port(entry.get(), name);
-            if (!in.config().ports.contains(name)) return;
-            if (is_new) in.config().ports.at(name).mtu = usual_mtu;
+        std::erase_if(ports, [&](const std::string& name) {
+            return gone.contains(name) || add_front_port(in, *entry, name) == nullptr;
+        });
+        if (ports.empty()) {
+            if (!entry->accounted) in.account().nothing(*entry, "of a port that is broken out or left out");
+            continue;
         }
         if (const Item* link = entry->find("link")) take_link(in, *link, ports);
         if (const Item* addresses = Cumulus::at(entry.get(), {"ip", "address"}))
@@ -90,7 +145,7 @@ void take_cumulus_interfaces(Cumulus& in) {
             take_addresses(in, *addresses, ports);
         if (const Item* type = entry->find("type"); type != nullptr && Cumulus::value(type) == "swp")
             in.account().taken(*type, "a port");
-        if (entry->members.empty()) in.account().taken(*entry, "a port");
+        if (entry->members.empty() && !entry->accounted) in.account().taken(*entry, "a port");
     }
 }
 

@@ -60,7 +60,7 @@ const Item* Profiles::profile_of(const char* kind, const std::string& port) {
                     const std::string_view word = Cumulus::value(name);
                     const Item* profile = Cumulus::at(in_.set, {"qos", kind, word});
                     if (profile == nullptr) {
-                        in_.account().wrong(
+                        in_.account().left_out(
                             *name, fmt::format("there is no profile {} in qos {}", in_quotes(word), kind),
                             "add it, or leave the reference out");
                         continue;
@@ -80,7 +80,9 @@ std::optional<std::uint64_t> Profiles::number(const Item* node, std::uint64_t hi
         taken(node, what);
         return *value;
     }
-    if (!node->accounted) in_.account().wrong(*node, fmt::format("is no number from 0 to {}", high));
+    if (!node->accounted)
+        in_.account().wrong(
+            *node, fmt::format("{} is no number from 0 to {}", in_quotes(Cumulus::value(node)), high));
     return std::nullopt;
 }
 
@@ -226,9 +228,16 @@ void Profiles::marking(const Item& profile, PortConfig& port) {
             made.green.probability = Chance::percent(static_cast<std::uint32_t>(*chance));
         made.ecn = entry->find("ecn") == nullptr || Cumulus::is_on(entry->find("ecn"));
         taken(entry->find("ecn"), "ecn of the queue's profile");
-        if (const Item* red = entry->find("red"); red != nullptr && !red->accounted)
+        const Item* red = entry->find("red");
+        const bool drops = Cumulus::is_on(red);
+        if (!drops) drop_nothing(made);
+        if (red != nullptr && drops && !red->accounted)
             in_.account().assumed(
                 *red, "packets that are not ECN-capable are dropped by the curve in a lossy queue only");
+        taken(red, "the queue's profile drops");
+        if (red == nullptr && !entry->accounted)
+            in_.account().assumed(entry->path() + ".red",
+                                  "disable, NVUE's default: ECN marks, nothing drops");
         const std::string name = fmt::format("{}.{}", profile.name.substr(0, 28), entry->name.substr(0, 3));
         if (!in_.out.check_name(*entry, name)) continue;
         in_.config().wred[name] = made;

@@ -1,6 +1,6 @@
 // What `nv set qos roce` stands for, by the tables of NVIDIA's documentation of RoCE in Cumulus Linux: trust
 // of PCP and DSCP, a class for every eight DSCPs, RoCE in class and queue 3, CNPs in 6, strict, the rest in
-// queue 0; half of the buffer lossless; ECN of queues 0 and 3 from 150 000 to 1 500 000 bytes.
+// queue 0; half of the buffer lossless; ECN, without RED, of queues 0 and 3 from 150 000 to 1 500 000 bytes.
 #include <fmt/format.h>
 
 #include "control/config/values.hh"
@@ -21,6 +21,7 @@ struct Curve {
 void add_wred(Cumulus& in, const std::string& name, Curve curve) {
     WredConfig& profile = in.config().wred[name];
     profile.green = {curve.min, curve.max, Chance::percent(curve.per_cent)};
+    drop_nothing(profile);  // red: disable
 }
 
 void add_pool(Cumulus& in, const char* name, PoolDirection direction, unsigned per_cent) {
@@ -55,7 +56,7 @@ unsigned percent_of(Cumulus& in, const char* pool, unsigned otherwise) {
     if (node == nullptr) return otherwise;
     const auto value = parse_integer(Cumulus::value(node));
     if (!value || *value > 100) {
-        in.account().wrong(*node, "is no number from 0 to 100");
+        in.account().wrong(*node, in_quotes(Cumulus::value(node)) + " is no number from 0 to 100");
         return otherwise;
     }
     in.account().taken(*node, fmt::format("{} % of the buffer", *value));
@@ -88,7 +89,8 @@ void take_cable(Cumulus& in, const Item* roce) {
     if (node != nullptr) {
         const auto value = parse_integer(Cumulus::value(node));
         if (!value || *value > 100'000)
-            return in.account().wrong(*node, "is no length from 0 to 100000 meters");
+            return in.account().wrong(
+                *node, in_quotes(Cumulus::value(node)) + " is no length from 0 to 100000 meters");
         meters = static_cast<std::uint32_t>(*value);
         in.account().taken(*node, fmt::format("cable = \"{}m\" at each port", meters));
     } else {
@@ -146,7 +148,7 @@ void take_cumulus_roce(Cumulus& in) {
         lossless_pools(in, mode == "lossless-single-ipool");
         take_cable(in, roce);
     } else {
-        in.out.wishes.buffer_bytes = in.buffer_bytes;
+        in.out.usual_buffer_bytes = in.buffer_bytes;
     }
     const std::string what = fmt::format(
         "mode {}: DSCP 24 to 31 in class {}", mode,
@@ -171,7 +173,7 @@ void take_cumulus_defaults(Cumulus& in) {
         port.pfc = std::vector<ClassId>{};
         port.queue[0].wred = "default";
     }
-    in.out.wishes.buffer_bytes = in.buffer_bytes;
+    in.out.usual_buffer_bytes = in.buffer_bytes;
     in.account().assumed("set.qos",
                          "NVUE's defaults: trust PCP, a queue for each class, equal weights, ECN of queue "
                          "0 from 150 KB to 1500 KB, no PFC");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/config/values.hh"
+#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -104,16 +105,14 @@ Item& Builder::add(Item::Kind kind, SourcePlace place) {
 }
 
 void Builder::key(std::string name, SourcePlace place) {
-    key_ = std::move(name);
+    key_ = tidy_key(name);
     key_place_ = place;
     has_key_ = true;
 }
 
 bool Builder::wants_key() const { return !open_.empty() && open_.back()->is_map() && !has_key_; }
 
-void Builder::word(std::string text, SourcePlace place) {
-    add(Item::Kind::word, place).word = std::move(text);
-}
+void Builder::word(std::string text, SourcePlace place) { add(Item::Kind::word, place).word = trimmed(text); }
 
 void Builder::null(SourcePlace place) { add(Item::Kind::null, place); }
 
@@ -143,39 +142,40 @@ void Builder::copy(const Item& node, SourcePlace place) {
     close();
 }
 
-void regroup(Item& root) {
-    if (!root.is_map()) return;
-    auto all = std::move(root.members);
-    root.members.clear();
-    for (auto& member : all) {
-        const std::size_t bar = member->name.find('|');
-        const bool later = member->repeated.line != 0;  // its key comes again
-        if (bar == std::string::npos || later) {
-            root.members.push_back(std::move(member));
+void adopt(Item& parent, std::unique_ptr<Item> member) {
+    member->parent = &parent;
+    const auto known = parent.index.find(member->name);
+    if (known != parent.index.end()) {
+        Item& before = *known->second;
+        if (before.is_map() && member->is_map()) {
+            for (auto& below : member->members) {
+                if (below->repeated.line == 0) {
+                    adopt(before, std::move(below));
+                    continue;
+                }
+                below->parent = &before;
+                before.members.push_back(std::move(below));
+            }
+            return;
+        }
+        before.repeated = member->place;
+        parent.index.erase(known);  // its key is the earlier node's
+    }
+    parent.index.emplace(member->name, member.get());
+    parent.members.push_back(std::move(member));
+}
+
+void take_away(Item& from, const Item& what) {
+    for (const auto& named : what.members) {
+        const auto found = from.index.find(named->name);
+        if (found == from.index.end()) continue;
+        Item* node = found->second;
+        if (!named->members.empty()) {
+            take_away(*node, *named);
             continue;
         }
-        root.index.erase(member->name);
-        const std::string table_name = member->name.substr(0, bar);
-        auto table = root.index.find(table_name);
-        if (table == root.index.end()) {
-            auto made = std::make_unique<Item>();
-            made->kind = Item::Kind::map;
-            made->name = table_name;
-            made->place = member->place;
-            made->parent = &root;
-            table = root.index.emplace(made->name, made.get()).first;
-            root.members.push_back(std::move(made));
-        }
-        Item& in = *table->second;
-        if (!in.is_map()) {
-            root.members.push_back(std::move(member));
-            continue;
-        }
-        member->name.erase(0, bar + 1);
-        member->parent = &in;
-        const auto [known, is_new] = in.index.emplace(member->name, member.get());
-        if (!is_new) member->repeated = known->second->place;
-        in.members.push_back(std::move(member));
+        from.index.erase(found);
+        std::erase_if(from.members, [&](const auto& member) { return member.get() == node; });
     }
 }
 

@@ -1,4 +1,5 @@
-// A file of another switch, read: maps, lists and words with their places, whatever syntax it came in.
+// A file of another switch, read: maps, lists and words with their places, whatever syntax it came in. White
+// space around a word or a part of a key is gone.
 //
 // Everything about the file is hostile: its length, depth and number of values are bounded before they cost
 // memory, invalid UTF-8 is refused, and an alias of YAML counts as often as it is used. Words are kept as
@@ -86,8 +87,11 @@ class Builder {
     std::size_t nodes_ = 0;
 };
 
-// Members "TABLE|KEY" of a map, as a dump of SONiC's database has them, become members KEY of TABLE.
-void regroup(Item& root);
+// `member` becomes one of `parent`, a map. Of two maps of one name the members come together; else the later
+// one holds, and the earlier is marked as repeated.
+void adopt(Item& parent, std::unique_ptr<Item> member);
+// Takes away all that `what` names: its members without anything below, at their places below `from`.
+void take_away(Item& from, const Item& what);
 
 // Where the byte at `offset` stands.
 SourcePlace place_at(std::string_view text, std::size_t offset);

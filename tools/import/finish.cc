@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "control/compile/qos.hh"
+#include "control/compile/qos_pools.hh"
 #include "control/config/hosts.hh"
 #include "control/config/values.hh"
 #include "tools/import/importing.hh"
 
 namespace sluice::import {
 namespace {
-
-constexpr std::uint64_t fallback_buffer_bytes = 16'000'000;
 
 // Another address of the subnet: the first one, or the one beside ours; nothing in a subnet of one.
 std::optional<IpAddress> beside(const IpPrefix& own) {
@@ -198,21 +197,6 @@ void scale_pools(Importing& in) {
                                              print_size(largest), print_size(wanted)));
 }
 
-// Without pools in the file: Sluice's own, which leave three quarters of the buffer to lossless classes.
-// Twice what those and the queues promise leaves as much to share.
-void size_buffer(Importing& in) {
-    Config& config = in.config;
-    config.buffer_size_bytes = std::uint64_t{max_buffer_cells} * config.cell_bytes;
-    std::uint64_t promised = 0;
-    for (const EffectivePool& pool : effective_qos(config).pools)
-        promised = std::max(promised, (pool.reserved_cells + pool.headroom_cells) * config.cell_bytes);
-    const std::uint64_t cells = promised * 4 / 3 * 2 / config.cell_bytes + 1;
-    config.buffer_size_bytes =
-        in.wishes.buffer_bytes.value_or(std::max(fallback_buffer_bytes, cells * config.cell_bytes));
-    in.account.assumed("buffer",
-                       fmt::format("size = {}: the file has no pools", print_size(config.buffer_size_bytes)));
-}
-
 // A limit above the buffer limits nothing.
 void cut_limits(Config& config) {
     const auto cut = [&](ThresholdConfig& threshold) {
@@ -226,36 +210,71 @@ void cut_limits(Config& config) {
         }
 }
 
+// A buffer of which the pools of the presets, which are parts of it, hold twice what is promised of them.
+std::uint64_t buffer_for_presets(const EffectiveQos& qos, const Config& config) {
+    std::uint64_t cells = 0;
+    for (const EffectivePool& pool : qos.pools) {
+        if (config.pools.contains(pool.name)) continue;
+        const std::uint64_t promised = pool.reserved_cells + pool.headroom_cells;
+        const std::uint64_t parts = (qos.buffer_cells + pool.size_cells - 1) / pool.size_cells;
+        // In thirds for three quarters.
+        const std::uint64_t needed = parts == 2 ? promised * 4 / 3 + 1 : promised * parts;
+        cells = std::max(cells, 2 * needed + 1);
+    }
+    return cells * config.cell_bytes;
+}
+
+// The size of a pool was ours, and does not hold what its ports are promised.
+void enlarge(Importing& in, const std::string& name, PoolConfig& pool, std::uint64_t bytes) {
+    in.account.assumed(
+        "pool." + name,
+        fmt::format("size = {} instead of {}, which does not hold the reserves and headrooms of {}; "
+                    "--buffer says another",
+                    print_size(bytes), print_size(pool.size_bytes),
+                    print_count(in.config.ports.size(), "port")));
+    pool.size_bytes = bytes;
+}
+
 // A pool of the source is its shared part; Sluice's has what is reserved, and the headrooms, in it.
 void size_pools(Importing& in) {
     Config& config = in.config;
-    if (config.pools.empty()) return size_buffer(in);
-    scale_pools(in);
+    if (!config.pools.empty()) scale_pools(in);
     config.buffer_size_bytes = std::uint64_t{max_buffer_cells} * config.cell_bytes;
     const EffectiveQos qos = effective_qos(config);
     std::uint64_t ingress = 0;
-    std::uint64_t egress = 0;
+    std::uint64_t least = 1;  // for egress pools, and those of the presets
+    bool has_presets = false;
     for (const EffectivePool& pool : qos.pools) {
         const auto said = config.pools.find(pool.name);
-        if (said == config.pools.end()) {  // of the presets: a part of the buffer
-            ingress = std::max(ingress, in.wishes.buffer_bytes.value_or(fallback_buffer_bytes));
+        if (said == config.pools.end()) {
+            has_presets = true;
             continue;
         }
         PoolConfig& own = said->second;
+        const std::uint64_t promised = (pool.reserved_cells + pool.headroom_cells) * config.cell_bytes;
         if (std::find(in.shared_only.begin(), in.shared_only.end(), pool.name) != in.shared_only.end())
-            own.size_bytes += (pool.reserved_cells + pool.headroom_cells) * config.cell_bytes;
-        own.size_bytes = std::max<std::uint64_t>(own.size_bytes, config.cell_bytes);
+            own.size_bytes = std::max(own.size_bytes + promised, promised + config.cell_bytes);
+        else if (own.size_bytes < promised + config.cell_bytes && !in.wishes.buffer_bytes)
+            enlarge(in, pool.name, own, 2 * promised + config.cell_bytes);
         if (pool.direction == PoolDirection::ingress)
-            ingress += own.size_bytes;
+            ingress += (own.size_bytes + config.cell_bytes - 1) / config.cell_bytes * config.cell_bytes;
         else
-            egress = std::max(egress, own.size_bytes);
+            least = std::max(least, own.size_bytes);
     }
-    const std::uint64_t all = std::max({ingress, egress, std::uint64_t{1}});
+    if (has_presets)
+        least = std::max(
+            {least, buffer_for_presets(qos, config), in.wishes.buffer_bytes.value_or(in.usual_buffer_bytes)});
+    const std::uint64_t all = std::max(ingress, least);
     config.buffer_size_bytes = (all + config.cell_bytes - 1) / config.cell_bytes * config.cell_bytes;
-    in.account.assumed("buffer",
-                       fmt::format("size = {}: what the pools take with their reserves and headrooms; "
-                                   "cell = {}",
-                                   config.buffer_size_bytes, config.cell_bytes));
+    if (config.pools.empty() && in.wishes.buffer_bytes) config.buffer_size_bytes = *in.wishes.buffer_bytes;
+    if (config.pools.empty())
+        in.account.assumed(
+            "buffer", fmt::format("size = {}: the file has no pools", print_size(config.buffer_size_bytes)));
+    else
+        in.account.assumed("buffer",
+                           fmt::format("size = {}: what the pools take with their reserves and headrooms; "
+                                       "cell = {}",
+                                       config.buffer_size_bytes, config.cell_bytes));
 }
 
 // The value that most ports have becomes the one of [default], so that a port has only what is its own.
@@ -314,6 +333,9 @@ void finish(Importing& in) {
     const EffectiveQos qos = effective_qos(in.config);
     for (const QosProblem& problem : qos.problems)
         if (problem.id.name() == "headroom-small") in.config.ports.at(problem.port).small_xoff = true;
+    for (const auto& [name, port] : qos.ports)
+        for (const GroupLimits& group : port.group)
+            if (exceeds_shared_headroom(qos, group)) in.config.ports.at(name).small_xoff = true;
     settle_defaults(in.config);
     sort_config(in.config);
     add_host_neighbors(in.config);

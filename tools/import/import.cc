@@ -8,6 +8,7 @@
 #include "tools/import/commands_reader.hh"
 #include "tools/import/cumulus.hh"
 #include "tools/import/sonic.hh"
+#include "tools/import/sonic_shapes.hh"
 
 namespace sluice::import {
 namespace {
@@ -34,45 +35,87 @@ std::string example(const Config& config) {
         from, to);
 }
 
-}  // namespace
-
-Source source_of(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != text.npos && text[first] == '{' ? Source::sonic : Source::cumulus;
+bool has_member(const Item& node, std::string_view start) {
+    return std::any_of(node.members.begin(), node.members.end(),
+                       [&](const auto& member) { return member->name.starts_with(start); });
 }
 
-tl::expected<Importing, ReadError> import_text(const std::string& text, Source source, const Wishes& wishes) {
-    if (text.size() > max_file_bytes)
+// By what a document has: NVUE's `set` and `header`, else SONiC's tables. An error: OpenConfig.
+tl::expected<Source, ReadError> source_of(const Item& root) {
+    const Item* first =
+        root.kind == Item::Kind::list && !root.members.empty() ? root.members.front().get() : &root;
+    if (has_member(*first, "openconfig-") || has_member(*first, "ietf-"))
+        return tl::unexpected(ReadError{first->members.front()->place,
+                                        {},
+                                        "is OpenConfig's model",
+                                        fmt::format("give {}", readable_formats)});
+    for (const auto* key : {"set", "unset", "header"})
+        if (first->find(key) != nullptr) return Source::cumulus;
+    return Source::sonic;
+}
+
+Document read_document(const std::string& text, Syntax syntax) {
+    if (syntax == Syntax::json) return read_json(text);
+    return syntax == Syntax::commands ? read_commands(text) : read_yaml(text);
+}
+
+}  // namespace
+
+tl::expected<Importing, ReadError> import_text(const std::string& given, std::optional<Source> said,
+                                               const Wishes& wishes) {
+    if (given.size() > max_file_bytes)
         return tl::unexpected(
             ReadError{{}, {}, fmt::format("the file is larger than {} bytes", max_file_bytes), {}});
-    Document document = source == Source::sonic ? read_json(text)
-                        : is_commands(text)     ? read_commands(text)
-                                                : read_yaml(text);
-    if (!document) return tl::unexpected(document.error());
+    const std::string text = without_terminal(given);
+    const Syntax syntax = said == Source::sonic ? Syntax::json : syntax_of(text);
+    if (syntax == Syntax::yaml && !said)
+        if (const auto maker = foreign_text(text))
+            return tl::unexpected(ReadError{{1, 1},
+                                            {},
+                                            fmt::format("is a configuration of {}", *maker),
+                                            fmt::format("give {}", readable_formats)});
+    Document document = read_document(text, syntax);
+    if (!document) {
+        if (syntax == Syntax::yaml && !said && document.error().remedy.empty())
+            document.error().remedy = fmt::format("give {}", readable_formats);
+        return tl::unexpected(document.error());
+    }
+    Item& root = **document;
     Importing imported;
     imported.wishes = wishes;
-    if (source == Source::sonic) {
-        regroup(**document);
-        import_sonic(**document, imported);
-    } else {
-        import_cumulus(**document, imported);
+    imported.source = Source::cumulus;
+    if (said) {
+        imported.source = *said;
+    } else if (syntax == Syntax::json) {
+        const auto found = source_of(root);
+        if (!found) return tl::unexpected(found.error());
+        imported.source = *found;
     }
-    if (imported.config.ports.empty() && !imported.account.has_wrong())
-        imported.account.wrong(**document, "has no ports", "give the whole of the switch's configuration");
+    if (imported.source == Source::sonic) {
+        if (const auto error = shape_sonic(root)) return tl::unexpected(*error);
+        import_sonic(root, imported);
+    } else {
+        shape_cumulus(root);
+        import_cumulus(root, imported);
+    }
+    if (imported.config.ports.empty() && !imported.account.has(Fate::wrong))
+        imported.account.wrong(root, "has no ports", "give the whole of the switch's configuration");
     finish(imported);
-    imported.account.close(**document);
+    imported.account.close(root);
     return imported;
 }
 
-std::string to_file(const Importing& imported, std::string_view from, Source source) {
+std::string to_file(const Importing& imported, std::string_view from) {
     std::string name(from);
     for (char& c : name)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
     return fmt::format(
-        "# Made by sluice-import from {} ({}): {} lines taken, {} assumed, {} without a counterpart.\n"
+        "# Made by sluice-import from {} ({}): {} lines taken, {} assumed, {} left out, {} without a "
+        "counterpart.\n"
         "# sluice-import says which.\n{}\n{}",
-        name, source == Source::sonic ? "SONiC" : "Cumulus Linux", count(imported.account, Fate::taken),
-        count(imported.account, Fate::assumed), count(imported.account, Fate::nothing),
+        name, imported.source == Source::sonic ? "SONiC" : "Cumulus Linux",
+        count(imported.account, Fate::taken), count(imported.account, Fate::assumed),
+        count(imported.account, Fate::left_out), count(imported.account, Fate::nothing),
         example(imported.config), to_toml(imported.config));
 }
 

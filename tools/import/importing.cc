@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "control/config/schema_types.hh"
 #include "control/config/values.hh"
+#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -18,6 +20,17 @@ std::optional<std::string_view> word_of(Account& account, const Item& node) {
 }
 
 }  // namespace
+
+void drop_nothing(WredConfig& profile) {
+    if (profile.ecn) {
+        constexpr std::uint64_t usual_min = 150'000, usual_max = 1'500'000;
+        if (!profile.ect.min_bytes) profile.ect.min_bytes = profile.green.min_bytes.value_or(usual_min);
+        if (!profile.ect.max_bytes) profile.ect.max_bytes = profile.green.max_bytes.value_or(usual_max);
+        if (!profile.ect.probability) profile.ect.probability = profile.green.probability;
+    }
+    profile.green = {never_bytes, never_bytes, profile.green.probability};
+    profile.yellow = profile.red = {};
+}
 
 std::string key_of_port(std::string_view port, std::string_view key) {
     return fmt::format("port.{}.{}", port, key);
@@ -53,26 +66,38 @@ std::optional<ClassId> Importing::class_of(const Item& node, std::string_view wo
     return std::nullopt;
 }
 
-std::vector<ClassId> Importing::classes_of(const Item& node, std::string_view text) {
+std::vector<ClassId> Importing::classes_of(const Item& node, std::string_view text, unsigned most) {
     std::vector<ClassId> list;
     unsigned seen = 0;
-    while (!text.empty()) {
-        const std::size_t comma = std::min(text.find(','), text.size());
-        const std::string_view part = text.substr(0, comma);
-        text.remove_prefix(std::min(comma + 1, text.size()));
-        const std::size_t dash = std::min(part.find('-'), part.size());
-        const auto first = class_of(node, part.substr(0, dash));
-        const auto last = dash == part.size() ? first : class_of(node, part.substr(dash + 1));
+    std::optional<unsigned> beyond;
+    const auto number_of = [&](std::string_view word) -> std::optional<unsigned> {
+        const auto value = parse_integer(word);
+        if (value && *value <= most) return static_cast<unsigned>(*value);
+        account.wrong(node, in_quotes(word) + " is no class from 0 to 7");
+        return std::nullopt;
+    };
+    for (const std::string_view part : split(text, ',')) {
+        const std::size_t dash = part.find('-');
+        const auto first = number_of(trimmed(part.substr(0, dash)));
+        const auto last = dash == part.npos ? first : number_of(trimmed(part.substr(dash + 1)));
         if (!first || !last) return {};
         if (*last < *first) {
             account.wrong(node, in_quotes(part) + " ends before it begins");
             return {};
         }
-        for (unsigned n = *first; n <= *last; ++n)
-            if ((seen >> n & 1U) == 0) list.push_back(static_cast<ClassId>(n));
-        for (unsigned n = *first; n <= *last; ++n) seen |= 1U << n;
+        for (unsigned n = *first; n <= *last; ++n) {
+            if (n >= classes)
+                beyond = n;
+            else if ((seen >> n & 1U) == 0)
+                list.push_back(static_cast<ClassId>(n));
+            if (n < classes) seen |= 1U << n;
+        }
     }
-    if (list.empty()) account.wrong(node, "names no class");
+    if (beyond)
+        account.nothing(node, fmt::format("{}: Sluice has eight queues and priority groups, 0 to 7",
+                                          list.empty() ? "it is beyond" : fmt::format("up to {}", *beyond)));
+    else if (list.empty())
+        account.wrong(node, "names no class");
     return list;
 }
 
@@ -89,28 +114,43 @@ bool Importing::check_name(const Item& node, std::string_view name) {
     return false;
 }
 
-void Importing::add_port(const Item* node, const std::string& name) {
-    if (config.ports.contains(name)) return;
+PortConfig* Importing::add_port(const Item& node, const std::string& name) {
+    if (const auto known = config.ports.find(name); known != config.ports.end()) return &known->second;
+    if (ports_left_out.contains(name)) return nullptr;
     if (config.ports.size() >= max_ports) {
-        if (node != nullptr)
-            account.wrong(*node, fmt::format("more than {} ports", max_ports), "leave ports out of the file");
-        return;
+        leave_out_port(node, name, fmt::format("more than {} ports: port {} is left out", max_ports, name));
+        return nullptr;
     }
     PortConfig port;
     port.map = "default";
-    config.ports.emplace(name, std::move(port));
+    return &config.ports.emplace(name, std::move(port)).first->second;
 }
+
+void Importing::leave_out_port(const Item& node, const std::string& name, const std::string& why) {
+    config.ports.erase(name);
+    std::erase_if(config.events, [&](const EventConfig& event) {
+        return event.command == fmt::format("port {} down", name);
+    });
+    ports_left_out.insert(name);
+    account.left_out(node, why);
+}
+
+// Link speeds that there are, in Mb/s, and that Sluice has not.
+constexpr std::array other_speeds{10U, 100U, 20'000U, 56'000U, 1'600'000U};
 
 void Importing::set_speed(const Item& node, PortConfig& port, std::string_view name, std::uint64_t megabits) {
     const Rate rate{megabits * 1'000'000};
-    if (!rate.valid_port_speed()) {
-        account.wrong(node, fmt::format("{} Mb/s is no speed of a port: Sluice has 1G, 2.5G, 5G, 10G, 25G, "
-                                        "40G, 50G, 100G, 200G, 400G and 800G",
-                                        megabits));
-        return;
+    if (rate.valid_port_speed()) {
+        port.speed = rate;
+        return account.taken(node, key_of_port(name, "speed") + fmt::format(" = \"{}\"", print_rate(rate)));
     }
-    port.speed = rate;
-    account.taken(node, key_of_port(name, "speed") + fmt::format(" = \"{}\"", print_rate(rate)));
+    const std::string why = fmt::format(
+        "{} Mb/s is no speed of a port: Sluice has 1G, 2.5G, 5G, 10G, 25G, 40G, 50G, 100G, 200G, 400G and "
+        "800G",
+        megabits);
+    if (std::find(other_speeds.begin(), other_speeds.end(), megabits) == other_speeds.end())
+        return account.wrong(node, why);
+    leave_out_port(node, std::string(name), fmt::format("{}; port {} is left out", why, name));
 }
 
 }  // namespace sluice::import

@@ -12,6 +12,7 @@
 
 #include "control/config/config.hh"
 #include "tools/import/account.hh"
+#include "tools/import/formats.hh"
 
 namespace sluice::import {
 
@@ -25,24 +26,35 @@ struct Wishes {
 
 struct Importing {
     Wishes wishes;
+    Source source = Source::sonic;
     Config config;
     Account account;
     // Pools whose `size_bytes` is the shared part alone: reserves and headrooms are added at the end.
     std::vector<std::string> shared_only;
+    std::uint64_t usual_buffer_bytes = 16'000'000;  // of such a switch, where the file has no pools
     // Next hops of routes, with the port that the file names for each; empty: none.
     std::set<NeighborKey> next_hops;
+    std::set<std::string, std::less<>> ports_left_out;
 
     std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
     std::optional<int> signed_number(const Item& node, int low, int high);
     std::optional<ClassId> class_of(const Item& node, std::string_view word);
-    // "3", "3-4", "0,3": classes as a list; empty: wrong, and told.
-    std::vector<ClassId> classes_of(const Item& node, std::string_view text);
+    // "3", "3-4", "0,3": classes as a list; empty: wrong, and told. `most`: the highest number that a switch
+    // may have; those above seven are no class of Sluice's, and told.
+    std::vector<ClassId> classes_of(const Item& node, std::string_view text, unsigned most = classes - 1);
     std::optional<IpPrefix> interface_address(const Item& node, std::string_view text);
     // A name that Sluice can have: at most 32 of letters, digits, _ . and -.
     bool check_name(const Item& node, std::string_view name);
-    void add_port(const Item* node, const std::string& name);
+    // Null: Sluice has no more ports; it is left out, and told.
+    PortConfig* add_port(const Item& node, const std::string& name);
+    void leave_out_port(const Item& node, const std::string& name, const std::string& why);
     void set_speed(const Item& node, PortConfig& port, std::string_view name, std::uint64_t megabits);
 };
+
+// A length that no queue reaches: a curve from there on drops nothing.
+inline constexpr std::uint64_t never_bytes = 1ULL << 40;
+// WRED off: no curve chooses a packet, but for marks, which go by the curve of ECT packets.
+void drop_nothing(WredConfig& profile);
 
 std::string key_of_port(std::string_view port, std::string_view key);  // "port.Ethernet0.speed"
 

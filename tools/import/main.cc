@@ -8,6 +8,7 @@
 #include "control/config/config.hh"
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
+#include "control/lint/machine.hh"
 #include "control/server/boundary.hh"
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
@@ -22,6 +23,7 @@ namespace sluice::import {
 namespace {
 
 constexpr int exit_done = 0;
+constexpr int exit_part = 1;
 constexpr int exit_failed = 1;
 constexpr int exit_refused = 2;
 constexpr int exit_false = 4;
@@ -60,11 +62,6 @@ void report(const Arguments& arguments, const std::string& text) {
 // `text` is the configuration as a file; `account` what became of the lines of its source, if it has one.
 int finish(const Arguments& arguments, const Config& config, const std::string& text,
            const std::string& account) {
-    const std::string out = arguments.to_sonic ? json_text(to_sonic(config), 4) + "\n" : text;
-    if (arguments.out.empty())
-        say("{}", out);
-    else if (!write(arguments.out, out))
-        return exit_failed;
     // Judged as it is read back, so that findings have its lines.
     const std::string name = arguments.out.empty() || arguments.to_sonic ? "sluice.toml" : arguments.out;
     const auto loaded = parse_config(text, name);
@@ -72,7 +69,20 @@ int finish(const Arguments& arguments, const Config& config, const std::string& 
         complain("sluice-import: internal error: {}\n", loaded.error().front().text());
         return exit_failed;
     }
-    const Verdict verdict = judge_import(*loaded, name);
+    const Verdict verdict = judge_import(*loaded, this_machine(), name);
+    if (!verdict.refusal.empty() && !arguments.force && !arguments.to_sonic) {
+        complain(
+            "{}sluice-import: nothing is written, because sluiced --check would refuse it for that; do: "
+            "import again "
+            "with --cell, --buffer or a mended file, or write it all the same with --force\n",
+            verdict.refusal);
+        return exit_refused;
+    }
+    const std::string out = arguments.to_sonic ? json_text(to_sonic(config), 4) + "\n" : text;
+    if (arguments.out.empty())
+        say("{}", out);
+    else if (!write(arguments.out, out))
+        return exit_failed;
     report(arguments, verdict.text + account);
     return arguments.lossless && !verdict.lossless ? exit_false : exit_done;
 }
@@ -86,9 +96,9 @@ int run(const Arguments& arguments) {
     }
     const auto text = read(arguments.file);
     if (!text) return exit_failed;
-    Source source = source_of(*text);
-    if (!arguments.from.empty()) source = arguments.from == "sonic" ? Source::sonic : Source::cumulus;
-    const auto imported = import_text(*text, source, arguments.wishes);
+    std::optional<Source> said;
+    if (!arguments.from.empty()) said = arguments.from == "sonic" ? Source::sonic : Source::cumulus;
+    const auto imported = import_text(*text, said, arguments.wishes);
     if (!imported) {
         complain("{}\n", imported.error().text(arguments.file));
         return exit_refused;
@@ -96,15 +106,18 @@ int run(const Arguments& arguments) {
     const Account& account = imported->account;
     if (!arguments.account.empty() && !write(arguments.account, account.all(arguments.file)))
         return exit_failed;
-    if (account.has_wrong() && !arguments.force) {
+    if (account.has(Fate::wrong) && !arguments.force) {
         complain(
             "{}sluice-import: nothing is written, because of that; do: correct it, or write the rest with "
             "--force\n",
             account.summary(arguments.file, {Fate::wrong}));
         return exit_refused;
     }
-    return finish(arguments, imported->config, to_file(*imported, arguments.file, source),
-                  account.summary(arguments.file, {Fate::wrong, Fate::assumed, Fate::nothing, Fate::taken}));
+    const int status = finish(arguments, imported->config, to_file(*imported, arguments.file),
+                              account.summary(arguments.file, {Fate::wrong, Fate::left_out, Fate::assumed,
+                                                               Fate::nothing, Fate::taken}));
+    return status == exit_done && (account.has(Fate::wrong) || account.has(Fate::left_out)) ? exit_part
+                                                                                            : status;
 }
 
 int run_main(int argc, char** argv) {

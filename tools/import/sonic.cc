@@ -6,9 +6,13 @@
 #include <array>
 
 #include "control/config/values.hh"
+#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
+
+// Queues of a port that a chip may have, for multicast and for its CPU.
+constexpr unsigned most_queues = 63;
 
 struct Passed {
     std::string_view table;
@@ -40,12 +44,8 @@ constexpr std::array passed{
 void find_ports(Sonic& in) {
     const auto add = [&](const Item& node, std::string_view keys) {
         if (std::count(keys.begin(), keys.end(), '|') > 1) return;  // of a chassis
-        keys = keys.substr(0, keys.find('|'));
-        while (!keys.empty()) {
-            const std::string port(keys.substr(0, keys.find(',')));
-            keys.remove_prefix(std::min(port.size() + 1, keys.size()));
-            if (port != "global" && in.out.check_name(node, port)) in.out.add_port(&node, port);
-        }
+        for (const std::string_view port : split(keys.substr(0, keys.find('|')), ','))
+            if (port != "global" && in.out.check_name(node, port)) in.out.add_port(node, std::string(port));
     };
     for (const std::string_view name :
          {"CABLE_LENGTH", "PORT_QOS_MAP", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE"}) {
@@ -90,9 +90,12 @@ const Item* Sonic::table(std::string_view name) const {
 std::string Sonic::referred_name(const Item& reference, std::string_view table_name) {
     std::string_view text = reference.word;
     if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
-    if (text.starts_with(table_name) && text.substr(table_name.size()).starts_with('|'))
-        text.remove_prefix(table_name.size() + 1);
-    return std::string(text);
+    text = trimmed(text);
+    if (!text.starts_with(table_name)) return std::string(text);
+    std::string_view rest = text.substr(table_name.size());
+    if (rest.starts_with("_TABLE")) rest.remove_prefix(6);
+    rest = trimmed(rest);
+    return std::string(rest.starts_with('|') || rest.starts_with(':') ? trimmed(rest.substr(1)) : text);
 }
 
 const Item* Sonic::referred(const Item& reference, std::string_view table_name) const {
@@ -102,18 +105,18 @@ const Item* Sonic::referred(const Item& reference, std::string_view table_name) 
 
 std::vector<PortConfig*> Sonic::ports_of(const Item& entry, std::string_view list) const {
     std::vector<PortConfig*> ports;
-    while (!list.empty()) {
-        const std::string name(list.substr(0, list.find(',')));
-        list.remove_prefix(std::min(name.size() + 1, list.size()));
-        const auto found = config().ports.find(name);
-        if (found != config().ports.end()) {
+    bool known = false;
+    for (const std::string_view name : split(list, ',')) {
+        const auto found = config().ports.find(std::string(name));
+        if (found != config().ports.end())
             ports.push_back(&found->second);
-            continue;
-        }
-        account().wrong(entry, "there is no port " + in_quotes(name),
-                        "add it to PORT, or leave the entry out");
-        return {};
+        else if (out.ports_left_out.contains(name))
+            known = true;
+        else
+            account().left_out(entry, "there is no port " + in_quotes(name),
+                               "add it to PORT, or leave it out here");
     }
+    if (ports.empty() && known && !entry.accounted) account().nothing(entry, "of a port that is left out");
     return ports;
 }
 
@@ -124,17 +127,15 @@ void Sonic::each_class(
     if (entries == nullptr) return;
     for (const auto& entry : entries->members) {
         if (entry->repeated.line != 0) continue;
-        std::string_view key = entry->name;
-        const std::size_t bar = key.rfind('|');
-        if (bar == key.npos) {
-            account().wrong(*entry, in_quotes(key) + " has no classes", "write it as Ethernet0|3-4");
+        auto [ports, numbers] = split_last(entry->name, '|');
+        if (numbers.empty()) {
+            account().wrong(*entry, in_quotes(entry->name) + " has no classes", "write it as Ethernet0|3-4");
             continue;
         }
         if (!entry->is_map()) {
             account().wrong(*entry, "must be an object");
             continue;
         }
-        std::string_view ports = key.substr(0, bar);
         if (const std::size_t last = ports.rfind('|'); last != ports.npos) {
             // HOST|ASIC|PORT of a chassis: of another card, unless the file says that the host is this one.
             if (host_name.empty() || !ports.starts_with(host_name + "|")) {
@@ -143,7 +144,7 @@ void Sonic::each_class(
             }
             ports.remove_prefix(last + 1);
         }
-        const auto list = out.classes_of(*entry, key.substr(bar + 1));
+        const auto list = out.classes_of(*entry, numbers, most_queues);
         if (list.empty()) continue;
         for (PortConfig* port : ports_of(*entry, ports))
             for (const ClassId n : list) take(*entry, *port, n);
@@ -152,10 +153,6 @@ void Sonic::each_class(
 
 void import_sonic(const Item& root, Importing& out) {
     Sonic in{root, out, {}};
-    if (!root.is_map()) {
-        out.account.wrong(root, "a config_db.json is an object of tables");
-        return;
-    }
     if (const Item* device = in.table("DEVICE_METADATA"))
         if (const Item* host = device->find("localhost"))
             if (const Item* name = host->find("hostname"); name != nullptr && name->is_word())

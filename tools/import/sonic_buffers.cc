@@ -15,8 +15,10 @@ namespace sluice::import {
 namespace {
 
 constexpr std::uint64_t unknown_pool_bytes = 16'000'000;
+constexpr const char* no_cable = "SONiC makes no lossless profile for a cable of 0m";
 
 struct Profile {
+    const Item* said_pool = nullptr;
     std::optional<std::uint64_t> reserved, xoff, xon, xon_offset;
     ThresholdConfig threshold;
     std::string pool;
@@ -30,6 +32,7 @@ class Buffers {
         take_pools();
         in_.each_class("BUFFER_PG",
                        [&](const Item& entry, PortConfig& port, unsigned n) { group(entry, port, n); });
+        tell_lossy();
         in_.each_class("BUFFER_QUEUE",
                        [&](const Item& entry, PortConfig& port, unsigned n) { queue(entry, port, n); });
         computed_groups();
@@ -53,7 +56,10 @@ class Buffers {
     // Of lossless groups without an entry: SONiC's buffer manager makes them, with the headroom that it looks
     // up.
     void computed_groups();
-    std::optional<std::string> pool_in(const Item& at, const Profile& profile, PoolDirection direction);
+    std::optional<std::string> pool_in(const Profile& profile, PoolDirection direction);
+    // A group that has a headroom in the file, and is lossy: an entry may have others that are not.
+    void make_lossy(const Item& reference, PortConfig& port, unsigned n, const char* why);
+    void tell_lossy();
     bool refers_to_computed(const Item& reference) const;
 
     static void make_lossless(PortConfig& port, unsigned n) {
@@ -67,6 +73,8 @@ class Buffers {
     std::map<std::string, std::map<PoolDirection, std::string>, std::less<>> pools_;
     std::map<std::string, Profile> profiles_;
     std::set<std::pair<const PortConfig*, unsigned>> groups_;
+    std::map<std::pair<const Item*, const char*>, std::set<unsigned>> lossy_;
+    std::set<std::pair<std::string, PoolDirection>> misdirected_;  // told
 };
 
 void Buffers::add_pool(const std::string& name, PoolDirection direction, std::uint64_t size,
@@ -158,11 +166,16 @@ Profile Buffers::read(const Item& node) {
     }
     if (const Item* pool = node.find("pool")) {
         profile.pool = Sonic::referred_name(*pool, "BUFFER_POOL");
+        profile.said_pool = pool;
         if (pools_.contains(profile.pool))
             in_.account().taken(*pool, "pool of the groups or queues that go by it");
         else
-            in_.account().wrong(*pool, "there is no pool " + in_quotes(profile.pool),
-                                "add it to BUFFER_POOL");
+            in_.account().left_out(
+                *pool,
+                fmt::format("there is no pool {}: groups and queues that go by the profile are "
+                            "in the first pool of their direction",
+                            in_quotes(profile.pool)),
+                "add it to BUFFER_POOL");
     }
     if (const Item* type = node.find("headroom_type"))
         in_.account().taken(*type, "a headroom that is not given is computed");
@@ -179,7 +192,9 @@ const Profile* Buffers::profile_of(const Item& reference) {
     const std::string name = Sonic::referred_name(reference, "BUFFER_PROFILE");
     const Item* node = in_.referred(reference, "BUFFER_PROFILE");
     if (node == nullptr || !node->is_map()) {
-        in_.account().wrong(reference, "there is no profile " + in_quotes(name), "add it to BUFFER_PROFILE");
+        if (!reference.accounted)
+            in_.account().left_out(reference, "there is no profile " + in_quotes(name),
+                                   "add it to BUFFER_PROFILE");
         return nullptr;
     }
     const auto [known, is_new] = profiles_.try_emplace(name);
@@ -187,14 +202,39 @@ const Profile* Buffers::profile_of(const Item& reference) {
     return &known->second;
 }
 
-std::optional<std::string> Buffers::pool_in(const Item& at, const Profile& profile, PoolDirection direction) {
+std::optional<std::string> Buffers::pool_in(const Profile& profile, PoolDirection direction) {
     if (profile.pool.empty()) return std::nullopt;
     const auto pool = pools_.find(profile.pool);
     if (pool == pools_.end()) return std::nullopt;
     const auto found = pool->second.find(direction);
     if (found != pool->second.end()) return found->second;
-    in_.account().wrong(at, fmt::format("pool {} is of the other direction", in_quotes(profile.pool)));
+    const bool ingress = direction == PoolDirection::ingress;
+    if (misdirected_.emplace(profile.said_pool->path(), direction).second)
+        in_.account().left_out(
+            *profile.said_pool,
+            fmt::format("pool {} is {}, and {} goes by this profile: {} in the first {} pool instead",
+                        in_quotes(profile.pool), ingress ? "egress" : "ingress",
+                        ingress ? "BUFFER_PG" : "BUFFER_QUEUE", ingress ? "its groups are" : "its queues are",
+                        ingress ? "ingress" : "egress"),
+            fmt::format("name an {} pool there, or write type \"both\" at the pool",
+                        ingress ? "ingress" : "egress"));
     return std::nullopt;
+}
+
+void Buffers::make_lossy(const Item& reference, PortConfig& port, unsigned n, const char* why) {
+    if (port.pfc && std::find(port.pfc->begin(), port.pfc->end(), n) != port.pfc->end())
+        port.priority_group[n].lossless = false;
+    lossy_[{&reference, why}].insert(n);
+}
+
+void Buffers::tell_lossy() {
+    for (const auto& [at, numbers] : lossy_) {
+        std::string list;
+        for (const unsigned n : numbers) append_item(list, ", ", std::to_string(n));
+        in_.account().assumed(
+            *at.first,
+            fmt::format("{} {}: lossy, {}", numbers.size() == 1 ? "group" : "groups", list, at.second));
+    }
 }
 
 void Buffers::group(const Item& entry, PortConfig& port, unsigned n) {
@@ -204,6 +244,10 @@ void Buffers::group(const Item& entry, PortConfig& port, unsigned n) {
         return;
     }
     const bool made = refers_to_computed(*reference);
+    if (made && port.cable_m == 0 && !in_.out.wishes.cable_m) {
+        groups_.emplace(&port, n);
+        return make_lossy(*reference, port, n, no_cable);
+    }
     if (made && !says_pfc_) make_lossless(port, n);
     if (made && in_.referred(*reference, "BUFFER_PROFILE") == nullptr) {
         if (!reference->accounted)
@@ -218,15 +262,14 @@ void Buffers::group(const Item& entry, PortConfig& port, unsigned n) {
     const bool lossless = port.pfc && std::find(port.pfc->begin(), port.pfc->end(), n) != port.pfc->end();
     PriorityGroupConfig& group = port.priority_group[n];
     static_cast<ThresholdConfig&>(group) = profile->threshold;
-    group.pool = pool_in(*reference, *profile, PoolDirection::ingress);
+    group.pool = pool_in(*profile, PoolDirection::ingress);
     group.size_bytes = profile->reserved.value_or(0);
     if (lossless && profile->xoff.value_or(0) != 0) group.xoff_bytes = profile->xoff;
     group.xon_bytes = profile->xon;
     group.xon_offset_bytes = profile->xon_offset;
-    if (said || reference->accounted) return;
     if (!lossless && profile->xoff.value_or(0) != 0)
-        in_.account().assumed(*reference, "lossy: pfc_enable of the port does not name the class");
-    else
+        make_lossy(*reference, port, n, "pfc_enable of the port does not name the class");
+    else if (!said && !reference->accounted)
         in_.account().taken(*reference, fmt::format("priority_group.{}", n));
 }
 
@@ -241,7 +284,7 @@ void Buffers::queue(const Item& entry, PortConfig& port, unsigned n) {
     if (profile == nullptr) return;
     QueueConfig& queue = port.queue[n];
     static_cast<ThresholdConfig&>(queue) = profile->threshold;
-    queue.pool = pool_in(*reference, *profile, PoolDirection::egress);
+    queue.pool = pool_in(*profile, PoolDirection::egress);
     queue.size_bytes = profile->reserved.value_or(0);
     if (!said && !reference->accounted) in_.account().taken(*reference, fmt::format("queue.{}", n));
 }
@@ -255,14 +298,23 @@ void Buffers::computed_groups() {
         profiles_.try_emplace(base->name, profile);
     }
     unsigned computed = 0;
+    unsigned without_cable = 0;
     for (auto& [name, port] : in_.config().ports)
         for (const ClassId n : port.pfc.value_or(std::vector<ClassId>{})) {
             if (groups_.contains({&port, n})) continue;
             PriorityGroupConfig& group = port.priority_group[n];
+            if (port.cable_m == 0 && !in_.out.wishes.cable_m) {
+                group.lossless = false;
+                ++without_cable;
+                continue;
+            }
             static_cast<ThresholdConfig&>(group) = profile.threshold;
-            if (base != nullptr) group.pool = pool_in(*base, profile, PoolDirection::ingress);
+            if (base != nullptr) group.pool = pool_in(profile, PoolDirection::ingress);
             ++computed;
         }
+    if (without_cable != 0)
+        in_.account().assumed("BUFFER_PG",
+                              fmt::format("{}: lossy, {}", print_count(without_cable, "group"), no_cable));
     if (computed != 0)
         in_.account().assumed("BUFFER_PG",
                               fmt::format("{} without a headroom in the file: Sluice computes it, as SONiC's "

@@ -7,6 +7,7 @@
 
 #include "control/config/values.hh"
 #include "tools/import/sonic.hh"
+#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -103,7 +104,7 @@ struct QosMap {
 
 void read_shaper(Sonic& in, const Item& reference, QosMap& map) {
     const Item* scheduler = in.referred(reference, "SCHEDULER");
-    if (scheduler == nullptr) return in.account().wrong(reference, "there is no such scheduler");
+    if (scheduler == nullptr) return in.account().left_out(reference, "there is no such scheduler");
     if (const Item* pir = scheduler->find("pir"))
         if (const auto bytes = in.out.number(*pir, 0, 100'000'000'000)) {
             map.shaper = {*bytes * 8};
@@ -135,10 +136,10 @@ QosMap read_entry(Sonic& in, const Item& entry, QosMap map) {
         if (reference == nullptr) continue;
         const Item* target = in.referred(*reference, parts[n].table);
         if (target == nullptr || !target->is_map()) {
-            in.account().wrong(*reference,
-                               fmt::format("there is no {} {}", parts[n].table,
-                                           in_quotes(Sonic::referred_name(*reference, parts[n].table))),
-                               "add it, or leave the reference out");
+            in.account().left_out(*reference,
+                                  fmt::format("there is no {} {}", parts[n].table,
+                                              in_quotes(Sonic::referred_name(*reference, parts[n].table))),
+                                  "add it, or leave the reference out");
             continue;
         }
         if (!in.out.check_name(*reference, target->name)) continue;
@@ -209,11 +210,7 @@ void take_sonic_maps(Sonic& in) {
             if (list.empty()) continue;
             const QosMap map = read_entry(in, *entry, global);
             for (PortConfig* port : list) give(in, *port, map, names);
-            for (std::string_view rest = ports; !rest.empty();) {
-                const std::string name(rest.substr(0, rest.find(',')));
-                done.insert(name);
-                rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-            }
+            for (const std::string_view name : split(ports, ',')) done.emplace(name);
         }
     for (auto& [name, port] : in.config().ports) {
         if (done.contains(name)) continue;

@@ -5,6 +5,7 @@
 
 #include "control/config/values.hh"
 #include "tools/import/sonic.hh"
+#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -45,13 +46,14 @@ void take_port(Sonic& in, const Item& entry) {
     const std::string& name = entry.name;
     if (!entry.is_map()) return in.account().wrong(entry, "must be an object");
     if (!in.out.check_name(entry, name)) return;
-    in.out.add_port(&entry, name);
-    const auto found = in.config().ports.find(name);
-    if (found == in.config().ports.end()) return;
-    PortConfig& port = found->second;
+    PortConfig* made = in.out.add_port(entry, name);
+    if (made == nullptr) return;
+    PortConfig& port = *made;
     if (const Item* speed = entry.find("speed")) {
-        if (const auto megabits = in.out.number(*speed, 1, 1'000'000))
+        if (const auto megabits = in.out.number(*speed, 1, 10'000'000))
             in.out.set_speed(*speed, port, name, *megabits);
+        if (in.out.ports_left_out.contains(name))
+            return in.account().nothing(entry, "of a port that is left out");
     } else {
         in.account().assumed("PORT." + name + ".speed", key_of_port(name, "speed") + " = \"100G\"");
     }
@@ -71,12 +73,9 @@ void take_interfaces(Sonic& in) {
     for (const auto& entry : table->members) {
         if (entry->repeated.line != 0) continue;
         const std::size_t bar = entry->name.find('|');
-        const std::string name = entry->name.substr(0, bar);
+        const std::string name(trimmed(std::string_view(entry->name).substr(0, bar)));
+        if (in.ports_of(*entry, name).empty()) continue;
         const auto port = in.config().ports.find(name);
-        if (port == in.config().ports.end()) {
-            in.account().wrong(*entry, "there is no port " + in_quotes(name));
-            continue;
-        }
         if (bar == std::string::npos) {
             if (entry->find("vrf_name") != nullptr)
                 in.account().nothing(*entry, "Sluice has one table of routes");
@@ -84,7 +83,8 @@ void take_interfaces(Sonic& in) {
                 in.account().taken(*entry, fmt::format("port {} routes", name));
             continue;
         }
-        const auto address = in.out.interface_address(*entry, std::string_view(entry->name).substr(bar + 1));
+        const auto address =
+            in.out.interface_address(*entry, trimmed(std::string_view(entry->name).substr(bar + 1)));
         if (!address) continue;
         if (address->address.is_v6 && is_link_local(address->address)) {
             in.account().nothing(*entry, "Sluice has no link-local addresses");
@@ -117,14 +117,16 @@ void take_cables(Sonic& in) {
             port->second.cable_m = std::min(*length, max_cable_m);
             const std::string what =
                 key_of_port(field->name, "cable") + " = \"" + print_length(port->second.cable_m) + "\"";
-            if (*length > max_cable_m)
+            if (*length == 0)
+                in.account().assumed(*field, what + ": SONiC makes no lossless profile for a cable of 0m");
+            else if (*length > max_cable_m)
                 in.account().assumed(*field, what + ": the most that Sluice reckons with");
             else
                 in.account().taken(*field, what);
         }
 }
 
-constexpr std::uint64_t max_storm_ms = 60'000;
+constexpr std::int64_t max_storm_ms = 60'000;
 
 std::optional<Duration> take_time(Sonic& in, const Item& node, std::uint64_t low, std::uint64_t high,
                                   const std::string& key) {
@@ -147,10 +149,37 @@ void take_watchdog_of(Sonic& in, const Item& entry, PortConfig& port) {
                                                    : WatchdogAction::alert;
         in.account().taken(*action, fmt::format("{}.action = \"{}\"", key, word));
     }
-    if (const Item* time = entry.find("detection_time"))
+    if (const Item* time = entry.find("detection_time")) {
         port.watchdog.detection = take_time(in, *time, 100, 5000, key + ".detection");
-    if (const Item* time = entry.find("restoration_time"))
+    } else {
+        port.watchdog.action = WatchdogAction::off;
+        return in.account().assumed(
+            entry, key + ".action = \"off\": there is no detection_time, and SONiC refuses such an entry");
+    }
+    if (const Item* time = entry.find("restoration_time")) {
         port.watchdog.restoration = take_time(in, *time, 100, max_storm_ms, key + ".restoration");
+        return;
+    }
+    port.watchdog.restoration = milliseconds(max_storm_ms);
+    in.account().assumed(
+        entry.path() + ".restoration_time",
+        fmt::format("{}.restoration = \"{}\", the longest: SONiC never restores a queue without it", key,
+                    print_time(*port.watchdog.restoration)));
+}
+
+// Between two looks a storm is not seen.
+void tell_late_poll(Sonic& in, const Item& table) {
+    const auto& poll = in.config().watchdog.poll;
+    if (!poll) return;
+    for (const auto& [name, port] : in.config().ports)
+        if (port.watchdog.action != WatchdogAction::off && port.watchdog.detection &&
+            *poll > *port.watchdog.detection)
+            return in.account().assumed(
+                table.path() + ".GLOBAL.POLL_INTERVAL",
+                fmt::format(
+                    "watchdog.poll = \"{}\" is above the detection time of port {}, {}: SONiC finds a "
+                    "storm that much later, and so does Sluice under the real clock",
+                    print_time(*poll), name, print_time(*port.watchdog.detection)));
 }
 
 void take_watchdog(Sonic& in) {
@@ -173,14 +202,13 @@ void take_watchdog(Sonic& in) {
             }
             continue;
         }
-        const auto port = in.config().ports.find(entry->name);
-        if (port == in.config().ports.end())
-            in.account().wrong(*entry, "there is no port " + in_quotes(entry->name));
-        else if (!entry->is_map())
+        if (!entry->is_map()) {
             in.account().wrong(*entry, "must be an object");
-        else
-            take_watchdog_of(in, *entry, port->second);
+            continue;
+        }
+        for (PortConfig* port : in.ports_of(*entry, entry->name)) take_watchdog_of(in, *entry, *port);
     }
+    tell_late_poll(in, *table);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
+#include "control/compile/wred_profiles.hh"
 #include "control/config/values.hh"
 #include "tools/import/sonic.hh"
 
@@ -47,7 +49,9 @@ class Queues {
     void scheduler(const Item& reference, QueueConfig& queue);
     void wred(const Item& reference, QueueConfig& queue);
     void read_wred(const Item& node);
+    void read_drops(const Item& node, WredConfig& profile);
     void read_curve(const Item& node, const char* color, WredCurveConfig& curve);
+    void read_ect(const Item& node, WredConfig& profile);
     const Item* found(const Item& reference, const char* table, const char* what);
 
     Sonic& in_;
@@ -59,7 +63,7 @@ const Item* Queues::found(const Item& reference, const char* table, const char* 
     const Item* node = in_.referred(reference, table);
     if (node != nullptr && node->is_map()) return node;
     if (!reference.accounted)
-        in_.account().wrong(
+        in_.account().left_out(
             reference,
             fmt::format("there is no {} {}", what, in_quotes(Sonic::referred_name(reference, table))),
             fmt::format("add it to {}, or leave the reference out", table));
@@ -127,11 +131,41 @@ void Queues::read_curve(const Item& node, const char* color, WredCurveConfig& cu
         curve.probability = Chance::percent(static_cast<std::uint32_t>(*chance));
 }
 
+// Thresholds of ECT packets: Sluice has one curve of them, the green one.
+void Queues::read_ect(const Item& node, WredConfig& profile) {
+    struct Field {
+        const char* name;
+        std::optional<std::uint64_t> value;
+    };
+    std::array<Field, 3> fields{
+        {{"ect_min_threshold", {}}, {"ect_max_threshold", {}}, {"ect_mark_probability", {}}}};
+    for (Field& field : fields)
+        for (const char* color : {"green", "yellow", "red"}) {
+            const Item* said = node.find(fmt::format("{}_{}", color, field.name));
+            if (said == nullptr) continue;
+            const bool is_chance = &field == &fields[2];
+            const auto value = in_.out.number(*said, 0, is_chance ? 100 : most_bytes);
+            if (!value) continue;
+            if (!field.value) field.value = value;
+            const std::string what =
+                fmt::format("wred.{}.ect_{}", node.name, std::string_view(field.name).substr(4));
+            if (*field.value == *value)
+                in_.account().taken(*said, what);
+            else
+                in_.account().nothing(*said, what + " is one for all colors, the first of them");
+        }
+    profile.ect.min_bytes = fields[0].value;
+    profile.ect.max_bytes = fields[1].value;
+    if (fields[2].value)
+        profile.ect.probability = Chance::percent(static_cast<std::uint32_t>(*fields[2].value));
+}
+
 void Queues::read_wred(const Item& node) {
     WredConfig& profile = in_.config().wred[node.name];
     read_curve(node, "green", profile.green);
     read_curve(node, "yellow", profile.yellow);
     read_curve(node, "red", profile.red);
+    read_ect(node, profile);
     // Sluice's curves start from one another: a color of its own where SONiC has a default.
     if (!profile.green.probability) profile.green.probability = Chance{Chance::always};
     const Item* ecn = node.find("ecn");
@@ -144,18 +178,54 @@ void Queues::read_wred(const Item& node) {
     } else if (ecn != nullptr) {
         in_.account().wrong(*ecn, in_quotes(ecn->word) + " is none of ecn_none, ecn_all, ecn_green ...");
     }
-    for (const char* color : {"green", "yellow", "red"})
-        if (const Item* enable = node.find(fmt::format("wred_{}_enable", color)))
+    read_drops(node, profile);
+    // Of the speed that has the least room for a curve that the file leaves to it.
+    if (const auto made = wred_profile(in_.config(), node.name, gigabits(100)); !made) {
+        in_.config().wred.erase(node.name);
+        in_.account().left_out(
+            node, made.error().wrong + ": SONiC refuses the profile, and its queues mark nothing",
+            "write a min that is at most its max");
+    }
+}
+
+// Green speaks for all: packets of the other colors come from meters, which Sluice has not.
+void Queues::read_drops(const Item& node, WredConfig& profile) {
+    const auto is_on = [&](const Item* enable) { return enable != nullptr && enable->word == "true"; };
+    const Item* green = node.find("wred_green_enable");
+    const bool drops = is_on(green);
+    if (!drops) drop_nothing(profile);
+    if (green == nullptr)
+        in_.account().assumed(node.path() + ".wred_green_enable",
+                              fmt::format("wred.{} drops nothing, SONiC's default", node.name));
+    for (const char* color : {"green", "yellow", "red"}) {
+        const Item* enable = node.find(fmt::format("wred_{}_enable", color));
+        if (enable == nullptr) continue;
+        if (enable->word != "true" && enable->word != "false")
+            in_.account().wrong(*enable, in_quotes(enable->word) + " is neither true nor false");
+        else if (is_on(enable) != drops)
+            in_.account().assumed(*enable, fmt::format("wred.{} drops: {}, as for green", node.name, drops));
+        else if (!drops)
+            in_.account().taken(
+                *enable,
+                fmt::format(
+                    "wred.{} drops nothing: no queue reaches its thresholds, ECT packets have their own",
+                    node.name));
+        else
             in_.account().assumed(
                 *enable,
                 "packets that are not ECN-capable are dropped by the curve in a lossy queue "
                 "only; drop_non_ect = true drops them in a lossless one, as a chip may");
+    }
 }
 
 void Queues::wred(const Item& reference, QueueConfig& queue) {
     const Item* node = found(reference, "WRED_PROFILE", "WRED profile");
     if (node == nullptr || !in_.out.check_name(*node, node->name)) return;
     if (wreds_.insert(node->name).second) read_wred(*node);
+    if (!in_.config().wred.contains(node->name)) {
+        if (!reference.accounted) in_.account().nothing(reference, "of a profile that is left out");
+        return;
+    }
     queue.wred = node->name;
     if (!reference.accounted) in_.account().taken(reference, fmt::format("wred = \"{}\"", node->name));
 }

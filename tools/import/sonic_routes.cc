@@ -5,28 +5,19 @@
 
 #include "control/config/values.hh"
 #include "tools/import/sonic.hh"
+#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
-
-std::vector<std::string> items(const Item* node) {
-    std::vector<std::string> list;
-    if (node == nullptr) return list;
-    std::string_view text = node->word;
-    while (!text.empty()) {
-        list.emplace_back(text.substr(0, text.find(',')));
-        text.remove_prefix(std::min(list.back().size() + 1, text.size()));
-    }
-    return list;
-}
 
 // A next hop without an address, or the address of nobody, is a port alone.
 bool names_host(const IpAddress& address) { return address.bytes != IpAddress{}.bytes; }
 
 bool take_hops(Sonic& in, const Item& entry, RouteConfig& route) {
     const Item* hops = entry.find("nexthop");
-    const auto addresses = items(hops);
-    const auto ports = items(entry.find("ifname"));
+    const auto addresses = split(hops == nullptr ? "" : hops->word, ',');
+    const Item* named = entry.find("ifname");
+    const auto ports = split(named == nullptr ? "" : named->word, ',');
     if (hops == nullptr || addresses.empty() || addresses.size() > max_route_hops) {
         in.account().wrong(entry, fmt::format("has no list of 1 to {} next hops in nexthop", max_route_hops));
         return false;
@@ -37,7 +28,7 @@ bool take_hops(Sonic& in, const Item& entry, RouteConfig& route) {
             in.account().wrong(*hops, in_quotes(addresses[n]) + " " + address.error().wrong);
             return false;
         }
-        const std::string port = n < ports.size() ? ports[n] : std::string();
+        const std::string port(n < ports.size() ? ports[n] : std::string_view());
         if (!names_host(*address)) {
             in.account().nothing(entry, "a route by a port alone: Sluice's go by addresses");
             return false;
@@ -67,7 +58,7 @@ void take_sonic_routes(Sonic& in) {
         }
         std::string_view key = entry->name;
         if (const std::size_t bar = key.find('|'); bar != key.npos) {
-            if (key.substr(0, bar) != "default") {
+            if (trimmed(key.substr(0, bar)) != "default") {
                 in.account().nothing(*entry, "Sluice has one table of routes");
                 continue;
             }

@@ -6,6 +6,7 @@
 
 #include "control/compile/qos.hh"
 #include "lib/class_mask.hh"
+#include "tools/import/importing.hh"
 
 namespace sluice::import {
 namespace {
@@ -138,14 +139,16 @@ void Writer::write_group(const std::string& name, const PortConfig& port, const 
 }
 
 std::string Writer::wred(const std::string& name, const WredProfile& profile) {
-    Json entry = {{"wred_green_enable", "true"},
-                  {"wred_yellow_enable", "true"},
-                  {"wred_red_enable", "true"},
+    const bool marks_alone = profile.color[0].min() >= never_bytes;
+    const char* drops = marks_alone ? "false" : "true";
+    Json entry = {{"wred_green_enable", drops},
+                  {"wred_yellow_enable", drops},
+                  {"wred_red_enable", drops},
                   {"ecn", profile.ecn ? "ecn_all" : "ecn_none"}};
     const auto said = config_.wred.find(name);
     constexpr std::array<const char*, colors> names{"green", "yellow", "red"};
     for (unsigned n = 0; n < colors; ++n) {
-        const WredCurve& curve = profile.color[n];
+        const WredCurve& curve = marks_alone && profile.has_ect ? profile.ect : profile.color[n];
         if (said != config_.wred.end() && n != 0) {
             // A color that the file leaves out is the green one.
             const WredCurveConfig& own = n == 1 ? said->second.yellow : said->second.red;

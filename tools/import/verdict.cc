@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "control/compile/qos.hh"
+#include "control/compile/qos_pools.hh"
 #include "control/config/values.hh"
 #include "control/lint/judge.hh"
 #include "lib/class_mask.hh"
@@ -96,20 +97,43 @@ std::vector<Lacking> lacks_of(const EffectiveQos& qos, const Config& config) {
     return lacks;
 }
 
+// Pools whose shared headroom does not hold that of one group.
+std::string small_shared_headroom(const EffectiveQos& qos, const Config& config) {
+    std::string text;
+    for (const EffectivePool& pool : qos.pools) {
+        std::uint64_t largest = 0;
+        for (const auto& [name, port] : qos.ports)
+            for (const GroupLimits& group : port.group)
+                if (pool.direction == PoolDirection::ingress && group.pool == pool.index &&
+                    exceeds_shared_headroom(qos, group))
+                    largest = std::max<std::uint64_t>(largest, group.headroom_cells);
+        if (largest != 0)
+            text +=
+                fmt::format("  pool {}: {} of shared headroom do not hold the {} of one group\n", pool.name,
+                            kilobytes(pool.shared_headroom_cells * std::uint64_t{config.cell_bytes}),
+                            kilobytes(largest * config.cell_bytes));
+    }
+    return text;
+}
+
 }  // namespace
 
-Verdict judge_import(const Config& config, const std::string& file) {
+Verdict judge_import(const Config& config, const Machine& machine, const std::string& file) {
     const Config hardware = of_hardware(config);
     const EffectiveQos qos = effective_qos(hardware);
     Verdict verdict;
     std::size_t lossless_ports = 0;
     for (const auto& [name, port] : qos.ports) lossless_ports += port.lossless != 0 ? 1 : 0;
     const auto lacks = lacks_of(qos, hardware);
-    verdict.lossless = lacks.empty();
+    const std::string shared = small_shared_headroom(qos, hardware);
+    verdict.lossless = lacks.empty() && shared.empty();
     std::string findings;
     // Devices and the clock are ours, not theirs.
-    for (const Finding& finding : judge(config, Machine{})) {
-        if (finding.severity == Severity::error) verdict.lossless = false;
+    for (const Finding& finding : judge(config, machine)) {
+        if (finding.severity == Severity::error) {
+            verdict.lossless = verdict.lossless && finding.id == "memory";
+            verdict.refusal += finding.text(file) + "\n";
+        }
         if (finding.severity == Severity::note || finding.id == "headroom-small") continue;
         findings += finding.text(file) + "\n";
     }
@@ -122,6 +146,7 @@ Verdict judge_import(const Config& config, const std::string& file) {
     else
         verdict.text = fmt::format("NOT lossless: of {} with PFC,\n", print_count(lossless_ports, "port"));
     for (const Lacking& lacking : lacks) verdict.text += text_of(lacking);
+    verdict.text += shared;
     if (!findings.empty()) verdict.text += "lint:\n" + findings;
     return verdict;
 }

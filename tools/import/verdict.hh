@@ -5,15 +5,18 @@
 #include <string>
 
 #include "control/config/config.hh"
+#include "control/lint/lint.hh"
 
 namespace sluice::import {
 
 struct Verdict {
     bool lossless = true;  // no port lacks headroom, and no other error says that packets would be lost
     std::string text;      // several lines
+    std::string refusal;   // empty, or what `sluiced --check` refuses it for, a line each
 };
 
-// Of the switch that the configuration came from, not of this machine: by the link's terms alone.
-Verdict judge_import(const Config& config, const std::string& file);
+// `lossless` is of the switch that the configuration came from: by the link's terms alone. `refusal` is by
+// the judge of `sluiced --check`, on `machine`.
+Verdict judge_import(const Config& config, const Machine& machine, const std::string& file);
 
 }  // namespace sluice::import

@@ -1,0 +1,61 @@
+// Guaranteed rates that the link does not have, or that keep CNPs waiting.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "control/lint/lint_qos.hh"
+
+#include "CppUTest/TestHarness.h"
+
+namespace sluice::lint_rates_test {
+namespace {
+
+// The findings with this id, or none, begin like `start`.
+void finds(const std::string& id, const std::string& start, const std::string& text) {
+    const ConfigResult config = parse_config(text, "f");
+    if (!config) FAIL(config.error().front().text().c_str());
+    std::string got;
+    for (const Finding& finding : lint_qos(*config, effective_qos(*config)))
+        if (finding.id == id) got += finding.text("f") + "\n";
+    STRCMP_EQUAL_TEXT(start.c_str(), start.empty() ? got.c_str() : got.substr(0, start.size()).c_str(),
+                      (text + got).c_str());
+}
+
+void finds_but_not(const std::string& id, const std::string& start, const std::string& bad,
+                   const std::string& good) {
+    finds(id, start, bad);
+    finds(id, "", good);
+}
+
+}  // namespace
+
+TEST_GROUP(LintRates){};
+
+// One queue at 25 Gb/s: a frame of 9142 bytes takes 2925 ns; the queue has credit for two.
+TEST(LintRates, warnsOfMinimumsThatTheLinkDoesNotHaveOrThatHoldCnpsUp) {
+    const std::string port = "[port.p1]\nspeed = \"25G\"\n";
+    const auto queue = [](int n, const char* rate) {
+        return fmt::format("[port.p1.queue.{}]\nmin_rate = \"{}\"\n", n, rate);
+    };
+    finds("min-rate-sum",
+          "f:4:1: warning: port.p1.queue.1.min_rate: min_rate of queues 1, 2 and 5 is 26G together, and the "
+          "port sends 25G: not all of it can be kept [min-rate-sum]; do: write minimums of 25G together",
+          port + queue(1, "10G") + queue(2, "10G") + queue(5, "6G"));
+    finds("min-rate-sum", "", port + queue(1, "10G") + queue(2, "10G") + queue(5, "5G"));
+    finds("min-rate-sum",
+          "f:5:1: warning: port.p1.queue.1.min_rate: min_rate of queue 1 is 10G together, and",
+          port + "shaper = \"9G\"\n" + queue(1, "10G"));
+    finds_but_not("min-rate-cnp",
+                  "f:4:1: warning: port.p1.queue.1.min_rate: min_rate of queue 1 goes before CNPs (queue 6), "
+                  "which may wait 10372ns for it: more than 10us [min-rate-cnp]; do: write a min_rate for "
+                  "queue 6 too, or lower ones for the others",
+                  port + queue(1, "14G"), port + queue(1, "14G") + queue(6, "1G"));
+    finds("min-rate-cnp", "", port + queue(1, "13G"));
+    finds("min-rate-cnp",
+          "f:4:1: warning: port.p1.queue.1.min_rate: min_rate of queues 1 and 2 goes before CNPs "
+          "(queue 6), which may wait for ever for it",
+          port + queue(1, "20G") + queue(2, "5G"));
+    finds("min-rate-cnp", "", port + queue(1, "14G") + "[port.p1.queue.6]\nscheduler = \"dwrr\"\n");
+}
+
+}  // namespace sluice::lint_rates_test
