@@ -23,7 +23,7 @@ tl::expected<std::unique_ptr<DevicePorts>, std::string> DevicePorts::create(cons
     auto scanned = scan_captures(config);  // so that nothing is started in vain: drivers read them
     if (!scanned) return tl::unexpected(scanned.error());
     return std::unique_ptr<DevicePorts>(
-        new DevicePorts(std::move(scanned->empty), force, std::move(pci_folder)));
+        new DevicePorts(std::move(scanned->notes), force, std::move(pci_folder)));
 }
 
 tl::expected<std::unique_ptr<Port>, std::string> DevicePorts::open(const std::string& name,
@@ -50,7 +50,7 @@ tl::expected<std::unique_ptr<Port>, std::string> DevicePorts::open(const std::st
 
 std::string DevicePorts::join(RunningSwitch& running) {
     running_ = &running;
-    for (const std::string& text : empty_captures_) running.note("empty_capture", text);
+    for (const auto& [kind, text] : capture_notes_) running.note(kind, text);
     port_watch_.emplace(device_ports_, running.port_names());
     std::string error = open_taps();
     if (error.empty()) error = open_kernel();

@@ -45,8 +45,9 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     std::vector<std::string> broken_promises() const override;
 
   private:
-    DevicePorts(std::vector<std::string> empty_captures, bool force, std::string pci_folder)
-        : empty_captures_(std::move(empty_captures)), force_(force), pci_folder_(std::move(pci_folder)) {}
+    using CaptureNotes = std::vector<std::pair<std::string, std::string>>;  // of events: kind, text
+    DevicePorts(CaptureNotes capture_notes, bool force, std::string pci_folder)
+        : capture_notes_(std::move(capture_notes)), force_(force), pci_folder_(std::move(pci_folder)) {}
 
     // Past the last port's: there is none of that name.
     std::string open_taps();
@@ -69,7 +70,7 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     std::string change_routes(const RouteChanges& changes) override;
     Routes::LeftOut left_out() const override;
 
-    std::vector<std::string> empty_captures_;
+    CaptureNotes capture_notes_;
     bool force_;
     std::string pci_folder_;
     RunningSwitch* running_ = nullptr;       // from `join` on

@@ -17,9 +17,12 @@ tl::expected<ScannedCaptures, std::string> scan_captures(const Config& config) {
             const auto capture = CaptureReader::scan(file);
             if (!capture) return tl::unexpected("port " + name + ": " + capture.error());
             if (capture->packets == 0)
-                scanned.empty.push_back("port " + name + ": " + file + " holds no frames");
+                scanned.notes.emplace_back("empty_capture",
+                                           "port " + name + ": " + file + " holds no frames");
             else
                 scanned.span.add(file, capture->stamps);
+            for (const std::string& note : capture->notes)
+                scanned.notes.emplace_back("partial_capture", "port " + name + ": " + file + ": " + note);
         }
     }
     return scanned;
@@ -33,7 +36,7 @@ tl::expected<std::unique_ptr<VirtualPorts>, std::string> VirtualPorts::create(co
 }
 
 VirtualPorts::VirtualPorts(const Config& config, ScannedCaptures scanned)
-    : empty_captures_(std::move(scanned.empty)),
+    : notes_(std::move(scanned.notes)),
       timeline_(scanned.span.timeline()),
       hosts_(host_port_specs(config, effective_qos(config)), config.hosts) {}
 
@@ -64,7 +67,7 @@ tl::expected<std::unique_ptr<Port>, std::string> VirtualPorts::open(const std::s
 
 std::string VirtualPorts::join(RunningSwitch& running) {
     running_ = &running;
-    for (const std::string& text : empty_captures_) running.note("empty_capture", text);
+    for (const auto& [kind, text] : notes_) running.note(kind, text);
     if (std::string text = shortened_text(timeline_); !text.empty())
         running.note("capture_gaps", std::move(text));
     return {};

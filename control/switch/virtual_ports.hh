@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/switch/capture_span.hh"
@@ -14,7 +15,9 @@ namespace sluice {
 // The result of reading every input whole: a damaged one is refused before anything starts.
 struct ScannedCaptures {
     CaptureSpan span;
-    std::vector<std::string> empty;  // "port h0: in.pcap holds no frames"
+    // Events of the start, kind and text: "empty_capture", "port h0: in.pcap holds no frames", and
+    // "partial_capture", with what was left out of one.
+    std::vector<std::pair<std::string, std::string>> notes;
 };
 tl::expected<ScannedCaptures, std::string> scan_captures(const Config& config);
 
@@ -36,7 +39,7 @@ class VirtualPorts final : public Surroundings {
   private:
     VirtualPorts(const Config& config, ScannedCaptures scanned);
 
-    std::vector<std::string> empty_captures_;
+    std::vector<std::pair<std::string, std::string>> notes_;
     CaptureTimeline timeline_;
     SimulatedHosts hosts_;
     RunningSwitch* running_ = nullptr;  // from `join` on

@@ -1,7 +1,9 @@
 #include "dataplane/peers/capture_file.hh"
 
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdio_ext.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -59,32 +61,50 @@ std::optional<std::uint64_t> stamp_of(pcap* handle, const pcap_pkthdr& header) {
 
 }  // namespace
 
+std::string keep_first(std::uint64_t frames) {
+    return frames == 0 ? "" : "; do: keep what is good: editcap -r FILE GOOD 1-" + std::to_string(frames);
+}
+
 void CaptureReader::Closer::operator()(pcap* handle) const { pcap_close(handle); }
 
 tl::expected<CaptureReader, std::string> CaptureReader::open(const std::string& path) {
+    const auto refuse = [&](const std::string& why) { return tl::unexpected(path + ": " + why); };
+    CaptureReader reader(path);
+    reader.file_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!reader.file_) return refuse(std::string("cannot be read: ") + std::strerror(errno));
+    struct stat state {};
+    if (fstat(reader.file_.get(), &state) != 0) return refuse(std::strerror(errno));
+    if (S_ISDIR(state.st_mode)) return refuse("is a folder, not a capture");
+    if (S_ISREG(state.st_mode) && state.st_size == 0) return refuse("is empty (0 bytes)");
+    if (reader.blocks_ = PcapngRecords::open(reader.file_.get()); reader.blocks_) return reader;
     std::array<char, PCAP_ERRBUF_SIZE> error{};
-    pcap* handle =
-        pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error.data());
-    if (handle == nullptr) {
-        std::string text = error.data();
-        if (!text.starts_with(path)) text = path + ": " + text;
-        return tl::unexpected(text);
-    }
-    CaptureReader reader(handle, path);
-    without_locks(pcap_file(handle));
-    const int link = pcap_datalink(handle);
-    if (link != DLT_EN10MB) {
-        const char* name = pcap_datalink_val_to_name(link);
-        return tl::unexpected(path + ": link layer is " + (name != nullptr ? name : std::to_string(link)) +
-                              ", wanted EN10MB (Ethernet)");
-    }
-    std::FILE* file = pcap_file(handle);
+    reader.handle_.reset(
+        pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error.data()));
+    if (!reader.handle_)
+        return refuse(std::string("is not a pcap or pcapng file: ") + error.data() +
+                      "; do: unpack it (gunzip), or let editcap -F pcap rewrite it");
+    std::FILE* file = pcap_file(reader.handle_.get());
+    without_locks(file);
+    if (const int link = pcap_datalink(reader.handle_.get()); link != DLT_EN10MB)
+        return refuse(no_ethernet(static_cast<std::uint32_t>(link)));
+    reader.file_ = {};
     if (ftello(file) == pcap_file_header_bytes)
-        reader.usual_ = CaptureRecords::open(fileno(file), static_cast<std::uint32_t>(pcap_snapshot(handle)));
+        reader.usual_ = CaptureRecords::open(fileno(file),
+                                             static_cast<std::uint32_t>(pcap_snapshot(reader.handle_.get())));
     return reader;
 }
 
+std::vector<std::string> CaptureReader::notes() const {
+    if (blocks_) return blocks_->notes();
+    return cut_ ? std::vector<std::string>{cut_note} : std::vector<std::string>{};
+}
+
 bool CaptureReader::read_any(Frame& frame) {
+    if (blocks_) {
+        if (blocks_->next(frame)) return true;
+        if (!blocks_->error().empty()) error_ = path_ + ": " + blocks_->error();
+        return false;
+    }
     if (usual_) {
         const auto offset = static_cast<off_t>(usual_->offset());
         usual_.reset();
@@ -97,7 +117,9 @@ bool CaptureReader::read_any(Frame& frame) {
     const unsigned char* bytes = nullptr;
     const int result = pcap_next_ex(handle_.get(), &header, &bytes);
     if (result != 1) {
-        if (result == PCAP_ERROR) error_ = path_ + ": " + pcap_geterr(handle_.get());
+        const std::string_view why = pcap_geterr(handle_.get());
+        cut_ = result == PCAP_ERROR && why.starts_with("truncated dump file");
+        if (result == PCAP_ERROR && !cut_) error_ = path_ + ": " + std::string(why);
         return false;
     }
     const auto stamp_ns = stamp_of(handle_.get(), *header);
@@ -121,8 +143,12 @@ tl::expected<CaptureSummary, std::string> CaptureReader::scan(const std::string&
         summary.longest_frame_bytes = std::max(summary.longest_frame_bytes, frame.wire_length);
         ++summary.packets;
     }
-    if (!reader->error().empty())
-        return tl::unexpected(reader->error() + " (after " + std::to_string(summary.packets) + " frames)");
+    if (!reader->error().empty()) {
+        const std::string frames = std::to_string(summary.packets);
+        return tl::unexpected(reader->error() + " (after " + frames + " frames)" +
+                              keep_first(summary.packets));
+    }
+    summary.notes = reader->notes();
     return summary;
 }
 

@@ -1,6 +1,6 @@
-// Capture files with nanosecond timestamps, through libpcap, but for usual records (capture_records.hh). The
-// driver net_pcap cuts timestamps to microseconds and stamps wall clock, so under the virtual clock Sluice
-// reads and writes the files itself.
+// Capture files with nanosecond timestamps: usual records by capture_records.hh, pcapng by pcapng_records.hh,
+// other files through libpcap. The driver net_pcap cuts timestamps to microseconds and stamps wall clock, so
+// under the virtual clock Sluice reads and writes the files itself. Needs no DPDK.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,12 @@
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
+#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/output_file.hh"
 #include "dataplane/peers/capture_records.hh"
+#include "dataplane/peers/pcapng_records.hh"
 #include "lib/capture_timeline.hh"
 
 struct pcap;
@@ -23,7 +26,11 @@ struct CaptureSummary {
     std::uint64_t packets = 0;
     StampRanges stamps;
     std::uint32_t longest_frame_bytes = 0;
+    std::vector<std::string> notes;  // what was left out of it
 };
+
+// The remedy for a file that is damaged behind its first frames.
+std::string keep_first(std::uint64_t frames);
 
 class CaptureReader {
   public:
@@ -31,24 +38,29 @@ class CaptureReader {
 
     // Errors are one line that names the file. Refuses a link layer other than Ethernet by its name.
     static tl::expected<CaptureReader, std::string> open(const std::string& path);
-    // Reads the whole file: a capture that is cut in the middle of a record is refused here.
+    // Reads the whole file: a capture that is damaged is refused here. One whose end is missing is not.
     static tl::expected<CaptureSummary, std::string> scan(const std::string& path);
 
     // False at the end of the file or at an error, whose text is then in `error`.
     bool read(Frame& frame) { return (usual_ && usual_->next(frame)) || read_any(frame); }
     const std::string& error() const { return error_; }
+    // What was left out so far, a sentence each.
+    std::vector<std::string> notes() const;
 
   private:
     struct Closer {
         void operator()(pcap* handle) const;
     };
-    explicit CaptureReader(pcap* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+    explicit CaptureReader(std::string path) : path_(std::move(path)) {}
     bool read_any(Frame& frame);
 
-    std::unique_ptr<pcap, Closer> handle_;
+    std::unique_ptr<pcap, Closer> handle_;  // nothing: of pcapng
+    FileDescriptor file_;                   // of pcapng
+    std::optional<PcapngRecords> blocks_;   // likewise
     std::string path_;
     std::string error_;
     std::optional<CaptureRecords> usual_;  // nothing: libpcap reads from where it stands
+    bool cut_ = false;
 };
 
 // Appears whole or not at all, and has one writer at a time: output_file.hh.

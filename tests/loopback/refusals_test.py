@@ -57,14 +57,19 @@ class Captures(loopback.Case):
                 path.write_bytes(data)
             switch.refused(FAILED, f"port {port}", str(path), *words)
 
-    def test_cut_in_a_record(self):
+    def test_a_cut_end_is_left_out_and_noted(self):
+        """tcpdump was killed: the frames before the last are good."""
         data = pcap_bytes(GOOD)
-        self.refused(data[:-1], "truncated", "after 1 frames")
-        self.refused(data[:-100], "truncated", "after 1 frames")
-        self.refused(data[:24 + 16 + 10], "truncated", "after 0 frames")
-
-    def test_cut_in_a_record_header(self):
-        self.refused(pcap_bytes(GOOD)[:24 + 7], "truncated", "after 0 frames")
+        for cut, left in ((data[:-1], 1), (data[:-100], 1), (data[:24 + 16 + 10], 0), (data[:24 + 7], 0)):
+            switch = Switch(self, hosts=2)
+            switch.give("h0", GOOD)
+            path = switch.give("h1", GOOD)
+            path.write_bytes(cut)
+            out = switch.run(balanced=False)
+            kinds = ["partial_capture"] if left else ["empty_capture", "partial_capture"]
+            self.assertEqual(sorted(kind for _, kind in out.events()), kinds)
+            self.assertEqual(out.report["ports"]["h1"]["rx"]["packets"], left)
+            self.assertIn(f"{path}: the file is cut", out.report["events"][-1]["text"])
 
     def test_cut_in_the_file_header(self):
         self.refused(pcap_bytes(GOOD)[:20], "truncated")

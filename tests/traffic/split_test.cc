@@ -98,23 +98,37 @@ TEST(Split, refusesWhatItCannotUseAndLeavesNothing) {
     put(temp / "empty", "");
     put(temp / "text", "This is no capture at all, but long enough to be one.");
     put(temp / "none", good.substr(0, 24));
-    put(temp / "cut_header", good.substr(0, 24 + 16 + 60 + 7));
-    put(temp / "cut_frame", good.substr(0, good.size() - 1));
+    std::string long_frame = good;
+    long_frame[24 + 16 + 60 + 8 + 3] = 0x7F;  // the length of the second frame
+    put(temp / "long_frame", long_frame);
     std::string cooked = good;
     cooked[20] = 113;
     put(temp / "cooked", cooked);
     std::string late = good;
-    late[24 + 4 + 3] = 0x7F;  // nanoseconds beyond a second
+    late[24 + 4 + 3] = static_cast<char>(0x80);  // nanoseconds beyond two seconds
     put(temp / "late", late);
 
     check("absent", "absent: cannot be read: No such file");
     check("empty", "empty: is empty (0 bytes)");
     check("text", "text: is not a pcap or pcapng file");
     check("none", "none: no packets at all");
-    check("cut_header", "cut_header: frame 2: ");
-    check("cut_frame", "cut_frame: frame 2: ");
+    check("long_frame", "long_frame: frame 2: ");
+    check("long_frame", "do: keep what is good: editcap -r FILE GOOD 1-1");
     check("cooked", "cooked: link layer is LINUX_SLL, not Ethernet");
-    check("late", "late: frame 1: its timestamp");
+    check("late", "late: frame 1: a frame's timestamp");
+}
+
+TEST(Split, takesACaptureThatIsCutAndSaysSo) {
+    const TempFolder temp;
+    write_capture(temp / "whole",
+                  {{1, packet(1, 2, "10.0.0.1", "10.0.0.2")}, {2, packet(2, 1, "10.0.0.2", "10.0.0.1")}});
+    const std::string whole = contents(temp / "whole");
+    for (const std::size_t bytes : {whole.size() - 1, whole.size() - 70}) {
+        put(temp / "cut", whole.substr(0, bytes));
+        const SplitSummary summary = split({(temp / "cut").string()}, {.folder = temp / "out"});
+        LONGS_EQUAL(1, read_capture(temp / "out/in/h0.pcap").size());
+        STRCMP_CONTAINS("cut: the file is cut in its last record", summary.notes.back().c_str());
+    }
 }
 
 TEST(Split, refusesMoreAddressesThanItCanHold) {

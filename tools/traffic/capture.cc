@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "dataplane/peers/capture_file.hh"
 #include "tools/traffic/failure.hh"
 
 namespace sluice::traffic {
@@ -21,44 +22,30 @@ constexpr std::size_t stream_buffer_bytes = 128 * 1024;
 
 }  // namespace
 
+struct CaptureReader::Reader : sluice::CaptureReader {};
+
 CaptureReader::CaptureReader(const std::filesystem::path& file) : file_{file} {
-    std::error_code error;
-    if (std::filesystem::is_directory(file, error)) fail(file, "is a folder, not a capture");
-    std::FILE* stream = std::fopen(file.c_str(), "rb");
-    if (stream == nullptr) fail(file, fmt::format("cannot be read: {}", std::strerror(errno)));
-    const int first = std::getc(stream);
-    if (first == EOF) {
-        std::fclose(stream);
-        fail(file, "is empty (0 bytes)");
-    }
-    std::ungetc(first, stream);
-    char text[PCAP_ERRBUF_SIZE];
-    handle_.reset(pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, text));
-    if (!handle_) {
-        std::fclose(stream);
-        fail(file, fmt::format("is not a pcap or pcapng file: {}", text));
-    }
-    const int link = pcap_datalink(handle_.get());
-    if (link == DLT_EN10MB) return;
-    const char* name = pcap_datalink_val_to_name(link);
-    fail(file, fmt::format("link layer is {}, not Ethernet (EN10MB)",
-                           name != nullptr ? std::string{name} : fmt::format("number {}", link)));
+    auto reader = sluice::CaptureReader::open(file.string());
+    if (!reader) throw Failure{reader.error()};
+    reader_ = std::make_unique<Reader>(Reader{std::move(*reader)});
 }
 
+CaptureReader::~CaptureReader() = default;
+
+std::vector<std::string> CaptureReader::notes() const { return reader_->notes(); }
+
 bool CaptureReader::next(CapturedFrame& frame) {
-    pcap_pkthdr* header = nullptr;
-    const std::uint8_t* bytes = nullptr;
-    const int result = pcap_next_ex(handle_.get(), &header, &bytes);
-    if (result == PCAP_ERROR_BREAK) return false;
-    ++frames_;
-    if (result != 1) fail(file_, fmt::format("frame {}: {}", frames_, pcap_geterr(handle_.get())));
-    const auto second = static_cast<std::uint64_t>(header->ts.tv_sec);
-    const auto fraction = static_cast<std::uint64_t>(header->ts.tv_usec);  // nanoseconds, as asked for
-    if (second > UINT32_MAX || fraction >= nanoseconds_a_second) {
-        fail(file_, fmt::format("frame {}: its timestamp is out of range", frames_));
+    sluice::CaptureReader::Frame read;
+    if (reader_->read(read)) {
+        ++frames_;
+        frame = {read.timestamp_ns, read.wire_length, read.bytes};
+        return true;
     }
-    frame = {second * nanoseconds_a_second + fraction, header->len, {bytes, header->caplen}};
-    return true;
+    const std::string& error = reader_->error();
+    if (error.empty()) return false;
+    // It begins with the file.
+    fail(file_,
+         fmt::format("frame {}{}{}", frames_ + 1, error.substr(file_.string().size()), keep_first(frames_)));
 }
 
 CaptureWriter::CaptureWriter(const std::filesystem::path& file) : file_{file} {

@@ -1,5 +1,5 @@
-// Capture files: any that libpcap reads, in Ethernet; nanosecond pcap out. Trouble is a `Failure` that names
-// the file and, where there is one, the frame (counted from 1, as tshark does).
+// Capture files: those that dataplane/peers/capture_file.hh reads; nanosecond pcap out. Trouble is a
+// `Failure` that names the file and, where there is one, the frame (counted from 1, as tshark does).
 #pragma once
 
 #include <pcap/pcap.h>
@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace sluice::traffic {
 
@@ -20,17 +22,18 @@ struct CapturedFrame {
 class CaptureReader {
   public:
     explicit CaptureReader(const std::filesystem::path& file);
+    ~CaptureReader();
     // False at the end. `frame.bytes` holds until the next call.
     bool next(CapturedFrame& frame);
     std::uint64_t frames() const { return frames_; }
     const std::filesystem::path& file() const { return file_; }
+    // What was left out so far, a sentence each.
+    std::vector<std::string> notes() const;
 
   private:
-    struct Close {
-        void operator()(pcap_t* handle) const { pcap_close(handle); }
-    };
+    struct Reader;
     std::filesystem::path file_;
-    std::unique_ptr<pcap_t, Close> handle_;
+    std::unique_ptr<Reader> reader_;
     std::uint64_t frames_ = 0;
 };
 

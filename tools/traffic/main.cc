@@ -85,6 +85,7 @@ int run_verify(const Arguments& arguments) {
         CaptureReader reader{name};
         CapturedFrame frame;
         while (reader.next(frame)) verification.add(frame.bytes, frame.length);
+        for (const std::string& note : reader.notes()) complain("note: {}: {}\n", name, note);
     }
     say("{}{}", arguments.json ? verification.json() : verification.text(), arguments.json ? "\n" : "");
     return verification.icrc_bad == 0 ? exit_done : exit_refused;

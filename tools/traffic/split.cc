@@ -285,7 +285,11 @@ SplitSummary split(const std::vector<std::string>& captures, const SplitOptions&
     splitter.close();
     write_config(staged.path() / "sluice.toml", splitter, options);
     staged.publish({"in", "sluice.toml"});
-    return splitter.summary();
+    SplitSummary summary = splitter.summary();
+    for (const Input& input : inputs)
+        for (const std::string& note : input.reader->notes())
+            summary.notes.push_back(fmt::format("{}: {}", input.reader->file().string(), note));
+    return summary;
 }
 
 }  // namespace sluice::traffic
