@@ -115,6 +115,14 @@ HeadroomFigure interface_delay_bits(Rate rate) {
     return {ceil_div(Wide{rate.bits_per_second} * 12'288, Wide{10'000'000'000}), rate == gigabits(100)};
 }
 
+Duration reaction_time(Rate rate, std::optional<Duration> said) {
+    if (said) return *said;
+    HeadroomInputs inputs;
+    inputs.rate = rate;
+    const Headroom h = headroom(inputs);
+    return rate.byte_time() * static_cast<std::int64_t>(h.reaction_bytes + h.interface_bytes);
+}
+
 WorstMix worst_mix(std::uint64_t wire_bytes, std::uint64_t min_frame, std::uint64_t max_frame,
                    std::uint64_t cell_bytes) {
     assert(min_frame > 0 && min_frame <= max_frame && cell_bytes > 0);
@@ -163,6 +171,7 @@ Headroom headroom(const HeadroomInputs& inputs) {
     h.wire_bytes = h.own_frame_bytes + h.pfc_frame_bytes + h.cable_bytes + h.reaction_bytes +
                    h.interface_bytes + h.own_turn_bytes + h.peer_turn_bytes + h.hand_over_bytes +
                    h.peer_ring_bytes;
+    h.unheld_bytes = h.own_frame_bytes + h.reaction_bytes + h.interface_bytes;
     const std::uint64_t min_frame = std::min<std::uint64_t>(inputs.min_frame_bytes, h.max_frame_bytes);
     const WorstMix mix = worst_mix(h.wire_bytes, min_frame, h.max_frame_bytes, inputs.cell_bytes);
     h.worst_frame_bytes = mix.frame_bytes;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lib/ids.hh"
+#include "lib/pfc_frame.hh"
 #include "lib/units.hh"
 
 namespace sluice {
@@ -65,7 +66,9 @@ struct Headroom {
     std::uint64_t hand_over_bytes = 0;
     std::uint64_t peer_ring_bytes = 0;
 
-    std::uint64_t wire_bytes = 0;         // W, the sum of the nine sizes above
+    std::uint64_t wire_bytes = 0;  // W, the sum of the nine sizes above: the loop of a pause
+    std::uint64_t unheld_bytes =
+        0;  // of W, by what a refresh may come late: a frame of ours and the reaction
     std::uint64_t worst_frame_bytes = 0;  // L for which A is largest
     std::uint64_t mix_cells = 0;          // A(W)
     std::uint64_t frame_cells = 0;  // of L_max: the packet that fired XOFF, and again the frame just started
@@ -74,6 +77,15 @@ struct Headroom {
 };
 
 Headroom headroom(const HeadroomInputs& inputs);
+
+// From a PFC frame's last bit at the peer until it starts no more frames: the reaction that is said, or the
+// published quanta and both interfaces.
+Duration reaction_time(Rate rate, std::optional<Duration> said);
+
+// A sender that obeys is held from the reaction to one pause until that one ends; the next, half a pause
+// later, must have taken effect by then. So half of it is to be above what may pass in between.
+constexpr std::uint64_t half_pause_bytes(std::uint64_t quanta) { return quanta * quantum_bytes / 2; }
+constexpr std::uint64_t quanta_to_hold(std::uint64_t bytes) { return bytes / half_pause_bytes(1) + 1; }
 
 // The longest cable in whole meters, up to max_cable_m, for which `cells` are enough, all else being as it
 // is; nothing when they are too few without any.

@@ -165,12 +165,7 @@ bool has_our_sender(const Config& config, const PortConfig& port) {
 
 std::optional<PeerDelay> peer_delay(const PortConfig& port) {
     if (port.peer.value_or(PeerKind::obey) != PeerKind::obey) return std::nullopt;
-    if (port.reaction) return PeerDelay{cable_delay(port), *port.reaction};
-    const auto quanta =
-        static_cast<std::int64_t>(peer_reaction_quanta(port.speed, HeadroomFlavour::sluice).value);
-    const auto delay_bits = static_cast<std::int64_t>(interface_delay_bits(port.speed).value);
-    const Duration byte = port.speed.byte_time();
-    return PeerDelay{cable_delay(port), byte * (quanta * quantum_bytes) + byte * (2 * delay_bits / 8)};
+    return PeerDelay{cable_delay(port), reaction_time(port.speed, port.reaction)};
 }
 
 Duration cable_delay(const PortConfig& port) { return propagation_delay(port.cable_m); }

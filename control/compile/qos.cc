@@ -63,26 +63,6 @@ Threshold threshold_of(const Reading& in, const ThresholdConfig& configured, Thr
     return Threshold::fixed(in.cells(Round::down, configured.static_bytes, 0, key));
 }
 
-Headroom headroom_of(const Config& config, const PortConfig& port) {
-    const bool is_virtual = config.clock == ClockKind::virtual_time;
-    HeadroomInputs inputs;
-    inputs.rate = port.speed;
-    inputs.cable_m = port.cable_m;
-    inputs.reaction = port.reaction;
-    inputs.mtu_any = inputs.mtu_lossless = port.mtu;
-    inputs.cell_bytes = config.cell_bytes;
-    // Every port accepts tagged frames, and a neighbor with `vlan` may be added at any time.
-    inputs.peer_tags = max_vlan_tags;
-    inputs.own_tags = 1;
-    // The frames that arrive before our turn sees them, and the time that our PFC frame waits in our own
-    // ring.
-    inputs.own_turn_max = is_virtual ? config.virtual_turn * 2 : config.turn_max + modeled_ring;
-    // A frame that another worker has received waits for ours, however many receive queues there are:
-    // together they bring no more than the link.
-    if (!is_virtual && port.rx_queues > 1) inputs.hand_over_max = config.turn_max;
-    return headroom(inputs);
-}
-
 // What the configuration leaves to the profile.
 const ProfileLimits& profile_limits(const Reading& in, ProfileLimits BufferProfile::*kind) {
     static const ProfileLimits none;
@@ -228,7 +208,7 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
     }
     out.masks = pfc_masks(out.mode, static_cast<std::uint8_t>(named | out.lossless));
     out.masks.may_send &= out.lossless;
-    out.headroom = headroom_of(config, port);
+    out.headroom = port_headroom(config, port);
     if (qos.profile != nullptr) out.profile_headroom = qos.profile->headroom_of(port.speed, port.cable_m);
     out.schedule.shaper = port.shaper;
     out.schedule.speed = port.speed;
@@ -320,6 +300,26 @@ const EffectivePool* EffectiveQos::pool(PoolDirection direction, unsigned index)
 }
 
 std::string QosProblem::path() const { return port.empty() ? key : lint::port_path(port, key); }
+
+Headroom port_headroom(const Config& config, const PortConfig& port) {
+    const bool is_virtual = config.clock == ClockKind::virtual_time;
+    HeadroomInputs inputs;
+    inputs.rate = port.speed;
+    inputs.cable_m = port.cable_m;
+    inputs.reaction = port.reaction;
+    inputs.mtu_any = inputs.mtu_lossless = port.mtu;
+    inputs.cell_bytes = config.cell_bytes;
+    // Every port accepts tagged frames, and a neighbor with `vlan` may be added at any time.
+    inputs.peer_tags = max_vlan_tags;
+    inputs.own_tags = 1;
+    // The frames that arrive before our turn sees them, and the time that our PFC frame waits in our own
+    // ring.
+    inputs.own_turn_max = is_virtual ? config.virtual_turn * 2 : config.turn_max + modeled_ring;
+    // A frame that another worker has received waits for ours, however many receive queues there are:
+    // together they bring no more than the link.
+    if (!is_virtual && port.rx_queues > 1) inputs.hand_over_max = config.turn_max;
+    return headroom(inputs);
+}
 
 EffectiveQos effective_qos(const Config& config) {
     EffectiveQos qos;

@@ -76,6 +76,8 @@ struct EffectiveQos {
 };
 
 EffectiveQos effective_qos(const Config& config);
+// Of a lossless group of the port, and with it the loop of a pause, as computed.
+Headroom port_headroom(const Config& config, const PortConfig& port);
 // The port's own classification: its map, or the one its preset brings.
 MapConfig map_of(const Config& config, const PortConfig& port);
 

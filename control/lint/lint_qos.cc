@@ -94,36 +94,6 @@ void check_xon_offset(const Config& config, const std::string& name, const Effec
     });
 }
 
-// A pause is refreshed at half its time. The refresh waits for a turn and for a frame of ours, and the pause
-// must not end before it has come.
-void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,
-                      PortFindings& findings) {
-    const PortConfig& said = config.ports.at(name);
-    if (port.masks.may_send == 0) return;
-    const Duration byte = said.speed.byte_time();
-    const Duration half = byte * (std::int64_t{said.pfc_quanta} * quantum_bytes) / 2;
-    const Duration wire =
-        cable_delay(said) * 2 + byte * static_cast<std::int64_t>(port.headroom.own_frame_bytes);
-    const bool real = config.clock == ClockKind::real_time;
-    const Duration turn = real ? config.turn_max : config.virtual_turn;
-    if (half > wire + turn) return;
-    const std::int64_t quanta = (wire + turn).ps * 2 / (byte.ps * quantum_bytes) + 1;
-    const Duration most = byte * (std::int64_t{0xFFFF} * quantum_bytes) / 2;
-    std::string fix = "use a shorter cable";
-    if (quanta <= 0xFFFF)
-        fix = fmt::format("write pfc_quanta = {}", quanta);
-    else if (most > wire)
-        fix = fmt::format("write pfc_quanta = 65535 and {} = \"{}ns\"", real ? "turn_max" : "virtual.turn",
-                          ((most - wire).ps - 1) / 1000);
-    findings.add(
-        half > wire ? Severity::warning : Severity::error, "pause-time", name, "pfc_quanta",
-        fmt::format("half of a pause of {} quanta, {}, is not above the {} that its refresh may take: cable "
-                    "and a frame of ours {}, a turn {}",
-                    said.pfc_quanta, print_time(half), print_time(wire + turn), print_time(wire),
-                    print_time(turn)),
-        std::move(fix));
-}
-
 // A pause that is passed on is for the sender at the other end; one of ours beside it would be taken back by
 // it.
 void check_passing_pfc(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
@@ -224,7 +194,7 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     check_class_ways(config, qos, findings);
     check_minimums(qos, findings);
     std::vector<Finding> found = findings.take();
-    for (auto* check : {check_host_classes, check_mirror_classes})
+    for (auto* check : {check_host_pauses, check_host_classes, check_mirror_classes})
         for (Finding& finding : check(config, qos)) found.push_back(std::move(finding));
     return found;
 }

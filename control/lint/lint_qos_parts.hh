@@ -53,6 +53,11 @@ class PortFindings {
     std::vector<Entry> entries_;
 };
 
+// lint_pauses.cc
+void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,
+                      PortFindings& findings);
+std::vector<Finding> check_host_pauses(const Config& config, const EffectiveQos& qos);
+
 void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& findings);  // lint_marking.cc
 void check_class_ways(const Config& config, const EffectiveQos& qos,
                       PortFindings& findings);                         // lint_class_ways.cc

@@ -88,6 +88,7 @@ FOUND = {
     "host-mtu": HOSTS + '[default]\nmtu = 1000\n',
     "host-neighbor": TWO + HOST + '[host.p1]\naddress = "10.0.1.2"\n',
     "host-not-ect": HOSTS + FLOW + '[host.default]\necn = "not-ect"\n',
+    "host-pause-time": HOSTS + '[host.default]\ndrain = "60G"\npause_quanta = 100\n',
     "host-port": TWO + '[host.p3]\naddress = "10.0.1.2"\n',
     "host-qps": HOSTS + (FLOW + 'qps = 1000\n') * 66,
     "host-rate": HOSTS + '[host.default]\nrate_min = "200G"\n',

@@ -62,6 +62,20 @@ TEST(Headroom, takesAReactionThatIsSaidForTheFiguresOfTheSpeed) {
     STRCMP_EQUAL("in the reaction", headroom_rows(h)[4].formula.c_str());
 }
 
+// The loop that headroom, pause time and the simulated peer share.
+TEST(Headroom, hasTheLoopOfAPauseInOnePlace) {
+    const Headroom h = headroom(basic(100, 5, 9100));
+    LONGS_EQUAL(h.own_frame_bytes + 25'216 + 30'720, h.unheld_bytes);
+    CHECK_TRUE(reaction_time(gigabits(100), {}) == Duration{80 * (25'216 + 30'720)});
+    CHECK_TRUE(reaction_time(gigabits(400), {}) == Duration{20 * (905 * 64 + 122'880)});
+    CHECK_TRUE(reaction_time(gigabits(100), nanoseconds(7)) == nanoseconds(7));
+    LONGS_EQUAL(32, half_pause_bytes(1));
+    for (const std::uint64_t bytes : {0, 31, 32, 65'078, 65'794}) {
+        CHECK_TRUE(half_pause_bytes(quanta_to_hold(bytes)) > bytes);
+        CHECK_TRUE(half_pause_bytes(quanta_to_hold(bytes) - 1) <= bytes);
+    }
+}
+
 TEST(Headroom, addsUpToTheCell) {
     HeadroomInputs in = basic(100, 5, 9100);
     in.own_tags = in.peer_tags = 1;

@@ -272,10 +272,12 @@ TEST(Lint, refusesRoutesThatLeadNowhere) {
 
 TEST(Lint, warnsOfAWatchdogThatTakesHonestPausesForStorms) {
     const std::string slow = "[buffer]\nsize = \"32MB\"\n[port.p1]\nspeed = \"1G\"\n";
-    finds("[watchdog]\ndetection = \"200ms\"\n" + slow,
-          {"f:2:13: warning: watchdog.detection: 200ms is not above 256ms, in which a peer with a buffer of "
-           "32MB, as ours, drains it through one port at 1G: an honest pause would be taken for a storm "
-           "[watchdog-honest-pause]; do: write detection = \"257ms\""});
+    finds(
+        "[watchdog]\ndetection = \"200ms\"\n" + slow,
+        {"f:2:13: warning: watchdog.detection: 200ms is not above 256091us, in which a peer with a buffer of "
+         "32MB, as ours, drains it through one port at 1G and tells us: an honest pause would be taken for a "
+         "storm "
+         "[watchdog-honest-pause]; do: write detection = \"257ms\""});
     finds("[watchdog]\ndetection = \"257ms\"\n" + slow, {});
     finds("[watchdog]\naction = \"off\"\n" + slow, {});
     finds(slow + "pfc_mode = \"off\"\n", {});
@@ -284,13 +286,15 @@ TEST(Lint, warnsOfAWatchdogThatTakesHonestPausesForStorms) {
     finds(slow + "watchdog.detection = \"257ms\"\n", {});
     finds(slow + "watchdog.action = \"off\"\n", {});
     finds("[watchdog]\ndetection = \"257ms\"\n" + slow + "watchdog.detection = \"256ms\"\n",
-          {"f:7:22: warning: port.p1.watchdog.detection: 256ms is not above 256ms, in which a peer with a "
-           "buffer of 32MB, as ours, drains it through one port at 1G: an honest pause would be taken for a "
+          {"f:7:22: warning: port.p1.watchdog.detection: 256ms is not above 256091us, in which a peer with a "
+           "buffer of 32MB, as ours, drains it through one port at 1G and tells us: an honest pause would be "
+           "taken for a "
            "storm [watchdog-honest-pause]; do: write detection = \"257ms\""});
     finds("[watchdog]\naction = \"off\"\n" + slow + "watchdog.action = \"drop\"\n",
-          {"f: warning: watchdog.detection: 200ms is not above 256ms, in which a peer with a buffer of 32MB, "
+          {"f: warning: watchdog.detection: 200ms is not above 256091us, in which a peer with a buffer of "
+           "32MB, "
            "as "
-           "ours, drains it through one port at 1G: an honest pause would be taken for a storm "
+           "ours, drains it through one port at 1G and tells us: an honest pause would be taken for a storm "
            "[watchdog-honest-pause]; do: write detection = \"257ms\""});
     finds("[watchdog]\npoll = \"10ms\"\n[port.p1]",
           {"f:2:8: note: watchdog.poll: the virtual clock is exact: no effect [watchdog-poll]"});
