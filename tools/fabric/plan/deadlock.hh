@@ -13,6 +13,8 @@
 
 namespace sluice::fabric {
 
+constexpr std::size_t most_dependency_cycles = 64;  // that are sought
+
 struct DependencyCycle {
     ClassId priority;
     std::vector<NodeId> switches;    // each pauses the one before it, the first the last
@@ -20,9 +22,10 @@ struct DependencyCycle {
     std::string failed_link;         // that must be down for it; empty: none
 };
 
-// With the routes of the plan: the shortest circle through each channel that is on one. If there is none, and
-// tiers do not make one impossible, those with each single link between switches down, each with the first
-// such link.
+// With the routes of the plan: circles that together have every channel which is on one, each the shortest
+// through one of its channels; `most_dependency_cycles` at most. If there is none, and tiers do not make one
+// impossible, those with each single link between switches down, each with the first such link. Work goes
+// with the size of the tables of routes.
 std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan);
 
 std::string cycle_text(const FabricPlan& plan, const DependencyCycle& cycle);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <span>
 
 #include "control/config/force.hh"
@@ -13,50 +12,33 @@
 #include "control/lint/lint_parts.hh"
 #include "tools/fabric/plan/balance_lint.hh"
 #include "tools/fabric/plan/deadlock.hh"
+#include "tools/fabric/plan/flow_lint.hh"
 
 namespace sluice::fabric {
 namespace {
 
-constexpr std::size_t most_cycles = 16;  // that are written out
+constexpr std::size_t most_cycles_told = 16;
 
 std::string others_text(std::size_t cycles) {
-    return cycles <= most_cycles ? std::string() : fmt::format(" ({} circles in all)", cycles);
+    if (cycles <= most_cycles_told) return {};
+    return fmt::format(" ({} circles{} in all)", cycles, cycles < most_dependency_cycles ? "" : " or more");
 }
 
-// By node: one of the nodes that it is joined with, the same for all of them.
-std::vector<NodeId> parts_of(const Topology& topology) {
-    std::vector<NodeId> part(topology.nodes.size());
-    std::iota(part.begin(), part.end(), 0);
-    const auto root = [&](NodeId node) {
-        while (part[node] != node) node = part[node] = part[part[node]];
-        return node;
-    };
-    for (const Link& link : topology.links) part[root(link.ends[0].node)] = root(link.ends[1].node);
-    for (NodeId node = 0; node < part.size(); ++node) part[node] = root(node);
-    return part;
-}
-
-// Flows between planes: no path leads from one to the other.
-void check_planes(const FabricPlan& plan, std::vector<FabricFinding>& findings) {
-    if (!plan.file.topology || plan.file.topology->planes == 1) return;
-    const auto parts = parts_of(plan.topology);
-    std::map<std::string_view, NodeId> part_of;
-    for (NodeId node = 0; node < parts.size(); ++node) part_of[plan.topology.nodes[node].name] = parts[node];
-    for (std::size_t n = 0; n < plan.file.flows.size(); ++n) {
-        const FlowConfig& flow = plan.file.flows[n];
-        for (const std::string& from : flow.from)
-            for (const std::string& to : flow.to) {
-                if (part_of[from] == part_of[to]) continue;
-                findings.push_back({{},
-                                    {Severity::error,
-                                     "flow-planes",
-                                     fmt::format("flow[{}]", n),
-                                     fmt::format("{} and {} are in different planes", from, to),
-                                     "name hosts of one plane",
-                                     {}}});
-                return;
-            }
-    }
+// The headroom of a cable between two switches has our turn, not the other's.
+void check_turn(const FabricPlan& plan, std::vector<FabricFinding>& findings) {
+    for (const SwitchPlan& each : plan.switches)
+        if (each.config.virtual_turn.ps != 0)
+            return findings.push_back(
+                {each.name,
+                 {Severity::warning,
+                  "fabric-turn",
+                  "virtual.turn",
+                  fmt::format(
+                      "turns of {} delay the reaction of the switch at the other end, and the headroom "
+                      "does not have them: packets may be lost",
+                      print_time(each.config.virtual_turn)),
+                  "leave virtual.turn out, or write a larger xoff",
+                  {}}});
 }
 
 // The configuration that flows are judged against: all hosts of all switches.
@@ -95,7 +77,7 @@ std::vector<FabricFinding> judge(FabricPlan& plan, bool force) {
         }
     }
     const auto cycles = dependency_cycles(plan);
-    for (const DependencyCycle& cycle : std::span(cycles).first(std::min(cycles.size(), most_cycles)))
+    for (const DependencyCycle& cycle : std::span(cycles).first(std::min(cycles.size(), most_cycles_told)))
         all.push_back({{},
                        {force || plan.file.routing.circles_allowed ? Severity::warning : Severity::error,
                         "pause-cycle",
@@ -120,7 +102,8 @@ std::vector<FabricFinding> judge(FabricPlan& plan, bool force) {
                   fmt::format("its flows have {} queue pairs, a host has {} at most", count, max_host_qps),
                   "write fewer qps",
                   {}}});
-    check_planes(plan, all);
+    check_turn(plan, all);
+    check_flow_ways(plan, Forwarding(plan), force, all);
     const Config world = world_of(plan);
     lint::Findings of_flows(world);
     lint::check_flows(world, of_flows);
