@@ -2,7 +2,7 @@
 """Cumulus Linux: YAML and commands of NVUE, and what `qos roce` stands for."""
 
 import importer
-from importer import COMMANDS, YAML, Case
+from importer import COMMANDS, IN_PART, YAML, Case
 
 
 class Cumulus(Case):

@@ -15,9 +15,9 @@ bool names_host(const IpAddress& address) { return address.bytes != IpAddress{}.
 
 bool take_hops(Sonic& in, const Item& entry, RouteConfig& route) {
     const Item* hops = entry.find("nexthop");
-    const auto addresses = split(hops == nullptr ? "" : hops->word, ',');
+    const auto addresses = split(hops == nullptr ? std::string_view() : hops->word, ',');
     const Item* named = entry.find("ifname");
-    const auto ports = split(named == nullptr ? "" : named->word, ',');
+    const auto ports = split(named == nullptr ? std::string_view() : named->word, ',');
     if (hops == nullptr || addresses.empty() || addresses.size() > max_route_hops) {
         in.account().wrong(entry, fmt::format("has no list of 1 to {} next hops in nexthop", max_route_hops));
         return false;
