@@ -25,6 +25,14 @@ Ends ends_of(const RunningSwitch& running, const WireConfig& wire) {
     return ends;
 }
 
+Json direction_json(const WireDirection& direction) {
+    const WireReplies& replies = direction.replies;
+    return {{"made_packets", direction.made.get()},       {"held_packets", direction.holding.get()},
+            {"ack_packets", replies.acks.get()},          {"nak_packets", replies.naks.get()},
+            {"rnr_nak_packets", replies.rnr_naks.get()},  {"cnp_packets", replies.cnps.get()},
+            {"repeated_packets", replies.repeated.get()}, {"untracked_packets", replies.untracked.get()}};
+}
+
 Json rule_json(const ImpairConfig& rule, std::uint64_t id, const Ends& ends) {
     Json json = {{"do", to_string(rule.action)}};
     for (const unsigned end : {0U, 1U}) {
@@ -93,9 +101,7 @@ Json wires_json(const RunningSwitch& running) {
         std::uint64_t left_out = 0;
         Json trace = trace_json(running, ends, left_out);
         Json& one = json[name] = {{"ports", wire.ports}, {"pfc", wire.passes_pfc ? "pass" : "end"}};
-        for (const unsigned end : {0U, 1U})
-            one[direction_names[end]] = {{"made_packets", ends[end]->made.get()},
-                                         {"held_packets", ends[end]->holding.get()}};
+        for (const unsigned end : {0U, 1U}) one[direction_names[end]] = direction_json(*ends[end]);
         one["rules"] = std::move(rules);
         one["trace"] = std::move(trace);
         one["trace_left_out"] = left_out;

@@ -314,6 +314,7 @@ void WireIngress::take(Packet* packet) {
     if (reason != DropReason::none) return drop(worker_, packet, reason);
     meta(packet).l3_offset = frame.read.parsed.l3_offset;
     count(frame, way);
+    if (frame.read.facts.roce) wire_.replies.count(frame.read, addresses_of(frame).destination);
     if (policy_.learns_senders) [[unlikely]]
         learn(frame);
     const bool any_waits = wire_.holds_any();

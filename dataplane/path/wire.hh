@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dataplane/base/packet.hh"
+#include "dataplane/path/wire_replies.hh"
 #include "lib/counters.hh"
 #include "lib/fault_rule.hh"
 #include "lib/record_ring.hh"
@@ -137,6 +138,7 @@ class WireDirection {
     Counter holding;  // as held(), for control
     RecordRing<WireEvent> trace;
     LearnedSenders senders;
+    WireReplies replies;
 
   private:
     struct Delayed {

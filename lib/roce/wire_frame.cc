@@ -14,6 +14,8 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
+constexpr std::size_t aeth_bytes = 4;
+
 std::uint16_t bounded(std::size_t offset, std::uint32_t frame_bytes) {
     return static_cast<std::uint16_t>(std::min<std::size_t>(offset, frame_bytes));
 }
@@ -42,6 +44,9 @@ void read_roce(Bytes view, std::size_t udp, std::size_t ip_end, WireFrame& out) 
     out.parsed.opcode = bth.opcode;
     out.parsed.cnp = bth.opcode == cnp_opcode;
     const std::size_t behind = bth_offset + sizeof(Bth);
+    if (bth.opcode == static_cast<std::uint8_t>(Opcode::acknowledge) &&
+        behind + aeth_bytes <= std::min(view.size(), ip_end))
+        out.syndrome = view[behind];
     const std::size_t payload = behind + headers_behind_bth(bth.opcode);
     out.payload_offset = static_cast<std::uint16_t>(payload < ip_end ? payload : behind);
 }

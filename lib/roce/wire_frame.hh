@@ -17,6 +17,7 @@ struct WireFrame {
     // frame_too_short, which it ignores.
     Parsed parsed;
     FrameFacts facts;
+    std::optional<std::uint8_t> syndrome;  // of an acknowledgement's AETH
     bool is_fragment = false;
     std::uint8_t ip_header_bytes = 0;  // 0: not IP, or not whole
     // The part that `corrupt` may change: behind the headers, the ICRC of RoCE among it.

@@ -46,6 +46,33 @@ class Hosts(loopback.Case):
         [event] = outcome.report["wires"]["w"]["trace"]
         self.assertEqual((event["opcode"], event["done"]), ("write_middle", True))
 
+    ANSWERS = ("ack", "nak", "rnr_nak", "cnp", "repeated", "untracked")
+
+    def answers(self, outcome, direction):
+        """What the wire itself saw, with no figure of a host."""
+        return {name: outcome.report["wires"]["w"][direction][f"{name}_packets"] for name in self.ANSWERS}
+
+    def test_the_wire_counts_answers_and_what_comes_again(self):
+        outcome = self.outcome()
+        self.assertGreaterEqual(self.answers(outcome, "backward")["ack"], 4)
+        self.assertEqual({**self.answers(outcome, "backward"), "ack": 0}, dict.fromkeys(self.ANSWERS, 0))
+        self.assertEqual(self.answers(outcome, "forward"), dict.fromkeys(self.ANSWERS, 0))
+        for kind, opcode in (("write", "write_middle"), ("send", "send_middle")):
+            with self.subTest(kind=kind):
+                outcome = self.outcome({"r": {"do": "drop", "match": {"nth": 20, "opcode": opcode}}}, flow={"kind": kind})
+                again = self.figures(outcome, "retransmitted_packets")[0]
+                self.assertGreater(again, 0)
+                self.assertEqual(self.answers(outcome, "forward"), {**dict.fromkeys(self.ANSWERS, 0), "repeated": again})
+                self.assertEqual(self.answers(outcome, "backward")["nak"], 1)
+        outcome = self.outcome({"r": {"do": "mark-ce", "match": {"direction": "forward"}}}, host={"cnp_interval": "5us"})
+        self.assertGreater(self.answers(outcome, "backward")["cnp"], 0)
+        self.assertEqual(self.answers(outcome, "backward")["cnp"], outcome.report["hosts"]["h2"]["cnp_sent_packets"])
+
+    def test_read_responses_that_come_again_count_at_their_direction(self):
+        outcome = self.outcome({"r": {"do": "drop", "match": {"nth": 20, "opcode": "read_response_middle"}}}, flow={"kind": "read"})
+        self.assertGreater(self.answers(outcome, "backward")["repeated"], 0)
+        self.assertEqual(self.answers(outcome, "backward")["nak"], 0)
+
     def test_the_loss_of_the_last_packet_of_a_message_gives_a_time_out(self):
         outcome = self.outcome({"r": {"do": "drop", "match": {"nth": 4, "opcode": "write_last"}}})
         self.assertEqual(self.figures(outcome, "sequence_errors", "timeouts"), (0, 1))

@@ -24,6 +24,20 @@ WireRule rule(std::uint64_t id, FaultAction action, FrameChoice choice, FaultMat
 
 FrameFacts roce(std::uint32_t qp) { return {true, 26, true, 7, qp, 0}; }
 
+IpAddress host_address(std::uint8_t last) {
+    IpAddress made{};
+    made.bytes = {10, 0, 0, last};
+    return made;
+}
+
+roce::WireFrame packet_of(std::uint8_t opcode, std::uint32_t qp, std::uint32_t psn,
+                          std::optional<std::uint8_t> syndrome = {}) {
+    roce::WireFrame made;
+    made.facts = {true, 26, true, opcode, qp, psn};
+    made.syndrome = syndrome;
+    return made;
+}
+
 }  // namespace
 
 TEST_GROUP(WireDirection) {
@@ -161,6 +175,40 @@ TEST(LearnedSenders, forgetsNothingAndFillsUp) {
         senders.learn(n, static_cast<std::uint32_t>(n));
     for (std::uint64_t n = 1; n <= LearnedSenders::places; ++n) CHECK_TRUE(senders.find(n) == n);
     CHECK_FALSE(senders.find(2 * LearnedSenders::places).has_value());
+}
+
+TEST_GROUP(WireReplies) {
+    WireReplies replies;
+    const IpAddress host = host_address(2);
+};
+
+TEST(WireReplies, knowAcknowledgementsByTheirSyndrome) {
+    for (const std::uint8_t syndrome : {0x00, 0x1F, 0x20, 0x60, 0x62, 0x7F})
+        replies.count(packet_of(0x11, 5, 1, syndrome), host);
+    replies.count(packet_of(0x11, 5, 1), host);  // cut
+    CHECK_EQUAL(2U, replies.acks.get());
+    CHECK_EQUAL(1U, replies.rnr_naks.get());
+    CHECK_EQUAL(3U, replies.naks.get());
+    CHECK_EQUAL(0U, replies.repeated.get());
+}
+
+TEST(WireReplies, countNumbersThatComeAgainOverTheWrap) {
+    for (const std::uint32_t psn : {0xFF'FFFEU, 0xFF'FFFFU, 0U, 1U})
+        replies.count(packet_of(7, 5, psn), host);
+    CHECK_EQUAL(0U, replies.repeated.get());
+    replies.count(packet_of(7, 5, 0xFF'FFFF), host);
+    replies.count(packet_of(7, 5, 1), host);
+    CHECK_EQUAL(2U, replies.repeated.get());
+    replies.count(packet_of(7, 6, 0), host);             // another queue pair
+    replies.count(packet_of(0x0E, 5, 0), host);          // a response has other numbers
+    replies.count(packet_of(7, 5, 0), host_address(3));  // another host
+    CHECK_EQUAL(2U, replies.repeated.get());
+}
+
+TEST(WireReplies, sayOfWhichQueuePairsTheyKnowNothing) {
+    for (std::uint32_t qp = 0; qp < 2 * WireReplies::places; ++qp) replies.count(packet_of(7, qp, 1), host);
+    CHECK_TRUE(replies.untracked.get() >= WireReplies::places);
+    CHECK_EQUAL(0U, replies.repeated.get());
 }
 
 }  // namespace sluice::wire_test
