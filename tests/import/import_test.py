@@ -50,7 +50,7 @@ class Refusals(Case):
             (lambda t: t["TC_TO_QUEUE_MAP"]["LAB"].update({"0": []}), "TC_TO_QUEUE_MAP.LAB.0", "must be a class"),
             (lambda t: t["PORT_QOS_MAP"]["Ethernet0"].update(pfc_enable="3,9"), "pfc_enable", '"9" is no class'),
             (lambda t: t["BUFFER_POOL"]["ingress_pool"].update(type="sideways"), "BUFFER_POOL.ingress_pool.type", "ingress, egress or both"),
-            (lambda t: t["BUFFER_PROFILE"]["ingress_lossy_profile"].update(dynamic_th="8"), "dynamic_th", "-8 to 7"),
+            (lambda t: t["BUFFER_PROFILE"]["ingress_lossy_profile"].update(dynamic_th="x"), "dynamic_th", '"x" is no number'),
             (lambda t: t["BUFFER_PG"].update({"Ethernet0": {"profile": "x"}}), "BUFFER_PG.Ethernet0", "has no classes"),
             (lambda t: t["BUFFER_PG"].update({"Ethernet0|4-3": {"profile": "x"}}), "Ethernet0|4-3", "ends before it begins"),
             (lambda t: t["BUFFER_QUEUE"].update({"Ethernet0|7": {}}), "BUFFER_QUEUE.Ethernet0|7", "names no profile"),
@@ -81,6 +81,7 @@ class Refusals(Case):
             (lambda t: t["QUEUE"].update({"Ethernet0|7": {"scheduler": "gone"}}), "QUEUE.Ethernet0|7.scheduler", '"gone"'),
             (lambda t: t["QUEUE"].update({"Ethernet0|7": {"wred_profile": "gone"}}), "wred_profile", '"gone"'),
             (lambda t: t["PORT"].update(Ethernet12={"speed": "1600000"}), "PORT.Ethernet12.speed", "port Ethernet12 is left out"),
+            (lambda t: t["BUFFER_PROFILE"]["ingress_lossy_profile"].update(dynamic_th="8"), "dynamic_th", "-8 to 7"),
             (lambda t: t["PFC_WD"].update(Ethernet99={"action": "drop", "detection_time": "200"}), "PFC_WD.Ethernet99", "there is no port"),
             (lambda t: t["WRED_PROFILE"]["LAB_LOSSLESS"].update(green_min_threshold="300000000"), "WRED_PROFILE.LAB_LOSSLESS", "SONiC refuses the profile"),
         ]:

@@ -153,8 +153,18 @@ Profile Buffers::read(const Item& node) {
         in_.account().taken(*reserved, "size of the groups or queues that go by it");
     }
     if (const Item* dynamic = node.find("dynamic_th")) {
-        profile.threshold.dynamic_th = in_.out.signed_number(*dynamic, -8, 7);
-        if (profile.threshold.dynamic_th) in_.account().taken(*dynamic, "dynamic_th, the same power of two");
+        const auto power = in_.out.signed_number(*dynamic, -1'000'000, 1'000'000);
+        if (power && (*power < -8 || *power > 7)) {
+            in_.account().left_out(*dynamic,
+                                   fmt::format("{} is no power of two from -8 to 7: the threshold is 0, the "
+                                               "whole of what is free",
+                                               *power),
+                                   "write the threshold of the chip's table");
+            profile.threshold.dynamic_th = 0;
+        } else if (power) {
+            profile.threshold.dynamic_th = *power;
+            in_.account().taken(*dynamic, "dynamic_th, the same power of two");
+        }
     } else if (const Item* fixed = node.find("static_th")) {
         profile.threshold.static_bytes = in_.out.number(*fixed, 0, most_bytes);
         if (profile.threshold.static_bytes == 0U) {
@@ -169,6 +179,8 @@ Profile Buffers::read(const Item& node) {
         profile.said_pool = pool;
         if (pools_.contains(profile.pool))
             in_.account().taken(*pool, "pool of the groups or queues that go by it");
+        else if (pools_.empty())
+            in_.account().assumed(*pool, "a pool of Sluice's own: the file has none");
         else
             in_.account().left_out(
                 *pool,
