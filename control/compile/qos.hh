@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "control/compile/port_headroom.hh"
 #include "control/config/buffer_profile.hh"
 #include "control/config/config.hh"
 #include "control/config/finding_id.hh"
@@ -20,9 +21,6 @@
 #include "lib/wred.hh"
 
 namespace sluice {
-
-// Under the real clock a software device is paced by the link model; this much of time may wait in its ring.
-constexpr Duration modeled_ring = microseconds(20);
 
 // Sizes are within the buffer, the sum of promised cells may be above it: such a configuration is refused.
 struct EffectivePool {
@@ -76,8 +74,6 @@ struct EffectiveQos {
 };
 
 EffectiveQos effective_qos(const Config& config);
-// Of a lossless group of the port, and with it the loop of a pause, as computed.
-Headroom port_headroom(const Config& config, const PortConfig& port);
 // The port's own classification: its map, or the one its preset brings.
 MapConfig map_of(const Config& config, const PortConfig& port);
 

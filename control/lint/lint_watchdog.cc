@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/compile/qos.hh"
+#include "control/compile/port_headroom.hh"
 #include "control/config/values.hh"
 #include "control/lint/lint_parts.hh"
 

@@ -4,40 +4,10 @@
 
 #include <string>
 
-#include "CppUTest/TestHarness.h"
+#include "tests/unit/control/qos_findings.hh"
 
 namespace sluice::lint_qos_test {
 namespace {
-
-std::vector<Finding> findings_of(const std::string& text) {
-    const ConfigResult config = parse_config(text, "f");
-    if (!config) FAIL(config.error().front().text().c_str());
-    return lint_qos(*config, effective_qos(*config));
-}
-
-std::string all_of(const std::string& text) {
-    std::string lines;
-    for (const Finding& finding : findings_of(text)) lines += finding.text("f") + "\n";
-    return lines;
-}
-
-// Its findings with this id begin like `start`, which names place, severity and path; "" when it has none.
-void finds(const std::string& id, const std::string& start, const std::string& text) {
-    std::string got;
-    for (const Finding& finding : findings_of(text))
-        if (finding.id == id) got += finding.text("f") + "\n";
-    if (start.empty())
-        STRCMP_EQUAL_TEXT("", got.c_str(), text.c_str());
-    else
-        STRCMP_EQUAL_TEXT(start.c_str(), got.substr(0, start.size()).c_str(), (text + got).c_str());
-}
-
-// The first configuration has it, the second, a step away, has not.
-void finds_but_not(const std::string& id, const std::string& start, const std::string& bad,
-                   const std::string& good) {
-    finds(id, start, bad);
-    finds(id, "", good);
-}
 
 const std::string two_ports = "[port.p1]\n[port.p2]\n";
 
@@ -269,50 +239,6 @@ TEST(LintQos, warnsOfAnXonThatComesWithEachPacket) {
     const std::string head = "[port.p1]\nmtu = 1500\n[port.p1.priority_group.3]\nxon_offset = ";
     finds_but_not("xon-offset", "f:4:14: warning: port.p1.priority_group.3.xon_offset: XON 2560 bytes below",
                   head + "2815", head + "2816");
-}
-
-// 100G, 5 m, MTU 9100, bytes: a frame of ours 9142, reaction 25216, interfaces 30720, together 65078; with a
-// PFC frame 84 and the cable 632, the loop is 65794. Half a quantum is 32.
-TEST(LintQos, refusesAPauseThatEndsBeforeItsRefresh) {
-    const std::string head = "[port.p1]\npfc_quanta = ";
-    finds_but_not(
-        "pause-time",
-        "f:2:14: error: port.p1.pfc_quanta: half of a pause of 2033 quanta, 5204ns, is not above the "
-        "5206ns by which its refresh may come late",
-        head + "2033", head + "2057");
-    finds("pause-time",
-          "f:2:14: warning: port.p1.pfc_quanta: half of a pause of 2034 quanta, 5207ns, is not above 5263ns, "
-          "a bound",
-          head + "2034");
-    finds("pause-time", "f:2:14: warning: port.p1.pfc_quanta", head + "2056");
-    // The peer's own reaction in place of the published one, 1250 bytes.
-    const std::string quick = "[port.p1]\nreaction = \"100ns\"\npfc_quanta = ";
-    finds_but_not("pause-time", "f:3:14: error", quick + "324", quick + "348");
-    finds("pause-time", "f:3:14: warning", quick + "325");
-    // Two turns of 12500 bytes, of which one waits in our ring; the fix is enough.
-    const std::string turn = "virtual.turn = \"1us\"\n" + head;
-    finds_but_not("pause-time", "f:3:14: warning: port.p1.pfc_quanta", turn + "2837", turn + "2838");
-    std::string said;
-    for (const Finding& each : findings_of(turn + "2057"))
-        if (each.id == "pause-time") said = each.fix;
-    STRCMP_EQUAL("write pfc_quanta = 2838", said.c_str());
-    // A long cable delays a pause and its refresh alike: never an error.
-    finds("pause-time", "f:1:1: warning: port.p1.pfc_quanta", "[port.p1]\ncable = \"40km\"\n");
-    const std::string real = "clock = \"real\"\n[port.p1]\nspeed = \"400G\"\nmtu = 1500\n";
-    finds_but_not("pause-time", "f:2:1: warning: port.p1.pfc_quanta: half", real,
-                  "turn_max = \"18us\"\n" + real);
-}
-
-TEST(LintQos, warnsOfAPauseOfASlowHostThatEndsBeforeItsRefresh) {
-    const auto host = [](const char* drain, int quanta) {
-        return fmt::format(
-            "[port.p1]\naddress = [\"10.0.1.1/24\"]\n[host.h1]\nport = \"p1\"\naddress = "
-            "\"10.0.1.2\"\npause_quanta = {}\ndrain = \"{}\"\n",
-            quanta, drain);
-    };
-    finds_but_not("host-pause-time", "f:6:16: warning: host.h1.pause_quanta: half of a pause of 2056 quanta",
-                  host("10G", 2056), host("10G", 2057));
-    finds("host-pause-time", "", host("unlimited", 100));
 }
 
 TEST(LintQos, warnsOfAReceiveRingThatATurnOverfills) {

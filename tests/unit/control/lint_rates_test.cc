@@ -3,32 +3,9 @@
 
 #include <string>
 
-#include "control/lint/lint_qos.hh"
-
-#include "CppUTest/TestHarness.h"
+#include "tests/unit/control/qos_findings.hh"
 
 namespace sluice::lint_rates_test {
-namespace {
-
-// The findings with this id, or none, begin like `start`.
-void finds(const std::string& id, const std::string& start, const std::string& text) {
-    const ConfigResult config = parse_config(text, "f");
-    if (!config) FAIL(config.error().front().text().c_str());
-    std::string got;
-    for (const Finding& finding : lint_qos(*config, effective_qos(*config)))
-        if (finding.id == id) got += finding.text("f") + "\n";
-    STRCMP_EQUAL_TEXT(start.c_str(), start.empty() ? got.c_str() : got.substr(0, start.size()).c_str(),
-                      (text + got).c_str());
-}
-
-void finds_but_not(const std::string& id, const std::string& start, const std::string& bad,
-                   const std::string& good) {
-    finds(id, start, bad);
-    finds(id, "", good);
-}
-
-}  // namespace
-
 TEST_GROUP(LintRates){};
 
 // One queue at 25 Gb/s: a frame of 9142 bytes takes 2925 ns; the queue has credit for two.

@@ -38,15 +38,6 @@ struct FabricPlan {
     std::map<std::string, HostPortSpec> host_specs() const;
 };
 
-// The way from one host to another: the links among which each node on it chooses, and the node.
-struct PathHop {
-    NodeId from;
-    std::vector<LinkId> links;  // not empty; the way goes on behind the first
-};
-std::vector<PathHop> hops_between(const FabricPlan& plan, NodeId from, NodeId to);
-// The first links of that way.
-HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to);
-
 // The errors of the file as a fabric: no such node, a key that the topology decides.
 tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file);
 

@@ -6,6 +6,7 @@
 #include "control/config/values.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
+#include "tools/fabric/plan/host_path.hh"
 
 namespace sluice::fabric {
 namespace {

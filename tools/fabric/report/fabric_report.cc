@@ -9,6 +9,7 @@
 #include "control/text/json_text.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "lib/pfc_honor.hh"
+#include "tools/fabric/plan/host_path.hh"
 #include "tools/fabric/report/balance.hh"
 #include "tools/fabric/report/collective_report.hh"
 #include "tools/fabric/report/pause_report.hh"
