@@ -1,13 +1,16 @@
 #include "control/kernel/interface_address.hh"
 
+#include <ifaddrs.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "dataplane/base/file_descriptor.hh"
 
@@ -40,6 +43,24 @@ std::string set_interface_address(int interface, const IpPrefix& address, bool t
     const int error = -static_cast<const nlmsgerr*>(mnl_nlmsg_get_payload(reply))->error;
     if (error == 0 || (!there && error == EADDRNOTAVAIL)) return {};
     return std::strerror(error);
+}
+
+bool has_interface_address(const std::string& interface, const IpAddress& address) {
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0) return true;  // nothing is known against it
+    const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
+    for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+        const sockaddr* own = each->ifa_addr;
+        if (own == nullptr || interface != each->ifa_name) continue;
+        if (address.is_v6 && own->sa_family == AF_INET6 &&
+            std::memcmp(&reinterpret_cast<const sockaddr_in6*>(own)->sin6_addr, address.bytes.data(), 16) ==
+                0)
+            return true;
+        if (!address.is_v6 && own->sa_family == AF_INET &&
+            std::memcmp(&reinterpret_cast<const sockaddr_in*>(own)->sin_addr, address.bytes.data(), 4) == 0)
+            return true;
+    }
+    return false;
 }
 
 }  // namespace sluice

@@ -12,4 +12,7 @@ namespace sluice {
 // empty.
 std::string set_interface_address(int interface, const IpPrefix& address, bool there);
 
+// The interface of that name has the address, whatever the length of its subnet.
+bool has_interface_address(const std::string& interface, const IpAddress& address);
+
 }  // namespace sluice

@@ -135,10 +135,13 @@ void check_kernel(const Config& config, const std::map<std::string, Device, Natu
                           "kernel.taps = true, device = \"xdp:NAME\", or routes in the configuration",
                           port.place);
         if (port.responder && (has_interface || has_tap))
-            findings.warn("responder-kernel", port_path(name, "responder"),
-                          has_tap ? "no effect: the kernel answers at the port's TAP"
-                                  : "the kernel answers at this port's interface, too",
-                          "leave it out", port.place);
+            findings.warn(
+                "responder-kernel", port_path(name, "responder"),
+                has_tap ? "no effect: the kernel answers at the port's TAP"
+                        : "the kernel answers at this port's interface, too",
+                has_tap ? "leave it out"
+                        : "leave it out, and give the interface the port's address, or nobody answers for it",
+                port.place);
         if (!has_tap) continue;
         const auto [owner, is_new] = taps.emplace(tap_name(name), name);
         if (!is_new)

@@ -12,8 +12,8 @@ void check_slow_path(const Config& config, Findings& findings) {
         if (port.responder && port.device.starts_with("xdp:") && !config.kernel.routes)
             findings.warn("responder-kernel", port_path(name, "responder"),
                           "of use for what is too long alone: the kernel gets the rest at this port's "
-                          "interface, and answers",
-                          "leave it out", port.place);
+                          "interface, and answers for the addresses that the interface has, for no other",
+                          "leave it out, and give the interface the port's address", port.place);
         if (port.responder && port.address.empty())
             findings.note("responder-address", port_path(name, "responder"),
                           "the port has no address to answer for, or to send errors from",

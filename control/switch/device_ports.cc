@@ -9,6 +9,7 @@
 #include "control/compile/compile.hh"
 #include "control/config/force.hh"
 #include "control/config/values.hh"
+#include "control/kernel/interface_address.hh"
 #include "control/lint/lint_nic.hh"
 #include "control/switch/running_switch.hh"
 #include "control/switch/virtual_ports.hh"
@@ -59,7 +60,25 @@ std::string DevicePorts::join(RunningSwitch& running) {
         if (const std::string& log = device_ports_[id]->start_log(); !log.empty())
             running.note("device_log", fmt::format("port {}: DPDK logged while it started: {}",
                                                    running.port_names()[id], log));
+    if (error.empty()) note_lacking_addresses();
     return error;
+}
+
+void DevicePorts::note_lacking_addresses() {
+    const std::vector<std::string>& names = running_->port_names();
+    for (PortId id = 0; id < device_ports_.size(); ++id) {
+        const DevicePort& port = *device_ports_[id];
+        if (port.steering() == nullptr) continue;
+        for (const IpPrefix& own : config().ports.at(names[id]).address)
+            if (!has_interface_address(port.interface_name(), own.address))
+                running_->note(
+                    "address_lacking",
+                    fmt::format("port {0}: its interface {1} lacks the address {2}, so nobody answers "
+                                "ARP or neighbor discovery for it: those of an XDP port go to the "
+                                "kernel; do: ip address add {3} dev {1}",
+                                names[id], port.interface_name(), print_address(own.address),
+                                print_prefix(own)));
+    }
 }
 
 void DevicePorts::configured() {

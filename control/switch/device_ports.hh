@@ -53,6 +53,9 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     std::string open_taps();
     void address_taps();
     std::string open_kernel();
+    // Addresses of XDP ports that their interfaces lack: ARP goes to the kernel there, which then answers
+    // none.
+    void note_lacking_addresses();
     // Interfaces of the kernel that are ports, by their index.
     KernelTables::Ports kernel_ports() const;
     void take_up_interfaces();

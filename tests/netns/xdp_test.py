@@ -45,6 +45,17 @@ class RawFrames(netns.FrameTests, XdpCase):
         self.assertEqual((steering["expired"], steering["local"], steering["not_ip"]), (2, 1, 1))
         self.assertEqual(run.outcome.drops(), {"no_route": 1})
 
+    def test_an_address_that_the_interface_lacks_is_an_event(self):
+        """Its ARP goes to the kernel, which answers for addresses of the interface alone."""
+        cables, switch = self.cables(), self.switch()
+        sh("ip", "address", "add", "10.0.0.1/24", "dev", "sw0")
+        with self.running(switch) as run:
+            self.comes_through(*cables, run)
+        told = [event["text"] for event in run.outcome.report["events"] if event["kind"] == "address_lacking"]
+        self.assertFalse([text for text in told if "ip address add 10.0.0.1/24 dev sw0" in text], told)
+        [text] = [text for text in told if "ip address add 10.0.1.1/24 dev sw1" in text]
+        self.assertIn("port h1: its interface sw1 lacks the address 10.0.1.1, so nobody answers ARP", text)
+
     def came(self, port, counters):
         return counters["steering"]["routed"] - counters["steering"]["no_socket"]
 

@@ -190,8 +190,10 @@ TEST(Lint, findsRespondersThatHaveNothingToSay) {
           {"f:3:13: note: port.p1.responder: the port has no address"});
     const std::string answers = "responder = true\naddress = [\"10.0.0.1/24\"]";
     finds(real + "[port.p1]\ndevice = \"net_af_packet0,iface=eth1\"\n" + answers, {});
-    finds(real + "[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
-          {"f:4:13: warning: port.p1.responder: of use for what is too long alone: the kernel"});
+    finds(
+        real + "[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
+        {"f:4:13: warning: port.p1.responder: of use for what is too long alone: the kernel gets the rest at "
+         "this port's interface, and answers for the addresses that the interface has, for no other"});
     finds(real + "[kernel]\nroutes = true\n[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
           {"f:6:13: warning: port.p1.responder: the kernel answers at this port's interface, too"});
     finds(real + "[kernel]\ntaps = true\n[port.p1]\ndevice = \"net_null0\"\n" + answers,
