@@ -201,7 +201,7 @@ TEST(PcapngRecords, blocksThatCannotBeEndTheReadingWithTheirPlace) {
     fails(File{}.packet(0, ~std::uint64_t{0}, "late").bytes, "1970 to 2106");
 }
 
-// Whatever stands there: frames within the file, an end, no crash.
+// Bytes that were damaged anywhere: frames within the file, an end, no crash.
 TEST(PcapngRecords, damagedFilesEnd) {
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         File file{seed % 2 != 0};
