@@ -9,6 +9,7 @@
 #include "control/compile/compile.hh"
 #include "control/config/hosts.hh"
 #include "control/config/values.hh"
+#include "control/text/quantity_text.hh"
 #include "lib/classify.hh"
 #include "lib/rng.hh"
 
@@ -356,7 +357,8 @@ std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vecto
         for (const std::string& from : flows[n].from)
             for (const std::string& to : flows[n].to) longest = std::max(longest, of(from, to));
         if (text.empty()) text = fmt::format("\n{:<24}  {}\n", "flow", "time-out");
-        text += fmt::format("{:<24}  {}\n", names[n], print_time(longest));
+        text +=
+            fmt::format("{:<24}  {}\n", names[n], time_text(static_cast<std::uint64_t>(longest.ps / 1000)));
     }
     return text;
 }

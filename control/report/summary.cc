@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "control/config/host_config.hh"
 #include "control/config/values.hh"
 #include "control/text/quantity_text.hh"
 
@@ -54,6 +55,19 @@ std::string verdict_text(const nlohmann::ordered_json& report) {
         for (const Json& symptom : host["symptoms"])
             text += fmt::format("SYMPTOM: host {}: {}\n", name, symptom.get<std::string>());
     return text;
+}
+
+std::string timeouts_text(const Json& flows) {
+    const auto least_ns = static_cast<std::uint64_t>(least_default_timeout.ps / 1000);
+    std::uint64_t shortest = UINT64_MAX, longest = 0;
+    for (const Json& flow : flows) {
+        shortest = std::min(shortest, number(flow["timeout_ns"]));
+        longest = std::max(longest, number(flow["timeout_ns"]));
+    }
+    if (longest == 0 || (shortest == least_ns && longest == least_ns)) return {};
+    return shortest == longest
+               ? fmt::format("time-out of all flows: {}\n", time_text(longest))
+               : fmt::format("time-outs of flows: from {} to {}\n", time_text(shortest), time_text(longest));
 }
 
 namespace {
@@ -207,7 +221,7 @@ std::string flow_table(const Json& flows) {
                         grouped(number(flow["cnp_received_packets"])),
                         grouped(number(flow["retransmitted_packets"])), time_text(number(flow["paused_ns"])));
     }
-    return text;
+    return text + timeouts_text(flows);
 }
 
 // Queues in which there was a storm, or which were cut.

@@ -70,10 +70,8 @@ class TransferSymptoms {
 
     std::map<std::string, std::vector<std::string>> take() {
         for (const auto& [address, host] : at_address_) sent_twice(*host);
-        for (auto& [to, incast] : incasts_) {
-            want_of_increase(*to, incast);
-            no_reaction(*to, incast);
-        }
+        for (auto& [to, incast] : incasts_) want_of_increase(*to, incast);
+        no_reaction();
         return std::move(told_);
     }
 
@@ -88,8 +86,9 @@ class TransferSymptoms {
         }
     }
 
-    // Told where they arrive, once for all senders.
+    // Told where they arrive, once for all senders. A receiver that drains slowly is no link.
     void want_of_increase(const ReportedHost& to, Incast& incast) {
+        if (to.config->drain) return;
         double recovering = 0;
         const Sender* lowest = nullptr;
         Time begin = incast.senders.front().pair->flow().arrivals.start, end{};
@@ -142,28 +141,42 @@ class TransferSymptoms {
                            print_rate(incast.wanted_step(now.increase_period)));
     }
 
-    void no_reaction(const ReportedHost& to, Incast& incast) {
-        std::map<const ReportedHost*, std::uint64_t> cnps;
-        for (const Sender& each : incast.senders)
-            if (each.host->config->cc == CongestionControl::none)
-                cnps[each.host] += each.figures().cnps_received;
-        for (const auto& [host, count] : cnps) {
-            if (count == 0) continue;
-            if (incast.link.speed == Rate{}) find_link(to, incast);
+    // Told of each sender once, with the incast that brought it the most CNPs.
+    void no_reaction() {
+        struct Told {
+            std::uint64_t cnps = 0, most = 0;
+            const ReportedHost* to = nullptr;
+            Incast* incast = nullptr;
+        };
+        std::map<const ReportedHost*, Told> senders;
+        for (auto& [to, incast] : incasts_) {
+            std::map<const ReportedHost*, std::uint64_t> cnps;
+            for (const Sender& each : incast.senders)
+                if (each.host->config->cc == CongestionControl::none)
+                    cnps[each.host] += each.figures().cnps_received;
+            for (const auto& [host, count] : cnps) {
+                Told& told = senders[host];
+                told.cnps += count;
+                if (count > told.most) told = {told.cnps, count, to, &incast};
+            }
+        }
+        for (const auto& [host, told] : senders) {
+            if (told.cnps == 0) continue;
+            if (told.incast->link.speed == Rate{}) find_link(*told.to, *told.incast);
             const auto dcqcn =
                 roce::ReactionParameters::scaled(host->port->nic().settings().reaction.line_rate);
-            const Rate step = incast.wanted_step(dcqcn.increase_period);
+            const Rate step = told.incast->wanted_step(dcqcn.increase_period);
             const bool suffices = step <= host->config->rate_ai.value_or(dcqcn.additive);
             tell(host->name,
                  "{} CNPs came, and it does not react: it has no congestion control; do: write cc = "
                  "\"dcqcn\"{}, "
                  "with which {} to {} fill their link again within 5 ms after a cut",
-                 count, suffices ? "" : fmt::format(" and rate_ai = \"{}\"", print_rate(step)),
-                 print_count(incast.senders.size(), "queue pair"), to.name);
+                 told.cnps, suffices ? "" : fmt::format(" and rate_ai = \"{}\"", print_rate(step)),
+                 print_count(told.incast->senders.size(), "queue pair"), told.to->name);
         }
     }
 
-    // A requester's time was out and its peer got packets again. Where an answer was lost, that may be right.
+    // A requester's time was out and its peer got packets again, but no gap and all answers came.
     // A READ that comes again tells nothing of the responses.
     void sent_twice(const ReportedHost& host) {
         std::uint64_t twice = 0, sent = 0, timeouts = 0;
@@ -177,6 +190,7 @@ class TransferSymptoms {
                 nic.queue_pairs()[pair.settings().peer_qp - nic.settings().first_qp];
             const std::uint64_t again = peer.responder()->counters().duplicates;
             if (again == 0 || pair.requester()->counters().timeouts == 0 ||
+                pair.requester()->counters().sequence_errors != 0 ||
                 peer.statistics.acks_sent > pair.statistics.acks_received + 1)
                 continue;
             twice += again;

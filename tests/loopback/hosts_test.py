@@ -337,11 +337,11 @@ class CongestionControl(Hosts):
     def test_a_host_without_receives_answers_rnr_naks(self):
         send = {**INCAST, "kind": "send"}
         def rnr(**keys):
-            return self.run_text(self.text([send], each={"h3": {"rnr_chance": "50%"}}, default=keys))["flows"]["h1..h2-h3"]
+            return self.run_text(self.text([send], each={"h3": {"rnr_chance": "50%"}}, default={"cc": "none", **keys}))["flows"]["h1..h2-h3"]
         flow = rnr()
         self.assertEqual((flow["messages"], flow["failed_messages"], flow["wrong_payload_packets"]), (32, 0, 0))
         self.assertGreater(flow["rnr_naks"], 20)
-        self.assertLess(flow["throughput_bps"], self.run_hosts(send)["flows"]["h1..h2-h3"]["throughput_bps"])
+        self.assertLess(flow["throughput_bps"], self.run_hosts(send, default={"cc": "none"})["flows"]["h1..h2-h3"]["throughput_bps"])
         self.assertLess(rnr(rnr_timer="1ms")["throughput_bps"], flow["throughput_bps"] / 2)
         failed = rnr(rnr_retry=0)
         self.assertEqual((failed["messages"] < 32, failed["failed_messages"] > 0), (True, True))

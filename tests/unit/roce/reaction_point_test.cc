@@ -369,7 +369,7 @@ TEST(ReactionPoint, everyPhaseByEveryEvent) {
         ReactionPoint point(*each.parameters);
         for (int n = 0; n < 5; ++n) point.on_cnp(us(4 * n));
         point.on_timer(us(20));
-        const bool cuts_at_once = each.parameters->kind == CongestionControl::dcqcn;
+        const bool cuts_at_once = each.parameters->kind != CongestionControl::dcqcn_timer;
         const Time last_cut = us(cuts_at_once ? 16 : 20);
         const Time now = max(us(20), last_cut + each.parameters->increase_period * each.ticks);
         point.on_timer(now);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/config/values.hh"
+#include "control/report/summary.hh"
 #include "control/text/quantity_text.hh"
 #include "tools/fabric/report/collective_report.hh"
 #include "tools/fabric/report/fabric_report.hh"
@@ -187,7 +188,7 @@ std::string flow_table(const Json& flows) {
             time_text(count(flow["paused_ns"])));
     }
     if (sorted.size() > most_flows) text += fmt::format("({} flows in all)\n", sorted.size());
-    return text;
+    return text + timeouts_text(flows);
 }
 
 // Directions by load, and how evenly those between the same two tiers are loaded.
