@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "control/compile/compile.hh"
 #include "control/config/values.hh"
+#include "dataplane/base/eal.hh"
 #include "dataplane/ports/pci_device.hh"
 #include "dataplane/ports/port_capabilities.hh"
 #include "lib/pci_address.hh"
@@ -120,7 +122,7 @@ Diagnosis of_hugepages(const MachineFacts& facts) {
             Health::note, "hugepages",
             "none: real-time switches take ordinary memory, which costs some of their speed; cards of DPDK "
             "need them",
-            "sysctl vm.nr_hugepages=512"};
+            "sysctl vm.nr_hugepages=N, with the N of: sluiced doctor --config FILE"};
     return {Health::good, "hugepages", text, {}};
 }
 
@@ -234,17 +236,14 @@ Diagnosis of_interface(const PortConfig& port, const std::string& name, const Ma
     return {Health::good, {}, fmt::format("{} is there, up, MTU {}", name, card->mtu), {}};
 }
 
-Diagnosis of_pci(const std::string& address, const MachineFacts& facts, const std::string& root) {
+Diagnosis of_pci(const Config& config, const std::string& address, const MachineFacts& facts,
+                 const std::string& root) {
     const PciDevice device(address, root + PciDevice::usual_folder);
     for (const std::string& obstacle : {facts.sysfs_lack_of_cards, device.obstacle()})
         if (!obstacle.empty()) return refused_text({}, obstacle);
-    std::uint64_t free = 0;
-    for (const HugepageKind& kind : facts.hugepages) free += kind.free * kind.page_bytes;
-    if (free == 0)
-        return {Health::wrong,
-                {},
-                "a card of DPDK needs hugepages, and none is free",
-                "sysctl vm.nr_hugepages=512"};
+    const HugepagePool pool = read_hugepages(root);
+    if (auto lack = Eal::lacks_of_hugepages(eal_options(config), pool, pool.free_bytes()))
+        return {Health::wrong, {}, std::move(lack->wrong), std::move(lack->remedy)};
     return {Health::good, {}, fmt::format("{} is handed over by {}", address, device.driver()), {}};
 }
 
@@ -287,7 +286,7 @@ std::vector<Diagnosis> diagnose(const Config& config, const MachineFacts& facts,
         const auto address = full_pci_address(std::string_view(port.device).substr(0, port.device.find(',')));
         Diagnosis found{Health::good, {}, "a software device", {}};
         if (address)
-            found = of_pci(*address, facts, root);
+            found = of_pci(config, *address, facts, root);
         else if (!interface.empty())
             found = of_interface(port, interface, facts);
         found.subject = "port " + name;

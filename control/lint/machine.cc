@@ -141,11 +141,6 @@ std::optional<MemoryRoom> memory_room(const std::string& root) {
     return least;
 }
 
-std::uint64_t free_hugepage_bytes(const std::string& root) {
-    auto numbers = read_numbers(root + "/proc/meminfo");
-    return numbers["HugePages_Free"] * numbers["Hugepagesize"] * 1024;
-}
-
 Machine this_machine() {
     Machine machine{std::thread::hardware_concurrency()};
     machine.memory = memory_room();

@@ -16,6 +16,5 @@ namespace sluice {
 // The facts about this machine now. `root`: of the file system, for tests.
 Machine this_machine();
 std::optional<MemoryRoom> memory_room(const std::string& root = {});
-std::uint64_t free_hugepage_bytes(const std::string& root = {});
 
 }  // namespace sluice

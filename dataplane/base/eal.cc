@@ -51,19 +51,6 @@ ssize_t append_log(void*, const char* bytes, std::size_t count) {
     return static_cast<ssize_t>(count);
 }
 
-std::size_t free_hugepage_bytes() {
-    std::ifstream info("/proc/meminfo");
-    std::string key;
-    std::size_t pages = 0;
-    std::size_t size_kib = 0;
-    std::string line;
-    while (std::getline(info, line)) {
-        if (line.starts_with("HugePages_Free:")) pages = std::strtoul(line.c_str() + 15, nullptr, 10);
-        if (line.starts_with("Hugepagesize:")) size_kib = std::strtoul(line.c_str() + 13, nullptr, 10);
-    }
-    return pages * size_kib * 1024;
-}
-
 bool takes_cards = false;  // this process's EAL, once
 
 constexpr std::size_t own_bytes = std::size_t{64} << 20;  // what EAL takes for itself
@@ -94,17 +81,23 @@ std::string Eal::lacks_of_sysfs(bool takes_cards, const std::string& root) {
     return lack;
 }
 
-tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
+std::optional<Eal::Lack> Eal::lacks_of_hugepages(const EalOptions& options, const HugepagePool& pool,
+                                                 std::uint64_t usable) {
     const std::size_t wanted = options.memory_bytes + options.hugepage_bytes + own_bytes;
+    if (usable >= wanted) return std::nullopt;
+    return Lack{options.needs_hugepages + " needs " + std::to_string(wanted >> 20) + " MB of hugepages and " +
+                    std::to_string(usable >> 20) + " MB are free",
+                pool.command_for(wanted)};
+}
+
+tl::expected<bool, Eal::Lack> Eal::finds_hugepages(const EalOptions& options) {
     const bool allowed =
         options.allow_hugepages && std::ranges::find(options.extra, "--no-huge") == options.extra.end();
-    const std::size_t huge = allowed && geteuid() == 0 ? free_hugepage_bytes() : 0;
-    if (huge >= wanted) return true;
+    const HugepagePool pool = read_hugepages();
+    auto lack = lacks_of_hugepages(options, pool, allowed && geteuid() == 0 ? pool.free_bytes() : 0);
+    if (!lack) return true;
     if (options.needs_hugepages.empty()) return false;
-    return tl::unexpected(
-        Lack{options.needs_hugepages + " needs " + std::to_string(wanted >> 20) + " MB of hugepages and " +
-                 std::to_string(huge >> 20) + " MB are free",
-             "echo " + std::to_string((wanted >> 21) + 1) + " > /proc/sys/vm/nr_hugepages"});
+    return tl::unexpected(std::move(*lack));
 }
 
 tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
+
+#include "dataplane/base/hugepages.hh"
 
 namespace sluice {
 
@@ -25,6 +28,9 @@ class Eal {
         std::string wrong, remedy;
     };
     static tl::expected<bool, Lack> finds_hugepages(const EalOptions& options);
+    // What it lacks where `usable` bytes of the pool are for it, and the command that mends it.
+    static std::optional<Lack> lacks_of_hugepages(const EalOptions& options, const HugepagePool& pool,
+                                                  std::uint64_t usable);
     // The part of /sys without which it does not start: an error's text, or empty. `root`: for tests.
     static std::string lacks_of_sysfs(bool takes_cards, const std::string& root = {});
     // Hugepages if enough of them are free, else ordinary memory, which needs no privilege.

@@ -6,6 +6,9 @@
 #include <fstream>
 #include <string>
 
+#include "control/compile/compile.hh"
+#include "dataplane/base/eal.hh"
+
 #include "CppUTest/TestHarness.h"
 
 namespace sluice::doctor_test {
@@ -43,6 +46,11 @@ class MachineFiles {
     void write(const std::string& path, const std::string& text) const {
         fs::create_directories((root_ / path).parent_path());
         std::ofstream(root_ / path) << text;
+    }
+    void hugepages(unsigned pages, unsigned free, unsigned promised = 0) const {
+        write("proc/meminfo", "MemAvailable: 100000 kB\nHugePages_Total: " + std::to_string(pages) +
+                                  "\nHugePages_Free: " + std::to_string(free) + "\nHugePages_Rsvd: " +
+                                  std::to_string(promised) + "\nHugepagesize: 2048 kB\n");
     }
     void card(const std::string& name, const std::string& driver, const std::string& address, unsigned mtu,
               unsigned queues) const {
@@ -187,9 +195,34 @@ TEST(Doctor, APortOnACard) {
     CHECK(has(of_port(machine, "0000:03:00.0").remedy, "--bind=vfio-pci"));
     CHECK(has(of_port(machine, "0000:09:00.0").what, "no such device"));
     machine.card("gone", "vfio-pci", "0000:05:00.0", 0, 0);
+    machine.hugepages(9000, 9000);
     CHECK(of_port(machine, "0000:05:00.0").health == Health::good);
-    machine.write("sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0\n");
-    CHECK(has(of_port(machine, "0000:05:00.0").what, "needs hugepages"));
+    machine.hugepages(9000, 20);
+    CHECK(has(of_port(machine, "0000:05:00.0").what, "MB of hugepages and 40 MB are free"));
+}
+
+TEST(Doctor, AdviceOnHugepagesIsATotalThatShrinksNoPool) {
+    machine.card("gone", "vfio-pci", "0000:05:00.0", 0, 0);
+    const auto advised = [&](unsigned pages, unsigned free, unsigned promised = 0) {
+        machine.hugepages(pages, free, promised);
+        const std::string remedy = of_port(machine, "0000:05:00.0").remedy;
+        const std::string command = "sysctl vm.nr_hugepages=";
+        CHECK(remedy.starts_with(command));
+        return static_cast<unsigned>(std::stoul(remedy.substr(command.size())));
+    };
+    const unsigned need = advised(0, 0);
+    CHECK(need > 32 && need < 10'000);
+    CHECK_EQUAL(450 + need, advised(450, 0));
+    CHECK_EQUAL(440 + need, advised(450, 10));
+    CHECK_EQUAL(445 + need, advised(450, 10, 5));
+    // The same number as a start.
+    const ConfigResult config =
+        parse_config("clock = \"real\"\n[default]\nmtu = 1500\n[port.p0]\ndevice = \"0000:05:00.0\"\n", "f");
+    const HugepagePool pool = read_hugepages(machine.root());
+    const auto lack = Eal::lacks_of_hugepages(eal_options(*config), pool, pool.free_bytes());
+    STRCMP_EQUAL(("sysctl vm.nr_hugepages=" + std::to_string(445 + need)).c_str(), lack->remedy.c_str());
+    // Enough is free for the number alone, and too little for the switch: what is there stays.
+    STRCMP_EQUAL("sysctl vm.nr_hugepages=450", (HugepagePool{2U << 20, 450, 450}.command_for(1)).c_str());
 }
 
 TEST(Doctor, WorkersAndTheVirtualClock) {
