@@ -15,6 +15,7 @@
 #include "dataplane/base/eal.hh"
 #include "dataplane/ports/device.hh"
 #include "dataplane/ports/device_frames.hh"
+#include "dataplane/ports/driver_arguments.hh"
 #include "dataplane/ports/rss.hh"
 
 namespace sluice {
@@ -94,7 +95,7 @@ std::string EthdevPort::open_software_device() {
     if (std::string taken = claim_interface(); !taken.empty()) return ": " + taken;
     const auto mark = Eal::log_mark();
     if (const int probed = rte_dev_probe(spec_.device.c_str()); probed != 0)
-        return failed(mark, " does not start", probed);
+        return failed(mark, " does not start", probed) + unknown_arguments(spec_.device);
     if (rte_eth_dev_get_port_by_name(name_of(spec_.device).c_str(), &id_) != 0)
         return failed(mark, " is not an Ethernet device", 0);
     open_ = true;

@@ -335,6 +335,10 @@ class RealClock(loopback.Case):
                 path.write_bytes(data)
             switch.refused(FAILED, "port h1")
 
+    def test_an_argument_that_a_driver_does_not_know(self):
+        switch = Switch(self, hosts=1, device="net_null{n},size=64,foo=1", clock="real")
+        switch.refused(FAILED, "port h0", 'net_null has no argument "foo"; do: write of these: size=<int>')
+
     def test_a_device_whose_other_side_maps_packets_and_no_hugepages(self):
         switch = Switch(self, hosts=1, device="net_virtio_user{n},path=/dev/vhost-net", clock="real", eal=["--no-huge"])
         switch.refused(FAILED, "net_virtio_user needs", "MB of hugepages", "nr_hugepages")
