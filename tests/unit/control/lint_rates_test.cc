@@ -15,21 +15,22 @@ TEST(LintRates, warnsOfMinimumsThatTheLinkDoesNotHaveOrThatHoldCnpsUp) {
         return fmt::format("[port.p1.queue.{}]\nmin_rate = \"{}\"\n", n, rate);
     };
     finds("min-rate-sum",
-          "f:4:1: warning: port.p1.queue.1.min_rate: min_rate of queues 1, 2 and 5 is 26G together, and the "
+          "f:4:12: warning: port.p1.queue.1.min_rate: min_rate of queues 1, 2 and 5 is 26G together, and the "
           "port sends 25G: not all of it can be kept [min-rate-sum]; do: write minimums of 25G together",
           port + queue(1, "10G") + queue(2, "10G") + queue(5, "6G"));
     finds("min-rate-sum", "", port + queue(1, "10G") + queue(2, "10G") + queue(5, "5G"));
     finds("min-rate-sum",
-          "f:5:1: warning: port.p1.queue.1.min_rate: min_rate of queue 1 is 10G together, and",
+          "f:5:12: warning: port.p1.queue.1.min_rate: min_rate of queue 1 is 10G together, and",
           port + "shaper = \"9G\"\n" + queue(1, "10G"));
-    finds_but_not("min-rate-cnp",
-                  "f:4:1: warning: port.p1.queue.1.min_rate: min_rate of queue 1 goes before CNPs (queue 6), "
-                  "which may wait 10372ns for it: more than 10us [min-rate-cnp]; do: write a min_rate for "
-                  "queue 6 too, or lower ones for the others",
-                  port + queue(1, "14G"), port + queue(1, "14G") + queue(6, "1G"));
+    finds_but_not(
+        "min-rate-cnp",
+        "f:4:12: warning: port.p1.queue.1.min_rate: min_rate of queue 1 goes before CNPs (queue 6), "
+        "which may wait 10372ns for it: more than 10us [min-rate-cnp]; do: write a min_rate for "
+        "queue 6 too, or lower ones for the others",
+        port + queue(1, "14G"), port + queue(1, "14G") + queue(6, "1G"));
     finds("min-rate-cnp", "", port + queue(1, "13G"));
     finds("min-rate-cnp",
-          "f:4:1: warning: port.p1.queue.1.min_rate: min_rate of queues 1 and 2 goes before CNPs "
+          "f:4:12: warning: port.p1.queue.1.min_rate: min_rate of queues 1 and 2 goes before CNPs "
           "(queue 6), which may wait for ever for it",
           port + queue(1, "20G") + queue(2, "5G"));
     finds("min-rate-cnp", "", port + queue(1, "14G") + "[port.p1.queue.6]\nscheduler = \"dwrr\"\n");
