@@ -165,6 +165,8 @@ class Reports(loopback.Case):
         switch.event("300ms", "port h6 down")
         switch.section("load_balance", mode="flowlet")
         switch.section("mirror.drops", file=str(switch.folder / "drops.pcapng"))
+        switch.port("h1", shaper="90G")
+        switch.section("port.h1.queue.0", max_rate="80G")
         switch.section("mirror.far", collector="10.0.2.2")
 
         def script(client):
