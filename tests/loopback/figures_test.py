@@ -18,6 +18,7 @@ from waiting import PATIENCE_S
 # Rows that no report of this file meets, by how their paths begin.
 ELSEWHERE = {
     "kernel.": "namespaces: ../netns/kernel_test.py",
+    "ports.{port}.capabilities.scattered_seen": "a network card: ../unit/nic/receive_losses_test.cc",
     "ports.{port}.physical.": "a network card: ../unit/control/metrics_test.cc",
     "ports.{port}.steering.": "an XDP port: ../netns/xdp_test.py",
     "ports.{port}.uncut_packets": "an interface of the kernel: ../netns/packet_test.py",

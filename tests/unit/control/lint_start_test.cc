@@ -83,8 +83,8 @@ TEST(LintStart, refusesWhatTheMachineHasNoMemoryFor) {
           text, {1, MemoryRoom{sum - 1, "the machine has less"}});
     STRCMP_CONTAINS(
         ") of memory, and the machine has less [memory]; do: write a smaller size, of which each 256 bytes "
-        "take a "
-        "packet buffer of 1088, or give more memory",
+        "take a packet buffer of 1088, or cell = 2048 and packet_buffer = 2048 under [buffer], with which it "
+        "takes ",
         found(text, {1, MemoryRoom{sum - 1, "the machine has less"}}).c_str());
 }
 
