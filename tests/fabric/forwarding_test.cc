@@ -361,7 +361,7 @@ TEST(Forwarding, flowsAndTheirAnswersNeedARoute) {
     STRCMP_EQUAL("error flow[0]: no route leads from h1 to h5: sw1 > sw2 > sw1, round and round\n",
                  flows_of(there + route("sw2", "0.0.0.0/0", "172.16.0.0") + flow("h1", "h5")).c_str());
     STRCMP_EQUAL(
-        "error flow[1]: no route leads from h1 to h5: sw1, whose route 10.0.3.0/24 leads to no switch\n",
+        "error flow[1]: no route leads from h2 to h5: sw1, whose route 10.0.3.0/24 leads to no switch\n",
         flows_of(by_hand + clockwise("0.0.0.0/0") +
                  "[[switch.sw1.route]]\nprefix = \"10.0.3.0/24\"\nvia = \"blackhole\"\n" + flow("h1", "h3") +
                  flow("h2", "h5"))

@@ -167,7 +167,7 @@ TEST(NicSwitch, readsCountersOnceASecondAndModulesEveryTen) {
     LONGS_EQUAL(2, p0.count("rte_eth_dev_get_module_eeprom"));
 }
 
-TEST(NicSwitch, saysOnceThatAReceiveRingHadNoRoom) {
+TEST(NicSwitch, saysEverLessOftenThatAReceiveRingHasNoRoom) {
     starts();
     for (unsigned n = 0; n < 3; ++n) round(seconds(1));
     LONGS_EQUAL(0, events("ring_overrun").size());
@@ -175,10 +175,15 @@ TEST(NicSwitch, saysOnceThatAReceiveRingHadNoRoom) {
     round(milliseconds(500));
     LONGS_EQUAL(0, events("ring_overrun").size());  // asked once a second
     for (unsigned n = 0; n < 3; ++n) round(seconds(1)), ++p1.imissed;
-    LONGS_EQUAL(1, events("ring_overrun").size());
+    LONGS_EQUAL(2, events("ring_overrun").size());  // at once, and a second later
     STRCMP_CONTAINS("port p1: its receive ring had no room, or no packet buffer, for 7 frames by now",
                     events("ring_overrun")[0].c_str());
     LONGS_EQUAL(10, report("p1")["imissed"].get<int>());
+    for (unsigned n = 0; n < 20; ++n) round(seconds(1)), ++p1.imissed;
+    LONGS_EQUAL(5, events("ring_overrun").size());  // 2, 4 and 8 seconds later
+    for (unsigned n = 0; n < 200; ++n) round(seconds(1));
+    LONGS_EQUAL(6, events("ring_overrun").size());  // the last figure, for nothing grows
+    STRCMP_CONTAINS("for 30 frames by now", events("ring_overrun")[5].c_str());
 }
 
 TEST(NicSwitch, saysThatTheMacTakesPfcFramesIn) {
