@@ -45,8 +45,8 @@ FIRES = {
     "SluicePauses": ({'sluice_ports_pfc_tx_paused_seconds_total{port="h1",priority="3"}': "0+7x10"},
                      {'sluice_ports_pfc_tx_paused_seconds_total{port="h1",priority="3"}': "0+5x10"}),
     "SluiceFellBehind": ({'sluice_ports_fell_behind_total{port="h1"}': "0x6 1x4"}, {'sluice_ports_fell_behind_total{port="h1"}': "1x10"}),
-    "SluiceReceiveErrors": ({'sluice_ports_rx_errors_total{port="h1"}': "0x6 9x4"}, {'sluice_ports_rx_errors_total{port="h1"}': "9x10"}),
     "SluiceMissed": ({'sluice_ports_imissed_total{port="h1"}': "0x6 9x4"}, {'sluice_ports_imissed_total{port="h1"}': "9x10"}),
+    "SluiceReceiveErrors": ({'sluice_ports_rx_errors_total{port="h1"}': "0x6 9x4"}, {'sluice_ports_rx_errors_total{port="h1"}': "9x10"}),
     "SluiceCnpDropped": (
         {f'sluice_ports_cnp_packets_total{{port="h1",{INSTANCE}}}': "0+9x10", f'sluice_ports_cnp_sent_packets_total{{port="h2",{INSTANCE}}}': "0+8x10"},
         {f'sluice_ports_cnp_packets_total{{port="h1",{INSTANCE}}}': "5+9x10", f'sluice_ports_cnp_sent_packets_total{{port="h2",{INSTANCE}}}': "0+9x10"}),

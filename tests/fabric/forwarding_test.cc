@@ -376,7 +376,7 @@ TEST(Forwarding, flowsAndTheirAnswersNeedARoute) {
             .c_str());
     STRCMP_EQUAL(
         "error collective[0]: no route leads from h1 to h3: sw1, which has no route to 10.0.2.1\n",
-        flows_of(by_hand + "[[collective]]\nkind = \"all-reduce\"\nhosts = [\"h1\", \"h3\"]\n").c_str());
+        flows_of(by_hand + "[[collective]]\nkind = \"ring-allreduce\"\nhosts = [\"h1\", \"h3\"]\n").c_str());
 }
 
 }  // namespace sluice::forwarding_test
