@@ -50,7 +50,7 @@ class Container(netns.Case):
         config = self.virtual()
         for words in (["--config", config], ["doctor"], ["doctor", "--config", config]):
             done = self.run_with((), *words)
-            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.returncode == 0, words == ["doctor"])  # which judges no configuration
             said = done.stdout + done.stderr
             self.assertIn("there is no /sys/devices/system/cpu, where DPDK finds CPUs", said)
             self.assertIn("do: mount -t sysfs sysfs /sys", said)

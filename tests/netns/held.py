@@ -4,6 +4,7 @@ import collections
 import ctypes
 import os
 import pathlib
+import re
 import struct
 
 BPF, PROGRAM_BY_ID, MAP_BY_ID, LINK_BY_ID, INFO = 321, 13, 14, 30, 15  # of x86-64; commands of bpf(2)
@@ -50,7 +51,9 @@ class Held:
                 target, info = os.readlink(entry), (process / "fdinfo" / entry.name).read_text()
             except FileNotFoundError:  # closed meanwhile
                 continue
-            kinds[target.partition(":")[0] if ":" in target else target] += 1
+            # An interface that is back has another index, and its lock another name.
+            target = re.sub(r"-interface-\d+$", "-interface", target.partition(":")[0])
+            kinds[target] += 1
             words = [line.split() for line in info.splitlines()]
             self.bpf |= {(BPF_OBJECTS[key[0][:-1]], int(key[1])) for key in words if len(key) == 2 and key[0][:-1] in BPF_OBJECTS}
         self.kinds, self.descriptors = dict(kinds), sum(kinds.values())

@@ -29,7 +29,7 @@ bool starts_command(std::string_view text) {
 // A "#" alone begins a comment. Without '@' it is one only before a command.
 std::size_t prompt_of(std::string_view line) {
     const std::size_t end = line.find_first_of("$#>%");
-    if (end == line.npos || end > 100) return 0;
+    if (end > 100) return 0;  // or none
     const std::string_view before = trimmed(line.substr(0, end));
     const std::string_view rest = line.substr(end + 1);
     if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t' && rest.front() != '\r') return 0;
