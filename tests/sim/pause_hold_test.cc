@@ -107,7 +107,8 @@ class Held {
     }
     void before_every_refresh(Time fired) {
         const PortConfig& port = drawn_.config.ports.begin()->second;
-        const Duration late = port.speed.byte_time() * static_cast<std::int64_t>(drawn_.loop.own_frame_bytes);
+        const Duration late =
+            port.speed.byte_time() * static_cast<std::int64_t>(drawn_.loop.own_frame_bytes) - Duration{1};
         for (std::int64_t n = 0; n < pauses; ++n)
             sim_.port(other).inject(fired + half() + (half() + late) * n - Duration{1}, lossy(), {largest()});
     }
@@ -167,7 +168,7 @@ std::uint64_t lost(const Drawn& drawn) {
 TEST_GROUP(PauseHold){};
 
 TEST(PauseHold, checkPassesWhatLosesNothingAndRefusesWhatLoses) {
-    std::uint64_t passed = 0, refused = 0, bounds = 0, bound_lost = 0;
+    std::uint64_t passed = 0, refused = 0, bounds = 0;
     const char* one = std::getenv("SLUICE_SEED");
     const std::uint64_t first = one != nullptr ? std::strtoull(one, nullptr, 10) : 1;
     const std::uint64_t seeds = one != nullptr ? 1 : tries({.in_long = 2000, .usual = 40, .sanitized = 8});
@@ -177,15 +178,14 @@ TEST(PauseHold, checkPassesWhatLosesNothingAndRefusesWhatLoses) {
         ++(found.empty() ? passed : found == "error" ? refused : bounds);
         if (found == "warning") continue;
         const bool loses = lost(drawn) != 0;
-        // Whether a frame of ours goes just before a refresh, and how often, is the traffic's: a bound.
-        const bool is_surely = half_pause_bytes(drawn.config.ports.begin()->second.pfc_quanta) <
-                               drawn.loop.reaction_bytes + drawn.loop.interface_bytes;
-        bound_lost += static_cast<std::uint64_t>(found == "error" && !is_surely && loses);
+        // On a grid of turns no frame of ours begins just before a refresh.
+        const bool is_surely = drawn.config.virtual_turn.ps == 0 ||
+                               half_pause_bytes(drawn.config.ports.begin()->second.pfc_quanta) <
+                                   drawn.loop.reaction_bytes + drawn.loop.interface_bytes;
         if (found.empty() || is_surely)
             STRCMP_EQUAL_TEXT(found.c_str(), loses ? "error" : "", drawn.text.c_str());
     }
-    if (one == nullptr)
-        CHECK_TRUE(passed > 2 && refused > 2 && bounds > 0 && (is_sanitized || bound_lost > 0));
+    if (one == nullptr) CHECK_TRUE(passed > 2 && refused > 2 && bounds > 0);
 }
 
 }  // namespace sluice::pause_hold_test
