@@ -120,7 +120,7 @@ Duration reaction_time(Rate rate, std::optional<Duration> said) {
     HeadroomInputs inputs;
     inputs.rate = rate;
     const Headroom h = headroom(inputs);
-    return rate.byte_time() * static_cast<std::int64_t>(h.reaction_bytes + h.interface_bytes);
+    return rate.byte_time() * static_cast<std::int64_t>(h.obeying_bytes());
 }
 
 WorstMix worst_mix(std::uint64_t wire_bytes, std::uint64_t min_frame, std::uint64_t max_frame,
@@ -168,10 +168,9 @@ Headroom headroom(const HeadroomInputs& inputs) {
     h.peer_turn_bytes = bytes_in(inputs.rate, inputs.peer_turn_max);
     h.hand_over_bytes = bytes_in(inputs.rate, inputs.hand_over_max);
     h.peer_ring_bytes = inputs.peer_ring_bytes;
-    h.wire_bytes = h.own_frame_bytes + h.pfc_frame_bytes + h.cable_bytes + h.reaction_bytes +
-                   h.interface_bytes + h.own_turn_bytes + h.peer_turn_bytes + h.hand_over_bytes +
-                   h.peer_ring_bytes;
-    h.unheld_bytes = h.own_frame_bytes + h.reaction_bytes + h.interface_bytes;
+    h.wire_bytes = h.own_frame_bytes + h.pfc_frame_bytes + h.cable_bytes + h.obeying_bytes() +
+                   h.own_turn_bytes + h.peer_turn_bytes + h.hand_over_bytes + h.peer_ring_bytes;
+    h.unheld_bytes = h.own_frame_bytes + h.obeying_bytes();
     const std::uint64_t min_frame = std::min<std::uint64_t>(inputs.min_frame_bytes, h.max_frame_bytes);
     const WorstMix mix = worst_mix(h.wire_bytes, min_frame, h.max_frame_bytes, inputs.cell_bytes);
     h.worst_frame_bytes = mix.frame_bytes;

@@ -61,6 +61,7 @@ struct Headroom {
     std::uint64_t reaction_bytes = 0;
     HeadroomFigure interface_bits;      // of one interface
     std::uint64_t interface_bytes = 0;  // of both
+    std::uint64_t obeying_bytes() const { return reaction_bytes + interface_bytes; }
     std::uint64_t own_turn_bytes = 0;
     std::uint64_t peer_turn_bytes = 0;
     std::uint64_t hand_over_bytes = 0;

@@ -45,16 +45,14 @@ std::optional<PauseFault> pause_fault(const Config& config, const Headroom& loop
     const std::string terms = fmt::format(
         "a frame that it waits for {}, the reaction with both interfaces {}, turns {}, the cable there and "
         "back {}",
-        time(loop.own_frame_bytes), time(loop.reaction_bytes + loop.interface_bytes),
+        time(loop.own_frame_bytes), time(loop.obeying_bytes()),
         time(loop.own_turn_bytes + loop.peer_turn_bytes + loop.hand_over_bytes), time(loop.cable_bytes));
     if (half < surely) {
-        const bool always = half < loop.reaction_bytes + loop.interface_bytes;
         return PauseFault{
             Severity::error,
             fmt::format("half of a pause of {} quanta, {}, is not above the {} by which its refresh may "
-                        "come late{}: a sender that obeys starts again: {}",
-                        quanta, time(half), time(surely),
-                        always ? "" : ", a bound, where a frame of ours goes just before it", terms),
+                        "come late, so a sender that obeys starts again: {}",
+                        quanta, time(half), time(surely), terms),
             std::move(fix)};
     }
     return PauseFault{

@@ -1,6 +1,6 @@
 // Check against run: whether pauses hold a sender that obeys. Random configurations in which lint finds
 // nothing wrong with pause times lose nothing, whatever the other direction does; those that it refuses lose
-// in a traffic that makes every other refresh as late as it can be; and a warning says that it is a bound.
+// in a traffic that makes every refresh as late as it can be; and a warning says that it is a bound.
 // SLUICE_LONG=1 takes more seeds, SLUICE_SEED=N that one.
 #include <fmt/format.h>
 
@@ -78,16 +78,14 @@ std::string judged(const Drawn& drawn) {
         if (each.id != "pause-time") continue;
         const bool error = each.severity == Severity::error;
         worst = error ? "error" : "warning";
-        const bool always = half_pause_bytes(drawn.config.ports.begin()->second.pfc_quanta) <
-                            drawn.loop.reaction_bytes + drawn.loop.interface_bytes;
-        CHECK_TEXT(always || each.message.find("a bound") != std::string::npos, each.message.c_str());
+        CHECK_TEXT(error || each.message.find("a bound") != std::string::npos, each.message.c_str());
     }
     return worst;
 }
 
 // Packets that are lost while the queue is held that the sender fills. `against`: what goes the other way:
 // nothing, frames of this size without end, or, when XOFF is known to fire at `fired`, a large one just
-// before every refresh or every other one.
+// before every refresh.
 class Held {
   public:
     explicit Held(const Drawn& drawn) : drawn_(drawn), sim_(drawn.config, drawn.text) {
@@ -100,10 +98,6 @@ class Held {
         Flow flow = lossy();
         flow.size = [size](Time) { return size; };
         sim_.add(other, flow);
-    }
-    void before_every_other_refresh(Time fired) {
-        for (std::int64_t n = 1; n < 2 * pauses; n += 2)
-            sim_.port(other).inject(fired + half() * n - Duration{1}, lossy(), {largest()});
     }
     void before_every_refresh(Time fired) {
         const PortConfig& port = drawn_.config.ports.begin()->second;
@@ -150,11 +144,9 @@ class Held {
 std::uint64_t lost(const Drawn& drawn) {
     Held alone(drawn);
     if (const std::uint64_t found = alone.run(); found != 0) return found;
-    for (const auto delay : {&Held::before_every_other_refresh, &Held::before_every_refresh}) {
-        Held late(drawn);
-        (late.*delay)(alone.fired());
-        if (const std::uint64_t found = late.run(); found != 0) return found;
-    }
+    Held late(drawn);
+    late.before_every_refresh(alone.fired());
+    if (const std::uint64_t found = late.run(); found != 0) return found;
     for (const std::uint32_t part : {1, 2, 3}) {
         Held full(drawn);
         full.endless(std::max(60U, (drawn.config.ports.begin()->second.mtu + 14) / part));
@@ -179,13 +171,13 @@ TEST(PauseHold, checkPassesWhatLosesNothingAndRefusesWhatLoses) {
         if (found == "warning") continue;
         const bool loses = lost(drawn) != 0;
         // On a grid of turns no frame of ours begins just before a refresh.
-        const bool is_surely = drawn.config.virtual_turn.ps == 0 ||
-                               half_pause_bytes(drawn.config.ports.begin()->second.pfc_quanta) <
-                                   drawn.loop.reaction_bytes + drawn.loop.interface_bytes;
+        const bool is_surely =
+            drawn.config.virtual_turn.ps == 0 ||
+            half_pause_bytes(drawn.config.ports.begin()->second.pfc_quanta) < drawn.loop.obeying_bytes();
         if (found.empty() || is_surely)
             STRCMP_EQUAL_TEXT(found.c_str(), loses ? "error" : "", drawn.text.c_str());
     }
-    if (one == nullptr) CHECK_TRUE(passed > 2 && refused > 2 && bounds > 0);
+    if (one == nullptr && !is_sanitized) CHECK_TRUE(passed > 2 && refused > 2 && bounds > 0);
 }
 
 }  // namespace sluice::pause_hold_test
