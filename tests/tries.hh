@@ -13,11 +13,13 @@ constexpr bool is_sanitized = true;
 constexpr bool is_sanitized = false;
 #endif
 
-// More samples, many packets: SLUICE_LONG=1.
-inline bool is_long() {
-    const char* value = std::getenv("SLUICE_LONG");
+inline bool is_set(const char* variable) {
+    const char* value = std::getenv(variable);
     return value != nullptr && std::string_view(value) == "1";
 }
+// More samples, many packets; and the same thing for hours.
+inline bool is_long() { return is_set("SLUICE_LONG"); }
+inline bool is_soak() { return is_set("SLUICE_SOAK"); }
 
 // Under sanitizers fewer: there a test is run for what any of them can show.
 struct Tries {

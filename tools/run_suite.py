@@ -18,7 +18,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LONG = os.environ.get('SLUICE_LONG') == '1'
+LONG = '1' in (os.environ.get('SLUICE_LONG'), os.environ.get('SLUICE_SOAK'))
 TERMINAL = sys.stdout.isatty()
 
 CPPUTEST_OK = re.compile(r'^OK \((\d+) tests, (\d+) ran', re.M)
@@ -145,7 +145,7 @@ def run_fuzzer(test):
     scratch.mkdir(parents=True, exist_ok=True)
     corpus = ROOT / 'tests' / 'fuzz' / 'corpus' / name
     dictionary = ROOT / 'tests' / 'fuzz' / f'{name}.dict'
-    runs, seconds = (20_000_000, 300) if LONG else (200_000, 20)
+    runs, seconds = (20_000_000, 90) if LONG else (200_000, 20)
     command = [test['cmd'][0], f'-runs={runs}', f'-max_total_time={seconds}', '-seed=1', '-timeout=10',
                '-print_final_stats=1', f'-artifact_prefix={scratch}/']
     command += [f'-dict={dictionary}'] if dictionary.exists() else []

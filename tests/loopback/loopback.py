@@ -26,7 +26,7 @@ from client import connect  # noqa: E402
 from figures import catalogue  # noqa: E402
 from waiting import PATIENCE_S  # noqa: E402
 
-LONG = os.environ.get("SLUICE_LONG") == "1"
+LONG, SOAK = (os.environ.get(f"SLUICE_{word}") == "1" for word in ("LONG", "SOAK"))
 NANOSECOND_MAGIC = 0xA1B23C4D
 # Under the virtual clock, of a test that sets none: a start touches packet buffers for all of it, 70 MB for the default of 16 MB.
 BUFFER = "2MB"

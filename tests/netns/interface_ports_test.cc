@@ -48,7 +48,7 @@ Held held() {
     return now;
 }
 
-int cycles() { return is_long() ? 1000 : 6; }
+int cycles() { return is_soak() ? 1000 : 6; }
 
 Packet* frame(rte_mempool* pool, std::uint16_t bytes) {
     std::array<std::uint8_t, 9014> all{};

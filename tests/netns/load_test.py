@@ -11,13 +11,13 @@ import netns
 from held import Held, exists
 from lab_case import LabCase, inside, kernel_counters
 from ledger import Ledger
-from loopback import LONG
+from loopback import SOAK
 from netns import PATIENCE_S
 from network import Failed, wait_for
 
-FLAPS = 100 if LONG else 5
-REMOVALS = 100 if LONG else 3  # the first warms up, the others must hold no more
-SECONDS = 60 if LONG else 1  # of each iperf3
+FLAPS = 100 if SOAK else 5
+REMOVALS = 100 if SOAK else 3  # the first warms up, the others must hold no more
+SECONDS = 60 if SOAK else 1  # of each iperf3
 ADDRESSES = {"h1": "10.0.1.2", "h2": "10.0.2.2"}
 FULL = ("queue_limit", "ingress_limit")
 DOWN = ("link_down", "no_route", "unresolved_next_hop", "unresolved_timeout", "punt_rate", "punt_full")

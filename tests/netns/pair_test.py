@@ -3,14 +3,14 @@
 
 import netns
 from lab_case import LabCase
-from loopback import LONG
+from loopback import SOAK
 
 CLASS = 3
 # A receive ring takes 512 frames. On a busy machine a switch may wait for its turn as long as it takes the sender to fill it: 100 ms, and
 # 500 ms where it has an hour in which to wait for that.
-PER_SECOND, SLOW, LINK = (1000, "5M", "10M") if LONG else (5000, "25M", "50M")  # 9 Mb/s, 44 Mb/s
+PER_SECOND, SLOW, LINK = (1000, "5M", "10M") if SOAK else (5000, "25M", "50M")  # 9 Mb/s, 44 Mb/s
 # At what the second switch lets through, about 10 seconds, and an hour.
-FRAMES = 2_040_000 if LONG else 25_000
+FRAMES = 2_040_000 if SOAK else 25_000
 MORE = """
 [default.priority_group.3]
 static_th = "100KB"

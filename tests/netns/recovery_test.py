@@ -7,10 +7,10 @@ import subprocess
 import netns
 from held import MAP_BY_ID, PROGRAM_BY_ID, Held, exists, maps_of
 from lab_case import LabCase
-from loopback import LONG
+from loopback import SOAK
 from network import wait_for
 
-CYCLES = 100 if LONG else 3  # the first warms up, the others must hold no more
+CYCLES = 100 if SOAK else 3  # the first warms up, the others must hold no more
 
 
 class RecoveryCase(LabCase):

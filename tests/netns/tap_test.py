@@ -11,10 +11,10 @@ import signal
 
 import netns
 from frames import ethernet, raw_mac
-from loopback import LONG, gateway_mac, mac
+from loopback import SOAK, gateway_mac, mac
 from netns import KernelHost, sh
 
-CYCLES = 100 if LONG else 3
+CYCLES = 100 if SOAK else 3
 
 
 def set_sysctl(name, value):

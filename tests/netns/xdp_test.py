@@ -8,7 +8,7 @@ import subprocess
 
 import netns
 from frames import ethernet, plain, routed
-from loopback import Programs
+from loopback import SOAK, Programs
 from netns import KernelHost, sh
 
 
@@ -188,7 +188,7 @@ class Attaching(XdpCase):
         cables, switch = self.cables(), self.switch()
         config = switch.folder / "sluice.toml"
         config.write_text(switch.text())
-        for _ in range(100 if os.environ.get("SLUICE_LONG") == "1" else 3):
+        for _ in range(100 if SOAK else 3):
             process = subprocess.Popen([Programs.sluiced, "--config", config], stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             run = netns.Run(process, switch.folder / "none")
