@@ -21,6 +21,15 @@ std::uint8_t mask_of(const std::vector<ClassId>& list) {
     return static_cast<std::uint8_t>(mask);
 }
 
+// Its text is for errors alone, and a fabric has millions.
+struct PortKey {
+    std::string_view kind;
+    unsigned n;
+    std::string_view key;
+
+    operator std::string() const { return fmt::format("{}.{}.{}", kind, n, key); }
+};
+
 // One port of the configuration, and where its groups and queues go.
 struct Reading {
     const Config& config;
@@ -32,14 +41,14 @@ struct Reading {
 
     // The size of the file, or else the default: check_pools reports one that is too large for its pool.
     std::uint32_t cells(Round round, const std::optional<std::uint64_t>& configured, std::uint64_t otherwise,
-                        const std::string& key) const {
+                        const PortKey& key) const {
         if (configured) return configured_cells(qos, round, *configured, name, key);
         const auto cells =
             round == Round::up ? qos.cell.rounded_up(otherwise) : qos.cell.rounded_down(otherwise);
         return cells.value_or(max_buffer_cells);
     }
     // `configured`: the part of the promise that the file gives by `key`.
-    void account(const EffectivePool& pool, const std::string& key, std::uint64_t configured) const {
+    void account(const EffectivePool& pool, const PortKey& key, std::uint64_t configured) const {
         PoolAccount& account = accounts[static_cast<std::size_t>(&pool - qos.pools.data())];
         const std::uint64_t promised =
             pool.reserved_cells + std::max<std::uint64_t>(pool.headroom_cells, pool.shared_headroom_cells);
@@ -51,12 +60,8 @@ struct Reading {
     }
 };
 
-std::string key_of(std::string_view kind, unsigned n, std::string_view key) {
-    return fmt::format("{}.{}.{}", kind, n, key);
-}
-
 Threshold threshold_of(const Reading& in, const ThresholdConfig& configured, Threshold otherwise,
-                       const std::string& key) {
+                       const PortKey& key) {
     if (configured.dynamic_th) return Threshold::dynamic(*configured.dynamic_th);
     if (!configured.static_bytes) return otherwise;
     if (*configured.static_bytes == 0) return Threshold::none();
@@ -72,7 +77,7 @@ const ProfileLimits& profile_limits(const Reading& in, ProfileLimits BufferProfi
 void read_group(const Reading& in, unsigned n) {
     const PriorityGroupConfig& configured = in.port.priority_group[n];
     GroupLimits& limits = in.out.group[n];
-    const auto key = [n](std::string_view name) { return key_of("priority_group", n, name); };
+    const auto key = [n](std::string_view name) { return PortKey{"priority_group", n, name}; };
     limits.lossless = (in.out.lossless >> n & 1U) != 0;
     const ProfileLimits& profile =
         profile_limits(in, limits.lossless ? &BufferProfile::lossless_group : &BufferProfile::lossy_group);
@@ -134,7 +139,7 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
     for (unsigned tc = 0; tc < classes; ++tc)
         if (map.tc_to_queue[tc] == n && (in.out.lossless >> map.tc_to_priority_group[tc] & 1U) != 0)
             limits.lossless = true;
-    const auto key = [n](std::string_view name) { return key_of("queue", n, name); };
+    const auto key = [n](std::string_view name) { return PortKey{"queue", n, name}; };
     const ProfileLimits& profile =
         profile_limits(in, limits.lossless ? &BufferProfile::lossless_queue : &BufferProfile::lossy_queue);
     const Threshold otherwise = threshold_of(
@@ -179,8 +184,8 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
     const WredProblem& problem = profile.error();
     const bool of_port = problem.path.empty();
     in.qos.problems.push_back({of_port ? in.name : std::string(),
-                               of_port ? key_of("queue", n, "wred") : problem.path, problem.wrong,
-                               problem.fix, "wred-profile"});
+                               of_port ? std::string(PortKey{"queue", n, "wred"}) : problem.path,
+                               problem.wrong, problem.fix, "wred-profile"});
 }
 
 // CNPs are never paused: a pause for a priority of their queue is not honored in any mode.
@@ -224,7 +229,7 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
         if (!port.priority_group[n].lossless.value_or(false) || out.mode == PfcMode::symmetric ||
             out.mode == PfcMode::asymmetric)
             continue;
-        qos.problems.push_back({name, key_of("priority_group", n, "lossless"),
+        qos.problems.push_back({name, PortKey{"priority_group", n, "lossless"},
                                 "the port's pfc_mode never sends PFC", "set pfc_mode = \"symmetric\"",
                                 "lossless-without-pfc"});
     }
@@ -279,7 +284,7 @@ void check_headroom(const Config& config, EffectiveQos& qos) {
             const PortConfig& said = config.ports.at(port_name);
             auto& list = said.small_xoff ? qos.tolerated : qos.problems;
             list.push_back(
-                {port_name, key_of("priority_group", n, "xoff"),
+                {port_name, PortKey{"priority_group", n, "xoff"},
                  fmt::format("{} bytes of headroom are {} too few: {} bytes can still arrive after XOFF{}",
                              given * config.cell_bytes, (needed - given) * config.cell_bytes,
                              needed * config.cell_bytes,

@@ -73,23 +73,23 @@ void check_overlaps(std::vector<Interface> interfaces, Findings& findings) {
 template <class IsNeighbor>
 void check_hops(const RouteConfig& route, const std::vector<IpAddress>& own, IsNeighbor is_neighbor,
                 Findings& findings) {
-    const std::string path = describe(route);
     const NextHopConfig* previous = nullptr;
     for (const NextHopConfig& hop : route.via) {  // those of one address beside each other, no port first
-        const std::string address = print_address(hop.address);
+        const auto address = [&] { return print_address(hop.address); };
         if (previous != nullptr && previous->is_to({hop.address, hop.port}))
             findings.error(
-                "next-hop-twice", path,
+                "next-hop-twice", describe(route),
                 fmt::format("the next hop {} is in the list twice{}", text_of(hop),
                             previous->port == hop.port ? "" : ", once at every port"),
                 previous->port == hop.port
-                    ? fmt::format("write it once, with a weight: {{address = \"{}\", weight = 2}}", address)
-                    : fmt::format("name the port of each: {{address = \"{}\", port = \"{}\"}}", address,
+                    ? fmt::format("write it once, with a weight: {{address = \"{}\", weight = 2}}", address())
+                    : fmt::format("name the port of each: {{address = \"{}\", port = \"{}\"}}", address(),
                                   hop.port),
                 route.place);
         previous = &hop;
         if (std::binary_search(own.begin(), own.end(), hop.address)) {
-            findings.error("next-hop-own", path, fmt::format("the next hop {} is our own address", address),
+            findings.error("next-hop-own", describe(route),
+                           fmt::format("the next hop {} is our own address", address()),
                            "name a neighbor's address", route.place);
             continue;
         }

@@ -24,8 +24,10 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
             continue;
         }
         if (word == "--help") return tl::unexpected(std::string());
-        if (word == "--force" || word == "--interactive") {
-            (word == "--force" ? arguments.force : arguments.interactive) = true;
+        if (word == "--force" || word == "--interactive" || word == "--all") {
+            (word == "--force" ? arguments.force
+             : word == "--all" ? arguments.all
+                               : arguments.interactive) = true;
             continue;
         }
         if (n + 1 == all.size()) return tl::unexpected(word + " wants a value");

@@ -18,7 +18,7 @@ struct Arguments {
     std::vector<std::string> files;  // at least one, where the verb takes any
     std::vector<std::string> sets;
     std::string sockets, page;
-    bool force = false, interactive = false;
+    bool force = false, interactive = false, all = false;
     std::optional<Duration> duration;
     std::vector<std::string> asserts;  // expressions
     std::string junit, html;

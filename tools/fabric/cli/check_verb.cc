@@ -97,7 +97,8 @@ int check_verb(const Arguments& arguments) {
         for (const ConfigError& error : asserts.error()) complain("{}\n", error.text());
         return exit_configuration;
     }
-    const std::string text = plan_text(*plan);  // before the EAL: behind it, DPDK knows no memory
+    const std::string text =
+        plan_text(*plan, arguments.all);  // before the EAL: behind it, DPDK knows no memory
     if (!check_runs(arguments, *plan) || !check_asserts(*plan, *asserts, file)) return exit_configuration;
     return say("{}", text), exit_done;
 }

@@ -22,7 +22,7 @@ constexpr std::array verbs{
              "simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
              "shows "
              "where it was paused, DIR/pauses.svg who held whom and when"},
-    VerbHelp{"check", "FABRIC.toml", "[--set PATH=VALUE]...",
+    VerbHelp{"check", "FABRIC.toml", "[--all] [--set PATH=VALUE]...",
              "says what is wrong with it, its addresses and routes, and what memory it takes"},
     VerbHelp{"draw", "FABRIC.toml", "[--set PATH=VALUE]...", "prints the topology as SVG"},
     VerbHelp{"why", "DIR [HOST]", "",
@@ -53,6 +53,7 @@ struct OptionHelp {
 constexpr std::array all_options{
     OptionHelp{"--out", "DIR",
                "where files are written; default: out/fabric for a run, out/sweep for a sweep"},
+    OptionHelp{"--all", "", "prints tables whole that have more than 100 rows"},
     OptionHelp{"--set", "PATH=VALUE", "gives a key of the file another value: default.pfc_quanta=1000"},
     OptionHelp{"--seed", "N", "the same as --set seed=N"},
     OptionHelp{"--duration", "TIME", "ends a run after this time of its clock"},

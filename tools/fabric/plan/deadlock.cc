@@ -6,9 +6,11 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "control/compile/qos.hh"
 #include "control/config/values.hh"
+#include "control/text/join_briefly.hh"
 #include "lib/class_mask.hh"
 #include "tools/fabric/plan/forwarding.hh"
 
@@ -19,19 +21,19 @@ constexpr std::size_t most_prefixes = 4;
 
 // By channel: the classes for which a full queue at its end pauses its beginning.
 std::vector<std::uint8_t> paused_classes(const FabricPlan& plan) {
-    std::vector<std::vector<PfcMasks>> masks;  // by switch and port
+    std::vector<std::unordered_map<std::string, PfcMasks>> masks;  // by switch and port
     for (const SwitchPlan& each : plan.switches) {
         const EffectiveQos qos = effective_qos(each.config);
         auto& own = masks.emplace_back();
-        for (const auto& [name, port] : qos.ports) own.push_back(port.masks);
+        for (const auto& [name, port] : qos.ports) own.emplace(name, port.masks);
     }
     std::vector<std::uint8_t> classes(2 * plan.topology.links.size());
     for (Channel channel = 0; channel < classes.size(); ++channel) {
         const auto& ends = plan.topology.links[channel / 2].ends;
         const LinkEnd &to = ends[channel % 2], &from = ends[1 - channel % 2];
         if (plan.topology.nodes[to.node].is_host || plan.topology.nodes[from.node].is_host) continue;
-        classes[channel] = masks[plan.switch_of[to.node]][plan.port_id(to)].may_send &
-                           masks[plan.switch_of[from.node]][plan.port_id(from)].honors;
+        classes[channel] = masks[plan.switch_of[to.node]].at(to.port).may_send &
+                           masks[plan.switch_of[from.node]].at(from.port).honors;
     }
     return classes;
 }
@@ -253,14 +255,14 @@ std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan) {
 }
 
 std::string cycle_text(const FabricPlan& plan, const DependencyCycle& cycle) {
-    std::string text;
-    for (const NodeId node : cycle.switches) append_item(text, " > ", plan.topology.nodes[node].name);
+    std::vector<std::string_view> names;
+    for (const NodeId node : cycle.switches) names.emplace_back(plan.topology.nodes[node].name);
     std::string prefixes;
     for (const IpPrefix& prefix : cycle.prefixes) append_item(prefixes, ", ", print_prefix(prefix));
     return fmt::format(
         "pauses of class {} can wait for each other in a circle{}: {} > {}; closed by routes to {}",
         cycle.priority, cycle.failed_link.empty() ? "" : fmt::format(" when {} is down", cycle.failed_link),
-        text, plan.topology.nodes[cycle.switches.front()].name, prefixes);
+        join_briefly(names, " > "), names.front(), prefixes);
 }
 
 }  // namespace sluice::fabric

@@ -48,7 +48,7 @@ std::uint64_t packets_of(const FabricPlan& plan, unsigned threads = 1);
 std::uint32_t packet_bytes_of(const FabricPlan& plan);
 
 // The plan as text: switches, ports, addresses, routes, memory.
-std::string plan_text(const FabricPlan& plan);
+std::string plan_text(const FabricPlan& plan, bool all = false);
 
 // Computed routes go up and then down.
 bool is_up_down(const FabricPlan& plan);

@@ -1,7 +1,6 @@
 #include "tools/fabric/plan/forwarding.hh"
 
 #include <algorithm>
-#include <set>
 
 #include "control/config/values.hh"
 
@@ -68,22 +67,24 @@ void Forwarding::find_neighbors(const SwitchPlan& each) {
             known.emplace(neighbor.key(), found->second);
 }
 
-Forwarding::Range Forwarding::hosts_in(const IpPrefix& prefix) const {
+Forwarding::Range Forwarding::hosts_in(const IpPrefix& prefix) {
+    const auto& bytes = prefix.address.bytes;
+    const std::uint64_t key = std::uint64_t{prefix.length} << 32 | std::uint64_t{bytes[0]} << 24 |
+                              std::uint64_t{bytes[1]} << 16 | std::uint64_t{bytes[2]} << 8 | bytes[3];
+    if (const auto known = ranges_.find(key); known != ranges_.end()) return known->second;
     const auto from = std::lower_bound(addresses_.begin(), addresses_.end(), prefix.address);
     const auto to = std::upper_bound(from, addresses_.end(), last_of(prefix));
-    return {static_cast<std::uint32_t>(from - addresses_.begin()),
-            static_cast<std::uint32_t>(to - addresses_.begin())};
+    return ranges_[key] = {static_cast<std::uint32_t>(from - addresses_.begin()),
+                           static_cast<std::uint32_t>(to - addresses_.begin())};
 }
 
 void Forwarding::make_groups() {
     std::vector<bool> begins(hosts_.size() + 1);  // at that place in hosts_
-    std::set<IpPrefix> known;
     for (const Table& table : tables_)
-        for (const RouteConfig* route : table.routes)
-            if (known.insert(route->prefix).second) {
-                const auto [from, to] = hosts_in(route->prefix);
-                begins[from] = begins[to] = true;
-            }
+        for (const RouteConfig* route : table.routes) {
+            const auto [from, to] = hosts_in(route->prefix);
+            begins[from] = begins[to] = true;
+        }
     groups_.clear();
     group_at_.clear();
     group_of_.assign(plan_.topology.nodes.size(), 0);

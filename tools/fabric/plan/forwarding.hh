@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,13 +59,14 @@ class Forwarding {
     using Range = std::pair<std::uint32_t, std::uint32_t>;  // from the first to before the second
 
     void find_neighbors(const SwitchPlan& each);
-    Range hosts_in(const IpPrefix& prefix) const;
+    Range hosts_in(const IpPrefix& prefix);
     void make_groups();
     void fill(std::size_t at);
 
     const FabricPlan& plan_;
     std::vector<NodeId> hosts_;  // sorted by address
     std::vector<IpAddress> addresses_;
+    std::unordered_map<std::uint64_t, Range> ranges_;        // of every prefix that was asked for
     std::vector<std::map<NeighborKey, Channel>> neighbors_;  // of each switch
     std::vector<std::vector<RouteConfig>> computed_;         // after a failure
     std::vector<bool> down_;

@@ -4,6 +4,7 @@
 
 #include "control/config/hosts.hh"
 #include "control/config/values.hh"
+#include "control/text/join_briefly.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 #include "tools/fabric/plan/host_path.hh"
@@ -11,39 +12,71 @@
 namespace sluice::fabric {
 namespace {
 
+// Of rows in a table, and of names in a row.
+struct Most {
+    std::size_t rows = 100, names = 16;
+};
+
+// A table, cut where nobody reads on: fabrics have a million routes.
+class CutTable {
+  public:
+    CutTable(std::string head, std::size_t most) : text_("\n" + std::move(head)), most_(most) {}
+
+    // `row` makes the text of one more.
+    template <class Row>
+    void add(const Row& row) {
+        if (++rows_ <= most_) text_ += row();
+    }
+    std::string take() {
+        if (rows_ > most_)
+            text_ += fmt::format("... and {} more: --all\n", print_count(rows_ - most_, "row"));
+        return std::move(text_);
+    }
+
+  private:
+    std::string text_;
+    std::size_t most_, rows_ = 0;
+};
+
 // Switches with their neighbors, and routes by the neighbors that they lead to.
-std::string routes_text(const FabricPlan& plan) {
-    std::string switches =
-        fmt::format("\n{:<16}{:>5}{:>7}{:>8}  {}\n", "switch", "tier", "ports", "routes", "neighbors");
-    std::string routes = fmt::format("\n{:<16}{:<20}{}\n", "switch", "route to", "by");
+std::string routes_text(const FabricPlan& plan, const Most& most) {
+    CutTable switches(
+        fmt::format("{:<16}{:>5}{:>7}{:>8}  {}\n", "switch", "tier", "ports", "routes", "neighbors"),
+        most.rows);
+    CutTable routes(fmt::format("{:<16}{:<20}{}\n", "switch", "route to", "by"), most.rows);
     for (const SwitchPlan& self : plan.switches) {
         const Node& node = plan.topology.nodes[self.node];
         std::map<IpAddress, std::string> neighbors;
-        std::string names;
+        std::vector<std::string_view> names;
         for (const LinkId id : node.links) {
             const auto& ends = plan.topology.links[id].ends;
             const unsigned far = ends[0].node == self.node ? 1 : 0;
             if (plan.topology.nodes[ends[far].node].is_host) continue;
             neighbors[plan.addresses.address(id, far)] = ends[1 - far].port;
-            append_item(names, ", ", ends[1 - far].port);
+            names.push_back(ends[1 - far].port);
         }
-        switches += fmt::format("{:<16}{:>5}{:>7}{:>8}  {}\n", self.name, node.tier, node.links.size(),
-                                self.config.routes->size(), names);
-        for (const RouteConfig& route : *self.config.routes) {
-            std::string by;
-            for (const auto& via : route.via) {
-                const auto found = neighbors.find(via.address);
-                append_item(by, ", ", found == neighbors.end() ? print_address(via.address) : found->second);
-            }
-            routes += fmt::format("{:<16}{:<20}{}\n", self.name, print_prefix(route.prefix), by);
-        }
+        switches.add([&] {
+            return fmt::format("{:<16}{:>5}{:>7}{:>8}  {}\n", self.name, node.tier, node.links.size(),
+                               self.config.routes->size(), join_briefly(names, ", ", most.names));
+        });
+        for (const RouteConfig& route : *self.config.routes)
+            routes.add([&] {
+                std::vector<std::string> by;
+                for (const auto& via : route.via) {
+                    const auto found = neighbors.find(via.address);
+                    by.push_back(found == neighbors.end() ? print_address(via.address) : found->second);
+                }
+                return fmt::format("{:<16}{:<20}{}\n", self.name, print_prefix(route.prefix),
+                                   join_briefly(by, ", ", most.names));
+            });
     }
-    return switches + routes;
+    return switches.take() + routes.take();
 }
 
 }  // namespace
 
-std::string plan_text(const FabricPlan& plan) {
+std::string plan_text(const FabricPlan& plan, bool all) {
+    const Most most = all ? Most{SIZE_MAX, SIZE_MAX} : Most{};
     std::size_t hosts = 0;
     for (const Node& node : plan.topology.nodes) hosts += node.is_host ? 1 : 0;
     std::string text =
@@ -52,16 +85,19 @@ std::string plan_text(const FabricPlan& plan) {
     const std::uint64_t packets = packets_of(plan);
     text += fmt::format("{} packet buffers of {} bytes: {} MB\n", packets, packet_bytes_of(plan),
                         packets * PacketPool::bytes_each(packet_bytes_of(plan)) >> 20);
-    text += fmt::format("\n{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", "link", "speed", "cable", "address",
-                        "MAC", "address", "MAC");
-    for (LinkId id = 0; id < plan.topology.links.size(); ++id) {
-        const Link& link = plan.topology.links[id];
-        text +=
-            fmt::format("{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", link.name, print_rate(link.speed),
-                        print_length(link.cable_m), print_address(plan.addresses.address(id, 0)),
-                        print_mac(plan.addresses.mac(id, 0)), print_address(plan.addresses.address(id, 1)),
-                        print_mac(plan.addresses.mac(id, 1)));
-    }
+    CutTable cables(fmt::format("{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", "link", "speed", "cable",
+                                "address", "MAC", "address", "MAC"),
+                    most.rows);
+    for (LinkId id = 0; id < plan.topology.links.size(); ++id)
+        cables.add([&] {
+            const Link& link = plan.topology.links[id];
+            return fmt::format("{:<24}{:<10}{:>8}  {:<18}{:<20}{:<18}{}\n", link.name, print_rate(link.speed),
+                               print_length(link.cable_m), print_address(plan.addresses.address(id, 0)),
+                               print_mac(plan.addresses.mac(id, 0)),
+                               print_address(plan.addresses.address(id, 1)),
+                               print_mac(plan.addresses.mac(id, 1)));
+        });
+    text += cables.take();
     Config world;
     world.flows = plan.file.flows;
     const auto host_of = [&](const std::string& name) -> const HostConfig& {
@@ -74,7 +110,7 @@ std::string plan_text(const FabricPlan& plan) {
                        ? *a.timeout
                        : default_timeout(path_between(plan, plan.nodes.at(from), plan.nodes.at(to)), a, b);
         });
-    return text + routes_text(plan);
+    return text + routes_text(plan, most);
 }
 
 }  // namespace sluice::fabric

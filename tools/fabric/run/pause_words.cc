@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/config/values.hh"
+#include "control/text/join_briefly.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 
 namespace sluice::fabric {
@@ -25,18 +26,15 @@ std::string text_of_time(std::int64_t ns) {
 }
 
 std::string cycle_text(const FabricPlan& plan, const PauseWatch& watch, const PauseCycle& cycle) {
-    std::string text;
-    for (const std::uint32_t each : cycle.pauses)
-        append_item(text, " waits for ", name_of(plan, watch.pauses()[each]));
+    std::vector<std::string_view> names;
+    for (const std::uint32_t each : cycle.pauses) names.emplace_back(name_of(plan, watch.pauses()[each]));
     const PauseRecord& first = watch.pauses()[cycle.began_with];
-    text += fmt::format(
-        " waits for {}, class {}; it began when {} paused {}, at {}, because of its queue to {}",
-        name_of(plan, watch.pauses()[cycle.pauses.front()]), first.priority, name_of(plan, first),
+    std::string text = fmt::format(
+        "{} waits for {}, class {}; it began when {} paused {}, at {}, because of its queue to {}",
+        join_briefly(names, " waits for "), names.front(), first.priority, name_of(plan, first),
         paused_name(plan, watch, first), text_of_time(static_cast<std::int64_t>(first.from.ps / 1000)),
         peer_name(plan, watch, first.device, first.causes.front().egress_port));
-    std::string flows;
-    for (const std::string& each : cycle.flows) append_item(flows, ", ", each);
-    return text + "; packets of " + flows;
+    return text + "; packets of " + join_briefly(cycle.flows, ", ");
 }
 
 }  // namespace sluice::fabric
