@@ -150,6 +150,24 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     };
     add_named(from.ports, to.ports, "port");
     add_named(from.hosts, to.hosts, "host");
+    // A section of defaults has no key that would tell of it, and others may name it.
+    const auto add_bare = [&](const auto& old, const auto& now, const std::string& kind) {
+        const auto is_bare = [&](const Values& values, const std::string& path) {
+            const auto key = values.lower_bound(path + ".");
+            return key == values.end() || !key->first.starts_with(path + ".");
+        };
+        for (const auto& [name, value] : old)
+            if (const std::string path = kind + "." + name; !now.contains(name) && is_bare(before, path))
+                changes.push_back({path, "a " + kind, {}, false});
+        for (const auto& [name, value] : now)
+            if (const std::string path = kind + "." + name; !old.contains(name) && is_bare(after, path))
+                changes.push_back({path, {}, "a " + kind, false});
+    };
+    add_bare(from.maps, to.maps, "map");
+    add_bare(from.wred, to.wred, "wred");
+    add_bare(from.pools, to.pools, "pool");
+    add_bare(from.wires, to.wires, "wire");
+    add_bare(from.mirrors, to.mirrors, "mirror");
     std::sort(changes.begin(), changes.end(),
               [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
     return changes;

@@ -100,6 +100,8 @@ TEST(FabricPlan, WhatIsWrongIsNamedWithItsPlaceAndTheRemedy) {
          "switch.leaf1.clock: a fabric has the virtual clock"},
         {leaf_spine + "[[switch.leaf1.flow]]\nfrom = \"h1\"\nto = \"h2\"\n",
          "switch.leaf1.flow: flows are the fabric's"},
+        {leaf_spine + "[switch.default.mirror.m]\non = [\"drop\"]\nfile = \"x.pcapng\"\n",
+         "switch.default.mirror: switches of a fabric have no mirrors"},
         {leaf_spine + "[host.h9]\ncc = \"none\"\n", "host.h9: there is no host \"h9\"; do: write h1"},
         {leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h7..h2\"\n", "flow[0].to: there is no host \"h7\""},
         {leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h6..h2\"\n",

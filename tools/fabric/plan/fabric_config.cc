@@ -262,6 +262,8 @@ class Reader {
         if (!config.hosts.empty()) refuse("host", "hosts are the fabric's", "write [host.NAME] at the top");
         if (!config.flows.empty()) refuse("flow", "flows are the fabric's", "write [[flow]] at the top");
         if (!config.wires.empty()) refuse("wire", "a fabric has cables", "leave it out, or run sluiced");
+        if (!config.mirrors.empty())
+            refuse("mirror", "switches of a fabric have no mirrors", "leave it out, or run sluiced");
         if (!config.expectations.empty())
             refuse("assert", "assertions are the fabric's", "write [[assert]] at the top");
         if (config.clock != ClockKind::virtual_time)
