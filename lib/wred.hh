@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "lib/headers.hh"
 #include "lib/units.hh"
@@ -86,9 +87,10 @@ struct WredProfile {
     WredCurve sojourn;  // for marks at `sojourn`
     bool has_ect = false;
     MarkAt mark_at = MarkAt::dequeue;
-    std::uint8_t weight = 0;    // in [0, 15]; 0: the length as it is
-    bool ecn = true;            // false: drops ECT and CE packets as others (SONiC's ecn_none)
-    bool drop_non_ect = false;  // drop Not-ECT packets of a lossless queue, too (SONiC)
+    std::uint8_t weight = 0;  // in [0, 15]; 0: the length as it is
+    bool ecn = true;          // false: drops ECT and CE packets as others (SONiC's ecn_none)
+    // Absent: drops in lossy queues. True: Not-ECT packets of a lossless queue, too (SONiC). False: nowhere.
+    std::optional<bool> drop_non_ect;
     bool operator==(const WredProfile&) const = default;
 
     // No packet is marked at its departure from a queue that then has fewer bytes.
@@ -169,7 +171,7 @@ class WredQueue {
     static bool may_act_at_arrival(const WredProfile& profile, EcnBits packet, bool lossless) {
         if (packet.is_exempt()) return false;
         if (is_dropped(profile, packet))
-            return !lossless || (profile.drop_non_ect && packet.ecn() == Ecn::not_ect);
+            return profile.drop_non_ect.value_or(!lossless) && (!lossless || packet.ecn() == Ecn::not_ect);
         return profile.mark_at == MarkAt::enqueue && packet.may_be_marked();
     }
     // An empty queue counts as empty at any average (as rte_red).

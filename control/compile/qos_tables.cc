@@ -39,8 +39,9 @@ std::string wred_table(const EffectivePort& port) {
                                 profile.sojourn.max() / 1000);
         constexpr std::array<std::string_view, 3> where{"marks at dequeue", "marks at enqueue",
                                                         "marks at sojourn"};
-        text += fmt::format("    queue {}  {:<12} {}: {}\n", n, port.wred[n],
-                            profile.ecn ? where[static_cast<unsigned>(profile.mark_at)] : "drops", what);
+        const std::string_view effect = profile.ecn ? where[static_cast<unsigned>(profile.mark_at)] : "drops";
+        text += fmt::format("    queue {}  {:<12} {}{}: {}\n", n, port.wred[n], effect,
+                            profile.drop_non_ect == false ? ", drops nothing" : "", what);
     }
     return text;
 }

@@ -103,7 +103,7 @@ struct WredConfig {
     MarkAt mark_at = MarkAt::dequeue;
     std::uint8_t weight = 0;  // in [0, 15]
     bool ecn = true;
-    bool drop_non_ect = false;
+    std::optional<bool> drop_non_ect;  // absent: of lossy queues
     bool operator==(const WredConfig&) const = default;
 };
 

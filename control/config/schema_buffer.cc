@@ -51,8 +51,10 @@ Rows<WredConfig> wred_rows() {
     rows.key("ecn", &W::ecn, boolean(),
              "Mark ECT packets instead of dropping them; false: plain RED, which drops them as others, but "
              "none of a lossless queue (SONiC's ecn_none).");
-    rows.key("drop_non_ect", &W::drop_non_ect, boolean(),
-             "Drop Not-ECT packets of a lossless queue by the curve, too: it is not lossless then.");
+    rows.key("drop_non_ect", &W::drop_non_ect, optional_or(boolean(), "lossy"),
+             "Drop the Not-ECT packets that the curve chooses: \"lossy\": of lossy queues; true: of lossless "
+             "ones, too, which are not lossless then; false: none, ECN marks alone (SONiC's "
+             "wred_*_enable false).");
     return rows;
 }
 

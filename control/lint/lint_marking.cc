@@ -107,7 +107,7 @@ void check_curve(const std::string& name, unsigned queue, const EffectivePort& p
                         "busy, not congested, is marked",
                         first, least - first),
             fmt::format("name a [wred.NAME] with a min of {} bytes", least));
-    if (profile.drop_non_ect && port.queue[queue].lossless)
+    if (profile.drop_non_ect.value_or(false) && port.queue[queue].lossless)
         findings.warn("wred-drops-lossless", name, key,
                       "drop_non_ect drops packets of a lossless queue that are not ECN capable",
                       "write drop_non_ect = false");
@@ -121,12 +121,15 @@ bool marks(const EffectivePort& port, unsigned queue) {
 void check_plain_red(const std::string& name, unsigned queue, const EffectivePort& port,
                      PortFindings& findings) {
     const std::string key = fmt::format("queue.{}.wred", queue);
-    if (port.queue[queue].lossless)
-        findings.warn("ecn-off", name, key,
-                      fmt::format("wred.{} has ecn = false, and a lossless queue drops nothing: the profile "
-                                  "has no effect, senders are slowed by pauses alone",
-                                  port.wred[queue]),
-                      "write ecn = true");
+    const bool never_drops = port.wred_profile[queue]->drop_non_ect == false;
+    if (never_drops || port.queue[queue].lossless)
+        findings.warn(
+            "ecn-off", name, key,
+            fmt::format("wred.{} has ecn = false, and {}: the profile has no effect, {}", port.wred[queue],
+                        never_drops ? "drop_non_ect = false drops nothing" : "a lossless queue drops nothing",
+                        port.queue[queue].lossless ? "senders are slowed by pauses alone"
+                                                   : "senders are slowed by losses alone"),
+            "write ecn = true");
     else
         findings.warn("ecn-off", name, key,
                       fmt::format("wred.{} has ecn = false: RoCE's queue drops early and marks nothing",

@@ -17,13 +17,13 @@ def ecn(frame):
 class Thresholds(Case):
     """A packet that arrives after the answer finds the new value, one before it the old; all to the instant."""
 
-    def running(self, dscp=ROCE, bytes=600, count=40, workers=1):
+    def running(self, dscp=ROCE, bytes=600, count=40, workers=1, ecn=ECT0):
         """A frame every microsecond from h0 to h1; three cells each."""
         switch = Switch(self, hosts=3, workers=workers)
-        switch.give("h0", [(n * US, plain(bytes, dscp=dscp, ecn=ECT0, identification=n)) for n in range(count)])
+        switch.give("h0", [(n * US, plain(bytes, dscp=dscp, ecn=ecn, identification=n)) for n in range(count)])
         switch.section("wred.mine", green_min=1_000_000, green_max=2_000_000)
         switch.section("port.h1.queue.3", wred="mine")
-        switch.section("port.h1.queue.0", size=0)
+        switch.section("port.h1.queue.0", size=0, wred="mine")
         switch.section("port.h0.priority_group.3", size=0)
         self.generation = 0
         return Running(switch)
@@ -64,6 +64,19 @@ class Thresholds(Case):
             # No worker waited, and no port: every frame leaves when it would have left.
             self.assertEqual([frame.at_ns for frame in out.frames["h1"]],
                              [frame.at_ns for frame in self.undisturbed().frames["h1"]])
+
+    def test_drops_of_packets_that_cannot_be_marked(self):
+        running = self.running(dscp=0, ecn=0)
+        self.set(running, "wred.mine.green_min", 0)
+        self.set(running, "wred.mine.green_max", 0)
+        self.run_for(running, "9500ns")
+        self.set(running, "wred.mine.drop_non_ect", False)
+        self.run_for(running, "20us")
+        self.set(running, "wred.mine.drop_non_ect", "lossy")
+        running.call("clock.run")
+        out = running.stop(accounts=True)
+        self.frames_equal(out.frames["h1"], [routed(frame.bytes, 1) for frame in running.switch.sent("h0")[10:30]])
+        self.assertEqual(out.drops(), {"wred_drop": 20})
 
     def test_the_limit_of_a_queue(self):
         for workers in (1, 3):

@@ -16,7 +16,7 @@ class Cumulus(Case):
         self.assertEqual([taken["dscp_to_tc"].get(str(dscp), preset.get(dscp, 0)) for dscp in (0, 7, 8, 24, 26, 31, 32, 48, 63)], [0, 0, 1, 3, 3, 3, 4, 6, 7])
         self.assertEqual([taken["tc_to_queue"].get(str(tc), tc) for tc in range(8)], [0, 0, 0, 3, 0, 0, 6, 0])
         self.assertEqual((value("queue", "6", "scheduler"), value("queue", "3", "weight"), value("queue", "0", "weight")), ("strict", 50, 50))
-        self.assertEqual((config["wred"]["roce"]["ect_min"], config["wred"]["roce"]["ect_max"], config["wred"]["roce"]["ect_probability"]),
+        self.assertEqual((config["wred"]["roce"]["green_min"], config["wred"]["roce"]["green_max"], config["wred"]["roce"]["green_probability"]),
                          ("150KB", "1500KB", "100%"))
         self.assertEqual(config["pool"]["roce-reserved-ingress"]["size"], "8MB")
         self.assertIn("lossless: 4 ports with PFC", said)
@@ -38,7 +38,7 @@ class Cumulus(Case):
         self.assertEqual(list(config["port"]), ["swp1", "swp2", "swp3"])
         value = lambda port, *path: self.value(config, port, *path)  # noqa: E731
         self.assertEqual((value("swp1", "cable"), value("swp1", "queue", "3", "wred"), value("swp3", "queue", "3", "wred")), ("30m", "roce", "early.3"))
-        self.assertEqual(config["wred"]["early.3"], {"green_min": "1TiB", "green_max": "1TiB", "green_probability": "50%", "ect_min": "100KB", "ect_max": "300KB", "ect_probability": "50%"})
+        self.assertEqual(config["wred"]["early.3"], {"green_min": "100KB", "green_max": "300KB", "green_probability": "50%", "drop_non_ect": False})
         self.assertEqual(config["map"]["default-global"]["dscp_to_tc"]["8"], 3)
         self.assertEqual((value("swp1", "watchdog", "action"), value("swp3", "watchdog", "action")), ("off", "drop"))
         self.assertEqual([(route["prefix"], route["via"]) for route in config["route"]], [("192.0.2.0/24", ["10.1.1.0"])])
@@ -115,9 +115,9 @@ class Cumulus(Case):
                         f"            '0': {{{red}ecn: {ecn}, min-threshold: 150000, max-threshold: 600000, probability: 100}}\n")
                 _, config, _ = self.importing(self.file(text, "x.yaml"))
                 wred = config["wred"]["default-global.0"]
-                self.assertEqual((wred["green_min"] != "1TiB", wred.get("ecn", True)), (drop, ecn == "enable"))
+                self.assertEqual((wred.get("drop_non_ect"), wred.get("ecn", True), wred["green_min"]), (None if drop else False, ecn == "enable", "150KB"))
         _, config, _ = self.importing(self.file("nv set interface swp1-2 type swp\nnv set qos roce\n", "x.nv"))
-        self.assertEqual((config["wred"]["roce"]["green_min"], config["wred"]["roce"]["ect_min"]), ("1TiB", "150KB"))
+        self.assertEqual((config["wred"]["roce"]["drop_non_ect"], config["wred"]["roce"]["green_min"]), (False, "150KB"))
 
 
 if __name__ == "__main__":

@@ -63,8 +63,8 @@ class LikeSonic(Case):
                     profile["ecn"] = ecn
                 _, config, _ = self.importing(self.file(self.changed(switches)))
                 wred = config["wred"]["LAB_LOSSLESS"]
-                self.assertEqual((wred["green_min"] != "1TiB", wred.get("ecn", True)), (drop == "true", ecn == "ecn_all"))
-                self.assertEqual("ect_min" in wred, drop != "true" and ecn == "ecn_all")
+                self.assertEqual((wred.get("drop_non_ect"), wred.get("ecn", True)), (None if drop == "true" else False, ecn == "ecn_all"))
+                self.assertEqual((wred["green_min"], "ect_min" in wred), ("1MiB", False))
                 self.check()
 
     def test_a_profile_without_drops_marks_and_lets_the_rest_pass(self):
@@ -79,6 +79,9 @@ class LikeSonic(Case):
         done = run(Programs.sluiced, "--config", self.out, "--assert", "ports.Ethernet4.queues.1.ecn_marked_packets gt 5",
                    "--assert", "ports.Ethernet4.queues.1.wred_dropped_packets eq 0")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = run(Programs.importer, self.out, "--to", "sonic")
+        profile = json.loads(done.stdout)["WRED_PROFILE"]["LAB_LOSSLESS"]
+        self.assertEqual((profile["wred_green_enable"], profile["ecn"], profile["green_max_threshold"]), ("false", "ecn_all", "0"), done.stderr)
 
     def test_thresholds_of_ect_packets(self):
         _, config, account = self.importing(self.file(self.changed(lambda t: t["WRED_PROFILE"]["LAB_LOSSLESS"].update(

@@ -167,6 +167,18 @@ TEST(Ecn, notEctPassesALosslessQueueAndIsDroppedFromALossyOneByItsCurve) {
     LONGS_EQUAL(min_kb, sim.dropped());
 }
 
+TEST(Ecn, withoutDropNonEctALossyQueueMarksAndDropsNothing) {
+    Config config = config_of(min_kb * kb, min_kb * kb, 100);
+    config.wred["test"].drop_non_ect = false;
+    SimSwitch sim(config);
+    const auto not_ect = marks(sim, flow_of(Ecn::not_ect, best_effort), 2 * min_kb);
+    LONGS_EQUAL(2 * min_kb, not_ect.size());
+    const auto ect = marks(sim, flow_of(Ecn::ect1, best_effort), 2 * min_kb);
+    LONGS_EQUAL(2 * min_kb, ect.size());
+    LONGS_EQUAL(min_kb, std::count(ect.begin(), ect.end(), true));
+    LONGS_EQUAL(0, sim.dropped());
+}
+
 TEST(Ecn, dropNonEctDropsFromALosslessQueueAndTheReportCanSay) {
     Config config = config_of(min_kb * kb, min_kb * kb, 100);
     config.wred["test"].drop_non_ect = true;

@@ -151,6 +151,22 @@ TEST(Wred, dropsNotEctOfALossyQueueAndOfALosslessOneWhenToldTo) {
     CHECK_TRUE(queue.arrival(packet(Ecn::not_ect), 1000) == WredVerdict::drop);
 }
 
+TEST(Wred, marksWithoutDropsWhenNotEctIsNotToBeDropped) {
+    for (const bool lossless : {false, true})
+        for (const bool ecn : {true, false}) {
+            Queue queue{profile_of({1000, 1000, certainty})};
+            queue.lossless = lossless;
+            queue.profile.mark_at = MarkAt::enqueue;
+            queue.profile.ecn = ecn;
+            queue.profile.drop_non_ect = false;
+            CHECK_FALSE(WredQueue::looks_at_arrival(queue.profile, packet(Ecn::not_ect), lossless));
+            for (const Ecn other : {Ecn::not_ect, Ecn::ce})
+                CHECK_TRUE(queue.arrival(packet(other), 1 << 20) == WredVerdict::pass);
+            CHECK_TRUE(queue.arrival(packet(Ecn::ect0), 1000) ==
+                       (ecn ? WredVerdict::mark : WredVerdict::pass));
+        }
+}
+
 TEST(Wred, plainRedMarksNothingAndDropsEctOfALossyQueueAsOthers) {
     for (const MarkAt where : {MarkAt::dequeue, MarkAt::enqueue, MarkAt::sojourn}) {
         Queue queue{profile_of({1000, 1000, certainty})};

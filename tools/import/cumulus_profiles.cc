@@ -220,17 +220,20 @@ void Profiles::marking(const Item& profile, PortConfig& port) {
             const Item* node = entry->find(one);
             return node != nullptr ? node : entry->find(other);
         };
+        constexpr std::uint64_t usual_min = 150'000, usual_max = 1'500'000;  // NVUE's defaults
         made.green.min_bytes =
-            number(either("min-threshold", "min-threshold-bytes"), most, "green_min of the queue's profile");
+            number(either("min-threshold", "min-threshold-bytes"), most, "green_min of the queue's profile")
+                .value_or(usual_min);
         made.green.max_bytes =
-            number(either("max-threshold", "max-threshold-bytes"), most, "green_max of the queue's profile");
+            number(either("max-threshold", "max-threshold-bytes"), most, "green_max of the queue's profile")
+                .value_or(usual_max);
         if (const auto chance = number(entry->find("probability"), 100, "green_probability"))
             made.green.probability = Chance::percent(static_cast<std::uint32_t>(*chance));
         made.ecn = entry->find("ecn") == nullptr || Cumulus::is_on(entry->find("ecn"));
         taken(entry->find("ecn"), "ecn of the queue's profile");
         const Item* red = entry->find("red");
         const bool drops = Cumulus::is_on(red);
-        if (!drops) drop_nothing(made);
+        if (!drops) made.drop_non_ect = false;
         if (red != nullptr && drops && !red->accounted)
             in_.account().assumed(
                 *red, "packets that are not ECN-capable are dropped by the curve in a lossy queue only");

@@ -21,7 +21,7 @@ struct Curve {
 void add_wred(Cumulus& in, const std::string& name, Curve curve) {
     WredConfig& profile = in.config().wred[name];
     profile.green = {curve.min, curve.max, Chance::percent(curve.per_cent)};
-    drop_nothing(profile);  // red: disable
+    profile.drop_non_ect = false;  // red: disable
 }
 
 void add_pool(Cumulus& in, const char* name, PoolDirection direction, unsigned per_cent) {

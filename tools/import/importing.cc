@@ -21,17 +21,6 @@ std::optional<std::string_view> word_of(Account& account, const Item& node) {
 
 }  // namespace
 
-void drop_nothing(WredConfig& profile) {
-    if (profile.ecn) {
-        constexpr std::uint64_t usual_min = 150'000, usual_max = 1'500'000;
-        if (!profile.ect.min_bytes) profile.ect.min_bytes = profile.green.min_bytes.value_or(usual_min);
-        if (!profile.ect.max_bytes) profile.ect.max_bytes = profile.green.max_bytes.value_or(usual_max);
-        if (!profile.ect.probability) profile.ect.probability = profile.green.probability;
-    }
-    profile.green = {never_bytes, never_bytes, profile.green.probability};
-    profile.yellow = profile.red = {};
-}
-
 std::string key_of_port(std::string_view port, std::string_view key) {
     return fmt::format("port.{}.{}", port, key);
 }

@@ -51,11 +51,6 @@ struct Importing {
     void set_speed(const Item& node, PortConfig& port, std::string_view name, std::uint64_t megabits);
 };
 
-// A length that no queue reaches: a curve from there on drops nothing.
-inline constexpr std::uint64_t never_bytes = 1ULL << 40;
-// WRED off: no curve chooses a packet, but for marks, which go by the curve of ECT packets.
-void drop_nothing(WredConfig& profile);
-
 std::string key_of_port(std::string_view port, std::string_view key);  // "port.Ethernet0.speed"
 
 // Devices or hosts, sizes of pools and buffer, neighbors of next hops, and [default] from what most ports

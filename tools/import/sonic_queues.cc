@@ -193,7 +193,7 @@ void Queues::read_drops(const Item& node, WredConfig& profile) {
     const auto is_on = [&](const Item* enable) { return enable != nullptr && enable->word == "true"; };
     const Item* green = node.find("wred_green_enable");
     const bool drops = is_on(green);
-    if (!drops) drop_nothing(profile);
+    if (!drops) profile.drop_non_ect = false;
     if (green == nullptr)
         in_.account().assumed(node.path() + ".wred_green_enable",
                               fmt::format("wred.{} drops nothing, SONiC's default", node.name));
@@ -205,11 +205,7 @@ void Queues::read_drops(const Item& node, WredConfig& profile) {
         else if (is_on(enable) != drops)
             in_.account().assumed(*enable, fmt::format("wred.{} drops: {}, as for green", node.name, drops));
         else if (!drops)
-            in_.account().taken(
-                *enable,
-                fmt::format(
-                    "wred.{} drops nothing: no queue reaches its thresholds, ECT packets have their own",
-                    node.name));
+            in_.account().taken(*enable, fmt::format("wred.{}.drop_non_ect = false", node.name));
         else
             in_.account().assumed(
                 *enable,

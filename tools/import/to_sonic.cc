@@ -139,7 +139,7 @@ void Writer::write_group(const std::string& name, const PortConfig& port, const 
 }
 
 std::string Writer::wred(const std::string& name, const WredProfile& profile) {
-    const bool marks_alone = profile.color[0].min() >= never_bytes;
+    const bool marks_alone = profile.drop_non_ect == false;
     const char* drops = marks_alone ? "false" : "true";
     Json entry = {{"wred_green_enable", drops},
                   {"wred_yellow_enable", drops},

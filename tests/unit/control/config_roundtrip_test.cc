@@ -125,6 +125,22 @@ PortConfig random_port(PortConfig port, Random& random) {
     return port;
 }
 
+WredConfig random_wred(Random& random) {
+    WredConfig wred;
+    for (WredCurveConfig* curve : {&wred.green, &wred.yellow, &wred.red, &wred.ect}) {
+        if (random.once_in(2)) curve->min_bytes = random.below(1U << 30);
+        if (random.once_in(2)) curve->max_bytes = random.below(1U << 30);
+        if (random.once_in(2))
+            curve->probability = Chance::percent(static_cast<std::uint32_t>(random.below(101)));
+    }
+    if (random.once_in(2)) wred.sojourn_max = Duration{static_cast<std::int64_t>(random.below(1U << 30))};
+    wred.mark_at = random.one_of({MarkAt::dequeue, MarkAt::enqueue, MarkAt::sojourn});
+    wred.weight = static_cast<std::uint8_t>(random.below(16));
+    wred.ecn = random.once_in(2);
+    wred.drop_non_ect = random.one_of<std::optional<bool>>({std::nullopt, false, true});
+    return wred;
+}
+
 DecisionsConfig random_decisions(Random& random) {
     DecisionsConfig decisions;
     decisions.record = random.one_of<std::optional<RecordMode>>(
@@ -195,6 +211,7 @@ Config random_config(unsigned seed) {
     for (std::uint64_t i = random.below(6); i > 0; --i)
         config.ports[random.name()] = random_port(config.port_defaults, random);
     if (random.once_in(3)) config.ports["default"] = random_port({}, random);
+    for (std::uint64_t i = random.below(3); i > 0; --i) config.wred[random.name()] = random_wred(random);
     if (random.once_in(2)) config.decisions = random_decisions(random);
     add_tables(config, random);
     sort_config(config);

@@ -349,6 +349,16 @@ TEST(LintQos, warnsOfMarksInAQueueThatIsOnlyBusy) {
     const std::string drops = "[port.p1.queue.3]\nwred = \"w\"\n[wred.w]\ndrop_non_ect = ";
     finds_but_not("wred-drops-lossless", "f:2:8: warning: port.p1.queue.3.wred", drops + "true",
                   drops + "false");
+    finds_but_not("wred-drops-lossless", "f:2:8: warning", drops + "true", drops + "\"lossy\"");
+    const std::string red =
+        "[default.map]\nroce_tc = 0\n[port.p1]\nqos = \"lossy\"\n[port.p1.queue.0]\nwred = "
+        "\"w\"\n[wred.w]\necn = false\n";
+    finds("ecn-off", "f:6:8: warning: port.p1.queue.0.wred: wred.w has ecn = false: RoCE's queue drops early",
+          red);
+    finds("ecn-off",
+          "f:6:8: warning: port.p1.queue.0.wred: wred.w has ecn = false, and drop_non_ect = false drops "
+          "nothing: the profile has no effect, senders are slowed by losses alone",
+          red + "drop_non_ect = false");
 }
 
 TEST(LintQos, warnsOfAClassThatIsLosslessHereAndLossyThere) {
