@@ -83,6 +83,37 @@ class LikeSonic(Case):
         profile = json.loads(done.stdout)["WRED_PROFILE"]["LAB_LOSSLESS"]
         self.assertEqual((profile["wred_green_enable"], profile["ecn"], profile["green_max_threshold"]), ("false", "ecn_all", "0"), done.stderr)
 
+    def test_shapers_and_their_bursts(self):
+        """pir and cir in bytes a second, pbs and cbs in bytes; a queue's or a port's."""
+        def shapers(tables, **more):
+            tables["SCHEDULER"]["shaped"] = {"type": "DWRR", "weight": "3", "pir": "1250000000", "pbs": "8192", **more}
+            tables["QUEUE"]["Ethernet4|1"] = {"scheduler": "shaped"}
+            for port in ("Ethernet0", "Ethernet4", "Ethernet8"):
+                tables["PORT_QOS_MAP"][port]["scheduler"] = "shaped"
+        queue = lambda config, key: self.value(config, "Ethernet4", "queue", "1", key)  # noqa: E731
+        for more, rate, burst, told in (
+                ({}, "10G", "8KiB", None),
+                ({"meter_type": "bytes", "cir": "250000000", "cbs": "4096"}, "10G", "8KiB", "cbs: no counterpart: a min_rate has no burst"),
+                ({"pbs": "0"}, "10G", None, None),
+                ({"pbs": "4000000"}, "10G", "1MB", 'pbs: assumed: shaper_burst = "1MB", the longest there is'),
+                ({"pir": "0"}, None, None, "pbs: no counterpart: a burst of no rate"),
+                ({"meter_type": "packets"}, None, None, "meter_type: no counterpart")):
+            with self.subTest(more):
+                _, config, account = self.importing(self.file(self.changed(lambda tables: shapers(tables, **more))))
+                self.check()
+                self.assertEqual([self.value(config, "Ethernet4", key) for key in ("shaper", "shaper_burst")], [rate, burst])
+                self.assertEqual([queue(config, key) for key in ("max_rate", "max_burst")], [rate, burst])
+                self.assertEqual(queue(config, "min_rate"), "2G" if "cir" in more else None)
+                if told:
+                    self.assertTrue(any(f"SCHEDULER.shaped.{told}" in line for line in account), account)
+                self.assertFalse(any(line.startswith("SCHEDULER.shaped.pbs") and "left out" in line for line in account))
+                done = run(Programs.importer, self.out, "--to", "sonic")
+                again = self.importing(self.file(json.loads(done.stdout)))[1]
+                for key in ("shaper", "shaper_burst"):
+                    self.assertEqual(self.value(again, "Ethernet4", key), self.value(config, "Ethernet4", key))
+                self.assertEqual(queue(again, "max_burst"), queue(config, "max_burst"))
+        self.assertIn("pbs", self.refused(self.changed(lambda tables: shapers(tables, pbs="many")), '"many" is no number'))
+
     def test_thresholds_of_ect_packets(self):
         _, config, account = self.importing(self.file(self.changed(lambda t: t["WRED_PROFILE"]["LAB_LOSSLESS"].update(
             green_ect_min_threshold="50000", green_ect_max_threshold="90000", green_ect_mark_probability="20", red_ect_min_threshold="1"))))

@@ -304,6 +304,7 @@ void settle_defaults(Config& config) {
     settle(config, [](auto& port) -> auto& { return port.pfc_mode; });
     settle(config, [](auto& port) -> auto& { return port.small_xoff; });
     settle(config, [](auto& port) -> auto& { return port.shaper; });
+    settle(config, [](auto& port) -> auto& { return port.shaper_burst_bytes; });
     settle(config, [](auto& port) -> auto& { return port.trust; });
     settle(config, [](auto& port) -> auto& { return port.map; });
     settle(config, [](auto& port) -> auto& { return port.watchdog; });

@@ -40,6 +40,16 @@ struct Sonic {
     std::vector<PortConfig*> ports_of(const Item& entry, std::string_view list) const;
 };
 
+// Of a scheduler: pir and pbs, which a queue has as max_rate and max_burst, a port as shaper and
+// shaper_burst.
+struct SonicShaper {
+    Rate rate{};
+    std::optional<std::uint64_t> burst_bytes;
+};
+SonicShaper read_shaper(Sonic& in, const Item& scheduler, const char* rate_key, const char* burst_key);
+// Bytes a second, as pir and cir have them; nothing where the scheduler counts packets.
+std::optional<Rate> read_rate(Sonic& in, const Item& scheduler, const char* field, const char* key);
+
 void take_sonic_ports(Sonic& in);    // PORT
 void take_sonic_links(Sonic& in);    // INTERFACE, CABLE_LENGTH, PFC_WD
 void take_sonic_maps(Sonic& in);     // *_MAP, PORT_QOS_MAP

@@ -99,17 +99,13 @@ std::string name_of(const Sonic& in, const Chosen& chosen) {
 struct QosMap {
     Chosen chosen{};
     std::optional<std::vector<ClassId>> pfc;
-    Rate shaper{};
+    SonicShaper shaper;
 };
 
-void read_shaper(Sonic& in, const Item& reference, QosMap& map) {
+void take_shaper(Sonic& in, const Item& reference, QosMap& map) {
     const Item* scheduler = in.referred(reference, "SCHEDULER");
     if (scheduler == nullptr) return in.account().left_out(reference, "there is no such scheduler");
-    if (const Item* pir = scheduler->find("pir"))
-        if (const auto bytes = in.out.number(*pir, 0, 100'000'000'000)) {
-            map.shaper = {*bytes * 8};
-            in.account().taken(*pir, fmt::format("shaper = \"{}\"", print_rate(map.shaper)));
-        }
+    map.shaper = read_shaper(in, *scheduler, "shaper", "shaper_burst");
     in.account().taken(reference, "the port's shaper");
 }
 
@@ -147,7 +143,7 @@ QosMap read_entry(Sonic& in, const Item& entry, QosMap map) {
         in.account().taken(*reference, fmt::format("{} of the port's map", parts[n].key));
     }
     read_pfc(in, entry, map);
-    if (const Item* scheduler = entry.find("scheduler")) read_shaper(in, *scheduler, map);
+    if (const Item* scheduler = entry.find("scheduler")) take_shaper(in, *scheduler, map);
     if (const Item* to_group = entry.find("pfc_to_pg_map"))
         in.account().assumed(*to_group, "a PFC priority pauses for the priority group of its number");
     return map;
@@ -155,7 +151,8 @@ QosMap read_entry(Sonic& in, const Item& entry, QosMap map) {
 
 void give(Sonic& in, PortConfig& port, const QosMap& map, std::map<Chosen, std::string>& names) {
     port.pfc = map.pfc.value_or(std::vector<ClassId>{});
-    port.shaper = map.shaper;
+    port.shaper = map.shaper.rate;
+    port.shaper_burst_bytes = map.shaper.burst_bytes;
     port.trust = map.chosen[dscp] != nullptr  ? Trust::dscp
                  : map.chosen[pcp] != nullptr ? Trust::pcp
                                               : Trust::port;

@@ -13,6 +13,7 @@ namespace sluice::import {
 namespace {
 
 constexpr std::uint64_t most_rate = 100'000'000'000;  // bytes a second
+constexpr std::uint64_t most_burst = 1'000'000;       // of max_burst and shaper_burst
 
 class Queues {
   public:
@@ -93,27 +94,18 @@ void Queues::scheduler(const Item& reference, QueueConfig& queue) {
                 made.weight = static_cast<std::uint8_t>(*n);
                 in_.account().taken(*weight, "weight of the queues that go by it");
             }
-        const auto rate = [&](const char* field, const char* key, Rate& out) {
-            const Item* value = node->find(field);
-            if (value == nullptr) return;
-            if (const auto bytes = in_.out.number(*value, 0, most_rate)) {
-                out = {*bytes * 8};
-                in_.account().taken(*value, fmt::format("{} = \"{}\"", key, print_rate(out)));
-            }
-        };
-        const Item* meter = node->find("meter_type");
-        if (meter != nullptr && meter->word == "packets") {
-            in_.account().nothing(*meter, "Sluice's rates are in bits");
-        } else {
-            if (meter != nullptr) in_.account().taken(*meter, "rates in bytes");
-            rate("cir", "min_rate", made.min_rate);
-            rate("pir", "max_rate", made.max_rate);
-        }
+        made.min_rate = read_rate(in_, *node, "cir", "min_rate").value_or(Rate{});
+        if (const Item* burst = node->find("cbs"))
+            in_.account().nothing(*burst, "a min_rate has no burst: a queue below it is served first");
+        const SonicShaper shaper = read_shaper(in_, *node, "max_rate", "max_burst");
+        made.max_rate = shaper.rate;
+        made.max_burst_bytes = shaper.burst_bytes;
     }
     queue.scheduler = made.scheduler;
     queue.weight = made.weight;
     queue.min_rate = made.min_rate;
     queue.max_rate = made.max_rate;
+    queue.max_burst_bytes = made.max_burst_bytes;
     if (!reference.accounted) in_.account().taken(reference, "scheduler and weight of the queue");
 }
 
@@ -232,6 +224,47 @@ void Queues::queue(const Item& entry, QueueConfig& queue) {
 }
 
 }  // namespace
+
+std::optional<Rate> read_rate(Sonic& in, const Item& scheduler, const char* field, const char* key) {
+    Account& account = in.account();
+    if (const Item* meter = scheduler.find("meter_type")) {
+        const bool packets = meter->word == "packets";
+        if (packets && !meter->accounted) account.nothing(*meter, "Sluice's rates are in bits");
+        if (packets) return std::nullopt;
+        if (!meter->accounted) account.taken(*meter, "rates in bytes");
+    }
+    const Item* value = scheduler.find(field);
+    if (value == nullptr) return std::nullopt;
+    const auto bytes = in.out.number(*value, 0, most_rate);
+    if (!bytes) return std::nullopt;
+    if (!value->accounted)
+        account.taken(*value, fmt::format("{} = \"{}\"", key, print_rate(Rate{*bytes * 8})));
+    return Rate{*bytes * 8};
+}
+
+SonicShaper read_shaper(Sonic& in, const Item& scheduler, const char* rate_key, const char* burst_key) {
+    SonicShaper made{read_rate(in, scheduler, "pir", rate_key).value_or(Rate{}), {}};
+    const Item* burst = scheduler.find("pbs");
+    if (burst == nullptr) return made;
+    Account& account = in.account();
+    if (made.rate == Rate{}) {
+        if (!burst->accounted)
+            account.nothing(*burst, "a burst of no rate: it takes a pir in bytes a second");
+        return made;
+    }
+    const auto bytes = in.out.number(*burst, 0, most_bytes);
+    if (!bytes) return made;
+    // 0 is SAI's default, which is the chip's choice.
+    if (*bytes != 0) made.burst_bytes = std::min(*bytes, most_burst);
+    if (burst->accounted) return made;
+    const std::string what =
+        fmt::format("{} = \"{}\"", burst_key, *bytes == 0 ? "auto" : print_size(*made.burst_bytes));
+    if (*bytes > most_burst)
+        account.assumed(*burst, what + ", the longest there is");
+    else
+        account.taken(*burst, what);
+    return made;
+}
 
 void take_sonic_queues(Sonic& in) { Queues(in).take(); }
 

@@ -183,6 +183,7 @@ void Writer::write_queue(const std::string& name, const PortConfig& port, const 
     Json scheduler = {{"type", schedule.strict ? "STRICT" : "DWRR"}, {"weight", word(schedule.weight)}};
     if (schedule.min_rate != Rate{}) scheduler["cir"] = word(schedule.min_rate.bits_per_second / 8);
     if (schedule.max_rate != Rate{}) scheduler["pir"] = word(schedule.max_rate.bits_per_second / 8);
+    if (said.max_burst_bytes) scheduler["pbs"] = word(*said.max_burst_bytes);
     Json& entry = out_["QUEUE"][key];
     entry["scheduler"] =
         Named(out_["SCHEDULER"]).name(fmt::format("scheduler.{}", schedule.weight), scheduler);
@@ -208,6 +209,11 @@ void Writer::write_maps(const std::string& name, const PortConfig& port, const E
     put("tc_to_queue_map", "TC_TO_QUEUE_MAP", map_json(map.tc_to_queue));
     put("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", map_json(map.tc_to_priority_group));
     put("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", map_json(map.pfc_priority_to_queue));
+    if (port.shaper != Rate{}) {
+        Json shaper = {{"pir", word(port.shaper.bits_per_second / 8)}};
+        if (port.shaper_burst_bytes) shaper["pbs"] = word(*port.shaper_burst_bytes);
+        entry["scheduler"] = Named(out_["SCHEDULER"]).name("port", shaper);
+    }
     std::string list;
     for_each_class(effective.lossless,
                    [&](ClassId n) { list += (list.empty() ? "" : ",") + std::to_string(n); });
