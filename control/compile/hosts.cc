@@ -33,16 +33,19 @@ struct Label {
     Ecn ecn = Ecn::not_ect;
     bool cnp = false;
 };
-// By the classification of the port, as the switch classifies the host's frames.
-roce::Marking marking(const Config& config, const PortConfig& port, const Label& label) {
-    const ClassMap map = class_map(map_of(config, port), port);
+// As the switch classifies the host's frames.
+ClassId class_of(const ClassMap& map, const Label& label) {
     Parsed parsed;
     parsed.roce = true;
     parsed.cnp = label.cnp;
     parsed.tos = static_cast<std::uint8_t>(label.dscp << 2);
     parsed.tags = label.pcp ? 1 : 0;
     parsed.pcp = label.pcp.value_or(0);
-    roce::Marking made{label.dscp, map.tc_to_priority_group[traffic_class(parsed, map)], label.ecn, {}};
+    return traffic_class(parsed, map);
+}
+roce::Marking marking(const Config& config, const PortConfig& port, const Label& label) {
+    const ClassMap map = class_map(map_of(config, port), port);
+    roce::Marking made{label.dscp, map.tc_to_priority_group[class_of(map, label)], label.ecn, {}};
     if (label.pcp) made.vlan_tci = static_cast<std::uint16_t>(*label.pcp << 13);
     return made;
 }
@@ -201,7 +204,7 @@ class HostSpecs {
         const HostConfig& to = *to_place.host;
         HostPortSpec& sender = specs_.at(from_name);
         HostPortSpec& receiver = specs_.at(to_name);
-        const HostPath path = path_(from_name, to_name);
+        const HostPath path = path_(flows_[id], from_name, to_name);
         const auto flow_at = [&](HostPortSpec& self, const HostPlace& place) {
             roce::FlowSettings end = end_of(id, from_place, to_place, place, path);
             return local_flow(self, in_collective ? of_collective(std::move(end), self) : std::move(end));
@@ -316,21 +319,40 @@ std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const s
 namespace {
 
 // Between hosts of one switch, or of a wire, which has no buffer.
-HostPath path_within(const Config& config, const HostConfig& from, const HostConfig& to) {
+HostPath path_within(const Config& config, const FlowConfig& flow, const HostConfig& from,
+                     const HostConfig& to) {
     const PortConfig &a = config.ports.at(from.port), &b = config.ports.at(to.port);
     const auto [slow, fast] = std::minmax(a.speed, b.speed);
+    const DataLabel label = data_label(flow, from, to);
     return {slow, fast, cable_delay(a) + cable_delay(b),
-            is_on_wire(config, from.port) ? 0 : config.buffer_size_bytes};
+            is_on_wire(config, from.port) ? 0 : config.buffer_size_bytes,
+            std::min(drain_rate(config, label, from.port, to.port),
+                     drain_rate(config, label, to.port, from.port))};
 }
 
 }  // namespace
+
+DataLabel data_label(const FlowConfig& flow, const HostConfig& from, const HostConfig& to) {
+    const HostConfig& sender = flow.kind == FlowKind::read ? to : from;
+    return {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : sender.pcp};
+}
+
+Rate drain_rate(const Config& config, const DataLabel& label, const std::string& in, const std::string& out) {
+    const PortConfig &from = config.ports.at(in), &to = config.ports.at(out);
+    const ClassId tc = class_of(class_map(map_of(config, from), from), {label.dscp, label.pcp});
+    const QueueConfig& queue = to.queue[map_of(config, to).tc_to_queue[tc]];
+    Rate rate = to.speed;
+    for (const Rate limit : {to.shaper, queue.max_rate})
+        if (limit != Rate{}) rate = std::min(rate, limit);
+    return rate;
+}
 
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos) {
     HostPlaces places;
     for (const auto& [name, host] : config.hosts)
         places.emplace(name, HostPlace{&host, &config, &qos, host_mac(config, name), config.seed});
-    const auto path = [&](const std::string& from, const std::string& to) {
-        return path_within(config, config.hosts.at(from), config.hosts.at(to));
+    const auto path = [&](const FlowConfig& flow, const std::string& from, const std::string& to) {
+        return path_within(config, flow, config.hosts.at(from), config.hosts.at(to));
     };
     std::map<std::string, HostPortSpec> by_port;
     for (auto& [name, spec] : host_specs(places, config.flows, path))
@@ -340,7 +362,7 @@ std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const 
 
 Duration default_timeout(const HostPath& path, const HostConfig& from, const HostConfig& to) {
     constexpr Duration most = milliseconds(500);
-    Rate slowest = path.slowest;
+    Rate slowest = path.drained;
     for (const HostConfig* end : {&from, &to})
         if (end->drain) slowest = std::min(slowest, *end->drain);
     const double drain_s =
@@ -350,12 +372,12 @@ Duration default_timeout(const HostPath& path, const HostConfig& from, const Hos
 }
 
 std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vector<std::string>& names,
-                          const std::function<Duration(const std::string& from, const std::string& to)>& of) {
+                          const TimeoutOf& of) {
     std::string text;
     for (std::size_t n = 0; n < flows.size(); ++n) {
         Duration longest{};
         for (const std::string& from : flows[n].from)
-            for (const std::string& to : flows[n].to) longest = std::max(longest, of(from, to));
+            for (const std::string& to : flows[n].to) longest = std::max(longest, of(flows[n], from, to));
         if (text.empty()) text = fmt::format("\n{:<24}  {}\n", "flow", "time-out");
         text +=
             fmt::format("{:<24}  {}\n", names[n], time_text(static_cast<std::uint64_t>(longest.ps / 1000)));
@@ -364,11 +386,12 @@ std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vecto
 }
 
 std::string timeout_table(const Config& config) {
-    return timeout_table(config.flows, flow_names(config),
-                         [&](const std::string& from, const std::string& to) {
-                             const HostConfig &a = config.hosts.at(from), &b = config.hosts.at(to);
-                             return a.timeout.value_or(default_timeout(path_within(config, a, b), a, b));
-                         });
+    return timeout_table(
+        config.flows, flow_names(config),
+        [&](const FlowConfig& flow, const std::string& from, const std::string& to) {
+            const HostConfig &a = config.hosts.at(from), &b = config.hosts.at(to);
+            return a.timeout.value_or(default_timeout(path_within(config, flow, a, b), a, b));
+        });
 }
 
 roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig& receiver) {

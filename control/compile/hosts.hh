@@ -35,8 +35,22 @@ struct HostPath {
     Rate slowest, fastest;
     Duration propagation;            // one way
     std::uint64_t buffer_bytes = 0;  // of all switches on it
+    // At which the last of these buffers is empty of a flow's packets: of its links, of their shapers and of
+    // the max_rate of its queues the least, there and back.
+    Rate drained;
 };
-using HostPathOf = std::function<HostPath(const std::string& from, const std::string& to)>;
+using HostPathOf =
+    std::function<HostPath(const FlowConfig& flow, const std::string& from, const std::string& to)>;
+
+// How a flow labels its data; of a READ, the host that is read from sends it.
+struct DataLabel {
+    std::uint8_t dscp;
+    std::optional<std::uint8_t> pcp;
+};
+DataLabel data_label(const FlowConfig& flow, const HostConfig& from, const HostConfig& to);
+// Of a switch: what its shaper and the queue's max_rate leave of a port's speed to such data that came in by
+// another port.
+Rate drain_rate(const Config& config, const DataLabel& label, const std::string& in, const std::string& out);
 
 // A collective of hosts. Its queue pairs are of a flow that names no hosts by itself.
 struct CollectivePlan {
@@ -65,8 +79,10 @@ roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line);
 // network can honestly cause lasts so long. A receiver that drains slowly is the slowest link.
 Duration default_timeout(const HostPath& path, const HostConfig& from, const HostConfig& to);
 // Those of each flow of a switch as text, the longest of its pairs of hosts; empty: it has no flow.
+using TimeoutOf =
+    std::function<Duration(const FlowConfig& flow, const std::string& from, const std::string& to)>;
 std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vector<std::string>& names,
-                          const std::function<Duration(const std::string& from, const std::string& to)>& of);
+                          const TimeoutOf& of);
 std::string timeout_table(const Config& config);
 
 // Payload of a packet between two hosts.

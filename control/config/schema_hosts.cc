@@ -225,8 +225,8 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
             "timeout", &H::timeout, optional_or(time(microseconds(1), seconds(100), "4ms"), "auto"),
             "All is sent again from the oldest packet that is unacknowledged for so long; with recovery = "
             "\"selective\" that packet, and what its answer shows to be missing. \"auto\": twice the time to "
-            "drain every buffer on the way at its slowest link, at least 4ms and at most 500ms; --check has "
-            "it.")
+            "drain every buffer on the way at its slowest link, shaper or max_rate, at least 4ms and at most "
+            "500ms; --check has it.")
         .at_start();
     rows.key("retry_count", &H::retry_count, retries,
              "Time-outs and sequence errors without progress that a queue pair survives.")

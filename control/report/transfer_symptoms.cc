@@ -69,7 +69,8 @@ class TransferSymptoms {
     }
 
     std::map<std::string, std::vector<std::string>> take() {
-        for (const auto& [address, host] : at_address_) sent_twice(*host);
+        for (const auto& [address, host] : at_address_)
+            for (const bool reads : {false, true}) sent_twice(*host, reads);
         for (auto& [to, incast] : incasts_) want_of_increase(*to, incast);
         no_reaction();
         return std::move(told_);
@@ -176,34 +177,42 @@ class TransferSymptoms {
         }
     }
 
-    // A requester's time was out and its peer got packets again, but no gap and all answers came.
-    // A READ that comes again tells nothing of the responses.
-    void sent_twice(const ReportedHost& host) {
+    // A requester's time was out and data came again, but no gap, and all answers came: ACKs, or the
+    // responses of READs.
+    void sent_twice(const ReportedHost& host, bool reads) {
         std::uint64_t twice = 0, sent = 0, timeouts = 0;
         const roce::FlowSettings* flow = nullptr;  // of the shortest time-out
         for (const roce::QueuePair& pair : host.port->nic().queue_pairs()) {
             const auto to = at_address_.find(pair.settings().peer);
-            if (pair.requester() == nullptr || !pair.sends_data() || to == at_address_.end()) continue;
-            sent += pair.statistics.data_packets;
+            if (pair.requester() == nullptr || pair.sends_data() == reads || to == at_address_.end())
+                continue;
             const roce::Nic& nic = to->second->port->nic();
             const roce::QueuePair& peer =
                 nic.queue_pairs()[pair.settings().peer_qp - nic.settings().first_qp];
-            const std::uint64_t again = peer.responder()->counters().duplicates;
-            if (again == 0 || pair.requester()->counters().timeouts == 0 ||
-                pair.requester()->counters().sequence_errors != 0 ||
-                peer.statistics.acks_sent > pair.statistics.acks_received + 1)
+            const roce::Requester& requester = *pair.requester();
+            sent += (reads ? peer : pair).statistics.data_packets;
+            const std::uint64_t again =
+                reads ? requester.reordering().repeated : peer.responder()->counters().duplicates;
+            const bool lacks_answers =
+                reads ? peer.statistics.data_packets >
+                            requester.acknowledged_psns() + requester.outstanding_psns() + again
+                      : peer.statistics.acks_sent > pair.statistics.acks_received + 1;
+            if (again == 0 || lacks_answers || requester.counters().timeouts == 0 ||
+                requester.counters().sequence_errors != 0)
                 continue;
             twice += again;
-            timeouts += pair.requester()->counters().timeouts;
+            timeouts += requester.counters().timeouts;
             if (flow == nullptr || pair.flow().requester.timeout < flow->requester.timeout)
                 flow = &pair.flow();
         }
         if (flow == nullptr) return;
         const Duration timeout = flow->requester.timeout;
         tell(host.name,
-             "{} of {} packets were sent twice, and none was lost: {} time-outs of {} ended while packets "
-             "waited in queues; do: write timeout = \"{}\"",
-             twice, sent, timeouts, print_time(timeout),
+             "{} of {} {} were sent twice, and none was lost: {} time-outs of {} ended while {}; do: write "
+             "timeout = \"{}\"",
+             twice, sent, reads ? "packets of its READs' responses" : "packets", timeouts,
+             print_time(timeout),
+             reads ? "responses waited at their sender or in queues" : "packets waited in queues",
              flow->path_timeout > timeout ? "auto" : print_time(timeout * 4));
     }
 

@@ -99,6 +99,10 @@ class Requester {
     const Counters& counters() const { return counters_; }
     const ReceiveWindow::Counters& reordering() const { return came_.counters(); }  // of READ responses
     std::uint64_t outstanding_bytes() const;  // sent or asked for, and not acknowledged
+    std::uint64_t acknowledged_psns() const {
+        return acknowledged_.sequence - first_sequence(settings_->first_psn);
+    }
+    std::uint64_t outstanding_psns() const { return sent_end_ - acknowledged_.sequence; }
     std::uint32_t posted() const { return static_cast<std::uint32_t>(tail_ - head_); }
 
   private:

@@ -9,9 +9,9 @@ import subprocess
 import xml.etree.ElementTree
 
 import loopback
+from fabric import DONE, FAILED, FALSE, USAGE, FabricCase
 from loopback import Programs, run
 
-DONE, FAILED, USAGE, FALSE = 0, 1, 2, 4
 EXAMPLES = sorted((loopback.ROOT / "conf" / "fabrics").glob("*.toml"))
 
 SMALL = """
@@ -56,52 +56,7 @@ buffer.size = "2MB"
 """
 
 
-# The first 5 ms of an incast, and what comes then.
-INCAST = """
-[topology]
-kind = "star"
-hosts = {hosts}
-host_speed = "{speed}G"
-[switch.default]
-buffer.size = "{buffer}MB"
-[switch.default.default]
-mtu = 9100
-[host.default]
-mtu = 4096
-{keys}
-[[flow]]
-name = "incast"
-from = "h1..h{senders}"
-to = "h{hosts}"
-message = "1MB"
-depth = 2
-stop = "{stop}"
-[[phase]]
-name = "begin"
-to = "5ms"
-[[phase]]
-name = "then"
-from = "5ms"
-to = "{stop}"
-"""
-
-
-class Fabrics(loopback.Case):
-    def setUp(self):
-        self.folder = loopback.Switch(self, hosts=0).folder
-        self.program = Programs.sluiced.parent / "tools" / "fabric" / "sluice-fabric"
-
-    def fabric(self, verb, text, *words, status=DONE):
-        path = self.folder / "fabric.toml"
-        path.write_text(text)
-        done = run([self.program, verb, path, *words])
-        self.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
-        return done
-
-    def report(self, text, *words, status=DONE):
-        self.fabric("run", text, "--out", self.folder / "made", *words, status=status)
-        return json.loads((self.folder / "made" / "report.json").read_text())
-
+class Fabrics(FabricCase):
     def test_examples_run_as_they_say(self):
         self.assertGreaterEqual(len(EXAMPLES), 5)
         for path in EXAMPLES:
@@ -136,94 +91,6 @@ class Fabrics(loopback.Case):
         self.assertEqual(ledger["sent"] + ledger["made"] + ledger["added"],
                          sum(value for key, value in ledger.items() if key not in ("sent", "made", "added", "balanced", "dropped_by")))
         self.assertEqual(ledger["dropped_by"], {})
-
-    def incast(self, speed, senders=16, stop="10ms", **keys):
-        """The report, and the share of the receiver's link in use after 5 ms."""
-        text = INCAST.format(hosts=senders + 1, senders=senders, speed=speed, stop=stop, buffer=max(16, speed // 20),
-                             keys="\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items()))
-        report = self.report(text, "--duration", stop)
-        port = report["phases"]["then"]["switches"]["sw1"]["ports"][f"h{senders + 1}"]["tx"]
-        wire = 8 * (port["bytes"] + 20 * port["packets"])
-        return report, wire / (speed * 1e9 * (report["phases"]["then"]["to_ns"] - 5e6) / 1e9)
-
-    @staticmethod
-    def symptoms(report):
-        return [symptom for host in report["hosts"].values() for symptom in host["symptoms"]]
-
-    def test_an_incast_fills_its_link_after_5_ms_at_every_speed(self):
-        for speed in (25, 100, 200, 400, 800):
-            with self.subTest(speed=speed):
-                report, use = self.incast(speed, stop="8ms")
-                self.assertGreaterEqual(use, 0.9)
-                self.assertEqual((report["verdict"]["lost_packets"], self.symptoms(report)), (0, []))
-
-    def test_a_link_unused_for_want_of_increase_is_a_symptom_with_rate_step_time_and_remedy(self):
-        report, use = self.incast(200, cc="dcqcn-paper")
-        self.assertLess(use, 0.7)
-        self.assertEqual([name for name, host in report["hosts"].items() if host["symptoms"]], ["h17"])
-        said, = self.symptoms(report)
-        told = re.fullmatch(r"(\d+) % of a 200G link on the way to it was used, for want of increase: 16 queue pairs had no CNP for 2 ms and more, and rose "
-                            r"from ([\d.]+) Gb/s by 40M every 55us, which fills the link in ([\d.]+) ms; do: write cc = \"dcqcn\" for h1 to h16", said)
-        self.assertTrue(told, said)
-        self.assertLess(int(told[1]), 90)
-        longest_ms = (200 / 16 - float(told[2])) / 0.04 * 0.055  # from the lowest of the rates
-        self.assertTrue(0.75 * longest_ms < float(told[3]) <= longest_ms + 0.1, said)
-
-    def test_the_remedy_is_a_step_where_the_defaults_are_too_slow(self):
-        for keys in ({}, {"cc": "none"}):
-            with self.subTest(**keys):
-                report, use = self.incast(100, senders=4, **keys)
-                said = self.symptoms(report)[0]
-                step = re.search(r'rate_ai = "(\d+M)"', said)
-                self.assertTrue(step, said)
-                report, better = self.incast(100, senders=4, rate_ai=step[1])
-                self.assertGreaterEqual(better, 0.9)
-                self.assertEqual(self.symptoms(report), [])
-                if not keys:
-                    self.assertLess(use, better)
-
-    def test_the_default_timeout_outlasts_an_incast_and_one_that_does_not_is_a_symptom(self):
-        text = """
-[topology]
-kind = "leaf-spine"
-leaves = 3
-spines = 2
-hosts = 8
-host_speed = "10G"
-speed = "40G"
-[switch.default]
-buffer.size = "8MB"
-[host.default]
-cc = "none"
-{}
-[[flow]]
-name = "incast"
-from = "h1..h23"
-to = "h24"
-qps = 20
-message = "16KB"
-messages = 1
-"""
-        drained_ns = 2 * 3 * 8_000_000 * 8 / 10
-        self.assertRegex(self.fabric("check", text.format("")).stdout, r"\nflow +time-out\nincast +38\.4 ms\n")
-        self.assertIn("\ntime-out of all flows: 38.4 ms\n", self.fabric("run", text.format("")).stdout)
-        report = self.report(text.format(""))
-        self.assertEqual((report["flows"][0]["timeout_ns"], report["flows"][0]["retransmitted_packets"]), (drained_ns, 0))
-        self.assertNotIn("twice", json.dumps(self.symptoms(report)))
-        report = self.report(text.format('timeout = "4ms"'))
-        self.assertEqual((report["flows"][0]["timeout_ns"], report["verdict"]["lost_packets"]), (4_000_000, 0))
-        self.assertGreater(report["flows"][0]["retransmitted_packets"], 100)
-        said = [symptom for symptom in self.symptoms(report) if "twice" in symptom]
-        self.assertGreater(len(said), 5)
-        self.assertRegex(said[0], r'^\d+ of \d+ packets were sent twice, and none was lost: \d+ time-outs of 4ms ended while .*; do: write timeout = "auto"$')
-
-    def test_a_sender_without_congestion_control_is_told_once(self):
-        text = INCAST.format(hosts=6, senders=4, speed=100, stop="6ms", buffer=16, keys='cc = "none"')
-        more = '[[flow]]\nname = "other"\nfrom = "h1..h4"\nto = "h5"\nmessage = "1MB"\ndepth = 2\nstop = "6ms"\n'
-        report = self.report(text + more)
-        for name in ("h1", "h2", "h3", "h4"):
-            said, = report["hosts"][name]["symptoms"]
-            self.assertRegex(said, f"^{report['hosts'][name]['cnp_received_packets']} CNPs came, .* 4 queue pairs to h[56] fill")
 
     def test_two_runs_give_the_same_bytes(self):
         made = []

@@ -351,8 +351,8 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
         for (const auto& [name, host] : each.config.hosts)
             places.emplace(name, HostPlace{&host, &each.config, &qos.back(), *host.mac, file.seed});
     }
-    const auto path = [this](const std::string& from, const std::string& to) {
-        return path_between(*this, nodes.at(from), nodes.at(to));
+    const auto path = [this](const FlowConfig& flow, const std::string& from, const std::string& to) {
+        return path_between(*this, flow, nodes.at(from), nodes.at(to));
     };
     return sluice::host_specs(places, file.flows, path, collectives);
 }

@@ -39,15 +39,32 @@ std::vector<PathHop> hops_between(const FabricPlan& plan, NodeId from, NodeId to
     return hops;
 }
 
-HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to) {
-    HostPath path{Rate{UINT64_MAX}, Rate{}, {}};
+HostPath path_between(const FabricPlan& plan, const FlowConfig& flow, NodeId from, NodeId to) {
+    const auto host_at = [&](NodeId node) -> const HostConfig& {
+        return plan.switches[plan.switch_of[node]].config.hosts.at(plan.topology.nodes[node].name);
+    };
+    const DataLabel label = data_label(flow, host_at(from), host_at(to));
+    HostPath path{Rate{UINT64_MAX}, Rate{}, {}, 0, Rate{UINT64_MAX}};
+    const Link* before = nullptr;
     for (const PathHop& hop : hops_between(plan, from, to)) {
         const Link& link = plan.topology.links[hop.links.front()];
         path.slowest = std::min(path.slowest, link.speed);
         path.fastest = std::max(path.fastest, link.speed);
         path.propagation = path.propagation + propagation_delay(link.cable_m);
-        if (!plan.topology.nodes[hop.from].is_host)
-            path.buffer_bytes += plan.switches[plan.switch_of[hop.from]].config.buffer_size_bytes;
+        if (!plan.topology.nodes[hop.from].is_host) {
+            const Config& config = plan.switches[plan.switch_of[hop.from]].config;
+            const auto port_of = [&](const Link& at) {
+                const auto end = std::ranges::find(at.ends, hop.from, &LinkEnd::node);
+                return end == at.ends.end() ? nullptr : &end->port;
+            };
+            const std::string* out = port_of(link);
+            const std::string* in = port_of(*before);  // null: routes lead nowhere
+            if (in == nullptr) in = out;
+            path.drained = std::min(
+                {path.drained, drain_rate(config, label, *in, *out), drain_rate(config, label, *out, *in)});
+            path.buffer_bytes += config.buffer_size_bytes;
+        }
+        before = &link;
     }
     return path;
 }

@@ -14,6 +14,6 @@ struct PathHop {
 };
 std::vector<PathHop> hops_between(const FabricPlan& plan, NodeId from, NodeId to);
 // The first links of that way.
-HostPath path_between(const FabricPlan& plan, NodeId from, NodeId to);
+HostPath path_between(const FabricPlan& plan, const FlowConfig& flow, NodeId from, NodeId to);
 
 }  // namespace sluice::fabric

@@ -103,12 +103,13 @@ std::string plan_text(const FabricPlan& plan, bool all) {
     const auto host_of = [&](const std::string& name) -> const HostConfig& {
         return plan.switches[plan.switch_of[plan.nodes.at(name)]].config.hosts.at(name);
     };
-    text +=
-        timeout_table(world.flows, flow_names(world), [&](const std::string& from, const std::string& to) {
+    text += timeout_table(
+        world.flows, flow_names(world),
+        [&](const FlowConfig& flow, const std::string& from, const std::string& to) {
             const HostConfig &a = host_of(from), &b = host_of(to);
-            return a.timeout
-                       ? *a.timeout
-                       : default_timeout(path_between(plan, plan.nodes.at(from), plan.nodes.at(to)), a, b);
+            return a.timeout ? *a.timeout
+                             : default_timeout(
+                                   path_between(plan, flow, plan.nodes.at(from), plan.nodes.at(to)), a, b);
         });
     return text + routes_text(plan, most);
 }
