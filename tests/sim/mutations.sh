@@ -76,7 +76,7 @@ mutate passed-without-a-turn lib/scheduler.hh 's/turn_ = queue = behind(last/que
 mutate emptied-queue-owes dataplane/path/egress.cc 's/        port.scheduler.sent(next, on_wire, now);//; s/        ready = static_cast/        port.scheduler.sent(next, on_wire, now);\n&/'
 mutate refresh-late lib/pfc_generator.cc 's|settings.quanta / 2;|settings.quanta;|'
 mutate pause-ends-early lib/pfc_honor.cc 's/quantum \* map.quanta\[n\]/quantum * (map.quanta[n] - 1)/'
-mutate headroom-without-reaction lib/headroom.cc 's/h.cable_bytes + h.reaction_bytes +/h.cable_bytes +/'
+mutate headroom-without-reaction lib/headroom.cc 's/h.obeying_bytes() +/h.obeying_bytes() - h.reaction_bytes +/'
 mutate headroom-without-frame lib/headroom.cc 's/2 \* h.frame_cells + h.mix_cells/h.frame_cells + h.mix_cells/'
 mutate down-port-still-pauses dataplane/run/worker.cc 's/port.generator.reset(now);//'
 mutate merge-by-sequence dataplane/run/virtual_runner.cc 's/return a.ingress_port != b.ingress_port ? .*/return a.sequence < b.sequence;/'
