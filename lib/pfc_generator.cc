@@ -57,6 +57,10 @@ AssertAction PfcGenerator::step(ClassId priority, AssertEvent event, Time now) {
             if (event == AssertEvent::refresh_due) {
                 counters.tx_xoff.add(1);
                 counters.tx_refresh.add(1);
+                if (const Time end = refresh_[priority] + refresh_interval_; end < now) {
+                    counters.tx_late.add(1);
+                    counters.unheld_ps.add(static_cast<std::uint64_t>((now - end).ps));
+                }
                 refresh_[priority] = now + refresh_interval_;
                 action = AssertAction::send_refresh;
                 break;

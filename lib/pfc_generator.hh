@@ -45,6 +45,8 @@ class PfcGenerator {
         Counter tx_xoff;  // refreshes included
         Counter tx_xon;
         Counter tx_refresh;
+        Counter tx_late;      // refreshes after the end of the pause: a peer that obeys was free by then
+        Counter unheld_ps;    // how long it was, in all
         Counter transitions;  // from on to off
         Counter asserted_ps;  // up to the last `settle`, or the end of the last pause
     };

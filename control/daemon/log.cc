@@ -13,11 +13,11 @@ LogLevel level_of(const SwitchEvent& event) {
     constexpr std::array<std::string_view, 7> errors{"control_failed", "headroom_overrun", "lossless_drop",
                                                      "pfc_swallowed",  "ring_overrun",     "events_unwritten",
                                                      "worker_stuck"};
-    constexpr std::array<std::string_view, 17> warnings{
-        "watchdog_detected", "fell_behind", "command_failed", "interface_gone", "interface_refused",
-        "reload_refused",    "still_held",  "device_gone",    "device_refused", "link_speed",
-        "nic_warning",       "worker_late", "mirror_failed",  "uncut_frames",   "beyond_mtu",
-        "frames_refused",    "program_lost"};
+    constexpr std::array<std::string_view, 18> warnings{
+        "watchdog_detected", "fell_behind",  "command_failed", "interface_gone", "interface_refused",
+        "reload_refused",    "still_held",   "device_gone",    "device_refused", "link_speed",
+        "nic_warning",       "worker_late",  "mirror_failed",  "uncut_frames",   "beyond_mtu",
+        "frames_refused",    "program_lost", "peer_deaf"};
     constexpr std::array<std::string_view, 1> infos{"microburst"};
     const auto is_in = [&](const auto& list) {
         return std::find(list.begin(), list.end(), event.kind) != list.end();

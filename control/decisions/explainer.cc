@@ -239,7 +239,7 @@ RecordedWhy Explainer::explain(const PauseSent& pause) const {
         fmt::format("{} paused its sender {}", place(id_, pause.spell.number), pauses_text(pause.spell));
     explain_start(pause, why);
     find_cause(pause, why);
-    if (own_.ignores_pauses) {
+    if ((own_.ignored >> pause.spell.number & 1U) != 0) {
         why.details.push_back(fmt::format("the peer of {} does not obey: frames keep coming", own_.name));
         why.advice = fmt::format("switch PFC on for priority {} at the peer of {}; {}", pause.spell.number,
                                  own_.name, why.advice);
@@ -275,7 +275,7 @@ RecordedWhy Explainer::explain(const PauseSpell& pause) const {
 std::string Explainer::advice_for(const DropSpell& drop, const std::string& to) const {
     PortMask deaf;
     drop.from.for_each([&](PortId port) {
-        if (all_.ports[port].ignores_pauses) deaf.add(port);
+        if (all_.ports[port].ignored != 0) deaf.add(port);
     });
     switch (drop.reason) {
         case DropReason::headroom_overrun:

@@ -27,7 +27,7 @@ struct RecordedPort {
     std::string name;
     Rate speed = gigabits(100);
     Rate shaper{};                // 0: none
-    bool ignores_pauses = false;  // its peer does
+    std::uint8_t ignored = 0;     // classes whose pauses its peer ignores
     std::uint64_t roce = 0;       // RoCEv2 packets that came in
     std::uint64_t cnps_sent = 0;  // to senders behind it
     // Packets of lossless classes that came in and were dropped, since the start.

@@ -36,6 +36,8 @@ std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) 
                         "send to {2}, or "
                         "set port.{0}.mac, or port.{0}.promiscuous = true",
                         name, foreign, print_mac(running.macs()[id]), print_mac(wanted)));
+    if (const std::uint8_t deaf = running.deaf_peers().deaf(id); deaf != 0)
+        warnings.push_back("port " + name + ": " + deaf_peer_text(name, deaf));
     return warnings;
 }
 

@@ -58,7 +58,7 @@ RecordedPort take(const RunningSwitch& running, PortId id) {
     taken.name = running.port_names()[id];
     taken.speed = own.speed;
     taken.shaper = own.schedule.shaper;
-    taken.ignores_pauses = pfc_peer_text(running, id) == "ignores";
+    taken.ignored = ignored_pauses(running, id);
     taken.roce = port.received([](const auto& queue) { return queue.roce.get(); });
     taken.cnps_sent = port.counters().cnp_latency.count();
     for (std::size_t reason = 0; reason < drop_reason_count; ++reason)

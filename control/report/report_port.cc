@@ -147,6 +147,7 @@ Json pfc_json(PortView port, std::optional<Time> now) {
     list("tx_xoff", [&](ClassId n) { return generator.counters(n).tx_xoff.get(); });
     list("tx_xon", [&](ClassId n) { return generator.counters(n).tx_xon.get(); });
     list("tx_refresh", [&](ClassId n) { return generator.counters(n).tx_refresh.get(); });
+    list("tx_late", [&](ClassId n) { return generator.counters(n).tx_late.get(); });
     list("rx_unexpected", [&](ClassId n) { return honor.counters(n).rx_unexpected.get(); });
     list("expired", [&](ClassId n) { return honor.counters(n).expired.get(); });
     list("rx_paused_ns", [&](ClassId n) {
@@ -250,13 +251,20 @@ Json receive_queues_json(PortView port, WorkerId owner) {
 
 }  // namespace
 
+std::uint8_t ignored_pauses(const RunningSwitch& running, PortId id) {
+    const Config& config = running.config();
+    const PortConfig& port = config.ports.at(running.port_names()[id]);
+    const bool promised = has_our_sender(config, port) && port.peer == PeerKind::ignore;
+    return promised ? 0xFF : running.deaf_peers().deaf(id);
+}
+
 std::string pfc_peer_text(const RunningSwitch& running, PortId id) {
+    if (ignored_pauses(running, id) != 0) return "ignores";
     const Config& config = running.config();
     const PortConfig& port = config.ports.at(running.port_names()[id]);
     // Under the real clock it obeys when it is told to, under the virtual one unless it is not.
-    if (!has_our_sender(config, port) || (config.clock == ClockKind::real_time && !port.peer))
-        return "unknown";
-    return port.peer == PeerKind::ignore ? "ignores" : "obeys";
+    const bool is_promise = running.is_virtual() || port.peer;
+    return has_our_sender(config, port) && is_promise ? "obeys" : "unknown";
 }
 
 void add_class_wait(Json& json, const RunningSwitch& running, PortId port, ClassId priority) {

@@ -25,6 +25,7 @@
 #include "control/mirror/mirrors.hh"
 #include "control/routes/routes.hh"
 #include "control/switch/class_changes.hh"
+#include "control/switch/deaf_peers.hh"
 #include "control/switch/event_log.hh"
 #include "control/switch/growing_loss.hh"
 #include "control/switch/limit_change.hh"
@@ -97,6 +98,7 @@ class RunningSwitch {
     bool finish_change();
     // Lossless classes that wait for their limits.
     const ClassChanges& class_changes() const { return class_changes_; }
+    const DeafPeers& deaf_peers() const { return deaf_peers_; }
     // Where the cells are that a pending change waits for.
     std::optional<LimitChange::QueueName> awaited_queue() const { return change_->fullest_queue(); }
     // The text on a worker that has not taken up the published policy (publication.hh); empty: all run it.
@@ -197,6 +199,7 @@ class RunningSwitch {
     void note_loss(PortId id, const FrameLoss& loss, bool at_end);
     void note_watchdog(const WatchdogNotice& notice);
     void note_microbursts();
+    void note_deaf_peers();
     void note_classes();
     void note_forced(const std::vector<std::string>& before);
 
@@ -224,6 +227,7 @@ class RunningSwitch {
     std::uint64_t watched_falls_behind_ = 0;
     std::array<std::uint64_t, max_workers> watched_longest_{};  // turn of each worker, ps
     WatchdogWatch watchdog_;
+    DeafPeers deaf_peers_;
     LinkWatch links_;
     std::size_t watched_microbursts_ = 0;
     std::unique_ptr<Observation> observation_;

@@ -89,6 +89,8 @@ std::vector<std::string> RunningSwitch::broken_promises() const {
             qos_.ports.at(name).lossless != 0)
             broken.push_back("not promised by the peer of " + name);
     for (std::string& promise : surroundings_.broken_promises()) broken.push_back(std::move(promise));
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (deaf_peers_.was_deaf(id) != 0) broken.push_back("not obeyed by the peer of " + names_[id]);
     for (const auto& [name, faults] : broken_by_fault_) {
         std::string list;
         for (const std::string_view fault : faults) append_item(list, ", ", fault);
@@ -116,7 +118,10 @@ void RunningSwitch::watch() {
     if (options_.observes) observation_->drain(*switch_);
     note_microbursts();
     for (std::string& fault : mirrors_->take_faults()) note("mirror_failed", std::move(fault));
-    if (now() >= next_rings_) look_at_rings();
+    if (now() >= next_rings_) {
+        look_at_rings();
+        if (!is_virtual()) note_deaf_peers();
+    }
     for (unsigned w = 0; w < switch_->worker_count(); ++w) {
         const std::uint64_t longest = switch_->turns(static_cast<WorkerId>(w)).longest_ps.get();
         if (!is_virtual() && longest > static_cast<std::uint64_t>(config_.turn_max.ps) &&
@@ -233,6 +238,14 @@ void RunningSwitch::note_microbursts() {
                  fmt::format("queue {}: first microburst: {} bytes, above {}, for {} ns", queue,
                              seen.peak_bytes, seen.threshold_bytes, seen.burst.length.ps / 1000));
     }
+}
+
+void RunningSwitch::note_deaf_peers() {
+    deaf_peers_.look(*switch_, [&](PortId id) { return qos_.ports.at(names_[id]).headroom.xoff_bytes; });
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (const std::uint8_t deaf = deaf_peers_.deaf(id); deaf != 0)
+            note_once("peer_deaf", id,
+                      fmt::format("port {}: {}", names_[id], deaf_peer_text(names_[id], deaf)));
 }
 
 void RunningSwitch::note_classes() {

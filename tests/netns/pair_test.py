@@ -41,6 +41,7 @@ class BackToBack(LabCase):
             group = outcome.port(port)["priority_groups"][CLASS]
             self.assertEqual((group["headroom_overruns"], group["dropped_packets"]), (0, 0), port)
             self.assertEqual(outcome.port(port)["lossless_drops"], {}, port)
+            self.assertEqual(outcome.port(port)["pfc_peer"], "unknown", "nobody is called deaf who obeys: " + port)
         # PFC of the second switch is obeyed by the first, whose own is obeyed by the sender.
         for outcome, port, other in ((second, "s1", first.port("s2")["pfc"]), (first, "h1", None)):
             told = outcome.port(port)["pfc"]
@@ -56,9 +57,13 @@ class BackToBack(LabCase):
     def test_a_sender_that_does_not_obey_loses_by_headroom_overrun_alone(self):
         s1, s2, sender, _ = self.congested(deaf=True)
         self.wait_for_overrun(s1)
+        netns.wait_for(lambda: s1.ask("stats", "show", "ports.h1.pfc_peer"), lambda peer: peer == "ignores")
+        self.assertIn("switch PFC on for priority 3 at the peer of h1", str(s1.ask("why", "h1")))
         sender.tell("stop")  # or else the first switch's kernel would route on when the switch has ended
         first, second = self.stop(s1), self.stop(s2)
         self.assertEqual(set(first.port("h1")["lossless_drops"]), {"headroom_overrun"})
+        self.assertIn("not obeyed by the peer of h1", first.report["verdict"]["reasons"])
+        self.assertEqual(second.port("s1")["pfc_peer"], "unknown")
         self.assertEqual(second.port("s1")["lossless_drops"], {}, "between the switches nothing is lost")
 
     def wait_for_overrun(self, switch):
