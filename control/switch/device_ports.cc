@@ -56,10 +56,14 @@ std::string DevicePorts::join(RunningSwitch& running) {
     std::string error = open_taps();
     if (error.empty()) error = open_kernel();
     if (error.empty()) error = judge_nics();
-    for (PortId id = 0; id < device_ports_.size(); ++id)
-        if (const std::string& log = device_ports_[id]->start_log(); !log.empty())
-            running.note("device_log", fmt::format("port {}: DPDK logged while it started: {}",
-                                                   running.port_names()[id], log));
+    for (PortId id = 0; id < device_ports_.size(); ++id) {
+        const DevicePort& port = *device_ports_[id];
+        const std::string at = "port " + running.port_names()[id] + ": ";
+        if (const std::string& log = port.start_log(); !log.empty())
+            running.note("device_log", at + "DPDK logged while it started: " + log);
+        if (const std::string& ignored = port.ignored_arguments(); !ignored.empty())
+            running.note("nic_warning", at + ignored);
+    }
     if (error.empty()) note_lacking_addresses();
     return error;
 }

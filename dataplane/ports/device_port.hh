@@ -65,6 +65,8 @@ class DevicePort : public Port {
 
     // Errors of EAL's while the device started all the same; empty: none.
     const std::string& start_log() const { return start_log_; }
+    // Of a card: arguments that its driver ignores, and what to do; empty: none.
+    const std::string& ignored_arguments() const { return ignored_arguments_; }
     // Nothing: it is no interface of the kernel's, or not open.
     const std::optional<KernelInterface>& interface() const { return interface_; }
     // As it is configured; empty: it is none.
@@ -92,6 +94,7 @@ class DevicePort : public Port {
     InterfaceClaim claim_;
     PhysicalCounters physical_;
     std::string start_log_;
+    std::string ignored_arguments_;
     bool open_ = false;
     // Written by control and DPDK's interrupt thread. seq_cst: a link that comes up at the moment when its
     // device goes must end down, so each writes its own and then looks at the other's.

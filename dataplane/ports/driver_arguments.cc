@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace sluice {
@@ -40,34 +41,52 @@ int look_into(dl_phdr_info* object, std::size_t, void* context) {
     return 0;
 }
 
-}  // namespace
+// What the driver takes, as it says it: "size=<int> copy=<int>"; empty: it does not say.
+std::string arguments_of(std::string_view driver) {
+    DriverSought sought{"PMD_INFO_STRING= {\"name\": \"" + std::string(driver) + "\"", {}};
+    dl_iterate_phdr(look_into, &sought);
+    return sought.found;
+}
 
-std::string unknown_arguments(std::string_view device, std::string_view driver, std::string_view takes) {
-    const auto is_known = [&](std::string_view key) {
-        const std::string wanted = std::string(key) + "=";
-        for (std::size_t at = takes.find(wanted); at != takes.npos; at = takes.find(wanted, at + 1))
-            if (at == 0 || takes[at - 1] == ' ' || takes[at - 1] == ',') return true;
-        return false;
-    };
+// The first argument of a device that is not among those; empty: there is none. Drivers write theirs one
+// behind the other, with a space between or without.
+std::string_view first_unknown(std::string_view device, std::string_view takes) {
+    constexpr std::array of_dpdk{"representor", "class"};  // whatever the driver
     std::string_view rest = device.substr(std::min(device.find(','), device.size()));
-    while (!takes.empty() && !rest.empty()) {
+    while (!rest.empty()) {
         rest.remove_prefix(1);
         const std::string_view argument = rest.substr(0, rest.find(','));
         rest.remove_prefix(argument.size());
         const std::string_view key = argument.substr(0, argument.find('='));
-        if (!is_known(key))
-            return "; its driver " + std::string(driver) + " has no argument \"" + std::string(key) +
-                   "\"; do: write of these: " + std::string(takes);
+        if (takes.find(std::string(key) + "=") == takes.npos &&
+            std::find(of_dpdk.begin(), of_dpdk.end(), key) == of_dpdk.end())
+            return key;
     }
     return {};
 }
 
+}  // namespace
+
 std::string unknown_arguments(std::string_view device) {
     std::string_view driver = device.substr(0, device.find(','));
     driver = driver.substr(0, driver.find_last_not_of("0123456789") + 1);
-    DriverSought sought{"PMD_INFO_STRING= {\"name\": \"" + std::string(driver) + "\"", {}};
-    dl_iterate_phdr(look_into, &sought);
-    return unknown_arguments(device, driver, sought.found);
+    const std::string takes = arguments_of(driver);
+    const std::string_view unknown = first_unknown(device, takes);
+    if (takes.empty() || unknown.empty()) return {};
+    return "; its driver " + std::string(driver) + " has no argument \"" + std::string(unknown) +
+           "\"; do: write of these: " + takes;
+}
+
+std::string ignored_arguments(std::string_view device, std::string_view driver) {
+    const std::string takes = arguments_of(driver);
+    const std::string_view unknown = first_unknown(device, takes);
+    if (unknown.empty()) return {};
+    const std::string which = "\"" + std::string(unknown) + "\"";
+    const std::string its = "its driver " + std::string(driver);
+    if (takes.empty())
+        return its + " does not say which arguments it takes, and may ignore " + which +
+               "; do: leave it out, unless DPDK's documentation of the driver has it";
+    return its + " has no argument " + which + " and ignores it; do: write of these, or none: " + takes;
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What a driver of DPDK says of itself: each has it in its library, for dpdk-pmdinfo.
+// What a driver of DPDK says of the arguments that it takes: most have it in their library, for dpdk-pmdinfo.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace sluice {
 // error: what is wrong, and what there is. Empty: none, or the driver does not say which it takes.
 std::string unknown_arguments(std::string_view device);
 
-// Likewise, of a driver that says this ("size=<int> copy=<int>").
-std::string unknown_arguments(std::string_view device, std::string_view driver, std::string_view takes);
+// Of a card that started ("03:00.0,foo=1"): drivers of cards leave out without a word what they do not know.
+// What is to be said of that, or empty.
+std::string ignored_arguments(std::string_view device, std::string_view driver);
 
 }  // namespace sluice

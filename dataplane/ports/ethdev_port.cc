@@ -142,6 +142,7 @@ std::string EthdevPort::open_nic() {
     reader_ = PhysicalReader(id_);
     can_.module = reader_.has_module();
     start_log_ = Eal::errors_since(mark);
+    ignored_arguments_ = sluice::ignored_arguments(spec_.device, can_.driver);
     ready_ = true;
     poll_link();
     return {};

@@ -78,7 +78,8 @@ class SwitchOnCards : public Utest {
 
     // Parts of a configuration beside the ports: keys at the top, and of each port.
     struct Keys {
-        std::string top, p0, p1;
+        std::string top{}, p0{}, p1{};
+        std::string p0_arguments{};  // ",name=value", of its device
     };
     static Config config_of(const Keys& keys) {
         const std::string text = "clock = \"real\"\n" + keys.top + R"([buffer]
@@ -90,7 +91,8 @@ ipv6_tables = 256
 speed = "10G"
 mtu = 1500
 [port.p0]
-device = "03:00.0"
+device = "03:00.0)" + keys.p0_arguments +
+                                 R"("
 address = ["10.0.0.1/24"]
 )" + keys.p0 + R"(
 [port.p1]
