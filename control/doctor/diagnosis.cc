@@ -9,6 +9,7 @@
 #include "control/compile/compile.hh"
 #include "control/config/values.hh"
 #include "dataplane/base/eal.hh"
+#include "dataplane/ports/interface_claim.hh"
 #include "dataplane/ports/pci_device.hh"
 #include "dataplane/ports/port_capabilities.hh"
 #include "lib/pci_address.hh"
@@ -179,6 +180,7 @@ Diagnosis of_card(const NetworkCard& card) {
         print_count(card.receive_queues, "receive queue"));
     if (card.numa_node >= 0) what += fmt::format(", NUMA node {}", card.numa_node);
     if (!card.driver.empty()) what += "; " + pfc_of(card);
+    if (!card.owner.empty()) what += "; a port of a switch that runs, process " + card.owner;
     return {Health::good, "interface " + card.interface, what, {}};
 }
 
@@ -202,6 +204,7 @@ Diagnosis of_interface(const PortConfig& port, const std::string& name, const Ma
                                    [&](const NetworkCard& each) { return each.interface == name; });
     if (card == facts.cards.end())
         return {Health::wrong, {}, fmt::format("there is no interface {}", name), "ip link show"};
+    if (!card->owner.empty()) return refused_text({}, InterfaceClaim::taken_text(name, card->owner));
     if (!(is_xdp ? facts.xdp_sockets : facts.packet_sockets))
         return {Health::wrong,
                 {},

@@ -8,6 +8,7 @@
 
 #include "control/lint/machine.hh"
 #include "dataplane/base/eal.hh"
+#include "dataplane/ports/interface_claim.hh"
 
 namespace sluice {
 namespace {
@@ -106,7 +107,7 @@ void read_sockets(const std::string& root, MachineFacts& facts) {
     }
 }
 
-NetworkCard card_of(const std::string& folder, const std::string& name) {
+NetworkCard card_of(const std::string& root, const std::string& folder, const std::string& name) {
     constexpr unsigned up = 1;  // IFF_UP
     const std::string own = folder + "/" + name;
     NetworkCard card;
@@ -122,6 +123,8 @@ NetworkCard card_of(const std::string& folder, const std::string& name) {
         if (queue.starts_with("rx-")) ++card.receive_queues;
     const std::string node = line_of(own + "/device/numa_node");
     std::from_chars(node.data(), node.data() + node.size(), card.numa_node);
+    card.owner = InterfaceClaim::owner(static_cast<unsigned>(number_of(own + "/ifindex")),
+                                       root + InterfaceClaim::usual_folder);
     return card;
 }
 
@@ -174,7 +177,7 @@ MachineFacts machine_facts(const std::string& root) {
     for (const std::string& name : names_in(interfaces)) {
         // Beside interfaces there may be files, as bonding_masters.
         if (name != "lo" && fs::is_directory(interfaces + "/" + name, error))
-            facts.cards.push_back(card_of(interfaces, name));
+            facts.cards.push_back(card_of(root, interfaces, name));
     }
     return facts;
 }

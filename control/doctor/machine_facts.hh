@@ -18,6 +18,7 @@ struct NetworkCard {
     unsigned receive_queues = 0;
     int numa_node = -1;  // -1: not said
     bool is_up = false;
+    std::string owner;  // process of the switch that has the interface as a port; empty: none has
 };
 
 struct HugepageKind {

@@ -15,11 +15,10 @@ namespace sluice {
 namespace {
 
 // Empty where /proc does not tell the namespace.
-std::string claim_path(const KernelInterface& interface, const std::string& folder) {
+std::string claim_path(unsigned index, const std::string& folder) {
     struct stat network {};
     if (stat("/proc/self/ns/net", &network) != 0) return {};
-    return folder + "/sluice-netns-" + std::to_string(network.st_ino) + "-interface-" +
-           std::to_string(interface.index());
+    return folder + "/sluice-netns-" + std::to_string(network.st_ino) + "-interface-" + std::to_string(index);
 }
 
 // The number of the process that has locked a file, as this one sees it; empty where the kernel does not say.
@@ -43,16 +42,23 @@ std::string lock_owner(const std::string& path) {
 tl::expected<InterfaceClaim, std::string> InterfaceClaim::take(const KernelInterface& interface,
                                                                const std::string& folder) {
     InterfaceClaim claim;
-    claim.path_ = claim_path(interface, folder);
+    claim.path_ = claim_path(static_cast<unsigned>(interface.index()), folder);
     if (claim.path_.empty()) return claim;
     // Another user's file is found before one is made, which the kernel would refuse in a folder for all.
     claim.file_ = open_locked(claim.path_, O_RDONLY);
     if (!claim.file_ && errno == ENOENT) claim.file_ = open_locked(claim.path_, O_RDONLY | O_CREAT);
     if (claim.file_ || errno != EWOULDBLOCK) return claim;
-    const std::string owner = lock_owner(claim.path_);
-    return tl::unexpected("interface " + interface.name() + " is a port of a switch that runs" +
-                          (owner.empty() ? "" : ", process " + owner) +
-                          "; do: end that one first, or name another interface");
+    return tl::unexpected(taken_text(interface.name(), lock_owner(claim.path_)));
+}
+
+std::string InterfaceClaim::owner(unsigned index, const std::string& folder) {
+    return lock_owner(claim_path(index, folder));
+}
+
+std::string InterfaceClaim::taken_text(const std::string& interface, const std::string& owner) {
+    return "interface " + interface + " is a port of a switch that runs" +
+           (owner.empty() ? "" : ", process " + owner) +
+           "; do: end that one first, or name another interface";
 }
 
 InterfaceClaim& InterfaceClaim::operator=(InterfaceClaim&& other) noexcept {

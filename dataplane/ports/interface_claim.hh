@@ -22,6 +22,10 @@ class InterfaceClaim {
     // An error's text names the owner.
     static tl::expected<InterfaceClaim, std::string> take(const KernelInterface& interface,
                                                           const std::string& folder = usual_folder);
+    // The number of the process that has claimed an interface, by its index, in this network namespace;
+    // nothing is claimed. Empty: nobody has, or the kernel does not say.
+    static std::string owner(unsigned index, const std::string& folder = usual_folder);
+    static std::string taken_text(const std::string& interface, const std::string& owner);
     InterfaceClaim(InterfaceClaim&& other) noexcept { *this = std::move(other); }
     InterfaceClaim& operator=(InterfaceClaim&& other) noexcept;
     ~InterfaceClaim();

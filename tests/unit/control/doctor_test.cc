@@ -1,5 +1,7 @@
 #include "control/doctor/doctor.hh"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -8,6 +10,7 @@
 
 #include "control/compile/compile.hh"
 #include "dataplane/base/eal.hh"
+#include "dataplane/base/locked_file.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -63,6 +66,7 @@ class MachineFiles {
         fs::create_symlink("../../drivers/" + driver, root_ / device / "driver");
         write(own + "/mtu", std::to_string(mtu) + "\n");
         write(own + "/flags", "0x1003\n");
+        write(own + "/ifindex", name.substr(name.size() - 1) + "\n");
         for (unsigned n = 0; n < queues; ++n) write(own + "/queues/rx-" + std::to_string(n) + "/x", "");
         fs::create_symlink("../../../bus/pci/devices/" + address, root_ / own / "device");
     }
@@ -172,6 +176,25 @@ TEST(Doctor, APortOnAnInterface) {
     grant("000001ffffffffff");
     machine.write("proc/net/protocols", "XDP 1\n");
     CHECK(of_port(machine, "net_af_packet0,iface=eth1").health == Health::wrong);
+}
+
+TEST(Doctor, AnInterfaceThatAnotherSwitchHas) {
+    struct stat network {};
+    CHECK_EQUAL(0, stat("/proc/self/ns/net", &network));
+    const std::string claim = "run/lock/sluice-netns-" + std::to_string(network.st_ino) + "-interface-1";
+    machine.write(claim, "");
+    CHECK(of_port(machine, "net_af_packet0,iface=eth1").health == Health::good);  // of one that was killed
+    const FileDescriptor locked = open_locked(machine.root() + "/" + claim, O_RDONLY);
+    const std::string process = std::to_string(getpid());
+    const Diagnosis found = of_port(machine, "net_af_packet0,iface=eth1");
+    CHECK(found.health == Health::wrong);
+    STRCMP_EQUAL(("interface eth1 is a port of a switch that runs, process " + process).c_str(),
+                 found.what.c_str());
+    STRCMP_EQUAL("end that one first, or name another interface", found.remedy.c_str());
+    CHECK(of_port(machine, "net_af_packet0,iface=eth2").health == Health::good);
+    const auto all = diagnose(machine.facts());
+    CHECK(has(about(all, "interface eth1").what, "; a port of a switch that runs, process " + process));
+    CHECK(!has(about(all, "interface eth2").what, "a switch that runs"));
 }
 
 TEST(Doctor, APortByXdp) {
