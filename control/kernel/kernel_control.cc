@@ -96,11 +96,13 @@ void KernelControl::note_not_mirrored(MirroringSwitch& running) {
     not_mirrored_.clear();
     running.note(
         "kernel_not_mirrored",
-        fmt::format("routes of the kernel that the switch does not follow as the kernel does: {}; a route "
-                    "by TOS (tos) or source (from) is left out: its packets go by the prefix's other "
-                    "routes; those of a throw are dropped as no_route; kernel.throws, "
-                    "kernel.routes_by_tos and kernel.routes_by_source count them",
-                    names));
+        fmt::format(
+            "routes and rules of the kernel that the switch does not follow as the kernel does: {}; a "
+            "route by TOS (tos) or source (from) is left out: its packets go by the prefix's other "
+            "routes; those of a throw are dropped as no_route; no policy rule (ip rule) is followed: "
+            "all packets go by the tables local and main; kernel.throws, kernel.routes_by_tos, "
+            "kernel.routes_by_source and kernel.rules count them",
+            names));
 }
 
 void KernelControl::poll(MirroringSwitch& running) {
@@ -111,7 +113,7 @@ void KernelControl::poll(MirroringSwitch& running) {
     KernelTables& tables = mirror_->tables();
     note_links(running);
     if (routes_) note_not_mirrored(running);
-    if (tables.take_addresses_changed()) running.take_addresses(tables.addresses());
+    if (tables.take_own_changed()) running.take_own(tables.own());
     if (routes_ && running.may_change_routes()) give_changes(running);  // else they wait with the tables
     if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
         overrun_at_.reset();

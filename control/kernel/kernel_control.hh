@@ -30,8 +30,8 @@ class MirroringSwitch {
     // Null: the port has none.
     virtual const Tap* tap(const std::string& port) const = 0;
     virtual void note(const std::string& kind, std::string text) = 0;
-    // The machine's addresses from now on.
-    virtual void take_addresses(const std::set<IpAddress>& of_machine) = 0;
+    // The machine's addresses, and prefixes of the table `local`, from now on.
+    virtual void take_own(std::set<IpPrefix> of_machine) = 0;
     virtual bool may_change_routes() const = 0;
     // An error's text, or empty, and the entries that did not fit the tables.
     virtual std::string change_routes(const RouteChanges& changes) = 0;

@@ -8,7 +8,7 @@ namespace {
 
 // Links and addresses first: they are asked for also without routes.
 constexpr std::array questions{Netlink::Ask::links, Netlink::Ask::addresses, Netlink::Ask::neighbors,
-                               Netlink::Ask::routes};
+                               Netlink::Ask::rules, Netlink::Ask::routes};
 constexpr std::size_t questions_without_routes = 2;
 constexpr std::chrono::seconds reading_patience{5};
 constexpr std::chrono::seconds now_and_then{30};
@@ -65,10 +65,13 @@ void KernelMirror::take(const KernelMessages& answer) {
     for (const KernelMessage& message : answer.messages) (fresh_ ? *fresh_ : tables_).apply(message);
     if (!fresh_) return;
     if (answer.interrupted) wanted_ = true;
-    if (answer.failed) {
+    // A kernel may have been built without policy rules.
+    const bool none = answer.failed && questions[question_] == Netlink::Ask::rules;
+    if (answer.failed && !none) {
         fresh_.reset();
         wanted_ = true;
-    } else if (answer.done && ++question_ < (routes_ ? questions.size() : questions_without_routes)) {
+    } else if ((answer.done || none) &&
+               ++question_ < (routes_ ? questions.size() : questions_without_routes)) {
         ask_next();
     } else if (answer.done) {
         tables_.replace(std::move(*fresh_));

@@ -64,7 +64,7 @@ void KernelTables::take(const KernelAddress& entry) {
 // Loopback and link-local ones never come to be routed.
 void KernelTables::change_local(const IpPrefix& prefix) {
     changed_local_.insert(prefix);
-    addresses_changed_ = true;
+    own_changed_ = true;
     if (prefix == host_prefix(prefix.address)) return;
     // It hides the routes within it, which come back when it goes.
     for (auto at = routes_.lower_bound(prefix); at != routes_.end() && contains(prefix, at->first.address);
@@ -90,10 +90,15 @@ void KernelTables::take_special(const KernelRoute& entry) {
     if (entry.source) name += " from " + print_prefix(*entry.source);
     if (entry.tos != 0) name += fmt::format(" tos {:#04x}", entry.tos);
     if (entry.metric != 0) name += fmt::format(" metric {}", entry.metric);
-    std::set<std::string>& known = entry.source ? by_source_ : by_tos_;
-    if (!entry.there)
-        known.erase(name);
-    else if (known.insert(name).second)
+    know(entry.source ? by_source_ : by_tos_, name, entry.there);
+}
+
+void KernelTables::take(const KernelRule& rule) { know(rules_, rule.name, rule.there); }
+
+void KernelTables::know(std::set<std::string>& names, const std::string& name, bool there) {
+    if (!there)
+        names.erase(name);
+    else if (names.insert(name).second)
         not_mirrored_.push_back(name);
 }
 
@@ -231,7 +236,8 @@ void KernelTables::replace(KernelTables fresh) {
     for (const IpAddress& address : addresses) local.insert(host_prefix(address));
     for (const IpPrefix& prefix : local) change_local(prefix);
     for (const std::string& name : fresh.not_mirrored_)
-        if (!by_tos_.contains(name) && !by_source_.contains(name) && !name.starts_with("throw"))
+        if (!by_tos_.contains(name) && !by_source_.contains(name) && !rules_.contains(name) &&
+            !name.starts_with("throw"))
             not_mirrored_.push_back(name);
     for (const IpPrefix& prefix : changed_prefixes_)
         if (const Route* now = fresh.best(prefix); now != nullptr && now->kind == KernelRoute::Kind::stop)
@@ -255,6 +261,7 @@ void KernelTables::replace(KernelTables fresh) {
     local_ = std::move(fresh.local_);
     by_tos_ = std::move(fresh.by_tos_);
     by_source_ = std::move(fresh.by_source_);
+    rules_ = std::move(fresh.rules_);
     addresses_ = std::move(fresh.addresses_);
 }
 
@@ -284,7 +291,8 @@ RouteChanges::Route KernelTables::wanted_route(const IpPrefix& prefix) const {
     };
     via.erase(std::unique(via.begin(), via.end(), same), via.end());
     if (via.size() > max_route_hops) via.resize(max_route_hops);
-    wanted.elsewhere = route->kind != KernelRoute::Kind::discard && via.empty();
+    const bool stops = route->kind == KernelRoute::Kind::unicast || route->kind == KernelRoute::Kind::stop;
+    wanted.elsewhere = stops && via.empty();
     wanted.now = RouteConfig{prefix, std::move(via), {}};
     return wanted;
 }
@@ -371,11 +379,10 @@ std::vector<KernelTables::Wanted> KernelTables::gateways() const {
     return all;
 }
 
-std::set<IpAddress> KernelTables::addresses() const {
-    std::set<IpAddress> all;
-    for (const auto& [address, interfaces] : addresses_) all.insert(address);
-    for (const auto& [prefix, interfaces] : local_)
-        if (prefix == host_prefix(prefix.address)) all.insert(prefix.address);
+std::set<IpPrefix> KernelTables::own() const {
+    std::set<IpPrefix> all;
+    for (const auto& [address, interfaces] : addresses_) all.insert(host_prefix(address));
+    for (const auto& [prefix, interfaces] : local_) all.insert(prefix);
     return all;
 }
 
@@ -384,6 +391,25 @@ std::size_t KernelTables::routes_elsewhere() const {
         return route.second.begin()->second.kind == KernelRoute::Kind::unicast &&
                wanted_route(route.first).elsewhere;
     }));
+}
+
+std::string_view KernelTables::drop_word(const IpPrefix& prefix) const {
+    const Route* route = best(prefix);
+    if (route == nullptr) return {};
+    switch (route->kind) {
+        case KernelRoute::Kind::blackhole:
+            return "blackhole";
+        case KernelRoute::Kind::unreachable:
+            return "unreachable";
+        case KernelRoute::Kind::prohibit:
+            return "prohibit";
+        case KernelRoute::Kind::stop:
+            return "throw";
+        case KernelRoute::Kind::unicast:
+        case KernelRoute::Kind::local:
+            break;
+    }
+    return {};
 }
 
 std::size_t KernelTables::throws() const {

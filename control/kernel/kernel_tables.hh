@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,9 +59,12 @@ class KernelTables {
     // here.
     bool take_asks_again() { return std::exchange(asks_again_, false); }
 
-    // Of every interface, and single ones of the table `local`: packets to them are this machine's.
-    std::set<IpAddress> addresses() const;
-    bool take_addresses_changed() { return std::exchange(addresses_changed_, false); }
+    // Addresses of every interface, and the table `local`: packets to them are this machine's.
+    std::set<IpPrefix> own() const;
+    bool take_own_changed() { return std::exchange(own_changed_, false); }
+
+    // Of a route of the kernel that drops packets, iproute2's word for it; empty: it is by no port of ours.
+    std::string_view drop_word(const IpPrefix& prefix) const;
 
     std::size_t routes() const { return routes_.size(); }
     std::size_t routes_elsewhere() const;  // of these, those by no port of ours
@@ -68,7 +72,8 @@ class KernelTables {
     // Beside these, not followed: those for packets of one TOS, and from one source.
     std::size_t routes_by_tos() const { return by_tos_.size(); }
     std::size_t routes_by_source() const { return by_source_.size(); }
-    // Names of routes that are not mirrored as the kernel has them, since the last call.
+    std::size_t rules() const { return rules_.size(); }  // policy rules, of which none is followed
+    // Names of routes and rules that are not mirrored as the kernel has them, since the last call.
     std::vector<std::string> take_not_mirrored() { return std::exchange(not_mirrored_, {}); }
     std::size_t neighbors() const { return neighbors_.size(); }
     const Ports& ports() const { return ports_; }
@@ -93,9 +98,11 @@ class KernelTables {
     void take(const KernelAddress& address);
     void take(const KernelNeighbor& neighbor);
     void take(const KernelRoute& route);
+    void take(const KernelRule& rule);
     void take(const KernelNextHops&) { asks_again_ = true; }
     void take_local(const KernelRoute& route);
     void take_special(const KernelRoute& route);
+    void know(std::set<std::string>& names, const std::string& name, bool there);
     void change_local(const IpPrefix& prefix);
     bool is_local(const IpPrefix& prefix) const;
     // The only way a route changes. Null: it is gone.
@@ -122,6 +129,7 @@ class KernelTables {
     std::map<IpPrefix, std::set<int>> local_;       // the table `local`; likewise
     // By what follows the prefix, and the metric: "10.6.0.0/16 tos 0x10 metric 5".
     std::set<std::string> by_tos_, by_source_;
+    std::set<std::string> rules_;
 
     // Since they were last taken.
     std::set<IpPrefix> changed_prefixes_;
@@ -130,7 +138,7 @@ class KernelTables {
     std::vector<std::string> not_mirrored_;
     std::vector<LinkNotice> link_notices_;
     std::set<Place> wanted_;
-    bool addresses_changed_ = false;
+    bool own_changed_ = false;
     bool asks_again_ = false;
 };
 

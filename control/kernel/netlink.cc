@@ -1,7 +1,9 @@
 #include "control/kernel/netlink.hh"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <libmnl/libmnl.h>
+#include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -193,14 +195,14 @@ std::optional<KernelMessage> route_in(const nlmsghdr* message) {
                 route.legs.push_back({static_cast<int>(*interface), std::nullopt, 1});
             return route;
         case RTN_THROW:
-            if (table == RT_TABLE_LOCAL) return std::nullopt;
-            route.kind = KernelRoute::Kind::stop;
-            return route;
         case RTN_BLACKHOLE:
         case RTN_UNREACHABLE:
         case RTN_PROHIBIT:
             if (table == RT_TABLE_LOCAL) return std::nullopt;
-            route.kind = KernelRoute::Kind::discard;
+            route.kind = header->rtm_type == RTN_THROW         ? KernelRoute::Kind::stop
+                         : header->rtm_type == RTN_BLACKHOLE   ? KernelRoute::Kind::blackhole
+                         : header->rtm_type == RTN_UNREACHABLE ? KernelRoute::Kind::unreachable
+                                                               : KernelRoute::Kind::prohibit;
             return route;
         default:
             return std::nullopt;
@@ -211,6 +213,78 @@ std::optional<KernelMessage> route_in(const nlmsghdr* message) {
         route.legs.push_back({static_cast<int>(*interface), gateway_in(found, header->rtm_family), 1});
     }
     return route;
+}
+
+// Of a rule, what `ip rule` says of the packets that it is for. Not all: it is for a name.
+std::string selectors_in(const fib_rule_hdr* header, const Attributes<FRA_DPORT_RANGE>& found) {
+    std::string text = (header->flags & FIB_RULE_INVERT) != 0 ? "not from " : "from ";
+    const auto side = [&](std::uint16_t type, std::uint8_t length) -> std::string {
+        const auto address = address_in(found.get(type, 4), header->family);
+        return address && length <= (address->is_v6 ? 128 : 32) ? print_prefix({*address, length}) : "all";
+    };
+    text += side(FRA_SRC, header->src_len);
+    if (header->dst_len != 0) text += " to " + side(FRA_DST, header->dst_len);
+    if (header->tos != 0) text += fmt::format(" tos {:#04x}", header->tos);
+    if (const auto mark = found.number(FRA_FWMARK).value_or(0); mark != 0)
+        text += fmt::format(" fwmark {:#x}/{:#x}", mark, found.number(FRA_FWMASK).value_or(0));
+    for (const auto& [type, word] : {std::pair{FRA_IIFNAME, " iif "}, {FRA_OIFNAME, " oif "}})
+        if (const nlattr* name = found.get(type, 1))
+            text += word + std::string(mnl_attr_get_str(name),
+                                       strnlen(mnl_attr_get_str(name), mnl_attr_get_payload_len(name)));
+    if (const nlattr* protocol = found.get(FRA_IP_PROTO, 1))
+        text += fmt::format(" ipproto {}", mnl_attr_get_u8(protocol));
+    for (const auto& [type, word] : {std::pair{FRA_SPORT_RANGE, "sport"}, {FRA_DPORT_RANGE, "dport"}})
+        if (const nlattr* range = found.get(type, sizeof(fib_rule_port_range))) {
+            fib_rule_port_range ports{};
+            std::memcpy(&ports, mnl_attr_get_payload(range), sizeof ports);
+            text += fmt::format(" {} {}-{}", word, ports.start, ports.end);
+        }
+    return text;
+}
+
+std::string table_text(std::uint32_t table) {
+    return table == RT_TABLE_LOCAL     ? "local"
+           : table == RT_TABLE_MAIN    ? "main"
+           : table == RT_TABLE_DEFAULT ? "default"
+           : table == RT_TABLE_UNSPEC  ? "[l3mdev-table]"
+                                       : std::to_string(table);
+}
+
+std::optional<KernelMessage> rule_in(const nlmsghdr* message) {
+    const auto* header = header_of<fib_rule_hdr>(message);
+    if (header == nullptr || (header->family != AF_INET && header->family != AF_INET6)) return std::nullopt;
+    const Attributes<FRA_DPORT_RANGE> found(message, sizeof *header);
+    const std::uint32_t table = found.number(FRA_TABLE).value_or(header->table);
+    constexpr std::uint32_t none = 0xFFFF'FFFF;
+    const std::uint32_t suppressed = found.number(FRA_SUPPRESS_PREFIXLEN).value_or(none);
+    const bool is_usual = table == RT_TABLE_LOCAL || table == RT_TABLE_MAIN || table == RT_TABLE_DEFAULT;
+    if (header->action == FR_ACT_TO_TBL && is_usual && suppressed == none) return std::nullopt;
+    KernelRule rule;
+    rule.there = message->nlmsg_type == RTM_NEWRULE;
+    rule.name = fmt::format("ip {}rule {}: {}", header->family == AF_INET6 ? "-6 " : "",
+                            found.number(FRA_PRIORITY).value_or(0), selectors_in(header, found));
+    switch (header->action) {
+        case FR_ACT_TO_TBL:
+            rule.name += " lookup " + table_text(table);
+            if (suppressed != none) rule.name += fmt::format(" suppress_prefixlength {}", suppressed);
+            break;
+        case FR_ACT_GOTO:
+            rule.name += fmt::format(" goto {}", found.number(FRA_GOTO).value_or(0));
+            break;
+        case FR_ACT_BLACKHOLE:
+            rule.name += " blackhole";
+            break;
+        case FR_ACT_UNREACHABLE:
+            rule.name += " unreachable";
+            break;
+        case FR_ACT_PROHIBIT:
+            rule.name += " prohibit";
+            break;
+        default:
+            rule.name += " nop";
+            break;
+    }
+    return rule;
 }
 
 std::optional<KernelMessage> message_in(const nlmsghdr* message) {
@@ -227,6 +301,9 @@ std::optional<KernelMessage> message_in(const nlmsghdr* message) {
         case RTM_NEWROUTE:
         case RTM_DELROUTE:
             return route_in(message);
+        case RTM_NEWRULE:
+        case RTM_DELRULE:
+            return rule_in(message);
         case RTM_NEWNEXTHOP:
         case RTM_DELNEXTHOP:
             return KernelNextHops{};
@@ -289,15 +366,20 @@ tl::expected<Netlink, std::string> Netlink::open(const Options& options) {
     if (options.routes) address.nl_groups |= RTMGRP_NEIGH | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
     if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return failed("no notice of the kernel's tables");
-    const int next_hops = RTNLGRP_NEXTHOP;
-    if (options.routes &&
-        setsockopt(socket.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &next_hops, sizeof next_hops) != 0)
-        return failed("no notice of the kernel's next hops");
+    for (const auto& [group, what] : {std::pair{RTNLGRP_NEXTHOP, "no notice of the kernel's next hops"},
+                                      {RTNLGRP_IPV4_RULE, "no notice of the kernel's rules"},
+                                      {RTNLGRP_IPV6_RULE, "no notice of the kernel's rules"}}) {
+        const int number = group;
+        if (options.routes &&
+            setsockopt(socket.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &number, sizeof number) != 0)
+            return failed(what);
+    }
     return Netlink(std::move(socket));
 }
 
 bool Netlink::ask(Ask what) {
-    constexpr std::array<std::uint16_t, 4> types{RTM_GETLINK, RTM_GETADDR, RTM_GETNEIGH, RTM_GETROUTE};
+    constexpr std::array<std::uint16_t, 5> types{RTM_GETLINK, RTM_GETADDR, RTM_GETNEIGH, RTM_GETRULE,
+                                                 RTM_GETROUTE};
     Request request;
     nlmsghdr* message = request.start(types[static_cast<unsigned>(what)], NLM_F_DUMP, ++sequence_);
     // The family stands first in each of these headers; 0: every one.

@@ -49,7 +49,7 @@ struct KernelLeg {
 struct KernelRoute {
     // local: of the table `local`, or of that type: the machine's own, and broadcast and anycast of its
     // links. stop: `throw`, which ends the search without a route.
-    enum class Kind : std::uint8_t { unicast, discard, stop, local };
+    enum class Kind : std::uint8_t { unicast, blackhole, unreachable, prohibit, stop, local };
     IpPrefix prefix;
     std::uint32_t metric = 0;
     bool there = true;
@@ -61,10 +61,18 @@ struct KernelRoute {
     std::vector<KernelLeg> legs;
 };
 
+// A policy rule (`ip rule`) that is not one of those which every machine has: to look into the tables local,
+// main and default.
+struct KernelRule {
+    bool there = true;
+    std::string name;  // as `ip rule` shows it: "ip rule 100: from 10.1.0.0/16 lookup 100"
+};
+
 // An object of `ip nexthop` has changed: the kernel takes routes that went by it away without a word.
 struct KernelNextHops {};
 
-using KernelMessage = std::variant<KernelLink, KernelAddress, KernelNeighbor, KernelRoute, KernelNextHops>;
+using KernelMessage =
+    std::variant<KernelLink, KernelAddress, KernelNeighbor, KernelRoute, KernelRule, KernelNextHops>;
 
 // A datagram's messages in order. Other kinds, other tables than main and local, and damaged messages are
 // left out; so are answers to a question before number `asked`.
@@ -79,13 +87,13 @@ KernelMessages parse_netlink(std::span<const std::uint8_t> datagram, std::uint32
 class Netlink {
   public:
     struct Options {
-        bool routes = true;  // with neighbors; else links and addresses alone
+        bool routes = true;  // with neighbors and rules; else links and addresses alone
         std::uint64_t receive_buffer_bytes = 8'000'000;
     };
     // Subscribes first, so that nothing is missed between an answer and the first notice.
     static tl::expected<Netlink, std::string> open(const Options& options);
 
-    enum class Ask : std::uint8_t { links, addresses, neighbors, routes };
+    enum class Ask : std::uint8_t { links, addresses, neighbors, rules, routes };
     // All there is; its end is `done`. One question at a time. False when the kernel does not take it now.
     bool ask(Ask what);
     // The next datagram; nothing when none waits. Overrun: notices are lost, ask for everything again.

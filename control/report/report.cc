@@ -41,6 +41,7 @@ Json kernel_json(const KernelControl& kernel, Switch& device) {
             {"throws", mirror.tables().throws()},
             {"routes_by_tos", mirror.tables().routes_by_tos()},
             {"routes_by_source", mirror.tables().routes_by_source()},
+            {"rules", mirror.tables().rules()},
             {"neighbors", mirror.tables().neighbors()},
             {"refused", kernel.refused()},
             {"asks", kernel.asks()},

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "control/config/values.hh"
+#include "control/kernel/kernel_control.hh"
 #include "control/report/group_report.hh"
 #include "control/server/api.hh"
 #include "control/server/methods.hh"
@@ -215,11 +216,21 @@ std::string_view source_text(const Routes::Source& source) {
     return texts[static_cast<unsigned>(source.origin)][static_cast<unsigned>(source.kind)];
 }
 
+// As iproute2 calls a route of the kernel that drops packets; "elsewhere": it is by none of our ports.
+std::string_view word_of_drop(const RunningSwitch& running, const Routes::Listed& route) {
+    std::string_view word;
+    if (const KernelControl* kernel = running.kernel();
+        kernel != nullptr && route.origin == RouteOrigin::kernel)
+        word = kernel->mirror().tables().drop_word(route.prefix);
+    if (!word.empty()) return word;
+    return route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
+}
+
 Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
     Json list = Json::array();
     for (const Routes::Listed& route : api.running().routes().list()) {
-        Json via = route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
+        Json via = word_of_drop(api.running(), route);
         if (route.key != nullptr) {
             via = Json::array();
             for (const GroupHop& hop : route.key->via) {

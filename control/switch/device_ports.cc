@@ -87,7 +87,7 @@ void DevicePorts::note_lacking_addresses() {
 
 void DevicePorts::configured() {
     address_taps();
-    if (kernel_) take_addresses(kernel_->mirror().tables().addresses());  // and those of the ports
+    if (kernel_) take_own(kernel_->mirror().tables().own());  // and those of the ports
 }
 
 std::vector<std::string> DevicePorts::broken_promises() const {
@@ -122,7 +122,7 @@ void DevicePorts::take_up_interfaces() {
         running_->note("interface_refused", std::move(error));
     if (!kernel_) return;
     kernel_->set_ports(kernel_ports());
-    take_addresses(kernel_->mirror().tables().addresses());
+    take_own(kernel_->mirror().tables().own());
 }
 
 std::vector<Finding> DevicePorts::findings(const Config& config) const {
@@ -194,22 +194,17 @@ std::string DevicePorts::open_kernel() {
     if (!opened) return opened.error();
     kernel_ = std::move(*opened);
     // From the first frame on.
-    take_addresses(kernel_->mirror().tables().addresses());
+    take_own(kernel_->mirror().tables().own());
     return {};
 }
 
-void DevicePorts::take_addresses(const std::set<IpAddress>& of_machine) {
+void DevicePorts::take_own(std::set<IpPrefix> of_machine) {
     const std::vector<std::string>& names = running_->port_names();
-    std::set<Steering::Address> addresses;
-    const auto add = [&](const IpAddress& own) {
-        addresses.insert(own.is_v6 ? own.bytes : Steering::mapped(own.bytes.data()));
-    };
-    for (const IpAddress& own : of_machine) add(own);
     for (const auto& [name, port] : config().ports)
-        for (const IpPrefix& own : port.address) add(own.address);
+        for (const IpPrefix& own : port.address) of_machine.insert(host_prefix(own.address));
     for (PortId id = 0; id < device_ports_.size(); ++id)
         if (Steering* steering = device_ports_[id]->steering())
-            if (std::string error = steering->set_local(addresses); !error.empty())
+            if (std::string error = steering->set_local(of_machine); !error.empty())
                 running_->note_once("steering", "port " + names[id] + ": " + error);
 }
 

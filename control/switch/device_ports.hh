@@ -68,7 +68,7 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     std::vector<IpAddress> wanted_neighbors() const override;
     const Tap* tap(const std::string& port) const override;
     void note(const std::string& kind, std::string text) override;
-    void take_addresses(const std::set<IpAddress>& of_machine) override;
+    void take_own(std::set<IpPrefix> of_machine) override;
     bool may_change_routes() const override;
     std::string change_routes(const RouteChanges& changes) override;
     Routes::LeftOut left_out() const override;

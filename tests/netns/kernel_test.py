@@ -38,9 +38,10 @@ class Routes(KernelCase):
             self.wait_for_route(run, "10.9.0.0/16", {"10.0.2.2": 1})
             self.assertEqual(self.arrived(cables, flows("10.9.7.7"), run), {1: 0, 2: 64})
 
-            ip("route add blackhole 10.9.7.0/24")
+            for word in ("prohibit", "unreachable", "blackhole"):
+                ip(f"route replace {word} 10.9.7.0/24")
+                self.wait_for_route(run, "10.9.7.0/24", word)
             self.addCleanup(ip, "route delete blackhole 10.9.7.0/24")
-            self.wait_for_route(run, "10.9.7.0/24", "blackhole")
             ip("route delete 10.9.0.0/16")
             self.wait_for_route(run, "10.9.0.0/16", None)
             self.assertEqual(self.arrived(cables, flows("10.9.7.7", 5) + flows("10.9.8.8", 3), run), {1: 0, 2: 0})
@@ -202,12 +203,17 @@ class Routes(KernelCase):
             self.addCleanup(ip, "route delete throw 10.9.0.0/16")
             ip("route add 10.6.0.0/16 via 10.0.1.2")
             ip("route add 10.6.0.0/16 tos 0x10 via 10.0.0.2")
-            self.wait_for_route(run, "10.9.0.0/16", "elsewhere")
+            self.wait_for_route(run, "10.9.0.0/16", "throw")
             self.assertEqual(self.arrived(cables, flows("10.9.1.1", 3) + flows("10.8.1.1", 4) + flows("10.6.1.1", 5), run), {1: 9})
             self.assertIn("10.9.0.0/16", run.wait_for_event("kernel_not_mirrored", "throw"))
             run.wait_for_event("kernel_not_mirrored", "10.6.0.0/16 tos 0x10")
+            rules = run.call("stats.show", path="kernel.rules")
+            for family in ("", "-6 "):
+                ip(f"{family}rule add priority 77 fwmark 7 lookup 100")
+                self.addCleanup(ip, f"{family}rule delete priority 77")
+                run.wait_for_event("kernel_not_mirrored", f"ip {family}rule 77: from all fwmark 0x7/0xffffffff lookup 100")
             told = run.call("stats.show")["kernel"]
-            self.assertEqual((told["throws"], told["routes_by_tos"], told["routes_elsewhere"]), (1, 1, 0))
+            self.assertEqual((told["throws"], told["routes_by_tos"], told["rules"], told["routes_elsewhere"]), (1, 1, rules + 2, 0))
         self.assertEqual(run.outcome.drops(), {"no_route": 3})
 
     def test_lost_news_are_asked_for_anew(self):
@@ -370,6 +376,7 @@ class Kernels:
             for address, length in (("10.255.0.1", 32), ("2001:db8:255::1", 128)):
                 ip(f"address add {address}/{length} dev lo")
                 run.wait_for(lambda address=address: source(address), lambda found: found == "kernel address")
+                self.reaches(hosts[0], address)  # the kernel tells of an address of IPv6 before it takes packets to it
                 self.assertEqual(hosts[0].ping(address)[0], 5, address)
                 self.assertIn(f"local {address} source kernel address\n", subprocess.run(
                     [Programs.sluicectl, "--socket", run.path, "route", "get", address], capture_output=True, text=True, check=True).stdout)
@@ -377,6 +384,7 @@ class Kernels:
                 run.wait_for(lambda address=address: source(address), lambda found: found == "kernel")
             ip("route add local 10.254.0.0/16 dev lo")
             run.wait_for(lambda: source("10.254.1.1"), lambda found: found == "kernel address")
+            self.assertEqual(hosts[0].ping("10.254.1.1")[0], 5)
             ip("route delete local 10.254.0.0/16 dev lo")
             run.wait_for(lambda: source("10.254.1.1"), lambda found: found == "kernel")
 

@@ -23,9 +23,10 @@ Program::Program() {
 
 Program::~Program() { bpf_object__close(object_); }
 
-bool Program::add_local(const Steering::Address& address) const {
+bool Program::add_local(const IpPrefix& prefix) const {
+    const steer_prefix key = Steering::key_of(prefix);
     const std::uint8_t present = 1;
-    return bpf_map_update_elem(local_, address.data(), &present, BPF_ANY) == 0;
+    return bpf_map_update_elem(local_, &key, &present, BPF_ANY) == 0;
 }
 
 bool Program::run(std::span<const std::uint8_t> frame) const {

@@ -21,7 +21,7 @@ class Program {
 
     // Why it cannot be run here; empty when it can.
     const std::string& why_not() const { return why_; }
-    bool add_local(const Steering::Address& address) const;
+    bool add_local(const IpPrefix& prefix) const;
     // False unless the frame, of at least 14 bytes, was passed: no socket listens here.
     bool run(std::span<const std::uint8_t> frame) const;
     SteerCounts counters() const;

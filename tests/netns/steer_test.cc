@@ -47,8 +47,8 @@ steer_verdict steered(const Bytes& frame) {
     return static_cast<steer_verdict>(found);
 }
 
-constexpr Steering::Address own_v4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 17, 254};
-constexpr Steering::Address own_v6{0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFE};
+constexpr IpPrefix own_v4{{{10, 0, 17, 254}, false}, 32};
+constexpr IpPrefix own_v6{{{0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFE}, true}, 128};
 
 Parsed parsed(const Bytes& frame) {
     const Station anyone{{}, true};
@@ -58,8 +58,8 @@ Parsed parsed(const Bytes& frame) {
 
 bool is_own(const Bytes& frame, const Parsed& seen) {
     const std::uint8_t* ip = frame.data() + seen.l3_offset;
-    if (seen.kind == FrameKind::ipv4) return std::equal(own_v4.begin() + 12, own_v4.end(), ip + 16);
-    if (seen.kind == FrameKind::ipv6) return std::equal(own_v6.begin(), own_v6.end(), ip + 24);
+    if (seen.kind == FrameKind::ipv4) return destination_of(false, ip) == own_v4.address;
+    if (seen.kind == FrameKind::ipv6) return destination_of(true, ip) == own_v6.address;
     return false;
 }
 
@@ -152,9 +152,9 @@ Bytes with(Bytes frame, std::size_t at, std::initializer_list<std::uint8_t> byte
 Bytes to_own(int version) {
     Bytes frame = roce_frame(version);
     if (version == 4)
-        std::copy(own_v4.begin() + 12, own_v4.end(), frame.begin() + v4_destination);
+        std::copy_n(own_v4.address.bytes.begin(), 4, frame.begin() + v4_destination);
     else
-        std::copy(own_v6.begin(), own_v6.end(), frame.begin() + v6_destination);
+        std::copy_n(own_v6.address.bytes.begin(), 16, frame.begin() + v6_destination);
     mend_checksum(frame);
     return frame;
 }
@@ -224,6 +224,20 @@ TEST(Steer, ownAddressesStayWithTheKernelWhateverTheTimeToLive) {
             CHECK_EQUAL(ttl <= 1 ? steer_expired : steer_roce, steered(with(roce_frame(version), at, {ttl})));
             CHECK_EQUAL(steer_local, steered(with(to_own(version), at, {ttl})));
         }
+}
+
+// As `ip route add local 198.18.0.0/15 dev lo` has it.
+TEST(Steer, wholePrefixesStayWithTheKernel) {
+    const IpPrefix v4{{{198, 18}, false}, 15}, v6{{{0x20, 1, 0x0D, 0xB8, 0xFA, 0xDE}, true}, 47};
+    CHECK_TRUE(program().add_local(v4) && program().add_local(v6));
+    for (const auto& [last, verdict] :
+         {std::pair{17, steer_roce}, {18, steer_local}, {19, steer_local}, {20, steer_roce}})
+        CHECK_EQUAL(verdict, steered(with(roce_frame(4), v4_destination,
+                                          {198, static_cast<std::uint8_t>(last), 7, 7})));
+    for (const auto& [last, verdict] :
+         {std::pair{0xDD, steer_roce}, {0xDE, steer_local}, {0xDF, steer_local}, {0xE0, steer_roce}})
+        CHECK_EQUAL(verdict, steered(with(roce_frame(6), v6_destination,
+                                          {0x20, 1, 0x0D, 0xB8, 0xFA, static_cast<std::uint8_t>(last)})));
 }
 
 int main(int argc, char** argv) {

@@ -21,11 +21,12 @@ struct {
 } sockets SEC(".maps");
 
 struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, STEER_MAX_ADDRESSES);
-    __type(key, struct steer_address);
+    __uint(type, BPF_MAP_TYPE_LPM_TRIE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, STEER_MAX_PREFIXES);
+    __type(key, struct steer_prefix);
     __type(value, __u8);
-} local_addresses SEC(".maps");
+} local_prefixes SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -34,7 +35,8 @@ struct {
     __type(value, __u64);
 } verdicts SEC(".maps");
 
-const volatile struct steer_limits limits = {0xFFFFFFFF, 0};
+/* Apart from constants of the compiler. */
+const volatile struct steer_limits limits SEC(STEER_LIMITS_SECTION) = {0xFFFFFFFF, 0};
 
 struct vlan_tag {
     __be16 tci;
@@ -88,8 +90,8 @@ static __always_inline void count(__u32 counter) {
     if (value) ++*value; /* this processor's own */
 }
 
-static __always_inline int is_local(const struct steer_address* address) {
-    return bpf_map_lookup_elem(&local_addresses, address) != 0;
+static __always_inline int is_local(const struct steer_prefix* address) {
+    return bpf_map_lookup_elem(&local_prefixes, address) != 0;
 }
 
 /* A whole BTH behind a UDP header of port 4791, within the `bytes` of the packet's payload. */
@@ -103,7 +105,7 @@ static __always_inline enum steer_verdict transport(const __u8* at, const __u8* 
 
 static __always_inline enum steer_verdict of_ipv4(const __u8* at, const __u8* end) {
     const struct ipv4_header* ip = (const void*)at;
-    struct steer_address address = {{[10] = 0xFF, [11] = 0xFF}};
+    struct steer_prefix address = {128, {[10] = 0xFF, [11] = 0xFF}};
     int header_bytes;
 
     if (at + sizeof *ip > end || ip->version_ihl >> 4 != 4 || (ip->version_ihl & 15) < 5)
@@ -127,7 +129,7 @@ static __always_inline int is_link_local6(const __u8* address) {
 
 static __always_inline enum steer_verdict of_ipv6(const __u8* at, const __u8* end) {
     const struct ipv6_header* ip = (const void*)at;
-    struct steer_address address;
+    struct steer_prefix address = {128, {0}};
 
     if (at + sizeof *ip > end || ip->version_class_flow[0] >> 4 != 6) return steer_malformed;
     if (ip->destination[0] == 0xFF) return steer_group;

@@ -179,26 +179,42 @@ void Steering::let_go() {
     object_.reset();
 }
 
-std::string Steering::set_local(const std::set<Address>& addresses) {
-    if (addresses.size() > STEER_MAX_ADDRESSES)
-        return std::to_string(addresses.size()) + " addresses of this machine; the steering program takes " +
-               std::to_string(STEER_MAX_ADDRESSES);
+steer_prefix Steering::key_of(const IpPrefix& prefix) {
+    steer_prefix key{prefix.length, {}};
+    if (prefix.address.is_v6) {
+        std::memcpy(key.bytes, prefix.address.bytes.data(), sizeof key.bytes);
+    } else {
+        constexpr unsigned before = 12;
+        key.bits += before * 8;
+        key.bytes[10] = key.bytes[11] = 0xFF;
+        std::memcpy(key.bytes + before, prefix.address.bytes.data(), sizeof key.bytes - before);
+    }
+    return key;
+}
+
+std::string Steering::set_local(const std::set<IpPrefix>& prefixes) {
+    if (prefixes.size() > STEER_MAX_PREFIXES)
+        return std::to_string(prefixes.size()) +
+               " addresses and prefixes of this machine; the steering program takes " +
+               std::to_string(STEER_MAX_PREFIXES);
     const int local = map(STEER_LOCAL_MAP);
     if (local < 0) return {};
     const std::uint8_t present = 1;
-    // Remove addresses first: the map may be full.
-    for (auto address = known_.begin(); address != known_.end();)
-        if (addresses.contains(*address)) {
-            ++address;
+    // Remove prefixes first: the map may be full.
+    for (auto known = known_.begin(); known != known_.end();)
+        if (prefixes.contains(*known)) {
+            ++known;
         } else {
-            bpf_map_delete_elem(local, address->data());
-            address = known_.erase(address);
+            const steer_prefix key = key_of(*known);
+            bpf_map_delete_elem(local, &key);
+            known = known_.erase(known);
         }
-    for (const Address& address : addresses) {
-        if (known_.contains(address)) continue;
-        if (bpf_map_update_elem(local, address.data(), &present, BPF_ANY) != 0)
+    for (const IpPrefix& prefix : prefixes) {
+        if (known_.contains(prefix)) continue;
+        const steer_prefix key = key_of(prefix);
+        if (bpf_map_update_elem(local, &key, &present, BPF_ANY) != 0)
             return because("the steering program does not take an address");
-        known_.insert(address);
+        known_.insert(prefix);
     }
     return {};
 }

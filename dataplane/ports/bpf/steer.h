@@ -32,19 +32,20 @@ struct steer_limits {
     unsigned int several_buffers; /* frames may lie in several, since Linux 5.18 */
 };
 
-/* An address as IPv6 has it; IPv4 is mapped (RFC 4291 2.5.5.2). */
-struct steer_address {
+/* The first bits of an address as IPv6 has it; IPv4 is mapped (RFC 4291 2.5.5.2). */
+struct steer_prefix {
+    unsigned int bits;
     unsigned char bytes[16];
 };
 
 /* Names of the maps as the kernel keeps them, at most 15 characters. */
 #define STEER_PROGRAM "sluice_steer"
 #define STEER_SOCKET_MAP "sockets"
-#define STEER_LOCAL_MAP "local_addresses"
+#define STEER_LOCAL_MAP "local_prefixes"
 #define STEER_COUNTER_MAP "verdicts"
-#define STEER_LIMITS_SECTION ".rodata"
+#define STEER_LIMITS_SECTION ".rodata.limits"
 
 #define STEER_MAX_QUEUES 64
-#define STEER_MAX_ADDRESSES 4096
+#define STEER_MAX_PREFIXES 4096
 
 #endif

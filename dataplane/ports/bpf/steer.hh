@@ -10,6 +10,7 @@
 
 #include "dataplane/base/file_descriptor.hh"
 #include "dataplane/ports/bpf/steer.h"
+#include "lib/ip_address.hh"
 
 struct bpf_object;
 
@@ -36,11 +37,8 @@ enum class SteerPlace : std::uint8_t { here, removed, replaced };
 
 class Steering {
   public:
-    // IPv6, or IPv4 mapped into it.
-    using Address = std::array<std::uint8_t, 16>;
-    static Address mapped(const std::uint8_t* v4) {
-        return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, v4[0], v4[1], v4[2], v4[3]};
-    }
+    // As the program's map has it.
+    static steer_prefix key_of(const IpPrefix& prefix);
 
     // Loads the program. Somebody else's at the interface is refused by name; nothing is changed there. Needs
     // CAP_NET_ADMIN and CAP_BPF. Longer frames, in bytes without FCS, never reach a socket. Here and below an
@@ -61,9 +59,9 @@ class Steering {
     // Takes the program off and closes it with its maps, in any state. Counts stay.
     void let_go();
 
-    // The machine's own addresses from now on; packets to one of them stay with the kernel. At most
-    // STEER_MAX_ADDRESSES. Nothing happens while there is no program.
-    std::string set_local(const std::set<Address>& addresses);
+    // The machine's own prefixes from now on; packets to addresses of theirs stay with the kernel. At most
+    // STEER_MAX_PREFIXES. Nothing happens while there is no program.
+    std::string set_local(const std::set<IpPrefix>& prefixes);
 
     // Frames longer than a socket takes, since `load`.
     std::uint64_t too_long() const;
@@ -88,7 +86,7 @@ class Steering {
     std::uint32_t mode_ = 0, id_ = 0;
     SteerPlace place_ = SteerPlace::here;
     std::uint32_t other_id_ = 0;
-    std::set<Address> known_;
+    std::set<IpPrefix> known_;
     SteerCounts counted_before_{};
 };
 

@@ -44,10 +44,14 @@ TEST(KernelTables, whatIsNotByAPortOfOursIsElsewhere) {
     STRCMP_EQUAL("elsewhere", mirror.given.at("route 10.8.0.0/16").c_str());
     STRCMP_EQUAL("none", mirror.given.at("subnet 10.8.0.0/16").c_str());
     LONGS_EQUAL(2, mirror.tables.routes_elsewhere());
-    KernelRoute discard = route("10.7.0.0/16", {});
-    discard.kind = KernelRoute::Kind::discard;
-    mirror.say(discard);
-    STRCMP_EQUAL("blackhole", mirror.given.at("route 10.7.0.0/16").c_str());
+    for (const auto& [kind, word] : {std::pair{KernelRoute::Kind::blackhole, "blackhole"},
+                                     {KernelRoute::Kind::unreachable, "unreachable"},
+                                     {KernelRoute::Kind::prohibit, "prohibit"}}) {
+        mirror.say(replacing(of_kind(kind, "10.7.0.0/16")));
+        STRCMP_EQUAL("blackhole", mirror.given.at("route 10.7.0.0/16").c_str());
+        CHECK_TRUE(mirror.tables.drop_word(prefix("10.7.0.0/16")) == word);
+    }
+    CHECK_TRUE(mirror.tables.drop_word(prefix("10.9.0.0/16")).empty());
     LONGS_EQUAL(2, mirror.tables.routes_elsewhere());
     STRCMP_EQUAL("", mirror.wanted().c_str());
 }
@@ -147,16 +151,16 @@ TEST(KernelTables, addressesOfAnyInterfaceAreOurs) {
     mirror.say(KernelAddress{9, true, {address("192.0.2.1"), 24}});
     STRCMP_EQUAL("", mirror.given.at("address 10.0.0.1/32").c_str());
     STRCMP_EQUAL("", mirror.given.at("address 192.0.2.1/32").c_str());
-    LONGS_EQUAL(2, mirror.tables.addresses().size());
-    CHECK_TRUE(mirror.tables.take_addresses_changed());
-    CHECK_FALSE(mirror.tables.take_addresses_changed());
+    LONGS_EQUAL(2, mirror.tables.own().size());
+    CHECK_TRUE(mirror.tables.take_own_changed());
+    CHECK_FALSE(mirror.tables.take_own_changed());
     mirror.say(KernelAddress{3, false, {address("10.0.0.1"), 24}});
-    CHECK_TRUE(mirror.tables.take_addresses_changed());
+    CHECK_TRUE(mirror.tables.take_own_changed());
     LONGS_EQUAL(1, mirror.given.what.size());
     mirror.told({KernelAddress{9, true, {address("192.0.2.1"), 24}}});
-    CHECK_FALSE(mirror.tables.take_addresses_changed());
+    CHECK_FALSE(mirror.tables.take_own_changed());
     mirror.told({});
-    CHECK_TRUE(mirror.tables.take_addresses_changed());
+    CHECK_TRUE(mirror.tables.take_own_changed());
 }
 
 // As in the kernel it comes first, also before a longer prefix of the table main.
@@ -171,8 +175,8 @@ TEST(KernelTables, theTableLocalIsOurs) {
     for (const char* own : {"10.255.0.1/32", "2001:db8:255::1/128", "10.5.0.0/16"})
         STRCMP_EQUAL("", mirror.given.at(std::string("address ") + own).c_str());
     LONGS_EQUAL(3, mirror.given.what.size());  // the route is hidden
-    CHECK_TRUE(mirror.tables.take_addresses_changed());
-    LONGS_EQUAL(2, mirror.tables.addresses().size());
+    CHECK_TRUE(mirror.tables.take_own_changed());
+    LONGS_EQUAL(3, mirror.tables.own().size());
     mirror.say(gone(of_kind(Kind::local, "10.5.0.0/16")));
     STRCMP_EQUAL("none", mirror.given.at("address 10.5.0.0/16").c_str());
     STRCMP_EQUAL("10.0.0.2 p0*1 ", mirror.given.at("route 10.5.7.0/24").c_str());
@@ -221,6 +225,22 @@ TEST(KernelTables, routesByTosAndSourceAreLeftOutAndNamed) {
     mirror.say(gone(by_tos));
     mirror.say(gone(by_source));
     CHECK_TRUE(mirror.tables.routes_by_tos() == 0 && mirror.tables.routes_by_source() == 0);
+}
+
+TEST(KernelTables, policyRulesAreCountedAndNamed) {
+    Mirror mirror;
+    const KernelRule rule{true, "ip rule 100: from 10.1.0.0/16 lookup 100"};
+    for (unsigned times = 0; times < 2; ++times) mirror.say(rule);
+    LONGS_EQUAL(1, mirror.tables.rules());
+    CHECK_TRUE(mirror.tables.take_not_mirrored() == std::vector{rule.name});
+    mirror.told({rule, KernelRule{true, "ip rule 90: from all goto 100"}});
+    LONGS_EQUAL(2, mirror.tables.rules());
+    CHECK_TRUE(mirror.tables.take_not_mirrored() ==
+               std::vector<std::string>{"ip rule 90: from all goto 100"});
+    mirror.say(KernelRule{false, rule.name});
+    mirror.told({});
+    LONGS_EQUAL(0, mirror.tables.rules());
+    LONGS_EQUAL(0, mirror.given.what.size());
 }
 
 TEST(KernelTables, gatewaysAreKeptResolvedWhileARouteGoesByThem) {

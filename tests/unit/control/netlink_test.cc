@@ -2,12 +2,14 @@
 #include "control/kernel/netlink.hh"
 
 #include <libmnl/libmnl.h>
+#include <linux/fib_rules.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -145,6 +147,16 @@ TEST(ParseNetlink, whatTheTableLocalHasIsLocal) {
         }
 }
 
+TEST(ParseNetlink, routesThatDropAreToldApart) {
+    for (const auto& [type, kind] : {std::pair{RTN_BLACKHOLE, KernelRoute::Kind::blackhole},
+                                     {RTN_UNREACHABLE, KernelRoute::Kind::unreachable},
+                                     {RTN_PROHIBIT, KernelRoute::Kind::prohibit}}) {
+        Datagram datagram;
+        datagram.route(16)->rtm_type = static_cast<std::uint8_t>(type);
+        CHECK_TRUE(std::get<KernelRoute>(datagram.parse().messages.at(0)).kind == kind);
+    }
+}
+
 TEST(ParseNetlink, throwTosAndSourceAreSaid) {
     Datagram datagram;
     datagram.route(16)->rtm_type = RTN_THROW;
@@ -160,6 +172,67 @@ TEST(ParseNetlink, throwTosAndSourceAreSaid) {
     Datagram broken;
     broken.route(16)->rtm_src_len = 33;
     CHECK_TRUE(broken.parse().messages.empty());
+}
+
+fib_rule_hdr* rule(Datagram& datagram, std::uint32_t priority, std::uint8_t table,
+                   std::uint8_t action = FR_ACT_TO_TBL, std::uint8_t family = AF_INET) {
+    auto* header = static_cast<fib_rule_hdr*>(
+        mnl_nlmsg_put_extra_header(datagram.start(RTM_NEWRULE), sizeof(fib_rule_hdr)));
+    header->family = family;
+    header->table = table;
+    header->action = action;
+    datagram.put(FRA_PRIORITY, priority);
+    datagram.put(FRA_SUPPRESS_PREFIXLEN, 0xFFFFFFFF);  // as the kernel says that there is none
+    return header;
+}
+
+TEST(ParseNetlink, policyRulesAreNamedAsIproute2DoesButForTheUsualOnes) {
+    Datagram datagram;
+    for (const std::uint8_t table : {RT_TABLE_LOCAL, RT_TABLE_MAIN, RT_TABLE_DEFAULT})
+        rule(datagram, 32766, table);
+    rule(datagram, 100, 100)->src_len = 16;
+    datagram.put(FRA_SRC, address("10.1.0.0"));
+    fib_rule_hdr* header = rule(datagram, 101, RT_TABLE_UNSPEC, FR_ACT_TO_TBL, AF_INET6);
+    header->dst_len = 48;
+    header->tos = 0x10;
+    header->flags = FIB_RULE_INVERT;
+    datagram.put(FRA_DST, address("2001:db8:9::"));
+    datagram.put(FRA_TABLE, 1000);
+    datagram.put(FRA_FWMARK, 1);
+    datagram.put(FRA_FWMASK, 0xFF);
+    mnl_attr_put_strz(datagram.current(), FRA_IIFNAME, "eth0");
+    rule(datagram, 102, RT_TABLE_UNSPEC);
+    rule(datagram, 103, RT_TABLE_UNSPEC, FR_ACT_GOTO);
+    datagram.put(FRA_GOTO, 200);
+    rule(datagram, 104, RT_TABLE_MAIN);
+    datagram.put(FRA_SUPPRESS_PREFIXLEN, 0U);
+    for (const std::uint8_t action : {FR_ACT_BLACKHOLE, FR_ACT_UNREACHABLE, FR_ACT_PROHIBIT, FR_ACT_NOP})
+        rule(datagram, 105, RT_TABLE_UNSPEC, action);
+    rule(datagram, 106, RT_TABLE_UNSPEC, FR_ACT_BLACKHOLE);
+    mnl_attr_put_u8(datagram.current(), FRA_IP_PROTO, 17);
+    const fib_rule_port_range range{4791, 4792};
+    mnl_attr_put(datagram.current(), FRA_DPORT_RANGE, sizeof range, &range);
+    rule(datagram, 107, 100)->src_len = 33;  // such a length there is none
+    datagram.put(FRA_SRC, address("10.1.0.0"));
+    std::vector<std::string> names;
+    for (const KernelMessage& each : datagram.parse().messages)
+        names.push_back(std::get<KernelRule>(each).name);
+    const std::vector<std::string> wanted{
+        "ip rule 100: from 10.1.0.0/16 lookup 100",
+        "ip -6 rule 101: not from all to 2001:db8:9::/48 tos 0x10 fwmark 0x1/0xff iif eth0 lookup 1000",
+        "ip rule 102: from all lookup [l3mdev-table]",
+        "ip rule 103: from all goto 200",
+        "ip rule 104: from all lookup main suppress_prefixlength 0",
+        "ip rule 105: from all blackhole",
+        "ip rule 105: from all unreachable",
+        "ip rule 105: from all prohibit",
+        "ip rule 105: from all nop",
+        "ip rule 106: from all ipproto 17 dport 4791-4792 blackhole",
+        "ip rule 107: from all lookup 100"};
+    CHECK_TRUE(names == wanted);
+    Datagram of_multicast;
+    rule(of_multicast, 100, 100, FR_ACT_TO_TBL, 128);
+    CHECK_TRUE(of_multicast.parse().messages.empty());
 }
 
 TEST(ParseNetlink, anEarlierQuestionsAnswerIsNoNews) {
