@@ -352,6 +352,19 @@ TEST(Nic, remembersSinceWhenItOwesACnp) {
     CHECK_FALSE(owes(right).has_value());  // the others came within the interval
 }
 
+TEST(Nic, cnpsThatWaitAreAllSent) {
+    NicPair pair;
+    pair.marks = true;
+    pair.settings[1].cnp_interval = {};
+    pair.allowed[1] = 0xFF & ~(1U << cnp_class);
+    pair.run(us(10));
+    const QpStatistics& statistics = pair.nic(1).queue_pairs()[0].statistics;
+    CHECK_TRUE(statistics.ce_received > 10 && statistics.cnps_sent == 0);
+    pair.allowed[1] = 0xFF;
+    pair.run(us(3000));
+    LONGS_EQUAL(statistics.ce_received, statistics.cnps_sent);
+}
+
 TEST(Nic, aMessageThatWaitsForRoomHasTakenAllTheWhile) {
     NicPair pair;
     pair.flows[0].arrivals.kind = ArrivalKind::at_time;
@@ -375,6 +388,16 @@ TEST(Nic, queuePairsTakeTurns) {
     pair.flows[0].messages = 1;
     pair.run(us(2));
     for (std::size_t n = 0; n < 16; ++n) LONGS_EQUAL(first_qp + n % 4, pair.sent[0][n].packet.qp);
+}
+
+TEST(Nic, framesOfAllClassesLeaveInTheOrderOfTheirTurns) {
+    NicPair pair;
+    pair.flows[0].messages = 1;
+    pair.flows.push_back(pair.flows[0]);
+    pair.flows[1].data.priority = data_class + 1;
+    pair.flow_of_qp = {0, 1};
+    pair.run(us(2));
+    for (std::size_t n = 0; n < 16; ++n) LONGS_EQUAL(first_qp + n % 2, pair.sent[0][n].packet.qp);
 }
 
 TEST(Nic, nothingIsAllocatedPerPacket) {

@@ -149,6 +149,23 @@ TEST(RcResponder, rnrUntilThereIsABuffer) {
     LONGS_EQUAL(3, responder.msn());
 }
 
+TEST(RcResponder, refusesAMessageInsideOfAnotherWithoutABufferToo) {
+    for (const Opcode opcode : {Opcode::send_first, Opcode::send_only}) {
+        RcResponder responder = made();
+        responder.receive(packet(Opcode::send_first, 0));
+        responder.receive(packet(opcode, 1), std::uint8_t{9});
+        answers(responder, Opcode::acknowledge, 1, syndrome_invalid_request);
+    }
+}
+
+TEST(RcResponder, aReadIsAMessageOfItsOwn) {
+    RcResponder responder = made();
+    responder.receive(read_of(0, 1));
+    LONGS_EQUAL(1, responder.next()->aeth.msn);
+    responder.receive(send_only(1));
+    LONGS_EQUAL(2, responder.next()->aeth.msn);
+}
+
 TEST(RcResponder, coalescesAcksAndCountsMessages) {
     settings.ack_every = 3;
     RcResponder responder = made();

@@ -248,6 +248,12 @@ TEST(ReactionPoint, defaultsAreThePapersAt40GAndProportionalToTheLine) {
         CHECK_TRUE(ReactionParameters::of(dcqcn, gigabits(speed)).valid());
 }
 
+TEST(ReactionPoint, theSlowestLineHasALeastRateAndAByteCounter) {
+    const ReactionParameters slow = ReactionParameters::of(CongestionControl::dcqcn, {100});
+    CHECK_TRUE(slow.valid());
+    UNSIGNED_LONGS_EQUAL(1, slow.byte_counter);
+}
+
 TEST(ReactionPoint, theTimeSinceACutIsKnownWhateverHasComeBetween) {
     ReactionPoint point(paper());
     CHECK_TRUE(point.at_line());
@@ -314,6 +320,20 @@ TEST(ReactionPoint, aNicLowersItsTargetOnceAnIncreaseCameBetween) {
     UNSIGNED_LONGS_EQUAL(40'000'000'000, point.target_rate().bits_per_second);
     point.on_cnp(us(305));
     point.on_timer(us(308));
+    UNSIGNED_LONGS_EQUAL(recovered, point.target_rate().bits_per_second);
+}
+
+TEST(ReactionPoint, bytesBetweenTwoCutsLowerANicsTargetToo) {
+    ReactionParameters counting = nic();
+    counting.byte_counter = 1000;
+    ReactionPoint point(counting);
+    point.on_cnp(us(0));
+    point.on_timer(us(4));
+    point.on_sent(1000, us(5));
+    const std::uint64_t recovered = point.rate().bits_per_second;
+    CHECK_TRUE(recovered < point.target_rate().bits_per_second);
+    point.on_cnp(us(6));
+    point.on_timer(us(8));
     UNSIGNED_LONGS_EQUAL(recovered, point.target_rate().bits_per_second);
 }
 

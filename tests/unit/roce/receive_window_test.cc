@@ -89,6 +89,15 @@ TEST(ReceiveWindow, goingBackOnlyMeasures) {
     CHECK_FALSE(window.has_hole());
 }
 
+// One further on would stand in the place of the expected one.
+TEST(ReceiveWindow, marksNothingBeyondItsWindow) {
+    ReceiveWindow window(settings);
+    window.mark(164, 100, us(1));
+    CHECK_FALSE(window.any(100));
+    window.mark(163, 100, us(1));
+    CHECK_TRUE(window.holds(163) && !window.holds(100));
+}
+
 TEST(ReceiveWindow, isASetWithinItsWindow) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         std::uint64_t drawn = 0;

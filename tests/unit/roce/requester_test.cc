@@ -199,6 +199,16 @@ TEST(Requester, waitsOnlyForWhatItAskedFor) {
     CHECK_FALSE(requester.next_timer().has_value());
 }
 
+TEST(Requester, aLaterQuestionDoesNotPutTheTimeOutOff) {
+    settings.ack_every = 1;
+    Requester requester = made();
+    requester.post(Kind::send, 2 * mtu, 0);
+    CHECK_TRUE(requester.next(now)->ack_request);
+    now = Time{} + microseconds(10);
+    CHECK_TRUE(requester.next(now)->ack_request);
+    CHECK_TRUE(requester.next_timer() == Time{} + microseconds(50));
+}
+
 TEST(Requester, progressMakesRetriesAnew) {
     settings.retry_count = 1;
     Requester requester = made();
@@ -210,6 +220,22 @@ TEST(Requester, progressMakesRetriesAnew) {
     }
     CHECK_TRUE(requester.state() == State::ready);
     requester.receive_aeth(103, {syndrome_sequence_error}, now);
+    CHECK_TRUE(requester.state() == State::failed);
+}
+
+TEST(Requester, progressMakesRnrRetriesAnew) {
+    settings.rnr_retry = 1;
+    Requester requester = made();
+    requester.post(Kind::send, 3 * mtu, 0);
+    const auto is_refused = [&](std::uint32_t psn) {
+        sent(requester);
+        requester.receive_aeth(psn, {rnr_10_us}, now);
+        if (requester.state() == State::waiting) requester.expire(now = requester.next_timer().value());
+    };
+    is_refused(100);
+    is_refused(101);
+    CHECK_TRUE(requester.state() == State::ready);
+    is_refused(101);
     CHECK_TRUE(requester.state() == State::failed);
 }
 

@@ -302,6 +302,30 @@ TEST(Selective, everyStateWithEveryEvent) {
     }
 }
 
+TEST(Selective, aHoleThatIsToldStartsTheTimeOutAnew) {
+    Requester end(requester);
+    CHECK_TRUE(end.post(Kind::send, 3 * mtu, 0));
+    while (end.next(Time{})) {
+    }
+    const Time now = Time{} + microseconds(5);
+    end.receive_aeth(1, {syndrome_sequence_error, 2}, now);
+    CHECK_TRUE(end.next_timer() == now + requester.timeout);
+}
+
+// What was sent behind it is on its way.
+TEST(Selective, anAckOfAllThatTimedOutSendsNothingAgain) {
+    Requester end(requester);
+    CHECK_TRUE(end.post(Kind::send, 1, 0));
+    LONGS_EQUAL(0, end.next(Time{})->psn);
+    const Time now = end.next_timer().value();
+    end.expire(now);
+    LONGS_EQUAL(0, end.next(now)->psn);
+    CHECK_TRUE(end.post(Kind::send, 1, 1));
+    LONGS_EQUAL(1, end.next(now)->psn);
+    end.receive_aeth(0, {syndrome_ack}, now);
+    CHECK_FALSE(end.next(now).has_value());
+}
+
 TEST(Selective, anAckBeyondAReadShowsItsHole) {
     Requester end(requester);
     CHECK_TRUE(end.post(Kind::read, 2 * mtu, 0) && end.post(Kind::send, 1, 1));
