@@ -110,6 +110,13 @@ TEST(LimitChange, tightestIsNoLooserThanEither) {
     LONGS_EQUAL(8, tightest(PoolLimits{.shared_headroom_cells = 8}, PoolLimits{}).shared_headroom_cells);
 }
 
+TEST(LimitChange, whatIsStillToComeIsPendingToo) {
+    Bench bench({.shared_cells = 10, .shared_headroom_cells = 5});
+    LONGS_EQUAL(0, bench.pool.pending_cells(bench.pool_limits, {10, 5}));
+    LONGS_EQUAL(2 + 3, bench.pool.pending_cells(bench.pool_limits, {12, 8}));
+    LONGS_EQUAL(3, bench.pool.pending_cells(bench.pool_limits, {-12, 8}));
+}
+
 TEST(LimitChange, groupTakesItsCellsAlongToAnotherPool) {
     Bench from({.shared_cells = 10});
     Bench to({.shared_cells = 10});

@@ -107,6 +107,16 @@ TEST(LoadBalance, aFlowletEndsByAGapAlone) {
     }
 }
 
+// Of frames that a port hands over late, with their own arrival.
+TEST(LoadBalance, anOlderArrivalDoesNotShortenAFlowlet) {
+    Group group({1, 1});
+    Flowlet entry{};
+    group.choose(LoadBalance::flowlet, entry, 1, at(0));
+    group.choose(LoadBalance::flowlet, entry, 1, at(100));
+    group.choose(LoadBalance::flowlet, entry, 1, at(50));
+    CHECK(group.choose(LoadBalance::flowlet, entry, 1, at(200)).reason == BalanceReason::kept);
+}
+
 TEST(LoadBalance, theQuickLookSaysWhatTheLongOneDoes) {
     Group group({1, 1, 1, 1});
     Flowlet entry{};
@@ -190,6 +200,15 @@ TEST(LoadBalance, adaptiveMovesByTheMarginAndNoOftenerThanItMay) {
         std::swap(group.band[0], group.band[us / 10 % 2]);
         CHECK(group.choose(LoadBalance::flowlet, other, 1, at(us)).reason == BalanceReason::kept);
     }
+}
+
+TEST(LoadBalance, adaptiveMovesFromTheMarginItselfToAnIdleMember) {
+    Group group({1, 1});
+    Flowlet entry{};
+    const std::uint32_t home = group.choose(LoadBalance::adaptive, entry, 1, at(0)).next_hop - 10;
+    for (int us = 100; us < 1000; us += 100) group.choose(LoadBalance::adaptive, entry, 1, at(us));
+    group.band[home] = settings.margin;
+    CHECK_FALSE(group.choose(LoadBalance::adaptive, entry, 1, at(1000)).next_hop == home + 10);
 }
 
 TEST(LoadBalance, packetTakesTheBestEachTimeAndTouchesNoEntry) {

@@ -83,6 +83,13 @@ TEST(PortLoad, theBandIsTheEighthOfTheSpeedThatIsInUse) {
     UNSIGNED_LONGS_EQUAL(0, load_band(late, at(20 * 20)));
 }
 
+// Its time is 64 ps more than 64 bits hold.
+TEST(PortLoad, aSumWhoseTimeOverflowsIsThatOfAFullLink) {
+    PortLoad load;
+    publish(load, sent(230'584'300'921'369'396), at(0));
+    UNSIGNED_LONGS_EQUAL(8 * 250'000, load.sent_bytes(at(0), scale));
+}
+
 TEST(PortLoad, aQueueCountsAsTheTimeThatItTakes) {
     PortLoad load;
     struct Case {

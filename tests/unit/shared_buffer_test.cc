@@ -240,9 +240,12 @@ TEST(SharedBuffer, watermarksAreTheHighestUse) {
     const GroupLimits limits{.reserved_cells = 10, .headroom_cells = 10, .lossless = true};
     PriorityGroup group;
     for (int i = 0; i < 10 + 50 + 7; ++i) CHECK(is_admitted(bench.admit(group, limits, 1)));
-    bench.release(group, 30);
+    bench.release(group, 2);
+    group.clear_user_watermarks();
+    LONGS_EQUAL(5, group.headroom_watermark.user.get());
+    LONGS_EQUAL(7, group.headroom_watermark.persistent.get());
+    bench.release(group, 28);
     LONGS_EQUAL(50, group.shared_watermark.user.get());
-    LONGS_EQUAL(7, group.headroom_watermark.user.get());
     LONGS_EQUAL(50, bench.pool.shared_watermark.user());
     group.clear_user_watermarks();
     bench.pool.clear_user_watermarks();

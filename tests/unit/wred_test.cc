@@ -204,6 +204,16 @@ TEST(Wred, everyColorHasItsCurveAndEctMayHaveOne) {
     CHECK_TRUE(queue.arrival(packet(Ecn::not_ect, Color::red), 1000) == WredVerdict::drop);
 }
 
+TEST(Wred, cePacketsAskTheCurveOfEct) {
+    Queue queue{profile_of({4000, 4000, certainty})};
+    queue.profile.has_ect = true;
+    queue.profile.ect = {500, 500, certainty};
+    queue.profile.ecn = false;
+    queue.lossless = false;
+    CHECK_TRUE(queue.arrival(packet(Ecn::ce), 499) == WredVerdict::pass);
+    CHECK_TRUE(queue.arrival(packet(Ecn::ce), 500) == WredVerdict::drop);
+}
+
 TEST(Wred, aDrawBelowTheProbabilityMarks) {
     Queue queue{profile_of({0, 2000, half})};
     const auto probability = static_cast<std::uint32_t>(half / 2);  // at 1000
@@ -220,6 +230,17 @@ TEST(Wred, theAverageOfASteadyQueueIsItsLength) {
         for (unsigned i = 0; i < 20U << weight; ++i) average.arrival(100'000, weight, Time{}, nanoseconds(7));
         CHECK_TRUE(average.bytes() >= 99'999 && average.bytes() <= 100'000);
     }
+}
+
+TEST(Wred, marksAtDequeueByTheAverage) {
+    Queue queue{profile_of({1000, 1000, certainty})};
+    LONGS_EQUAL(1000, queue.profile.unmarked_below_bytes(packet(Ecn::ect0)));
+    queue.profile.weight = 9;
+    LONGS_EQUAL(0, queue.profile.unmarked_below_bytes(packet(Ecn::ect0)));
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0), 100'000) == WredVerdict::pass);
+    for (unsigned i = 0; i < 10'000; ++i) queue.arrival(packet(Ecn::ect0), 100'000);
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0), 256) == WredVerdict::mark);
+    CHECK_TRUE(queue.departure(packet(Ecn::ect0), 0) == WredVerdict::pass);
 }
 
 TEST(Wred, anAverageLivesThroughAChangeOfItsWeight) {

@@ -29,8 +29,9 @@ TEST_GROUP(LinkPort) {
         right.close();
         LONGS_EQUAL(0, pool.in_use());
     }
-    static void send(LinkPort & from, Packet * packet, Time departure) {
+    static void send(LinkPort & from, Packet * packet, Time departure, bool lossless = false) {
         meta(packet).departure = departure;
+        meta(packet).treatment.lossless = lossless;
         LONGS_EQUAL(1, from.transmit({&packet, 1}));
     }
     Packet* data() const { return make_packet(pool.pool(), std::vector<std::uint8_t>(60), false); }
@@ -95,11 +96,47 @@ TEST(LinkPort, ACutLosesWhatIsUnderWayAndWhatIsSentUntilTheEndKnows) {
     LONGS_EQUAL(1, right.losses().into_cut);
 }
 
+TEST(LinkPort, ACutCountsTheLosslessAmongWhatItLoses) {
+    send(left, data(), at(0), true);
+    send(left, data(), at(7));
+    right.cut(true);
+    LONGS_EQUAL(1, right.losses().lossless);
+    send(left, data(), at(100), true);
+    send(left, data(), at(107));
+    LONGS_EQUAL(2, right.losses().into_cut);
+    LONGS_EQUAL(2, right.losses().lossless);
+}
+
+TEST(LinkPort, APauseComesBeforeDataOfItsInstant) {
+    Packet* const first = pause();
+    send(left, first, at(0));
+    const Time effect = *right.next_arrival();
+    send(left, data(), effect - cable);
+    LONGS_EQUAL(2, receive(right, effect));
+    POINTERS_EQUAL(first, got.front());
+}
+
+TEST(LinkPort, APortThatIsDownLosesWhatArrivesAtThatInstantAndPauses) {
+    send(left, data(), at(0));
+    LONGS_EQUAL(1, right.lose_until(at(200)));
+    send(left, pause(), at(1000));
+    LONGS_EQUAL(1, right.lose_until(at(9000)));
+    CHECK_TRUE(right.next_arrival() == nullptr);
+}
+
 TEST(LinkPort, APortThatIsDownLosesWhatArrivesMeanwhile) {
     send(left, data(), at(0));
     send(left, data(), at(100));
     LONGS_EQUAL(1, right.lose_until(at(250)));
     LONGS_EQUAL(1, receive(right, at(300)));
+}
+
+TEST(LinkPort, ItFallsBehindWithMoreThanHalfOfItsRing) {
+    for (int i = 0; i < 5; ++i) send(left, data(), at(10 * i));
+    LONGS_EQUAL(2, receive(right, at(210)));
+    CHECK_FALSE(right.falls_behind(at(210)).value());
+    LONGS_EQUAL(3, receive(right, at(1000)));
+    CHECK_TRUE(right.falls_behind(at(1000)).value());
 }
 
 TEST(LinkPort, ItsRingIsBoundedBetweenTurns) {
