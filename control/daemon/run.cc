@@ -189,15 +189,8 @@ class Outside {
         duty("service manager", [&] { service.tick(Service::Clock::now()); });
     }
     HttpReply answer_metrics(const HttpRequest& request) {
-        static const auto there_is = std::make_shared<const std::string>("there is /metrics\n");
-        HttpReply reply{200, "text/plain; version=0.0.4; charset=utf-8", nullptr, false};
-        if (request.target == "/metrics") {
-            reply.text = metrics_now();
-        } else {
-            reply.status = 404;
-            reply.text = there_is;
-        }
-        return reply;
+        if (request.path != "/metrics") return http_refusal(404, "there is /metrics");
+        return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_now()};
     }
     Rendering::Text metrics_now() {
         const bool is_virtual = running_.is_virtual();

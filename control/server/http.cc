@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <limits>
 
 #include "control/config/values.hh"
 #include "control/server/boundary.hh"
@@ -18,6 +20,7 @@ namespace http = beast::http;
 using asio::ip::tcp;
 
 constexpr std::chrono::seconds time_limit{10};
+constexpr std::chrono::seconds closing_limit{1};
 constexpr std::uint32_t max_header_bytes = 8192;
 // Scripts and styles of its own alone; charts set the styles of their elements.
 constexpr const char* policy =
@@ -38,7 +41,57 @@ tl::expected<tcp::endpoint, std::string> endpoint_of(const std::string& where) {
     return tcp::endpoint(ip, static_cast<std::uint16_t>(*port));
 }
 
+// "localhost:8080" without its port; nothing: it is none.
+std::optional<std::string> host_name(std::string_view authority) {
+    constexpr auto npos = std::string_view::npos;
+    const bool has_brackets = authority.starts_with('[');
+    const std::size_t end =
+        has_brackets ? authority.find(']') : std::min(authority.find(':'), authority.size());
+    if (end == npos) return std::nullopt;
+    const std::string_view name = authority.substr(0, end + (has_brackets ? 1 : 0));
+    std::string_view port = authority.substr(name.size());
+    if (port.starts_with(':'))
+        port.remove_prefix(1);
+    else if (!port.empty())
+        return std::nullopt;
+    if (port.find_first_not_of("0123456789") != npos || name.find_first_of("/?#@ ") != npos)
+        return std::nullopt;
+    return std::string(name);
+}
+
+// Of a request that could not be read; 0: none came.
+unsigned status_of(const beast::error_code& error) {
+    using Error = http::error;
+    if (error.category() != make_error_code(Error::bad_target).category()) return 0;
+    if (error == Error::end_of_stream || error == Error::partial_message) return 0;
+    const bool is_large = error == Error::header_limit || error == Error::buffer_overflow;
+    return is_large ? 431 : 400;
+}
+
 }  // namespace
+
+HttpReply http_refusal(unsigned status, std::string_view sentence) {
+    return {status, "text/plain; charset=utf-8",
+            std::make_shared<const std::string>(fmt::format("{}\n", sentence))};
+}
+
+std::optional<HttpRequest> http_request(std::string_view target, std::string_view host) {
+    constexpr std::string_view scheme = "http://";
+    if (boost::algorithm::istarts_with(target, scheme)) {  // RFC 9112 3.2.2: its host goes before the header
+        target.remove_prefix(scheme.size());
+        host = target.substr(0, target.find_first_of("/?"));
+        target.remove_prefix(host.size());
+        if (host.empty()) return std::nullopt;
+    } else if (!target.starts_with('/')) {
+        return std::nullopt;
+    }
+    auto name = host_name(host);
+    if (!name) return std::nullopt;
+    const std::size_t mark = std::min(target.find('?'), target.size());
+    std::string path(target.substr(0, mark));
+    return HttpRequest{path.empty() ? "/" : std::move(path),
+                       std::string(target.substr(std::min(mark + 1, target.size()))), std::move(*name)};
+}
 
 // One request, one answer. Every write is a handler of its own.
 class HttpServer::Session : public std::enable_shared_from_this<Session> {
@@ -49,11 +102,14 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         step();
         stream_.expires_after(time_limit);
         parser_.header_limit(max_header_bytes);
-        parser_.body_limit(0);
-        http::async_read(stream_, buffer_, parser_,
-                         [self = shared_from_this()](const beast::error_code& error, std::size_t) {
-                             if (!error && self->is_open()) self->guarded([&] { self->answer(); });
-                         });
+        parser_.body_limit(std::numeric_limits<std::uint64_t>::max());
+        http::async_read_header(stream_, buffer_, parser_,
+                                [self = shared_from_this()](const beast::error_code& error, std::size_t) {
+                                    if (!self->is_open()) return;
+                                    if (!error) return self->guarded([&] { self->answer(self->reply()); });
+                                    if (const unsigned status = status_of(error))
+                                        self->guarded([&] { self->answer(no_request(status)); });
+                                });
     }
     bool is_open() const { return stream_.socket().is_open(); }
     void cut() { stream_.close(); }
@@ -78,20 +134,32 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         boundary(work, [this](const char*) { cut(); });
     }
     void step() { last_step_ = ++server_.steps_; }
-    void answer() {
+    static HttpReply no_request(unsigned status) {
+        if (status != 431) return http_refusal(status, "this is no request of HTTP/1.1");
+        return http_refusal(
+            status, fmt::format("a request's line and header have at most {} bytes", max_header_bytes));
+    }
+    HttpReply reply() {
+        const auto& request = parser_.get();
+        if (request.method() != http::verb::get && request.method() != http::verb::head)
+            return http_refusal(405, "it only reads: GET and HEAD");
+        const std::size_t hosts = request.count(http::field::host);
+        if (hosts > 1 || (hosts == 0 && request.version() > 10))
+            return http_refusal(400, "a request has one Host");
+        const auto target = request.target(), host = request[http::field::host];
+        const auto asked = http_request({target.data(), target.size()}, {host.data(), host.size()});
+        if (!asked) return http_refusal(400, "HTTP has no such address, or no such Host");
+        return server_.answer_(*asked);
+    }
+    void answer(HttpReply reply) {
         has_asked_ = true;
         const auto& request = parser_.get();
-        const bool asks = request.method() == http::verb::get || request.method() == http::verb::head;
-        HttpReply reply;
-        if (asks)
-            reply = server_.answer_({std::string(request.target()), std::string(request[http::field::host])});
-        else
-            reply.status = static_cast<unsigned>(http::status::method_not_allowed);
         stays_ = reply.stays && request.method() == http::verb::get;
         channel_ = std::move(reply.channel);
-        answer_.version(request.version());
+        answer_.version(request.version() == 10 ? 10 : 11);
         answer_.keep_alive(false);
         answer_.result(reply.status);
+        if (reply.status == 405) answer_.set(http::field::allow, "GET, HEAD");
         answer_.set(http::field::content_type, beast::string_view(reply.type.data(), reply.type.size()));
         answer_.set(http::field::cache_control, "no-store");
         answer_.set("X-Content-Type-Options", "nosniff");
@@ -114,7 +182,18 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         if (!serializer_.is_done()) return write();
         if (stays_) return listen();
         beast::error_code ignored;
-        stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+        stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+        stream_.expires_after(closing_limit);
+        read_the_rest();
+    }
+    // Until the client closes, or for the limit: to close with bytes unread would take the answer from it.
+    void read_the_rest() {
+        buffer_.clear();
+        stream_.async_read_some(buffer_.prepare(max_header_bytes),
+                                [self = shared_from_this()](const beast::error_code& error, std::size_t) {
+                                    if (error || !self->is_open()) return self->cut();
+                                    self->guarded([&] { self->read_the_rest(); });
+                                });
     }
     // From here on it is written to when there is news. What it sends, and its end, end it.
     void listen() {
@@ -143,7 +222,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     beast::tcp_stream stream_;
     HttpServer& server_;
     beast::flat_buffer buffer_{max_header_bytes};
-    http::request_parser<http::string_body> parser_;
+    http::request_parser<http::empty_body> parser_;
     std::shared_ptr<const std::string> text_;
     http::response<Body> answer_;
     http::response_serializer<Body> serializer_{answer_};

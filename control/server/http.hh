@@ -1,5 +1,6 @@
 // HTTP of one request a connection, on a loopback address unless told otherwise: the metrics, and the page.
-// Only reading: GET and HEAD. Boost.Beast speaks the protocol.
+// Only reading: GET and HEAD, and a body is not read. Boost.Beast speaks the protocol; a request that is none
+// is answered with 400, one of another method with 405, one with too large a header with 431.
 //
 // A request has a few KB, and ten seconds with its answer. There are at most `max_sessions`; one more takes
 // the place of the one that has waited longest to send its request or, when all have, of the one that has
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,8 +25,9 @@
 namespace sluice {
 
 struct HttpRequest {
-    std::string target;  // "/why?at=h1"
-    std::string host;    // as the client names the server
+    std::string path;   // "/why"
+    std::string query;  // "at=h1"
+    std::string host;   // as the client names the server, without a port: "localhost", "[::1]"
 };
 
 struct HttpReply {
@@ -34,6 +37,13 @@ struct HttpReply {
     bool stays = false;     // open for what is published; `text` is the first of it
     std::string channel{};  // of that
 };
+
+// A sentence, as a line of plain text.
+HttpReply http_refusal(unsigned status, std::string_view sentence);
+
+// Of a request's target, "/why?at=h1" or "http://localhost/why?at=h1", and its Host; nothing: HTTP has no
+// such target or host.
+std::optional<HttpRequest> http_request(std::string_view target, std::string_view host);
 
 class HttpServer {
   public:

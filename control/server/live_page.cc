@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/predicate.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <string_view>
 
 #include "control/compile/qos.hh"
@@ -22,10 +24,6 @@ constexpr std::size_t most_query_bytes = 512;
 
 HttpServer::Text shared_text(std::string text) {
     return std::make_shared<const std::string>(std::move(text));
-}
-
-HttpReply refusal(unsigned status, std::string sentence) {
-    return {status, "text/plain; charset=utf-8", shared_text(std::move(sentence) + "\n"), false};
 }
 
 tl::expected<std::string, std::string> new_token() {
@@ -71,6 +69,15 @@ std::string parameter(std::string_view query, std::string_view name) {
     return {};
 }
 
+// What names this machine to itself, and no name server gives to anybody else.
+bool is_local(std::string name) {
+    if (name.ends_with('.')) name.pop_back();
+    boost::system::error_code error;
+    const auto address =
+        boost::asio::ip::make_address(name.starts_with('[') ? name.substr(1, name.size() - 2) : name, error);
+    return boost::algorithm::iequals(name, "localhost") || (!error && address.is_loopback());
+}
+
 Json curve_json(const WredCurve& curve) { return {{"min_bytes", curve.min()}, {"max_bytes", curve.max()}}; }
 
 // By port and queue, of queues that mark.
@@ -110,7 +117,7 @@ Json page_figures(RunningSwitch& running) {
 tl::expected<std::unique_ptr<LivePage>, std::string> LivePage::open(boost::asio::io_context& io,
                                                                     const std::string& where,
                                                                     PageSource source) {
-    std::unique_ptr<LivePage> page(new LivePage(std::move(source), where));
+    std::unique_ptr<LivePage> page(new LivePage(std::move(source)));
     auto server = HttpServer::open(io, "--page", where, [page = page.get()](const HttpRequest& request) {
         return page->answer(request);
     });
@@ -171,12 +178,6 @@ std::string LivePage::switches() const {
            "\n";
 }
 
-bool LivePage::is_for_us(const std::string& host) const {
-    const std::string_view name = std::string_view(host).substr(0, host.rfind(':'));
-    const std::string_view bare = host.ends_with(']') ? std::string_view(host) : name;
-    return bare == "127.0.0.1" || bare == "localhost" || bare == "[::1]" || where_.starts_with(bare);
-}
-
 std::string LivePage::why(Api& api, const std::string& query) {
     Json request = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "why.show"}, {"params", Json::object()}};
     if (const std::string at = parameter(query, "at"); !at.empty()) request["params"]["at"] = at;
@@ -186,26 +187,24 @@ std::string LivePage::why(Api& api, const std::string& query) {
 }
 
 HttpReply LivePage::answer(const HttpRequest& request) {
-    const std::size_t mark = std::min(request.target.find('?'), request.target.size());
-    const std::string path = request.target.substr(0, mark);
-    const std::string query = request.target.substr(std::min(mark + 1, request.target.size()));
-    if (query.size() > most_query_bytes) return refusal(414, "the address is too long");
-    if (token_.empty() && !request.host.empty() && !is_for_us(request.host))
-        return refusal(421, "this page is called 127.0.0.1 or localhost");
+    const auto& [path, query, host] = request;
+    if (query.size() > most_query_bytes) return http_refusal(414, "the address is too long");
+    if (token_.empty() && !is_local(host))
+        return http_refusal(421, "this page is called 127.0.0.1 or localhost");
     static const auto html = shared_text(std::string(page_files::live_html));
     static const auto style = shared_text(std::string(page_files::page_css));
     if (path == "/") return {200, "text/html; charset=utf-8", html, false};
     if (path == "/page.css") return {200, "text/css; charset=utf-8", style, false};
     if (path == "/page.js") return {200, "text/javascript; charset=utf-8", script(), false};
     if (path != "/live" && path != "/why" && path != "/switches")
-        return refusal(404, "there are /, /switches, /live and /why");
+        return http_refusal(404, "there are /, /switches, /live and /why");
     if (!token_.empty() && !is_equal(parameter(query, "token"), token_))
-        return refusal(403, "the token is missing or wrong; the address with it was said at the start");
+        return http_refusal(403, "the token is missing or wrong; the address with it was said at the start");
     if (path == "/switches") return {200, "application/json", shared_text(switches()), false};
     const std::string name = parameter(query, "switch");
     Api* api = find(name);
     if (api == nullptr && (!name.empty() || path == "/why"))
-        return refusal(404, "there is no switch " + in_quotes(name) + "; /switches names them");
+        return http_refusal(404, "there is no switch " + in_quotes(name) + "; /switches names them");
     if (path == "/live") return {200, "text/event-stream", news(name), true, name};
     return {200, "application/json", shared_text(why(*api, query)), false};
 }

@@ -47,9 +47,8 @@ class LivePage {
     const std::string& address() const { return address_; }
 
   private:
-    LivePage(PageSource source, const std::string& where) : source_(std::move(source)), where_(where) {}
+    explicit LivePage(PageSource source) : source_(std::move(source)) {}
     HttpReply answer(const HttpRequest& request);
-    bool is_for_us(const std::string& host) const;
     // Null: there is no such switch.
     Api* find(const std::string& name) const;
     HttpServer::Text news(const std::string& name);
@@ -58,7 +57,7 @@ class LivePage {
     std::string switches() const;
 
     PageSource source_;
-    std::string where_, address_;
+    std::string address_;
     std::string token_;  // empty: none is wanted
     std::unique_ptr<HttpServer> server_;
     Clock::time_point next_{};

@@ -112,13 +112,6 @@ class Served(Page):
         self.assertEqual(answer["result"]["entries"], running.call("why.show", at="h1")["entries"])
         self.assertIn("error", json.loads(self.ask("/why?at=%00%22")[2]))
 
-    def test_another_name_is_not_answered(self):
-        self.page()
-        for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "[::2]"):
-            self.assertEqual(self.ask("/live", host=host)[0], 421, host)
-        for host in (f"localhost:{self.port}", "127.0.0.1", "[::1]:80"):
-            self.assertEqual(self.ask("/", host=host)[0], 200, host)
-
     def test_beyond_loopback_the_data_want_the_token(self):
         self.page(address="0.0.0.0")
         token = re.search(r"\?token=([0-9a-f]{32})$", self.url)[1]
@@ -166,7 +159,7 @@ class Seen(Page):
             row = self.row(tab, "buffer", "h1.3")
             self.assertEqual(row[2:5], [str(group[name]) for name in ("xoff_transitions", "shared_bytes", "shared_watermark_bytes")])
             self.assertEqual(row[6:9], [str(group[name]) for name in ("headroom_watermark_bytes", "headroom_size_bytes", "headroom_overruns")])
-            self.assertEqual(self.verdict(tab), "lossless: nothing was lost")
+            self.assertRegex(self.verdict(tab), "lossless: yes, 0 of ")
             tab.evaluate("window.mine = true")
             running.ctl("fault h3 storm_for 10s")
             running.ctl("fault h3 storm_classes [3]")
