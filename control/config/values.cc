@@ -9,6 +9,8 @@
 #include <numeric>
 #include <span>
 
+#include "control/text/quantity_text.hh"
+
 namespace sluice {
 namespace {
 
@@ -279,8 +281,10 @@ std::string toml_string(std::string_view text) {
 }
 
 std::string print_count(std::uint64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+    return fmt::format("{} {}{}", grouped_text(count), noun, count == 1 ? "" : "s");
 }
+
+std::string_view print_was(std::uint64_t count) { return count == 1 ? "was" : "were"; }
 
 std::string in_quotes(std::string_view text, std::size_t limit) {
     const bool cut = text.size() > limit;

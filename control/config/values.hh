@@ -60,8 +60,10 @@ std::string toml_string(std::string_view text);
 // The same for a message: cut after `limit` bytes.
 std::string in_quotes(std::string_view text, std::size_t limit = 60);
 
-// "1 value", "2 values".
+// "1 value", "2 000 values".
 std::string print_count(std::uint64_t count, std::string_view noun);
+// "was", "were".
+std::string_view print_was(std::uint64_t count);
 
 // Appends `item` to a list in `out`, with `separator` before it unless it is the first.
 inline void append_item(std::string& out, std::string_view separator, std::string_view item) {

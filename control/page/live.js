@@ -29,7 +29,7 @@
 
     const why_at = async (at) => {
         const { result, error } = await got("why", of_switch(chosen, at ? { at } : {}));
-        return error ? [error.message] : result.entries.map((entry) => entry.sentence);
+        return error ? [error.message] : result.entries.map(({ sentence, details = [], do: remedy }) => [sentence, ...details, ...(remedy ? [`to avoid it: ${remedy}`] : [])]);
     };
     const a_switch = switch_view(after ? null : why_at);
     const fabric = fabric_view((name) => fragment(name), after);

@@ -60,10 +60,9 @@ function head_of_view() {
     const verdict = element("p", { class: "verdict", role: "status" }, "waiting for the switch");
     const reasons = element("ul", {});
     const facts = element("ul", { class: "facts" });
-    const show = ({ lossless, lost_packets, reasons: why, interrupted }, pairs) => {
+    const show = ({ lossless, headline, reasons: why, interrupted }, pairs) => {
         verdict.className = `verdict ${lossless === null ? "" : lossless ? "good" : "bad"}`;
-        const text = lossless === null ? "no lossless packets yet" : lossless ? "lossless: nothing was lost" : `NOT lossless: ${plural(lost_packets, "packet")} lost`;
-        verdict.textContent = interrupted ? `${text}; interrupted` : text;
+        verdict.textContent = interrupted ? `${headline}; interrupted` : headline;
         reasons.replaceChildren(...why.map((reason) => element("li", { class: "false" }, typeof reason === "string" ? reason : JSON.stringify(reason))));
         facts.replaceChildren(...pairs.map(([name, value]) => element("li", {}, element("b", {}, name), value)));
         document.title = `${lossless === false ? "NOT lossless" : lossless ? "lossless" : "Sluice"} \u2013 Sluice`;

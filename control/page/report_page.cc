@@ -43,14 +43,6 @@ tl::expected<Json, std::string> parse(std::string_view text) {
     }
 }
 
-std::string summary_of(const Json& verdict) {
-    const Json& lossless = verdict.at("lossless");
-    if (lossless.is_null()) return "No lossless packet was sent.";
-    return lossless == true ? "Lossless: nothing was lost."
-                            : fmt::format("Not lossless: {} lossless packets lost.",
-                                          verdict.at("lost_packets").get<double>());
-}
-
 }  // namespace
 
 tl::expected<std::string, std::string> report_page(std::string_view text, std::string_view title) {
@@ -72,7 +64,7 @@ tl::expected<std::string, std::string> report_page(std::string_view text, std::s
     if (is_fabric)
         for (const char* key : {"fabric", "name"})
             if (const std::string own = whole.at(key).get<std::string>(); !own.empty()) name = own;
-    const std::string summary = summary_of(whole.at("verdict"));
+    const std::string summary = whole.at("verdict").at("headline").get<std::string>();
     data["name"] = name;  // behind which `whole` may be elsewhere
     return one_file_page(name, summary, data,
                          {page_files::dom_js, page_files::chart_js, page_files::live_table_js,

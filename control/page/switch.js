@@ -2,7 +2,7 @@
 // moments; after the end, the mean of the whole run.
 "use strict";
 
-// `ask(at)`: asks why at a port, "" for all; a promise of sentences. Null: there is nobody to ask, and there is one moment, the end.
+// `ask(at)`: asks why at a port, "" for all; a promise of answers. Null: there is nobody to ask, and there is one moment, the end.
 function switch_view(ask) {
     const kept = 300;    // moments
     const of_rates = 10;
@@ -100,6 +100,7 @@ function switch_view(ask) {
         { head: "Out", number: true, get: (row) => rate(of_port(row.name, (port) => 8 * port.tx.bytes)), show: formats.bps },
         { head: "Marked", number: true, get: (row) => rate(of_port(row.name, (port) => port.queues.reduce((all, queue) => all + queue.ecn_marked_packets, 0))), show: per_second },
         { head: "CNPs out", number: true, get: (row) => rate(of_port(row.name, (port) => port.cnp_sent_packets)), show: per_second },
+        { head: "Missed", number: true, get: (row) => row.port.missed_packets, bad: (row) => row.port.missed_packets > 0 },
         { head: "Dropped", number: true, get: (row) => sum(row.port.drops), bad: (row) => sum(row.port.lossless_drops) > 0 },
         { head: "We pause it", number: true, get: (row) => paused_share(row.name, "tx_paused_ns"), show: percent },
         { head: "It pauses us", number: true, get: (row) => paused_share(row.name, "rx_paused_ns"), show: percent, bad: (row) => paused_share(row.name, "rx_paused_ns") > 0.1 },
@@ -165,12 +166,16 @@ function switch_view(ask) {
     // --- why ---
     const answer = element("ul", { class: "answer", "aria-live": "polite" });
     const which = element("select", {});
-    const answer_with = (sentences) => answer.replaceChildren(...sentences.map((text) => element("li", {}, text)));
+    // An answer is a sentence, or a list: the sentence, then its evidence and the remedy.
+    const answer_with = (answers) => answer.replaceChildren(...answers.map((said) => {
+        const [sentence, ...evidence] = [said].flat();
+        return element("li", {}, [sentence, ...(evidence.length > 0 ? [element("ul", {}, evidence.map((text) => element("li", {}, text)))] : [])]);
+    }));
     const ask_now = async () => {
         answer.replaceChildren(element("li", { class: "note" }, "asking"));
         try {
-            const sentences = await ask(which.value);
-            answer_with(sentences.length > 0 ? sentences : ["nothing was paused, dropped or held there"]);
+            const answers = await ask(which.value);
+            answer_with(answers.length > 0 ? answers : ["nothing was paused, dropped or held there"]);
         } catch (error) {
             answer.replaceChildren(element("li", { class: "false" }, `the switch does not answer: ${error.message}`));
         }

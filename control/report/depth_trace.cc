@@ -66,9 +66,8 @@ Json make_depth_trace(const RunningSwitch& running, const std::string& name) {
         else if (events.size() < most_events)
             events.push_back({event.at.ps, event.kind, event.text});
     }
-    const RunVerdict verdict = judge_run(running);
     return {{"name", name},
-            {"verdict", verdict_json(running, verdict)},
+            {"verdict", verdict_json(judge_run(running), running.is_interrupted())},
             {"end_ps", running.now().ps},
             {"ports", std::move(ports)},
             {"watchdog", std::move(watchdog)},

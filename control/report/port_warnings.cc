@@ -26,16 +26,16 @@ std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) 
     const PortView port = running.device().view(id);
     const auto lossy = port.received([](const auto& queue) { return queue.lossy_roce.get(); });
     if (lossy != 0)
-        warnings.push_back(
-            fmt::format("port {}: {} RoCEv2 packets came in a class that is not lossless; do: set {}", name,
-                        lossy, lossless_setting(running, name)));
+        warnings.push_back(fmt::format("port {}: {} came in a class that is not lossless; do: set {}", name,
+                                       print_count(lossy, "RoCEv2 packet"), lossless_setting(running, name)));
     const auto foreign = running.device().dropped(id, DropReason::not_for_us);
     if (const MacAddress wanted = port.foreign_mac(); foreign != 0 && wanted != MacAddress{})
         warnings.push_back(
-            fmt::format("port {0}: {1} frames were not for the port's MAC {2}, the first was for {3}; do: "
+            fmt::format("port {0}: {1} {4} not for the port's MAC {2}, the first was for {3}; do: "
                         "send to {2}, or "
                         "set port.{0}.mac, or port.{0}.promiscuous = true",
-                        name, foreign, print_mac(running.macs()[id]), print_mac(wanted)));
+                        name, print_count(foreign, "frame"), print_mac(running.macs()[id]), print_mac(wanted),
+                        print_was(foreign)));
     if (const std::uint8_t deaf = running.deaf_peers().deaf(id); deaf != 0)
         warnings.push_back("port " + name + ": " + deaf_peer_text(name, deaf));
     return warnings;

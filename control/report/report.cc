@@ -113,7 +113,7 @@ Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
 
 Json make_short_report(RunningSwitch& running) {
     Switch& device = running.device();
-    return {{"verdict", verdict_json(running, judge_run(running))},
+    return {{"verdict", verdict_json(judge_run(running), running.is_interrupted())},
             {"ledger", ledger_json(running.is_live() ? device.counted() : device.ledger())}};
 }
 
@@ -126,7 +126,7 @@ Json make_report(RunningSwitch& running) {
     report["end_ns"] = running.now().ps / 1000;
     const RunVerdict verdict = judge_run(running);
     report["lossless"] = verdict.reasons.empty();
-    report["verdict"] = verdict_json(running, verdict);
+    report["verdict"] = verdict_json(verdict, running.is_interrupted());
     report["ledger"] = ledger_json(running.is_live() ? device.counted() : device.ledger());
     make_room(report["ports"], device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id)

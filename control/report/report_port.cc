@@ -308,6 +308,7 @@ Json port_json(RunningSwitch& running, PortId id) {
     json["cnp_latency_ns"] = quantiles_json(counters.cnp_latency);
     json["ce_arrived_packets"] = ce;
     json["ce_arrived_per_s"] = per_second(ce, running.now());
+    json["missed_packets"] = account.all_missed();
     json["imissed"] = account.missed;
     json["rx_errors"] = account.rx_errors;
     json["fell_behind"] = counters.behind.get();

@@ -7,6 +7,7 @@
 
 #include "control/config/host_config.hh"
 #include "control/config/values.hh"
+#include "control/report/losses.hh"
 #include "control/text/quantity_text.hh"
 
 namespace sluice {
@@ -14,40 +15,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 1234567 -> "1 234 567"
-std::string grouped(std::uint64_t n) {
-    const std::string digits = std::to_string(n);
-    std::string text;
-    for (std::size_t at = 0; at < digits.size(); ++at) {
-        if (at != 0 && (digits.size() - at) % 3 == 0) text += ' ';
-        text += digits[at];
-    }
-    return text;
-}
-
 std::uint64_t number(const Json& json) { return json.get<std::uint64_t>(); }
-
-std::string lossless_text(const Json& verdict) {
-    if (verdict["lossless"].is_null())
-        return "lossless: nothing was lossless: no packet came in a lossless class";
-    return fmt::format(
-        "lossless: {}, {} of {} lossless packets lost", verdict["lossless"].get<bool>() ? "yes" : "no",
-        grouped(number(verdict["lost_packets"])), grouped(number(verdict["lossless_packets"])));
-}
 
 }  // namespace
 
 std::string verdict_text(const nlohmann::ordered_json& report) {
     const Json& ledger = report["ledger"];
-    std::string text = fmt::format(
-        "{} frames in, {} out, {} dropped, {} MAC control, {} still queued, in {} of {} time\n",
-        grouped(number(ledger["rx"])), grouped(number(ledger["tx"])), grouped(number(ledger["dropped"])),
-        grouped(number(ledger["consumed"])), grouped(number(ledger["queued"])),
-        time_text(number(report["end_ns"])), report["clock"].get<std::string>());
+    std::string text =
+        fmt::format("{} frames in, {} out, {} dropped, {} MAC control, {} still queued, in {} of {} time\n",
+                    grouped_text(number(ledger["rx"])), grouped_text(number(ledger["tx"])),
+                    grouped_text(number(ledger["dropped"])), grouped_text(number(ledger["consumed"])),
+                    grouped_text(number(ledger["queued"])), time_text(number(report["end_ns"])),
+                    report["clock"].get<std::string>());
     const Json& verdict = report["verdict"];
     if (verdict["interrupted"].get<bool>())
         text += "INTERRUPTED before the end of the run: this is of the time until then\n";
-    text += lossless_text(verdict) + "\n";
+    text += verdict["headline"].get<std::string>() + "\n";
     for (const Json& reason : verdict["reasons"]) text += "  " + reason.get<std::string>() + "\n";
     for (const Json& port : report["ports"])
         for (const Json& warning : port["warnings"]) text += "WARNING: " + warning.get<std::string>() + "\n";
@@ -73,18 +56,18 @@ std::string timeouts_text(const Json& flows) {
 namespace {
 
 std::string port_table(const Json& ports) {
-    std::string text = fmt::format("\n{:<12}{:>14}{:>14}{:>12}  {}\n", "port", "in", "out", "dropped", "why");
+    std::string text = fmt::format("\n{:<12}{:>14}{:>14}{:>12}{:>12}  {}\n", "port", "in", "out", "missed",
+                                   "dropped", "why");
     for (const auto& [name, port] : ports.items()) {
         std::uint64_t dropped = 0;
         std::string why;
-        for (const auto& [reason, count] : port["drops"].items()) {
-            dropped += number(count);
-            why += fmt::format("{}{} {}", why.empty() ? "" : ", ", reason, grouped(number(count)));
-        }
-        if (const std::uint64_t errors = number(port["rx_errors"]); errors != 0)
-            why += fmt::format("{}received with errors {}", why.empty() ? "" : "; not in: ", grouped(errors));
-        text += fmt::format("{:<12}{:>14}{:>14}{:>12}  {}\n", name, grouped(number(port["rx"]["packets"])),
-                            grouped(number(port["tx"]["packets"])), grouped(dropped), why);
+        for (const auto& [reason, packets] : losses_of(port))
+            append_item(why, ", ", fmt::format("{} {}", reason, grouped_text(packets)));
+        for (const Json& count : port["drops"]) dropped += number(count);
+        text += fmt::format("{:<12}{:>14}{:>14}{:>12}{:>12}  {}\n", name,
+                            grouped_text(number(port["rx"]["packets"])),
+                            grouped_text(number(port["tx"]["packets"])),
+                            grouped_text(number(port["missed_packets"])), grouped_text(dropped), why);
     }
     return text;
 }
@@ -104,9 +87,9 @@ std::string slow_path_table(const Json& ports) {
         }
         text += fmt::format("{:<12}", name);
         for (const auto& [punt, count] : port["punted"].items())
-            text += fmt::format("{:>12}", grouped(number(count)));
-        text += fmt::format("{:>12}{:>12}\n", grouped(number(port["injected_packets"])),
-                            grouped(number(port["replied_packets"])));
+            text += fmt::format("{:>12}", grouped_text(number(count)));
+        text += fmt::format("{:>12}{:>12}\n", grouped_text(number(port["injected_packets"])),
+                            grouped_text(number(port["replied_packets"])));
     }
     return text;
 }
@@ -135,8 +118,8 @@ std::string class_table(const Json& ports) {
                 return out == 0 ? "-" : quantile_text(number(latency[which]), number(latency["max"]));
             };
             text += fmt::format("{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", name, n,
-                                grouped(in), grouped(out), grouped(lost),
-                                grouped(number(queue["ecn_marked_packets"])),
+                                grouped_text(in), grouped_text(out), grouped_text(lost),
+                                grouped_text(number(queue["ecn_marked_packets"])),
                                 size_text(number(queue["deepest_bytes"])), wait("p50"), wait("p99"),
                                 out == 0 ? "-" : time_text(number(latency["max"])));
         }
@@ -152,9 +135,9 @@ std::string congestion_table(const Json& ports) {
         const auto ce = number(port["ce_arrived_packets"]);
         const auto sent = number(port["cnp_sent_packets"]);
         if (cnps + ce + sent == 0) continue;
-        rows += fmt::format("{:<12}{:>10}{:>12}{:>10}{:>12}{:>10}{:>16}\n", name, grouped(cnps),
-                            grouped(number(port["cnp_per_s"])), grouped(ce),
-                            grouped(number(port["ce_arrived_per_s"])), grouped(sent),
+        rows += fmt::format("{:<12}{:>10}{:>12}{:>10}{:>12}{:>10}{:>16}\n", name, grouped_text(cnps),
+                            grouped_text(number(port["cnp_per_s"])), grouped_text(ce),
+                            grouped_text(number(port["ce_arrived_per_s"])), grouped_text(sent),
                             sent == 0 ? "-" : time_text(number(port["cnp_latency_ns"]["max"])));
     }
     if (rows.empty()) return rows;
@@ -177,7 +160,8 @@ std::string lossless_table(const Json& ports) {
                 const Json& queue = group["waiting_queue"];
                 waits += fmt::format(
                     "class {}.{} is changing since {}, waiting for {} cells{}\n", name, n,
-                    time_text(number(group["changing_since_ns"])), grouped(number(group["waiting_cells"])),
+                    time_text(number(group["changing_since_ns"])),
+                    grouped_text(number(group["waiting_cells"])),
                     queue.is_null() ? std::string() : ", most of them in queue " + queue.get<std::string>());
             } else if (!group["lossless"].get<bool>() || number(group["packets"]) + sent + got == 0) {
                 continue;
@@ -212,14 +196,14 @@ std::string flow_table(const Json& flows) {
         const auto took = [&](const char* which) {
             return any ? quantile_text(number(times[which]), number(times["max"])) : "-";
         };
-        text +=
-            fmt::format("{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", name,
-                        grouped(number(flow["messages"])),
-                        fmt::format("{:.3f} Gb/s", flow["throughput_bps"].get<double>() / 1e9), took("p50"),
-                        took("p99"), any ? time_text(number(times["max"])) : "-",
-                        any ? quantile_ratio_text(number(slowdown["p99"]), number(slowdown["max"])) : "-",
-                        grouped(number(flow["cnp_received_packets"])),
-                        grouped(number(flow["retransmitted_packets"])), time_text(number(flow["paused_ns"])));
+        text += fmt::format("{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", name,
+                            grouped_text(number(flow["messages"])),
+                            fmt::format("{:.3f} Gb/s", flow["throughput_bps"].get<double>() / 1e9),
+                            took("p50"), took("p99"), any ? time_text(number(times["max"])) : "-",
+                            any ? quantile_ratio_text(number(slowdown["p99"]), number(slowdown["max"])) : "-",
+                            grouped_text(number(flow["cnp_received_packets"])),
+                            grouped_text(number(flow["retransmitted_packets"])),
+                            time_text(number(flow["paused_ns"])));
     }
     return text + timeouts_text(flows);
 }
@@ -231,10 +215,11 @@ std::string watchdog_table(const Json& queues) {
         const auto acted =
             number(queue["detected"]) + number(queue["total_passed"]) + number(queue["total_dropped"]);
         if (acted == 0) continue;
-        rows += fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", queue["port"].get<std::string>(),
-                            number(queue["queue"]), queue["state"].get<std::string>(),
-                            number(queue["detected"]), number(queue["restored"]),
-                            grouped(number(queue["total_passed"])), grouped(number(queue["total_dropped"])));
+        rows +=
+            fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", queue["port"].get<std::string>(),
+                        number(queue["queue"]), queue["state"].get<std::string>(), number(queue["detected"]),
+                        number(queue["restored"]), grouped_text(number(queue["total_passed"])),
+                        grouped_text(number(queue["total_dropped"])));
     }
     if (rows.empty()) return rows;
     return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", "PFC watchdog", "queue", "state",
@@ -260,8 +245,8 @@ std::string storm_list(const Json& events) {
                             number(found["queue"]), time_text(from),
                             ended ? time_text(number(last["at_ns"])) : "runs on",
                             ended ? time_text(number(last["at_ns"]) - from) : "-",
-                            ended ? grouped(number(last["passed_packets"])) : "-",
-                            ended ? grouped(number(last["dropped_packets"])) : "-");
+                            ended ? grouped_text(number(last["passed_packets"])) : "-",
+                            ended ? grouped_text(number(last["dropped_packets"])) : "-");
     }
     if (rows.empty()) return rows;
     return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", "storm", "queue", "found", "ended",
@@ -282,11 +267,11 @@ std::string storm_cost(const Json& report) {
         }
         if (!port["drops"].contains("watchdog_drop")) continue;
         const auto here = number(port["drops"]["watchdog_drop"]);
-        append_item(came_in, ", ", fmt::format("{} that came in on {}", grouped(here), name));
+        append_item(came_in, ", ", fmt::format("{} that came in on {}", grouped_text(here), name));
     }
     if (came_in.empty()) return {};
     return fmt::format("\ndropped by the watchdog: {}\nlost beside them: {} of {} lossless packets\n",
-                       came_in, grouped(others), grouped(all));
+                       came_in, grouped_text(others), grouped_text(all));
 }
 
 std::string pool_table(const Json& pools) {
@@ -315,7 +300,7 @@ std::string ecmp_table(const Json& groups) {
                 total == 0 ? 0.0 : 100.0 * static_cast<double>(packets) / static_cast<double>(total);
             text += fmt::format("{:<20}{:<18}{:<8}{:>7}{:>14}{:>7.1f}%\n", shown,
                                 member["via"].get<std::string>(), member["port"].get<std::string>(),
-                                number(member["weight"]), grouped(packets), share);
+                                number(member["weight"]), grouped_text(packets), share);
             shown.clear();
         }
     }
@@ -326,9 +311,9 @@ std::string ledger_line(const Json& ledger) {
     return fmt::format(
         "\nledger: {} rx + {} injected + {} generated = {} tx + {} dropped + {} punted + {} consumed + {} "
         "queued: {}\n",
-        grouped(number(ledger["rx"])), number(ledger["injected"]), number(ledger["generated"]),
-        grouped(number(ledger["tx"])), grouped(number(ledger["dropped"])), number(ledger["punted"]),
-        grouped(number(ledger["consumed"])), grouped(number(ledger["queued"])),
+        grouped_text(number(ledger["rx"])), number(ledger["injected"]), number(ledger["generated"]),
+        grouped_text(number(ledger["tx"])), grouped_text(number(ledger["dropped"])), number(ledger["punted"]),
+        grouped_text(number(ledger["consumed"])), grouped_text(number(ledger["queued"])),
         ledger["balanced"].get<bool>() ? "balanced" : "NOT BALANCED");
 }
 
@@ -370,14 +355,14 @@ std::string why_table(const Json& decisions) {
                 : std::string{};
         text +=
             fmt::format("{:<9}{:<22}{:<16}{:>8}  {}at {}\n         {}\n", entry["verdict"].get<std::string>(),
-                        entry["reason"].get<std::string>(), at, grouped(number(entry["count"])), packet,
+                        entry["reason"].get<std::string>(), at, grouped_text(number(entry["count"])), packet,
                         time_text(number(first["at_ns"])), entry["sentence"].get<std::string>());
     }
     if (entries.size() > most)
         text += fmt::format("{:<9}{} more in the report\n", "...", entries.size() - most);
     if (number(decisions["lost"]) != 0)
         text += fmt::format("{:<9}{} events did not fit the ring and are missing\n", "decisions",
-                            grouped(number(decisions["lost"])));
+                            grouped_text(number(decisions["lost"])));
     return text;
 }
 
@@ -396,16 +381,17 @@ std::string microburst_table(const Json& report) {
         const Json& burst = *entries[i];
         std::string fed_by;
         for (const Json& port : burst["fed_by"]) append_item(fed_by, " ", port.get<std::string>());
-        text += fmt::format("{:<12}{:>6}{:>12}{:>12}{:>12}{:>10}{:>10}  {}\n",
-                            burst["port"].get<std::string>(), number(burst["queue"]),
-                            time_text(number(burst["start_ns"])), time_text(number(burst["length_ns"])),
-                            size_text(number(burst["peak_bytes"])), grouped(number(burst["marked_packets"])),
-                            grouped(number(burst["dropped_packets"])), fed_by);
+        text +=
+            fmt::format("{:<12}{:>6}{:>12}{:>12}{:>12}{:>10}{:>10}  {}\n", burst["port"].get<std::string>(),
+                        number(burst["queue"]), time_text(number(burst["start_ns"])),
+                        time_text(number(burst["length_ns"])), size_text(number(burst["peak_bytes"])),
+                        grouped_text(number(burst["marked_packets"])),
+                        grouped_text(number(burst["dropped_packets"])), fed_by);
     }
     if (const auto more =
             bursts.size() - std::min(entries.size(), most) + number(report["microbursts_left_out"]);
         more != 0)
-        text += fmt::format("{:<12}{} more\n", "...", grouped(more));
+        text += fmt::format("{:<12}{} more\n", "...", grouped_text(more));
     return text;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "control/config/values.hh"
+#include "control/text/quantity_text.hh"
 #include "dataplane/path/port_watchdog.hh"
 #include "dataplane/ports/port.hh"
 #include "dataplane/ports/port_counters.hh"
@@ -27,8 +29,9 @@ void judge_drops(const RunningSwitch& running, PortId id, RunVerdict& verdict) {
         const std::uint64_t count = running.device().dropped_lossless(id, reason);
         if (count == 0) continue;
         verdict.lost_packets += count;
-        verdict.reasons.push_back(fmt::format("{} lossless packets that came in on {} were dropped: {}",
-                                              count, running.port_names()[id], to_string(reason)));
+        verdict.reasons.push_back(fmt::format("{} that came in on {} {} dropped: {}",
+                                              print_count(count, "lossless packet"), running.port_names()[id],
+                                              print_was(count), to_string(reason)));
     }
 }
 
@@ -47,36 +50,52 @@ RunVerdict judge_run(const RunningSwitch& running) {
         for (const WatchdogCounters& counters : device.view(id).watchdog().counters)
             sent += counters.against_pause.get();
         if (sent != 0)
-            verdict.reasons.push_back(
-                fmt::format("{} packets were sent to the peer of {} against its pause (watchdog)", sent,
-                            running.port_names()[id]));
+            verdict.reasons.push_back(fmt::format("{} {} sent to the peer of {} against its pause (watchdog)",
+                                                  print_count(sent, "packet"), print_was(sent),
+                                                  running.port_names()[id]));
     }
     for (const std::string& promise : running.broken_promises()) verdict.reasons.push_back(promise);
     for (PortId id = 0; id < ports; ++id) {
         const PortAccount account = device.view(id).io().account();
         const auto lost = [&](std::uint64_t frames, std::string_view how) {
             if (frames != 0)
-                verdict.reasons.push_back(fmt::format("{} frames of unknown class were {} {}", frames, how,
-                                                      running.port_names()[id]));
+                verdict.reasons.push_back(
+                    fmt::format("{} of unknown class {} {}", print_count(frames, "frame"), print_was(frames),
+                                fmt::format(fmt::runtime(how), running.port_names()[id])));
         };
-        lost(account.missed, "missed by the receive ring of");
-        lost(account.rx_errors, "received with errors by");
+        lost(account.missed, "missed by the receive ring of {}");
+        lost(account.rx_errors, "received with errors by {}");
         verdict.rx_errors += account.rx_errors;
-        if (account.beyond_mtu_in != 0)
-            verdict.reasons.push_back(fmt::format("{} frames of unknown class were longer than {} takes",
-                                                  account.beyond_mtu_in, running.port_names()[id]));
+        verdict.missed_packets += account.all_missed();
+        lost(account.beyond_mtu_in, "longer than {} takes");
     }
     return verdict;
 }
 
-nlohmann::ordered_json verdict_json(const RunningSwitch& running, const RunVerdict& verdict) {
+std::string RunVerdict::headline() const {
+    const std::optional<bool> is_lossless = lossless();
+    if (!is_lossless) return "lossless: nothing was lossless: no packet came in a lossless class";
+    const std::string lost = fmt::format("{} of {} lossless packets lost", grouped_text(lost_packets),
+                                         grouped_text(lossless_packets));
+    if (*is_lossless) return "lossless: yes, " + lost;
+    std::string what = lost_packets != 0 ? lost : std::string();
+    if (missed_packets != 0)
+        append_item(what, ", ",
+                    fmt::format("{} lost before {} classed", print_count(missed_packets, "frame"),
+                                missed_packets == 1 ? "it was" : "they were"));
+    return "NOT lossless: " + (what.empty() ? reasons.front() : what);
+}
+
+nlohmann::ordered_json verdict_json(const RunVerdict& verdict, bool is_interrupted) {
     nlohmann::ordered_json json;
     const auto lossless = verdict.lossless();
     json["lossless"] = lossless ? nlohmann::ordered_json(*lossless) : nlohmann::ordered_json(nullptr);
     json["lossless_packets"] = verdict.lossless_packets;
     json["lost_packets"] = verdict.lost_packets;
+    json["missed_packets"] = verdict.missed_packets;
+    json["headline"] = verdict.headline();
     json["reasons"] = verdict.reasons;
-    json["interrupted"] = running.is_interrupted();
+    json["interrupted"] = is_interrupted;
     return json;
 }
 

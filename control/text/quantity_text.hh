@@ -10,6 +10,17 @@
 
 namespace sluice {
 
+// 1234567 -> "1 234 567"
+inline std::string grouped_text(std::uint64_t n) {
+    const std::string digits = std::to_string(n);
+    std::string text;
+    for (std::size_t at = 0; at < digits.size(); ++at) {
+        if (at != 0 && (digits.size() - at) % 3 == 0) text += ' ';
+        text += digits[at];
+    }
+    return text;
+}
+
 inline std::string time_text(std::uint64_t ns) {
     if (ns < 10'000) return fmt::format("{} ns", ns);
     if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);

@@ -27,6 +27,9 @@ struct PortAccount {
     std::uint64_t waiting = 0;        // of those, frames that it has not sent yet
     Duration paused_time{};           // real clock: how long the sender has stood still because we paused it
     std::uint64_t overshot_bytes = 0;  // on the wire, that it has started after it should have stopped
+
+    // Lost before they were classed.
+    std::uint64_t all_missed() const { return missed + rx_errors + beyond_mtu_in; }
 };
 
 class Port {

@@ -113,7 +113,7 @@ class Force(Case):
                 reasons = out.report["verdict"]["reasons"]
                 self.assertEqual(sum(reason.endswith(": forced") for reason in reasons), 1, reasons)
                 self.assertEqual(sum(event["kind"] == "forced" for event in out.report["events"]), 1)
-                self.assertIn("lossless: no", out.stdout)
+                self.assertIn("NOT lossless", out.stdout)
 
     def test_what_was_warned_of_happens(self):
         """Without headroom for what still comes after XOFF packets are lost, and the report has both: loss and reason."""

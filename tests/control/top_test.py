@@ -161,7 +161,7 @@ class Top(Case):
         screen.tmux("resize-window", "-x", 80, "-y", 24)
         wait_for(screen.lines, lambda lines: len(lines) == 24 and "q quit" in lines[-1])
         screen.type("h")
-        screen.shows("^q, Ctrl-C +the end$|1-20 of")
+        screen.shows("^q, Ctrl-C +the end$|1-2. of")
         for ending in ("q", "C-c"):
             screen.type(ending)
             wait_for(screen.lines, lambda lines: not any("q quit" in line for line in lines))

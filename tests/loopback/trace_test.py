@@ -189,7 +189,7 @@ class Picture(loopback.Case):
 
     def test_what_it_refuses(self):
         switch = Switch(self, hosts=0)
-        verdict = {"lossless": None, "lossless_packets": 0, "lost_packets": 0, "reasons": []}
+        verdict = {"lossless": None, "lossless_packets": 0, "lost_packets": 0, "reasons": [], "headline": "lossless: nothing was lossless"}
         columns = {name: [0] for name in ("at_ps", "ecn_marked_packets", "cnp_sent_packets", "dropped_packets", "lost_packets")}
         (switch.folder / "trace.json").write_text(json.dumps(
             {"name": "n", "verdict": verdict, "end_ps": 0, "ports": {}, "watchdog": [], "events": [], "samples": {**columns, "flows": {}}}))
@@ -217,7 +217,7 @@ class Picture(loopback.Case):
         self.assertEqual(sum(line.get("stroke-dasharray") is not None for line in lines), 2 + 4 + 1 + 2,
                          "two flows, two thresholds before and after the change, one limit, and two in legends")
         came = json.loads((switch.folder / "report.json").read_text())["verdict"]["lossless_packets"]
-        self.assertIn(f"lossless: 0 of {spaced(came)} lossless packets lost", texts)
+        self.assertIn(f"lossless: yes, 0 of {spaced(came)} lossless packets lost", texts)
         self.assertTrue([title for title in texts if title.startswith("sluice: ")], "its name")
 
     def test_without_hosts(self):
@@ -244,7 +244,8 @@ class Picture(loopback.Case):
                 "pauses": changes if whole else changes[:2], "pauses_cut": not whole,
                 "pauses_share": {"3": {"width_ps": width, "on_ps": on}}}
         return {"name": "night", "end_ps": end, "ports": {"h1": port}, "watchdog": [],
-                "verdict": {"lossless": False, "lossless_packets": 5_000_000, "lost_packets": 12, "reasons": ["12 were"]},
+                "verdict": {"lossless": False, "lossless_packets": 5_000_000, "lost_packets": 12, "reasons": ["12 were"],
+                            "headline": "NOT lossless: 12 of 5 000 000 lossless packets lost"},
                 "events": [[n * end // 60, "port_down" if n % 2 else "config_changed", "text"] for n in range(60)],
                 "samples": {"at_ps": times, "ecn_marked_packets": [n * 10**6 for n in range(101)], "cnp_sent_packets": [0] * 101,
                             "dropped_packets": [n // 8 for n in range(101)], "lost_packets": [n // 8 for n in range(101)], "flows": {}}}

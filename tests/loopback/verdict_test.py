@@ -39,9 +39,9 @@ class Verdict(loopback.Case):
 
     def test_a_run_that_lost_some(self):
         out = self.switch([plain(dscp=ROCE), plain(dscp=ROCE, to="192.0.2.1"), plain(to="192.0.2.1")]).run()
-        reason = "1 lossless packets that came in on h0 were dropped: no_route"
+        reason = "1 lossless packet that came in on h0 was dropped: no_route"
         self.verdict(out, lossless=False, lossless_packets=2, lost_packets=1, reasons=[reason])
-        self.assertIn(f"lossless: no, 1 of 2 lossless packets lost\n  {reason}\n", out.stdout)
+        self.assertIn(f"NOT lossless: 1 of 2 lossless packets lost\n  {reason}\n", out.stdout)
 
     def test_a_run_without_a_lossless_packet_is_no_yes(self):
         out = self.switch([plain()] * 5).run()
@@ -67,6 +67,9 @@ class Verdict(loopback.Case):
         self.assertGreater(missed, 0)
         self.verdict(out, lossless=False, lost_packets=0,
                      reasons=[f"{missed} frames of unknown class were missed by the receive ring of h0"])
+        self.assertEqual((out.report["verdict"]["missed_packets"], out.port("h0")["missed_packets"]), (missed, missed))
+        self.assertIn(f"NOT lossless: {missed} frames lost before they were classed\n", out.stdout)
+        self.assertRegex(out.stdout, rf"(?m)^port .* missed +dropped  why$\n^h0 .* {missed} +0  ring_overrun {missed}$")
 
     def test_ports_and_workers_are_summed(self):
         for workers in (1, 2, 3):
@@ -109,7 +112,7 @@ class Warnings(loopback.Case):
         switch.default(qos="lossy")
         switch.give("h0", [(0, roce(dscp=ROCE))])
         self.assertEqual(self.warnings(switch.run()),
-                         ['port h0: 1 RoCEv2 packets came in a class that is not lossless; do: set port.h0.qos = "lossless"'])
+                         ['port h0: 1 RoCEv2 packet came in a class that is not lossless; do: set port.h0.qos = "lossless"'])
         switch.port("h0", qos="lossless")
         self.assertEqual(self.warnings(switch.run()), [])
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "control/config/values.hh"
+#include "control/report/losses.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/places.hh"
 #include "tools/sluicectl/table.hh"
@@ -12,11 +13,10 @@
 namespace sluice::ctl {
 namespace {
 
-std::string drops_text(const Json& drops, double seconds) {
+std::string why_text(const Json& port, double seconds) {
     std::string text;
-    for (const auto& [reason, count] : drops.items())
-        if (count != 0)
-            append_item(text, ", ", reason + " " + packets_text(count.get<std::uint64_t>(), seconds));
+    for (const auto& [reason, packets] : losses_of(port))
+        append_item(text, ", ", reason + " " + packets_text(packets, seconds));
     return text;
 }
 
@@ -90,8 +90,8 @@ double most(const Json& list) {
 
 // A second: bits, packets, marks, CNPs, drops; and the share of time that its most paused class is held.
 Answer port_rates(const Look& look, bool named) {
-    Table table({"<port", "in", "packets", "out", "packets", "marked", "CNPs in", "dropped", "paused by peer",
-                 "pausing peer", "<why"});
+    Table table({"<port", "in", "packets", "out", "packets", "marked", "CNPs in", "missed", "dropped",
+                 "paused by peer", "pausing peer", "<why"});
     for (const auto& [name, port] : look.part.items()) {
         const Figures figure("ports.{port}", port, look.seconds);
         std::uint64_t marked = 0;
@@ -100,9 +100,9 @@ Answer port_rates(const Look& look, bool named) {
             return share_text(most(port["pfc"][list]) / 1e9 / look.seconds);
         };
         table.row({name, figure("rx.bytes"), figure("rx.packets"), figure("tx.bytes"), figure("tx.packets"),
-                   packets_text(marked, look.seconds), figure("cnp_packets"),
+                   packets_text(marked, look.seconds), figure("cnp_packets"), figure("missed_packets"),
                    packets_text(all_drops(port["drops"]), look.seconds), paused("rx_paused_ns"),
-                   paused("tx_paused_ns"), drops_text(port["drops"], look.seconds)});
+                   paused("tx_paused_ns"), why_text(port, look.seconds)});
     }
     return looked(look, named ? *look.part.begin() : look.part, table.text());
 }
@@ -116,14 +116,13 @@ Answer port_show(Context& context, const Arguments& arguments) {
     };
     if (look.seconds != 0) return port_rates(look, arguments.has("PORT"));
     Table table({"<port", "<MAC", "<link", "for", "flaps", "in", "in bytes", "out", "out bytes", "missed",
-                 "errors", "dropped", "<why"});
+                 "dropped", "<why"});
     std::string warnings;
     for (const auto& [name, port] : ports.items()) {
         const Figures figure("ports.{port}", port);
         table.row({name, figure("mac"), port["link_up"] == true ? "up" : "down", age(port), figure("flaps"),
                    figure("rx.packets"), figure("rx.bytes"), figure("tx.packets"), figure("tx.bytes"),
-                   figure("imissed"), figure("rx_errors"), count_text(all_drops(port["drops"])),
-                   drops_text(port["drops"], 0)});
+                   figure("missed_packets"), count_text(all_drops(port["drops"])), why_text(port, 0)});
         for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
     }
     std::string text = table.text() + warnings;

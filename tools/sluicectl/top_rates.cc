@@ -50,8 +50,9 @@ std::string storm_of(const std::string& port, const Json& watchdog) {
 
 TopTrouble trouble_of(const TopRow& row) {
     constexpr double worth_a_word = 0.01;
-    if (row.lost > 0) return {6, row.lost, "LOST"};
-    if (row.state == "storm" || row.state == "cut") return {5, row.paused, row.state};
+    if (row.lost > 0) return {7, row.lost, "LOST"};
+    if (row.state == "storm" || row.state == "cut") return {6, row.paused, row.state};
+    if (row.missed > 0) return {5, row.missed, "missed"};
     if (row.dropped > 0) return {4, row.dropped, "drops"};
     if (row.paused >= worth_a_word) return {3, row.paused, "paused"};
     if (row.pausing >= worth_a_word) return {2, row.pausing, "pausing"};
@@ -89,6 +90,7 @@ void TopRates::add_port(const std::string& name, const Json& port, const Json& w
     row.in_bps = 8 * rate(port, "rx.bytes");
     row.out_bps = 8 * rate(port, "tx.bytes");
     row.cnps = rate(port, "cnp_packets");
+    row.missed = rate(port, "missed_packets");
     row.dropped = rate(port, "drops");
     row.lost = rate(port, "lossless_drops");
     row.paused = top_longest(port, "pfc.rx_paused_ns") / ns_a_second / seconds;

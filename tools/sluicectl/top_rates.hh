@@ -17,6 +17,7 @@ struct TopRow {
     std::string name{};  // "h1", "h1.3"
     double in_bps = 0, out_bps = 0;
     double marked = 0, cnps = 0, xoff = 0;
+    double missed = 0;               // lost before they were classed; of a port
     double dropped = 0, lost = 0;    // lost: lossless packets among them
     double paused = 0, pausing = 0;  // by its peer; its peer. Of a port: the class that is paused the longest
     double held_bytes = 0, wait_ns = 0;  // in the queue, or of the class in the buffer; 99 % wait no longer
@@ -27,7 +28,8 @@ struct TopRow {
     double pause() const { return paused > pausing ? paused : pausing; }
 };
 
-// How bad it is: lost lossless packets, storms, drops, pauses, marks, in this order, then how much of it.
+// How bad it is: lost lossless packets, storms, missed frames, drops, pauses, marks, in this order, then how
+// much of it.
 struct TopTrouble {
     int level = 0;  // 0: none
     double amount = 0;

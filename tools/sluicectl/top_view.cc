@@ -42,6 +42,7 @@ struct TopColumn {
 std::string in_cell(const TopRow& row) { return bits_text(row.in_bps); }
 std::string out_cell(const TopRow& row) { return bits_text(row.out_bps); }
 std::string marked_cell(const TopRow& row) { return times_text(row.marked); }
+std::string missed_cell(const TopRow& row) { return times_text(row.missed); }
 std::string dropped_cell(const TopRow& row) { return times_text(row.dropped); }
 std::string cnps_cell(const TopRow& row) { return times_text(row.cnps); }
 std::string xoff_cell(const TopRow& row) { return times_text(row.xoff); }
@@ -53,11 +54,11 @@ std::string trouble_cell(const TopRow& row) { return trouble_of(row).word; }
 std::string state_cell(const TopRow& row) { return row.state; }
 
 constexpr std::array port_columns{
-    TopColumn{"in", 11, 90, in_cell},          TopColumn{"out", 11, 0, out_cell},
-    TopColumn{"marked", 10, 70, marked_cell},  TopColumn{"CNPs in", 10, 130, cnps_cell},
-    TopColumn{"dropped", 10, 0, dropped_cell}, TopColumn{"paused", 7, 0, paused_cell},
-    TopColumn{"pausing", 7, 60, pausing_cell}, TopColumn{"queued", 10, 130, held_cell},
-    TopColumn{"trouble", 7, 0, trouble_cell},
+    TopColumn{"in", 11, 90, in_cell},         TopColumn{"out", 11, 0, out_cell},
+    TopColumn{"marked", 10, 70, marked_cell}, TopColumn{"CNPs in", 10, 130, cnps_cell},
+    TopColumn{"missed", 10, 80, missed_cell}, TopColumn{"dropped", 10, 0, dropped_cell},
+    TopColumn{"paused", 7, 0, paused_cell},   TopColumn{"pausing", 7, 60, pausing_cell},
+    TopColumn{"queued", 10, 130, held_cell},  TopColumn{"trouble", 7, 0, trouble_cell},
 };
 constexpr std::array queue_columns{
     TopColumn{"sent", 11, 0, out_cell},        TopColumn{"marked", 10, 0, marked_cell},
@@ -80,11 +81,12 @@ constexpr std::string_view help_of_top =
     "\n"
     "in, out     bits of frames, without FCS, preamble and gap\n"
     "marked      packets marked CE, in queues of the port\n"
+    "missed      frames that were lost before they were classed\n"
     "dropped     packets that came in by the port and were dropped\n"
     "paused      time that the peer holds the class that it holds the longest\n"
     "pausing     time that we hold the peer's\n"
     "trouble     the worst of: LOST (a lossless packet was dropped), storm or cut (the PFC watchdog), "
-    "drops, paused, pausing, marks, down; ports are sorted by it\n"
+    "missed, drops, paused, pausing, marks, down; ports are sorted by it\n"
     "sparklines  the looks before: the busier direction, against the busiest port; the longer pause, "
     "against all of the time\n"
     "\n"
@@ -102,7 +104,7 @@ std::string cut_to(std::string text, std::size_t width) {
 }
 
 TopStyle style_of(const TopRow& row) {
-    constexpr int alarming = 5, worth_a_look = 2;
+    constexpr int alarming = 6, worth_a_look = 2;
     const int level = trouble_of(row).level;
     if (level >= alarming) return TopStyle::alarm;
     return level >= worth_a_look ? TopStyle::warning : TopStyle::plain;

@@ -50,30 +50,24 @@ Json ledger_json(const Fabric& fabric) {
 }
 
 // Of all switches and cables: a lossless packet that is lost anywhere is lost.
-Json verdict_json(const Fabric& fabric, bool interrupted) {
-    std::uint64_t packets = 0, lost = 0;
-    Json reasons = Json::array();
+RunVerdict judge_fabric(const Fabric& fabric) {
+    RunVerdict verdict;
     for (const FabricSwitch& each : fabric.switches()) {
         const RunVerdict own = judge_run(*each.running);
-        packets += own.lossless_packets;
-        lost += own.lost_packets;
+        verdict.lossless_packets += own.lossless_packets;
+        verdict.lost_packets += own.lost_packets;
+        verdict.missed_packets += own.missed_packets;
         for (const std::string& reason : own.reasons)
-            reasons.push_back(fmt::format("{}: {}", each.plan->name, reason));
+            verdict.reasons.push_back(fmt::format("{}: {}", each.plan->name, reason));
     }
     const auto& links = fabric.plan().topology.links;
     for (LinkId id = 0; id < links.size(); ++id) {
         const std::uint64_t here = fabric.lossless_lost(id);
-        lost += here;
+        verdict.lost_packets += here;
         if (here != 0)
-            reasons.push_back(fmt::format("{}: {} lost on the cable or at its host", links[id].name,
-                                          print_count(here, "lossless packet")));
+            verdict.reasons.push_back(fmt::format("{}: {} lost on the cable or at its host", links[id].name,
+                                                  print_count(here, "lossless packet")));
     }
-    Json verdict = {{"lossless", nullptr},
-                    {"lossless_packets", packets},
-                    {"lost_packets", lost},
-                    {"reasons", std::move(reasons)},
-                    {"interrupted", interrupted}};
-    if (packets + lost != 0) verdict["lossless"] = verdict["reasons"].empty();
     return verdict;
 }
 
@@ -206,7 +200,7 @@ Json head_json(const Fabric& fabric, bool interrupted) {
     report["question"] = file.scenario.question;
     report["seed"] = file.seed;
     report["end_ns"] = fabric.now().ps / 1000;
-    report["verdict"] = verdict_json(fabric, interrupted);
+    report["verdict"] = verdict_json(judge_fabric(fabric), interrupted);
     return report;
 }
 

@@ -24,12 +24,6 @@ constexpr std::size_t most_lines = 8;  // of any other list
 
 std::uint64_t count(const Json& json) { return json.get<std::uint64_t>(); }
 
-std::string grouped(std::uint64_t n) {
-    std::string text = std::to_string(n);
-    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, " ");
-    return text;
-}
-
 std::string time_text(std::uint64_t ns) { return text_of_time(static_cast<std::int64_t>(ns)); }
 
 std::string gigabits_text(const Json& bits) {
@@ -104,20 +98,17 @@ std::string verdict_text(const Json& report) {
     }
     std::string text = fmt::format(
         "{} packets sent by hosts, {} received, {} frames lost, {} under way, in {} of virtual time\n",
-        grouped(sent), grouped(received), grouped(lost),
-        grouped(count(ledger["queued"]) + count(ledger["on_wire"])), time_text(count(report["end_ns"])));
+        grouped_text(sent), grouped_text(received), grouped_text(lost),
+        grouped_text(count(ledger["queued"]) + count(ledger["on_wire"])), time_text(count(report["end_ns"])));
     const Json& verdict = report["verdict"];
     if (verdict["interrupted"].get<bool>())
         text += "INTERRUPTED before the end: this is of the time until then\n";
-    text += verdict["lossless"].is_null() ? "lossless: nothing was lossless\n"
-                                          : fmt::format("lossless: {}, {} lossless packets lost\n",
-                                                        verdict["lossless"].get<bool>() ? "yes" : "no",
-                                                        grouped(count(verdict["lost_packets"])));
+    text += verdict["headline"].get<std::string>() + "\n";
     std::vector<std::string> places;
     for (const auto& [place, lost_there] : ledger["dropped_by"].items()) {
         std::string list;
         for (const auto& [reason, frames] : lost_there.items())
-            append_item(list, ", ", fmt::format("{} {}", reason, grouped(count(frames))));
+            append_item(list, ", ", fmt::format("{} {}", reason, grouped_text(count(frames))));
         places.push_back(fmt::format("  lost at {}: {}", place, list));
     }
     std::vector<std::string> reasons;
@@ -155,10 +146,10 @@ std::string tier_table(const Json& report) {
     std::string text = fmt::format("\n{:<8}{:>10}{:>16}{:>16}{:>10}{:>12}{:>12}{:>16}\n", "tier", "switches",
                                    "in", "out", "dropped", "marked", "XOFF sent", "deepest queue");
     for (const auto& [tier, row] : tiers)
-        text +=
-            fmt::format("{:<8}{:>10}{:>16}{:>16}{:>10}{:>12}{:>12}{:>16}\n", tier, row.nodes, grouped(row.in),
-                        grouped(row.out), grouped(row.dropped), grouped(row.marked), grouped(row.xoff),
-                        fmt::format("{:.1f} KB", static_cast<double>(row.deepest) / 1e3));
+        text += fmt::format("{:<8}{:>10}{:>16}{:>16}{:>10}{:>12}{:>12}{:>16}\n", tier, row.nodes,
+                            grouped_text(row.in), grouped_text(row.out), grouped_text(row.dropped),
+                            grouped_text(row.marked), grouped_text(row.xoff),
+                            fmt::format("{:.1f} KB", static_cast<double>(row.deepest) / 1e3));
     return text;
 }
 
@@ -180,12 +171,12 @@ std::string flow_table(const Json& flows) {
         const bool any = !times["max"].is_null();
         text += fmt::format(
             "{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n", flow["name"].get<std::string>(),
-            gigabits_text(flow["throughput_bps"]), grouped(count(flow["messages"])),
+            gigabits_text(flow["throughput_bps"]), grouped_text(count(flow["messages"])),
             any ? quantile_text(count(times["p50"]), count(times["max"])) : "-",
             any ? quantile_text(count(times["p99"]), count(times["max"])) : "-",
             any ? quantile_ratio_text(count(slowdown["p99"]), count(slowdown["max"])) : "-",
-            grouped(count(flow["cnp_received_packets"])), grouped(count(flow["retransmitted_packets"])),
-            time_text(count(flow["paused_ns"])));
+            grouped_text(count(flow["cnp_received_packets"])),
+            grouped_text(count(flow["retransmitted_packets"])), time_text(count(flow["paused_ns"])));
     }
     if (sorted.size() > most_flows) text += fmt::format("({} flows in all)\n", sorted.size());
     return text + timeouts_text(flows);

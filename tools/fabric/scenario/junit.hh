@@ -1,5 +1,4 @@
-// Results as a JUnit file, for continuous integration: a suite a scenario, a case an assertion. Valid against
-// junit-10.xsd of Jenkins' xUnit plugin. No time of the machine stands in it.
+// Results of scenarios as a JUnit file.
 #pragma once
 
 #include <nlohmann/json.hpp>
