@@ -31,11 +31,13 @@
 #include "control/lint/memory.hh"
 #include "control/report/depth_trace.hh"
 #include "control/report/figures.hh"
+#include "control/report/junit.hh"
 #include "control/report/report.hh"
 #include "control/report/summary.hh"
 #include "control/report/trace_samples.hh"
 #include "control/server/boundary.hh"
 #include "control/server/commands.hh"
+#include "control/server/config_file.hh"
 #include "control/server/metrics.hh"
 #include "control/server/notify.hh"
 #include "control/server/openrpc.hh"
@@ -53,11 +55,6 @@ constexpr int exit_failed = 1;
 constexpr int exit_configuration = 2;  // or usage
 constexpr int exit_false = 4;          // an assertion
 constexpr int exit_signaled = 128;     // plus the signal's number, as a shell has it
-
-int usage_error(const std::string& what) {
-    complain("sluiced: {}\n{}", what, usage_text());
-    return exit_configuration;
-}
 
 int print(const std::string& what) {
     if (what == "reference") say("{}", schema_reference());
@@ -83,7 +80,9 @@ struct Judged {
 
 // Loads and judges; prints every finding. Nothing when it may not run.
 std::optional<Judged> read_config(const Arguments& arguments) {
-    auto loaded = load_config(arguments.config);
+    const auto [file, why] = startup_choice(arguments.config, arguments.startup);
+    if (!why.empty()) complain_as(Priority::notice, "sluiced: {} is read: {}\n", file, why);
+    auto loaded = load_config(file);
     if (!loaded) {
         for (const ConfigError& error : loaded.error()) complain("{}\n", error.text());
         return std::nullopt;
@@ -98,9 +97,9 @@ std::optional<Judged> read_config(const Arguments& arguments) {
             complain_as(finding.severity == Severity::error     ? Priority::error
                         : finding.severity == Severity::warning ? Priority::warning
                                                                 : Priority::info,
-                        "{}\n", finding.text(arguments.config));
+                        "{}\n", finding.text(file));
     if (has_error(findings)) return std::nullopt;
-    if (arguments.check && findings.empty()) say("{}: no findings\n", arguments.config);
+    if (arguments.check && findings.empty()) say("{}: no findings\n", file);
     return Judged{std::move(config), forced_reasons(findings)};
 }
 
@@ -135,11 +134,25 @@ bool can_judge(const Assertions& assertions, RunningSwitch& running) {
     return wrong.empty();
 }
 
-// Says which assertions are false, with their figures.
-bool holds(const Assertions& assertions, const nlohmann::ordered_json& report) {
-    const auto failures = assertions.failures(report);
-    for (const std::string& line : failures) complain("sluiced: {}\n", line);
-    return failures.empty();
+// Says how many assertions hold, and which are false, with their figures.
+bool holds(const std::vector<Assertions::Judged>& judged) {
+    say("{}", assertions_text(judged));
+    bool all_hold = true;
+    for (const auto& [assertion, figure, wrong] : judged) {
+        if (wrong.empty()) continue;
+        complain("sluiced: false: {}: {}\n", assertion, wrong);
+        all_hold = false;
+    }
+    return all_hold;
+}
+
+std::string junit_of(const std::string& config, const std::vector<Assertions::Judged>& judged,
+                     bool is_interrupted) {
+    JunitSuite suite{std::filesystem::path(config).stem().string(), {}};
+    for (const auto& [assertion, figure, wrong] : judged)
+        suite.cases.push_back(
+            {assertion, is_interrupted ? "" : wrong, is_interrupted ? "the run was interrupted" : ""});
+    return junit_text({suite});
 }
 
 int finish(const Arguments& arguments, RunningSwitch& running, const TraceSamples& samples,
@@ -164,12 +177,14 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
     if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
     const bool balanced = report["ledger"]["balanced"].get<bool>();
     if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
+    const auto judged = arguments.assertions.judge(report);
+    if (!arguments.junit.empty())
+        good &= write_file(arguments.junit, junit_of(arguments.config, judged, running.is_interrupted()));
     if (running.is_interrupted()) {
-        if (!arguments.assertions.empty())
-            complain("sluiced: the run was interrupted: its assertions are not judged\n");
+        if (!judged.empty()) complain("sluiced: the run was interrupted: its assertions are not judged\n");
         return exit_signaled + stopped_by();
     }
-    const bool is_true = holds(arguments.assertions, report);
+    const bool is_true = holds(judged);
     if (!good || !balanced || missing != 0) return exit_failed;
     return is_true ? exit_done : exit_false;
 }
@@ -178,19 +193,16 @@ int headroom_verb(const Words& words) {
     if (words == Words{"--help"}) return say("{}", headroom_usage()), exit_done;
     const auto answer = headroom_answer(words);
     if (answer) return say("{}", *answer), exit_done;
-    complain("sluiced headroom: {}\n{}", answer.error(), headroom_usage());
-    return exit_configuration;
+    return complain_of_usage("sluiced headroom", answer.error());
 }
 
 int doctor_verb(const Words& words) {
     if (words == Words{"--help"}) return say("usage: {}\n", doctor_synopsis), exit_done;
     const bool has_config = words.size() == 2 && words[0] == "--config";
-    if (!words.empty() && !has_config) {
-        complain("sluiced doctor: {}\nusage: {}\n",
-                 words[0] == "--config" ? "--config wants one file" : in_quotes(words[0]) + " is no option",
-                 doctor_synopsis);
-        return exit_configuration;
-    }
+    if (!words.empty() && !has_config)
+        return complain_of_usage("sluiced doctor", words[0] == "--config"
+                                                       ? "--config wants one file"
+                                                       : in_quotes(words[0]) + " is no option");
     const MachineFacts facts = machine_facts();
     say("{}", doctor_text(diagnose(facts)));
     if (!has_config) return exit_done;
@@ -206,10 +218,7 @@ int doctor_verb(const Words& words) {
 int page_verb(const Words& words) {
     if (words == Words{"--help"}) return say("usage: {}\n", page_synopsis), exit_done;
     const auto said = page_words(words);
-    if (!said) {
-        complain("sluiced page: {}\nusage: {}\n", said.error(), page_synopsis);
-        return exit_configuration;
-    }
+    if (!said) return complain_of_usage("sluiced page", said.error());
     const std::string error = write_page(*said);
     if (!error.empty()) return complain("sluiced page: {}\n", error), exit_failed;
     return say("{}\n", said->output), exit_done;
@@ -228,7 +237,7 @@ std::optional<int> run_verb(const Words& words) {
 int run_main(int argc, char** argv) {
     if (const auto status = run_verb({argv + std::min(argc, 1), argv + argc})) return *status;
     auto parsed = parse_arguments(argc, argv);
-    if (!parsed) return usage_error(parsed.error());
+    if (!parsed) return complain_of_usage("sluiced", parsed.error());
     Arguments& arguments = *parsed;
     if (!arguments.print.empty()) return print(arguments.print);
     const auto judged = read_config(arguments);
@@ -290,10 +299,10 @@ int run_main(int argc, char** argv) {
     TraceSamples samples((*alone)->running());
     if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
         loop->on_window([&samples] { samples.look(); });
-    const RunEnd end =
-        run(**alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
-                      arguments.interactive, arguments.metrics, arguments.page, arguments.events,
-                      arguments.log, arguments.force, eal->memory_note(), arguments.save_folder});
+    const RunEnd end = run(
+        **alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
+                  arguments.interactive, arguments.metrics, arguments.page, arguments.events, arguments.log,
+                  arguments.force, eal->memory_note(), arguments.startup, arguments.save_folder});
     if (!end.not_started.empty()) {
         complain("sluiced: {}\n", end.not_started);
         alone->reset();

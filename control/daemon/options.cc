@@ -84,6 +84,8 @@ constexpr std::array all_options{
            "exit with 4 if this is false of the report at the end, and say what it has: verdict.lossless, "
            "\"ports.p0.drops.no_route lt 3\", \"queue p1.3 dropped eq 0\"; may be said several times",
            add_assertion},
+    Option{"junit", "FILE", "write the assertions and whether they hold as JUnit XML, at the end",
+           text<&Arguments::junit>},
     Option{"trace", "FILE",
            "write the depth of every queue over time, and of hosts the rates, CNPs and marks, as JSON, at "
            "the end",
@@ -106,6 +108,10 @@ constexpr std::array all_options{
            "under the virtual clock, never under the real one",
            set_duration},
     Option{"socket", "PATH", "listen there for sluicectl", text<&Arguments::socket>},
+    Option{"startup", "FILE",
+           "the file of a client's config save --startup: it is read instead of the configuration where it "
+           "is newer",
+           text<&Arguments::startup>},
     Option{
         "save-folder", "FOLDER",
         "where a client's config save may write a configuration under another name; default: the folder of "

@@ -19,9 +19,11 @@ struct Arguments {
     std::string config;
     std::string report;
     std::string trace;
+    std::string junit;
     Overrides overrides;
     std::string events;
     std::string socket;
+    std::string startup;
     std::string save_folder;
     std::string metrics;
     std::string page;

@@ -62,19 +62,33 @@ std::string Assertions::add(std::string expression) {
 std::vector<std::string> Assertions::check(const Json& report) const {
     std::vector<std::string> wrong;
     for (const auto& [text, condition] : assertions_)
-        if (const Judgment judged = judge(condition, report, true); !judged.wrong.empty())
+        if (const Judgment judged = sluice::judge(condition, report, true); !judged.wrong.empty())
             wrong.push_back(fmt::format("--assert {}: {}", in_quotes(text), judged.wrong));
     return wrong;
 }
 
-std::vector<std::string> Assertions::failures(const Json& report) const {
-    std::vector<std::string> failed;
-    for (const auto& [text, condition] : assertions_)
-        if (const Judgment judged = judge(condition, report, false); !judged.wrong.empty())
-            failed.push_back(fmt::format("false: {}: {}", text, judged.wrong));
-        else if (!judged.is_true)
-            failed.push_back(fmt::format("false: {}: it is {}", text, judged.figure));
-    return failed;
+std::vector<Assertions::Judged> Assertions::judge(const Json& report) const {
+    std::vector<Judged> all;
+    for (const auto& [text, condition] : assertions_) {
+        const Judgment judged = sluice::judge(condition, report, false);
+        all.push_back({text, judged.figure,
+                       judged.is_true         ? ""
+                       : judged.wrong.empty() ? "it is " + judged.figure
+                                              : judged.wrong});
+    }
+    return all;
+}
+
+std::string assertions_text(const std::vector<Assertions::Judged>& judged) {
+    std::string text;
+    std::size_t holding = 0;
+    for (const auto& [assertion, figure, wrong] : judged) {
+        const bool holds = wrong.empty();
+        holding += holds ? 1 : 0;
+        text += fmt::format("{:<7} {}: {}\n", holds ? "holds" : "FALSE", assertion,
+                            holds ? "it is " + figure : wrong);
+    }
+    return text.empty() ? text : fmt::format("\nassertions: {} of {} hold\n{}", holding, judged.size(), text);
 }
 
 }  // namespace sluice

@@ -18,8 +18,13 @@ class Assertions {
     // Before the run, with a report in which nothing has happened yet: expressions that can never be judged,
     // a line each.
     std::vector<std::string> check(const nlohmann::ordered_json& report) const;
-    // After the run: those that are false, with the figure found, a line each.
-    std::vector<std::string> failures(const nlohmann::ordered_json& report) const;
+    struct Judged {
+        std::string text;
+        std::string figure;  // that was found
+        std::string wrong;   // why it is false; empty: it holds
+    };
+    // After the run: all of them.
+    std::vector<Judged> judge(const nlohmann::ordered_json& report) const;
 
   private:
     struct Assertion {
@@ -28,5 +33,8 @@ class Assertions {
     };
     std::vector<Assertion> assertions_;
 };
+
+// "assertions: 3 of 4 hold", and a line for each; empty: there is none.
+std::string assertions_text(const std::vector<Assertions::Judged>& judged);
 
 }  // namespace sluice

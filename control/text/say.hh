@@ -1,15 +1,17 @@
 // Writes to stdout and stderr; no other file does. A full disk, or a reader that went away, costs the words
-// and nothing else; `all_said` tells of stdout whether it did.
+// and nothing else; `all_said` tells of a full disk. A reader that went away has read enough: `| head`.
 #pragma once
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "control/text/journal.hh"
@@ -45,10 +47,24 @@ void complain(fmt::format_string<What...> format, What&&... what) noexcept {
     complain_as(Priority::error, format, std::forward<What>(what)...);
 }
 
-// At the end: whether all that was said on stdout has been written. Complains when not.
+// The one line about a wrong command line.
+inline int complain_of_usage(std::string_view program, std::string_view what) noexcept {
+    constexpr int exit_usage = 2;  // of every program
+    complain("{0}: {1}; see: {0} --help\n", program, what);
+    return exit_usage;
+}
+
+// The reader of a pipe or a socket has gone away.
+inline bool has_no_reader(int fd) noexcept {
+    pollfd asked{fd, 0, 0};
+    return poll(&asked, 1, 0) == 1 && (asked.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+// At the end: whether all that was said on stdout, and that somebody reads, has been written. Complains when
+// not.
 inline bool all_said(const char* program) noexcept {
     const bool flushed = std::fflush(stdout) == 0;
-    if (flushed && std::ferror(stdout) == 0) return true;
+    if ((flushed && std::ferror(stdout) == 0) || has_no_reader(STDOUT_FILENO)) return true;
     complain("{}: stdout cannot be written\n", program);
     return false;
 }

@@ -130,7 +130,7 @@ class Files(Page):
         for words, said in (([], "it wants a report"), ([path, path], "it wants one report"), ([path, "--output"], "--output wants a file"), ([path, "--out", "x"], "is no option"),
                             ([path, "--output", path], "is the report itself")):
             done = loopback.run([Programs.sluiced, "page", *words])
-            self.assertEqual((done.returncode, said in done.stderr, "usage: sluiced page" in done.stderr), (USAGE, True, True), words)
+            self.assertEqual((done.returncode, said in done.stderr, done.stderr.endswith("; see: sluiced page --help\n")), (USAGE, True, True), words)
         self.assertIn("usage: sluiced page", loopback.run([Programs.sluiced, "page", "--help"]).stdout)
         for words, said in (([self.folder / "nowhere.json"], "the report cannot be read: No such file"), ([self.folder], "cannot be read: Is a directory"),
                             ([path, "--output", self.folder / "no" / "page.html"], "No such file")):

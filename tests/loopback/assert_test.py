@@ -4,6 +4,7 @@
 import json
 import signal
 import subprocess
+import xml.etree.ElementTree as xml_tree
 
 import loopback
 from frames import plain
@@ -83,6 +84,18 @@ class Assert(loopback.Case):
         self.assertEqual(self.gate(switch, "events.7.kind eq port_down", status=FALSE),
                          ['sluiced: false: events.7.kind eq port_down: events has 2 entries, and none is "7"'])
         self.assertIn("there is no part", self.gate(self.switch(), "ports.h1.faults.dropped eq 0", status=FALSE)[0])
+
+    def test_it_says_how_many_hold_and_writes_them_for_ci(self):
+        switch = self.switch()
+        xml = switch.folder / "asserts.xml"
+        out = switch.run("--junit", xml, "--assert", "verdict.lossless", "--assert", "ports.h0.rx.packets lt 1", status=FALSE)
+        received = out.port("h0")["rx"]["packets"]
+        self.assertTrue(out.stdout.endswith(f"\nassertions: 1 of 2 hold\nholds   verdict.lossless: it is true\nFALSE   ports.h0.rx.packets lt 1: it is {received}\n"), out.stdout)
+        suite = xml_tree.parse(xml).getroot().find("testsuite")
+        self.assertEqual((suite.get("name"), suite.get("tests"), suite.get("failures"), suite.get("errors")), ("sluice", "2", "1", "0"))
+        self.assertEqual([(case.get("name"), [each.get("message") for each in case]) for case in suite],
+                         [("verdict.lossless", []), ("ports.h0.rx.packets lt 1", [f"it is {received}"])])
+        self.assertNotIn("assertions:", self.switch().run().stdout)
 
     def test_a_failed_run_goes_before_a_false_assertion(self):
         switch = self.switch()

@@ -268,7 +268,7 @@ class Configuration(loopback.Case):
                           ["--config", "x", "--duration", "5"], ["--config", "x", "y"]):
             done = run([Programs.sluiced, *arguments])
             self.assertEqual(done.returncode, CONFIGURATION, arguments)
-            self.assertIn("usage:", done.stderr)
+            self.assertRegex(done.stderr, r"\Asluiced: .+; see: sluiced --help\n\Z", arguments)
 
     def test_a_buffer_that_no_machine_has(self):
         """Refused with the sum and what to do, not killed later."""

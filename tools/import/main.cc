@@ -122,10 +122,7 @@ int run(const Arguments& arguments) {
 
 int run_main(int argc, char** argv) {
     const auto arguments = parse_arguments(argc, argv);
-    if (!arguments) {
-        complain("sluice-import: {}\n{}", arguments.error(), usage());
-        return exit_refused;
-    }
+    if (!arguments) return complain_of_usage("sluice-import", arguments.error());
     switch (arguments->print) {
         case Print::nothing:
             return run(*arguments);

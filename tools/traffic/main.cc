@@ -36,10 +36,7 @@ struct Arguments {
     bool json = false;
 };
 
-int refuse_usage(std::string_view message) {
-    complain("sluice-traffic: {}; see sluice-traffic --help\n", message);
-    return exit_usage;
-}
+int refuse_usage(std::string_view message) { return complain_of_usage("sluice-traffic", message); }
 
 int run_generate(const Arguments& arguments) {
     if (arguments.names.size() != 1) return refuse_usage("generate takes one recipe");

@@ -64,13 +64,11 @@ int run_main(int argc, char** argv) {
     const auto arguments = parse_arguments({argv + 1, argv + argc});
     if (!arguments) {
         if (arguments.error().empty()) return say("{}", usage()), exit_done;
-        complain("sluice-fabric: {}\n{}", arguments.error(), usage());
-        return exit_configuration;
+        return complain_of_usage("sluice-fabric", arguments.error());
     }
     for (const Verb& verb : verbs)
         if (verb.name == arguments->verb) return verb.run(*arguments);
-    complain("sluice-fabric: there is no command {}\n{}", in_quotes(arguments->verb), usage());
-    return exit_configuration;
+    return complain_of_usage("sluice-fabric", "there is no command " + in_quotes(arguments->verb));
 }
 
 }  // namespace
