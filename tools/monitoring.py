@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Makes conf/monitoring from the catalogue of figures: alert rules for Prometheus and a dashboard for Grafana.
+"""Makes conf/monitoring from the catalogue of figures: alert rules and a configuration for Prometheus, and a dashboard for Grafana.
 
-    tools/monitoring.py SLUICED          writes both files
+    tools/monitoring.py SLUICED          writes the files
     tools/monitoring.py SLUICED --check  exits with 1 when they are not what it would write
 
 The tables below say what is asked; what a metric means, the dashboard has from `sluiced --metrics-reference`. A metric that is not there is
@@ -17,13 +17,27 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "conf" / "monitoring"
 
 PAUSE_SHARE = 0.1
+MADE = "# Made by tools/monitoring.py; tests/control/monitoring_test.py compares."
+
+# Alerts are judged as often as a switch is asked.
+PROMETHEUS = f"""{MADE}
+# sluiced --metrics 9464, here; one target for each switch.
+global: {{scrape_interval: 5s, evaluation_interval: 5s}}
+scrape_configs:
+  - job_name: sluice
+    static_configs:
+      - targets: ["127.0.0.1:9464"]
+rule_files: [alerts.yml]
+"""
 
 # name, severity, how long it holds, expression, summary, what to do
 ALERTS = (
     ("SluiceDown", "critical", "30s", "up{job=\"sluice\"} == 0",
      "{{ $labels.instance }} does not answer", "journalctl -u sluiced; systemctl status sluiced"),
-    ("SluiceNotLossless", "critical", "0s", "sluice_verdict_lossless == 0",
-     "{{ $labels.instance }} has lost lossless packets, or broken another promise", "sluicectl --json stats show has verdict.reasons"),
+    ("SluiceNotLossless", "critical", "0s",
+     "increase(sluice_verdict_lost_packets_total[10m]) > 0 or increase(sluice_verdict_missed_packets_total[10m]) > 0"
+     " or (sluice_verdict_lossless == 0 and changes(sluice_verdict_lossless[10m]) > 0)",
+     "{{ $labels.instance }} lost lossless packets in the last ten minutes, or broke another promise", "sluicectl --json stats show has verdict.reasons"),
     ("SluiceLosslessDrops", "critical", "0s", "increase(sluice_ports_lossless_drops_total[5m]) > 0",
      "lossless packets that came in on {{ $labels.port }} are dropped: {{ $labels.reason }}", "sluicectl why {{ $labels.port }}"),
     ("SluiceHeadroomOverrun", "critical", "0s", "increase(sluice_ports_priority_groups_headroom_overruns_total[5m]) > 0",
@@ -33,8 +47,10 @@ ALERTS = (
      "sluice_ports_priority_groups_headroom_watermark_bytes > 0.8 * sluice_ports_priority_groups_headroom_size_bytes > 0",
      "{{ $labels.port }}, priority {{ $labels.priority }}, has used more than four fifths of its headroom",
      "sluicectl pfc show {{ $labels.port }}"),
-    ("SluicePauseStorm", "critical", "0s", "sluice_watchdog_detected_total - sluice_watchdog_restored_total > 0",
-     "the peer of {{ $labels.port }} holds queue {{ $labels.queue }} paused without end", "sluicectl watchdog show"),
+    # The second part: a storm that lasts longer than the first sees.
+    ("SluicePauseStorm", "critical", "0s",
+     "increase(sluice_watchdog_detected_total[5m]) > 0 or sluice_watchdog_detected_total - sluice_watchdog_restored_total > 0",
+     "the peer of {{ $labels.port }} held queue {{ $labels.queue }} paused without end", "sluicectl watchdog show"),
     ("SluicePaused", "warning", "1m", f"rate(sluice_ports_pfc_rx_paused_seconds_total[1m]) > {PAUSE_SHARE}",
      "the peer of {{ $labels.port }} pauses priority {{ $labels.priority }} for {{ $value | humanizePercentage }} of the time",
      "the peer is slow, or congested behind it: look there"),
@@ -129,7 +145,7 @@ def quoted(text):
 
 
 def alerts_text(meanings):
-    lines = ["# Made by tools/monitoring.py; tests/loopback/monitoring_test.py compares.", "groups:", "  - name: sluice", "    rules:"]
+    lines = [MADE, "groups:", "  - name: sluice", "    rules:"]
     for name, severity, lasting, expression, summary, remedy in ALERTS:
         lines += [f"      - alert: {name}", f"        expr: {quoted(known(expression, meanings))}", f"        for: {lasting}", "        labels:",
                   f"          severity: {severity}", "        annotations:", f"          summary: {quoted(summary)}", f"          remedy: {quoted(remedy)}"]
@@ -176,7 +192,7 @@ def main():
     if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--check"]):
         sys.exit(__doc__.strip())
     meanings = catalogue(sys.argv[1])
-    wanted = {FOLDER / "alerts.yml": alerts_text(meanings), FOLDER / "dashboard.json": dashboard_text(meanings)}
+    wanted = {FOLDER / "prometheus.yml": PROMETHEUS, FOLDER / "alerts.yml": alerts_text(meanings), FOLDER / "dashboard.json": dashboard_text(meanings)}
     if sys.argv[2:]:
         old = [path.name for path, text in wanted.items() if not path.exists() or path.read_text() != text]
         sys.exit(f"not as tools/monitoring.py makes them: {' '.join(old)}" if old else 0)

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""conf/monitoring is what tools/monitoring.py makes; with --long and Prometheus: every alert fires on what it is for and on nothing else, and
-a Prometheus that scrapes a switch in a storm says so and answers every query of the dashboard.
+"""conf/monitoring is what tools/monitoring.py makes, and every alert fires on what it is for and on nothing else; with --long: a Prometheus that scrapes a switch in a storm says so and answers every query of the dashboard.
 
 Grafana is in no distribution's archive: its dashboard is judged by its queries alone.
 """
@@ -27,10 +26,22 @@ MAKER = loopback.ROOT / "tools" / "monitoring.py"
 HAS_PROMETHEUS = shutil.which("promtool") is not None and shutil.which("prometheus") is not None
 
 INSTANCE = 'instance="a:1"'
+# Over time, a sample each 5 s: when an alert fires, and that it ends.
+COURSES = {
+    "a storm of ten seconds": ("SluicePauseStorm", {"sluice_watchdog_detected_total": "0x11 1x300", "sluice_watchdog_restored_total": "0x13 1x300"},
+                               {"55s": False, "65s": True, "80s": True, "7m": False}),
+    "a storm of ten minutes": ("SluicePauseStorm", {"sluice_watchdog_detected_total": "0x11 1x300", "sluice_watchdog_restored_total": "0x131 1x300"},
+                               {"65s": True, "9m": True, "12m": False}),
+    "lossless packets lost": ("SluiceNotLossless", {"sluice_verdict_lossless": "1x11 0x300", "sluice_verdict_lost_packets_total": "0x11 7x300"},
+                              {"55s": False, "65s": True, "9m": True, "12m": False}),
+    "frames of no class lost": ("SluiceNotLossless", {"sluice_verdict_lossless": "0x300", "sluice_verdict_missed_packets_total": "5x11 7x300"},
+                                {"55s": False, "65s": True, "12m": False}),
+}
 # Of each alert: the series that make it fire, and those that come near and do not. `AxN` of promtool: N more samples, a minute apart.
 FIRES = {
     "SluiceDown": ({f'up{{job="sluice",{INSTANCE}}}': "0x10"}, {f'up{{job="sluice",{INSTANCE}}}': "1x10"}),
-    "SluiceNotLossless": ({"sluice_verdict_lossless": "1 0x9"}, {"sluice_verdict_lossless": "1x10"}),
+    "SluiceNotLossless": ({"sluice_verdict_lossless": "1 0x9"}, {"sluice_verdict_lossless": "0x10", "sluice_verdict_lost_packets_total": "7x10",
+                                                                 "sluice_verdict_missed_packets_total": "7x10"}),
     "SluiceLosslessDrops": ({'sluice_ports_lossless_drops_total{port="h1",reason="watchdog_drop"}': "0x6 3x4"},
                             {'sluice_ports_lossless_drops_total{port="h1",reason="watchdog_drop"}': "3x10"}),
     "SluiceHeadroomOverrun": ({'sluice_ports_priority_groups_headroom_overruns_total{port="h1",priority="3"}': "0x6 1x4"},
@@ -110,14 +121,15 @@ class Files(Case):
         self.assertEqual([line.split()[-1] for line in (FOLDER / "alerts.yml").read_text().splitlines() if "- alert:" in line], list(FIRES))
 
 
-@unittest.skipUnless(loopback.LONG and HAS_PROMETHEUS, "with --long, and where Prometheus is installed")
-class Prometheus(Case):
+class InAFolder(Case):
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="sluice-monitoring-")
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
         shutil.copy(FOLDER / "alerts.yml", self.folder)
 
+@unittest.skipUnless(shutil.which("promtool"), "where promtool is installed")
+class Rules(InAFolder):
     def promtool(self, *words):
         done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -125,16 +137,23 @@ class Prometheus(Case):
     def test_each_alert_fires_on_what_it_is_for_alone(self):
         self.promtool("check", "rules", "alerts.yml")
         self.promtool("check", "config", FOLDER / "prometheus.yml")
-        for name, cases in FIRES.items():
-            for fires, series in zip((True, False), cases):
-                tested = {"rule_files": ["alerts.yml"], "evaluation_interval": "1m",
-                          "tests": [{"interval": "1m", "input_series": [{"series": key, "values": values} for key, values in series.items()],
-                                     "promql_expr_test": [{"expr": f'count(ALERTS{{alertname="{name}",alertstate="firing"}})', "eval_time": "9m",
-                                                           "exp_samples": [{"labels": "{}", "value": 1}] if fires else []}]}]}
-                (self.folder / "test.yml").write_text(json.dumps(tested))
-                with self.subTest(name, fires=fires):
-                    self.promtool("test", "rules", "test.yml")
+        self.prove("1m", [(name, series, {"9m": fires}) for name, cases in FIRES.items() for fires, series in zip((True, False), cases)])
 
+    def test_alerts_begin_and_end(self):
+        self.prove("5s", COURSES.values())
+
+    def prove(self, interval, cases):
+        """Each: an alert, series, and at which times it fires."""
+        tests = [{"interval": interval, "input_series": [{"series": key, "values": values} for key, values in series.items()],
+                  "promql_expr_test": [{"expr": f'count(ALERTS{{alertname="{name}",alertstate="firing"}})', "eval_time": at,
+                                        "exp_samples": [{"labels": "{}", "value": 1}] if fires else []} for at, fires in times.items()]}
+                 for name, series, times in cases]
+        (self.folder / "test.yml").write_text(json.dumps({"rule_files": ["alerts.yml"], "evaluation_interval": interval, "tests": tests}))
+        self.promtool("test", "rules", "test.yml")
+
+
+@unittest.skipUnless(loopback.LONG and HAS_PROMETHEUS, "with --long, and where Prometheus is installed")
+class Prometheus(InAFolder):
     def ask(self, port, path, **words):
         address = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(words)}"
         try:
@@ -149,7 +168,7 @@ class Prometheus(Case):
         metrics, own = free_port(), free_port()
         running = Running(Switch(self, hosts=0), "--metrics", str(metrics), config=STORM)
         config = (FOLDER / "prometheus.yml").read_text().replace("127.0.0.1:9464", f"127.0.0.1:{metrics}").replace("5s", "1s")
-        (self.folder / "prometheus.yml").write_text("global: {evaluation_interval: 1s}\n" + config)
+        (self.folder / "prometheus.yml").write_text(config)
         with open(self.folder / "log", "w") as log:
             server = subprocess.Popen(["prometheus", "--config.file=prometheus.yml", f"--web.listen-address=127.0.0.1:{own}", "--storage.tsdb.path=data"],
                                       cwd=self.folder, stdout=log, stderr=log)
