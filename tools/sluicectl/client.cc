@@ -8,7 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <set>
 
+#include "control/config/values.hh"
 #include "tools/sluicectl/failure.hh"
 #include "tools/sluicectl/interrupt.hh"
 
@@ -40,26 +43,62 @@ Failure failure_of(const Json& error) {
     return failure;
 }
 
-}  // namespace
-
-Client::Client(const std::string& path) : path_(path) {
+// A connection, or the negated error.
+int connect_to(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.empty() || path.size() >= sizeof address.sun_path)
         throw Failure{exit_usage, "the path of a socket has 1 to 107 bytes"};
     std::memcpy(address.sun_path, path.data(), path.size());
-    fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd_ < 0) throw Failure{exit_no_daemon, std::string("no socket: ") + std::strerror(errno)};
-    if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) throw Failure{exit_no_daemon, std::string("no socket: ") + std::strerror(errno)};
+    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
     const int why = errno;
-    close(fd_);
+    close(fd);
+    return -why;
+}
+
+// Sockets on which somebody listens, beside `path` and where the service has them.
+std::string sockets_near(const std::string& path) {
+    constexpr std::size_t most = 8;
+    namespace fs = std::filesystem;
+    std::set<std::string> found;
+    for (const fs::path& folder : {fs::path(path).parent_path(), fs::path("/run/sluice")}) {
+        std::error_code error;
+        for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end;
+             !error && at != end && found.size() < most; at.increment(error)) {
+            std::error_code gone;
+            const std::string name = (folder / at->path().filename()).string();
+            if (!at->is_socket(gone) || name.size() >= sizeof sockaddr_un{}.sun_path) continue;
+            if (const int fd = connect_to(name); fd >= 0) {
+                close(fd);
+                found.insert(name);
+            }
+        }
+    }
+    std::string list;
+    for (const std::string& each : found) append_item(list, ", ", each);
+    return list;
+}
+
+}  // namespace
+
+Client::Client(const std::string& path, std::chrono::nanoseconds patience) : path_(path) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds interval{20};
+    const auto is_to_come = [](int error) { return error == -ENOENT || error == -ECONNREFUSED; };
+    for (const auto end = Clock::now() + patience; is_to_come(fd_ = connect_to(path)) && Clock::now() < end;)
+        pause_for(interval);
+    if (fd_ >= 0) return;
+    const int why = -fd_;
     if (why == EACCES || why == EPERM)
         throw Failure{exit_not_permitted, path + ": not permitted; do: be root, or in the switch's group"};
+    const std::string others = sockets_near(path);
     throw Failure{
         exit_no_daemon,
         fmt::format("{}: no switch listens there ({}); do: start sluiced with --socket, or name its "
-                    "socket with --socket or SLUICE_SOCKET",
-                    path, std::strerror(why))};
+                    "socket with --socket or SLUICE_SOCKET{}",
+                    path, std::strerror(why), others.empty() ? "" : "; there are: " + others)};
 }
 
 Client::~Client() { close(fd_); }

@@ -16,8 +16,9 @@ using Json = nlohmann::ordered_json;
 
 class Client {
   public:
-    // Throws Failure: no switch listens there (exit_no_daemon), or it may not be asked (exit_not_permitted).
-    explicit Client(const std::string& path);
+    // Waits for as long as `patience` for a switch that only starts. Throws Failure: no switch listens there
+    // (exit_no_daemon), or it may not be asked (exit_not_permitted).
+    explicit Client(const std::string& path, std::chrono::nanoseconds patience = {});
     ~Client();
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;

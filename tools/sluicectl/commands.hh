@@ -2,6 +2,7 @@
 // table.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/sluicectl/client.hh"
@@ -20,6 +22,7 @@ namespace sluice::ctl {
 struct Options {
     std::string socket;
     bool json = false;
+    std::chrono::nanoseconds wait{};  // for a switch that only starts
 };
 
 // A moment of the switch: a part of its report, with the buckets of histograms (stats.since).
@@ -47,6 +50,8 @@ class Context {
     void hang_up() { client_.reset(); }
 
     const Options& options() const { return options_; }
+    // Of a command that waits by itself.
+    void wait_no_more() { options_.wait = {}; }
     // Of one line of a shell, over those that the shell was called with.
     void set_json(bool json) { options_.json = json; }
     Json call(std::string_view method, const Json& parameters = Json::object()) {
@@ -55,7 +60,8 @@ class Context {
     Json stats(const std::string& path) { return call("stats.show", {{"path", path}}); }
     // Connects anew when the connection was lost.
     Client& client() {
-        if (!client_ || client_->is_lost()) client_ = std::make_unique<Client>(options_.socket);
+        if (!client_ || client_->is_lost())
+            client_ = std::make_unique<Client>(options_.socket, std::exchange(options_.wait, {}));
         return *client_;
     }
 

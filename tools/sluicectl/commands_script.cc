@@ -45,6 +45,7 @@ Answer check_condition(Context& context, const Arguments& arguments) {
 Answer wait(Context& context, const Arguments& arguments) {
     constexpr auto interval = std::chrono::milliseconds(50);
     const Condition condition = or_usage(Condition::parse(arguments.rest));
+    context.wait_no_more();
     std::optional<Clock::time_point> end;
     if (arguments.has("timeout")) {
         const auto timeout = parse_time(arguments.value("timeout"));

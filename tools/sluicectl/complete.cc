@@ -19,6 +19,8 @@ struct OptionHelp {
 constexpr std::array option_help{
     OptionHelp{"--socket", "PATH",
                "the switch's control socket; else $SLUICE_SOCKET, else /run/sluice/sluice.sock"},
+    OptionHelp{"--wait", "TIME",
+               "so long for a switch that only starts; default: 2s where the socket's folder is there"},
     OptionHelp{"--json", "", "the result of the method as JSON"},
     OptionHelp{"--watch", "[TIME]", "again and again, every second or TIME"},
     OptionHelp{"--count", "N", "no more often than that"},
@@ -27,7 +29,7 @@ constexpr std::array option_help{
 };
 
 constexpr std::string_view synopsis =
-    "sluicectl [--socket PATH] [--json] [--watch [TIME]] [--count N] OBJECT VERB ...";
+    "sluicectl [--socket PATH] [--wait TIME] [--json] [--watch [TIME]] [--count N] OBJECT VERB ...";
 constexpr std::string_view shortening =
     "Words may be shortened as long as they mean one thing. Without words: a shell on a terminal, else "
     "commands\n"

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <span>
 
 #include "control/config/values.hh"
@@ -94,6 +95,7 @@ int run_command(Context& context, const Words& words, const Repeat& repeat) {
 // Takes the options off; the rest are words.
 Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
     Words words;
+    std::optional<std::chrono::nanoseconds> wait;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string& argument = arguments[i];
         const auto value = [&]() -> const std::string& {
@@ -102,6 +104,13 @@ Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
         };
         if (argument == "--socket") {
             options.socket = value();
+        } else if (argument == "--wait") {
+            const std::string& text = value();
+            const auto time = text == "0" ? ParsedValue<Duration>(Duration{}) : parse_time(text);
+            if (!time)
+                throw Failure{exit_usage,
+                              fmt::format("--wait {} {}", sluice::in_quotes(text), time.error().wrong)};
+            wait = std::chrono::nanoseconds(time->ps / 1000);
         } else if (argument == "--json") {
             options.json = true;
         } else if (argument == "--watch") {
@@ -120,6 +129,10 @@ Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
             words.push_back(argument);
         }
     }
+    std::error_code error;
+    const auto folder = std::filesystem::path(options.socket).parent_path();
+    const bool has_folder = std::filesystem::is_directory(folder.empty() ? "." : folder, error);
+    options.wait = wait.value_or(has_folder ? std::chrono::seconds(2) : std::chrono::seconds(0));
     return words;
 }
 
@@ -155,6 +168,7 @@ int print_candidates(const Words& arguments) {
     const std::string partial = words.empty() ? "" : words.back();
     if (!words.empty()) words.pop_back();
     words = take_options(words, options, repeat);
+    options.wait = {};
     Context context(options);
     for (const std::string& word : complete(context, words, partial)) say("{}\n", word);
     return exit_done;

@@ -10,11 +10,11 @@ namespace sluice::ctl {
 
 struct OtherWords {
     const char* theirs;  // the first words of a command
-    const char* ours;    // a command of ours, or two
+    const char* ours;    // a command of ours, or two; h1: the port that was said, [h1]: if one was
 };
 std::span<const OtherWords> other_words();
 
-// "here: buffer show [GROUP]", of the longest entry that `words` begin with; empty: there is none.
+// "here: buffer show h4", of the longest entry that `words` begin with; empty: there is none.
 std::string said_here(std::span<const std::string> words);
 
 }  // namespace sluice::ctl
