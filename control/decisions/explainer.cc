@@ -116,81 +116,87 @@ std::string Explainer::more_room(const PauseSent& pause) const {
                        place(id_, pause.spell.number), bytes(static_cast<std::uint64_t>(more)));
 }
 
-// The queue could not send: by the operator, or by its own peer.
-bool Explainer::is_held_up(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const {
+PauseSpell Explainer::waited_for(const PauseSent& pause, const Filler& queue) const {
     const RecordedPort& egress = all_.ports[queue.port];
-    const std::string name = place(queue.port, queue.queue);
-    if (egress.queue[queue.queue].held) {
-        why.reason = "held";
-        why.advice = fmt::format("queue {0} is held by command; do: sluicectl queue release {0}", name);
-        return true;
-    }
-    Duration waited{};
-    std::uint64_t pauses = 0;
+    PauseSpell waited;
     for (const PauseSpell& other : egress.received) {
         if (egress.priority_to_queue[other.number] != queue.queue || !meet(other, pause.spell)) continue;
-        waited = waited + paused(other);
-        pauses += other.count;
+        waited.paused = waited.paused + paused(other);
+        waited.count += other.count;
     }
+    return waited;
+}
+
+Explainer::Pace Explainer::pace_of(const Filler& queue) const {
+    const RecordedPort& egress = all_.ports[queue.port];
+    Pace pace{egress.speed, {}};
+    for (const auto& [rate, by] :
+         {std::pair(egress.shaper, "shaper"), std::pair(egress.queue[queue.queue].max_rate, "max_rate")})
+        if (rate.bits_per_second != 0 && rate.bits_per_second < pace.rate.bits_per_second) pace = {rate, by};
+    return pace;
+}
+
+std::string_view Explainer::cause_of(const PauseSent& pause) const {
+    if (pause.behind * 2 > pause.spell.count) return "behind";
+    if (pause.start.filler_count == 0) return "congestion";
+    const Filler& queue = pause.start.fillers[0];
+    if (all_.ports[queue.port].queue[queue.queue].held) return "held";
     constexpr int least_share = 20;  // of the time: below it the queue was slow for another reason
+    const PauseSpell waited = waited_for(pause, queue);
     const Duration whole = end_of(pause.spell) - pause.spell.first;
-    if (waited * least_share < whole || pauses == 0) return false;
-    why.reason = "slow_peer";
+    if (waited.count != 0 && waited.paused * least_share >= whole) return "slow_peer";
+    return pace_of(queue).by.empty() ? "congestion" : "shaped";
+}
+
+void Explainer::explain_slow_peer(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const {
+    const RecordedPort& egress = all_.ports[queue.port];
+    const PauseSpell waited = waited_for(pause, queue);
     why.details.push_back(fmt::format("the peer of {} paused queue {} itself, {}, for {} in all", egress.name,
-                                      name, times_text(pauses), text_of(waited)));
+                                      place(queue.port, queue.queue), times_text(waited.count),
+                                      text_of(waited.paused)));
     why.advice = fmt::format(
         "find out why the peer of {} takes less than {} sends; a threshold of this switch only delays it",
         egress.name, egress.name);
-    return true;
 }
 
-void Explainer::find_cause(const PauseSent& pause, RecordedWhy& why) const {
-    if (pause.behind * 2 > pause.spell.count) {
-        why.reason = "behind";
+void Explainer::explain_cause(const PauseSent& pause, RecordedWhy& why) const {
+    if (why.reason == "behind") {
         why.details.push_back(
             fmt::format("{} of the pauses were sent because the worker fell behind", pause.behind));
         why.advice = "give the worker a core of its own, more workers to its ports, or turn_max more time";
         return;
     }
-    why.reason = "congestion";
     if (pause.start.filler_count == 0) return;
     const Filler& queue = pause.start.fillers[0];
-    if (is_held_up(pause, queue, why)) return;
-    if (tell_pace(pause, queue, why)) {
-        why.advice += "; " + signal_advice(pause, queue);
+    const std::string name = place(queue.port, queue.queue);
+    if (why.reason == "held") {
+        why.advice = fmt::format("queue {0} is held by command; do: sluicectl queue release {0}", name);
         return;
     }
-    why.advice = signal_advice(pause, queue) + more_room(pause);
+    if (why.reason == "slow_peer") return explain_slow_peer(pause, queue, why);
+    tell_pace(pause, queue, why);
+    const std::string signal = signal_advice(pause, queue);
+    why.advice = why.reason == "shaped" ? fmt::format("raise port.{}.{}; {}", all_.ports[queue.port].name,
+                                                      pace_of(queue).by == "shaper"
+                                                          ? "shaper"
+                                                          : fmt::format("queue.{}.max_rate", queue.queue),
+                                                      signal)
+                                        : signal + more_room(pause);
 }
 
-// How fast the queue may send, against what fills it. True: a shaper holds it back, and `why` says which.
-bool Explainer::tell_pace(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const {
-    const RecordedPort& egress = all_.ports[queue.port];
-    const Rate shaper = egress.shaper, max_rate = egress.queue[queue.queue].max_rate;
-    Rate pace = egress.speed;
-    std::string who = egress.name, by;
-    if (shaper.bits_per_second != 0 && shaper.bits_per_second < pace.bits_per_second) {
-        pace = shaper;
-        by = "shaper";
-        why.advice = fmt::format("raise port.{}.shaper", egress.name);
-    }
-    if (max_rate.bits_per_second != 0 && max_rate.bits_per_second < pace.bits_per_second) {
-        pace = max_rate;
-        by = "max_rate";
-        who = "queue " + place(queue.port, queue.queue);
-        why.advice = fmt::format("raise port.{}.queue.{}.max_rate", egress.name, queue.queue);
-    }
+// How fast the queue may send, against what fills it.
+void Explainer::tell_pace(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const {
+    const Pace pace = pace_of(queue);
     std::uint64_t may_bring = 0;
     for (std::uint32_t i = 0; i < pause.feeders.count; ++i)
         may_bring += all_.ports[pause.feeders.from[i].port].speed.bits_per_second;
-    if (may_bring > pace.bits_per_second || !by.empty())
-        why.details.push_back(fmt::format(
-            "{} sends {}{}{}", who, print_rate(pace), by.empty() ? "" : " at most, by its " + by,
-            may_bring == 0 ? std::string()
-                           : fmt::format(", and these ports may bring {}", print_rate({may_bring}))));
-    if (by.empty()) return false;
-    why.reason = "shaped";
-    return true;
+    if (may_bring <= pace.rate.bits_per_second && pace.by.empty()) return;
+    why.details.push_back(fmt::format(
+        "{} sends {}{}{}",
+        pace.by == "max_rate" ? "queue " + place(queue.port, queue.queue) : all_.ports[queue.port].name,
+        print_rate(pace.rate), pace.by.empty() ? "" : fmt::format(" at most, by its {}", pace.by),
+        may_bring == 0 ? std::string()
+                       : fmt::format(", and these ports may bring {}", print_rate({may_bring}))));
 }
 
 // What would let the senders know earlier, by what has become of the marks so far.
@@ -210,25 +216,25 @@ std::string Explainer::signal_advice(const PauseSent& pause, const Filler& queue
     if (of.sent >= enough && ect * 10 < of.sent)
         return fmt::format(
             "{} of {} came to queue {} without ECT, and are never marked: switch ECN on at the senders",
-            of.not_ect, packets_text(of.sent), name);
+            grouped_text(of.not_ect), packets_text(of.sent), name);
     if (of.marked >= enough && roce >= enough && cnps == 0)
         return fmt::format(
             "to mark earlier changes nothing: queue {} has marked {} of {}, and no CNP went back to the "
             "senders: the receivers do not echo marks, or there is no congestion control; switch DCQCN on "
             "at both",
-            name, of.marked, packets_text(of.sent));
+            name, grouped_text(of.marked), packets_text(of.sent));
     if (of.marked >= enough && of.marked * 10 >= ect * 9)
         return fmt::format(
             "to mark earlier changes nothing: queue {} has marked {} of {}; find out whether the senders "
             "heed the {} that went back to them",
-            name, of.marked, packets_text(of.sent), print_count(cnps, "CNP"));
+            name, grouped_text(of.marked), packets_text(of.sent), print_count(cnps, "CNP"));
     return fmt::format(
         "senders that heed ECN would slow down earlier if queue {} marked from less than {} on", name,
         size_text(*of.marks_from_bytes));
 }
 
-RecordedWhy Explainer::explain(const PauseSent& pause) const {
-    RecordedWhy why = about("paused", "");
+RecordedWhy Explainer::explain(const PauseSent& pause, std::string_view cause) const {
+    RecordedWhy why = about("paused", cause);
     why.group = pause.spell.number;
     why.count = pause.spell.count;
     why.first = pause.spell.first;
@@ -238,7 +244,7 @@ RecordedWhy Explainer::explain(const PauseSent& pause) const {
     why.sentence =
         fmt::format("{} paused its sender {}", place(id_, pause.spell.number), pauses_text(pause.spell));
     explain_start(pause, why);
-    find_cause(pause, why);
+    explain_cause(pause, why);
     if ((own_.ignored >> pause.spell.number & 1U) != 0) {
         why.details.push_back(fmt::format("the peer of {} does not obey: frames keep coming", own_.name));
         why.advice = fmt::format("switch PFC on for priority {} at the peer of {}; {}", pause.spell.number,
@@ -321,10 +327,10 @@ RecordedWhy Explainer::explain(const DropSpell& drop) const {
     const std::string to = ports(drop.to);
     std::string of;
     for_each_class(drop.classes, [&](ClassId n) { append_item(of, ", ", std::to_string(n)); });
-    why.sentence = fmt::format("{}: {} of class {} from {}{} dropped, {} lossless, {}: {}", why.reason,
-                               packets_text(drop.packets), of, ports(drop.from),
-                               to.empty() ? "" : " to " + to, drop.lossless, span_text(drop.first, drop.last),
-                               drop_reason_texts[static_cast<std::size_t>(drop.reason)].sentence);
+    why.sentence = fmt::format(
+        "{}: {} of class {} from {}{} dropped, {} lossless, {}: {}", why.reason, packets_text(drop.packets),
+        of, ports(drop.from), to.empty() ? "" : " to " + to, grouped_text(drop.lossless),
+        span_text(drop.first, drop.last), drop_reason_texts[static_cast<std::size_t>(drop.reason)].sentence);
     if (const std::string flow = flow_text(drop.flow); !flow.empty())
         why.details.push_back("the first of them: " + flow);
     std::uint64_t in_all = 0;
@@ -333,7 +339,7 @@ RecordedWhy Explainer::explain(const DropSpell& drop) const {
     });
     if (drop.lossless != 0 && in_all > drop.lossless)
         why.details.push_back(fmt::format("since the start {} lossless packets that came in by {} were",
-                                          in_all, ports(drop.from)));
+                                          grouped_text(in_all), ports(drop.from)));
     why.advice = advice_for(drop, to);
     return why;
 }
@@ -349,36 +355,46 @@ RecordedWhy Explainer::explain(const BurstSpell& burst) const {
                                times_text(burst.count), span_text(burst.first, burst.last),
                                text_of(burst.above), bytes(burst.peak_cells));
     why.details.push_back(fmt::format("fed by {}; {} marked and {} dropped meanwhile", ports(burst.fed_by),
-                                      packets_text(burst.marked), burst.dropped));
+                                      packets_text(burst.marked), grouped_text(burst.dropped)));
     return why;
 }
 
-RecordedWhy Explainer::explain(const PortNote& note) const {
-    RecordedWhy why = about("storm", "");
-    why.first = why.last = note.at;
-    const std::string at = moment_text(all_, note.at);
+RecordedWhy Explainer::explain(const Storms& storms) const {
+    const bool runs_on = storms.count > storms.ended;
+    RecordedWhy why = about("storm", runs_on ? "begins" : "ends");
     constexpr std::array<const char*, 4> actions{"drop", "forward", "alert", "off"};
-    switch (note.kind) {
-        case PortNote::Kind::link_up:
-        case PortNote::Kind::link_down:
-            why.verdict = "link";
-            why.reason = note.kind == PortNote::Kind::link_up ? "up" : "down";
-            why.sentence = fmt::format("the link of {} went {} at {}", own_.name, why.reason, at);
-            return why;
-        case PortNote::Kind::storm_begins:
-            why.reason = "begins";
-            why.sentence = fmt::format(
-                "the watchdog found at {} that the peer of {} held queue {} paused; action {}", at, own_.name,
-                place(id_, note.queue), actions[static_cast<std::size_t>(note.action)]);
-            why.advice = fmt::format("find out why the peer of {} pauses without end", own_.name);
-            break;
-        case PortNote::Kind::storm_ends:
-            why.reason = "ends";
-            why.sentence = fmt::format("the storm on queue {} ended at {}; {} passed and {} dropped",
-                                       place(id_, note.queue), at, packets_text(note.passed), note.dropped);
-            break;
-    }
-    why.queue = note.queue;
+    why.queue = storms.queue;
+    why.count = std::max(storms.count, storms.ended);
+    why.first = storms.first;
+    why.last = runs_on ? storms.last : storms.end;
+    why.going_on = runs_on;
+    const std::string queue = place(id_, storms.queue);
+    if (storms.count == 0)
+        why.sentence = fmt::format("a storm on queue {} ended at {}", queue, moment_text(all_, storms.end));
+    else
+        why.sentence = fmt::format(
+            "the watchdog found {}{} that the peer of {} held queue {} paused; action {}",
+            storms.count == 1 ? "" : times_text(storms.count) + " ", span_text(storms.first, storms.last),
+            own_.name, queue, actions[static_cast<std::size_t>(storms.action)]);
+    if (runs_on)
+        why.sentence += "; it still does";
+    else if (storms.count != 0)
+        why.sentence += fmt::format("; it ended at {}", moment_text(all_, storms.end));
+    if (storms.ended != 0)
+        why.details.push_back(
+            fmt::format("{} passed and {} dropped meanwhile", packets_text(storms.passed), storms.dropped));
+    why.advice = fmt::format("find out why the peer of {} pauses without end", own_.name);
+    return why;
+}
+
+RecordedWhy Explainer::explain(const LinkChanges& changes) const {
+    RecordedWhy why = about("link", changes.is_up ? "up" : "down");
+    why.count = changes.count;
+    why.first = changes.first;
+    why.last = changes.last;
+    why.sentence = fmt::format("the link of {} went {} {}{}", own_.name, why.reason,
+                               changes.count == 1 ? "" : times_text(changes.count) + " ",
+                               span_text(changes.first, changes.last));
     return why;
 }
 

@@ -18,11 +18,15 @@ class Explainer {
   public:
     Explainer(const Recorded& all, PortId id) : all_(all), id_(id), own_(all.ports[id]) {}
 
-    RecordedWhy explain(const PauseSent& pause) const;
+    // Why it was sent, in a word: "behind", "held", "slow_peer", "shaped", "congestion".
+    std::string_view cause_of(const PauseSent& pause) const;
+    // Of that cause.
+    RecordedWhy explain(const PauseSent& pause, std::string_view cause) const;
     RecordedWhy explain(const PauseSpell& pause) const;
     RecordedWhy explain(const DropSpell& drop) const;
     RecordedWhy explain(const BurstSpell& burst) const;
-    RecordedWhy explain(const PortNote& note) const;
+    RecordedWhy explain(const Storms& storms) const;
+    RecordedWhy explain(const LinkChanges& changes) const;
 
   private:
     RecordedWhy about(std::string_view verdict, std::string_view reason) const {
@@ -49,10 +53,17 @@ class Explainer {
         return a.first <= end_of(b) && b.first <= end_of(a);
     }
     void explain_start(const PauseSent& pause, RecordedWhy& why) const;
-    void find_cause(const PauseSent& pause, RecordedWhy& why) const;
-    bool is_held_up(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
+    void explain_cause(const PauseSent& pause, RecordedWhy& why) const;
+    void explain_slow_peer(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
+    // The pauses of the queue's own peer that it met.
+    PauseSpell waited_for(const PauseSent& pause, const Filler& queue) const;
+    struct Pace {
+        Rate rate;
+        std::string_view by;  // "shaper", "max_rate"; empty: the port's speed
+    };
+    Pace pace_of(const Filler& queue) const;
     std::string more_room(const PauseSent& pause) const;
-    bool tell_pace(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
+    void tell_pace(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
     std::string signal_advice(const PauseSent& pause, const Filler& queue) const;
     std::string advice_for(const DropSpell& drop, const std::string& to) const;
 

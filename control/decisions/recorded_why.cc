@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <ctime>
 #include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "control/decisions/explainer.hh"
@@ -14,38 +17,101 @@
 namespace sluice {
 namespace {
 
-// Drops for one reason at one port, as one.
-struct Loss {
-    PortId port;
-    DropSpell all;
-};
+// Records of one port that are told as one: what they have in common, and their sum. The older comes first.
+bool is_alike(const PauseSpell& a, const PauseSpell& b) { return a.number == b.number; }
+bool is_alike(const PauseSent& a, const PauseSent& b) {
+    if (!is_alike(a.spell, b.spell)) return false;
+    const auto &of_a = a.start.fillers[0], &of_b = b.start.fillers[0];
+    if (a.start.filler_count == 0 || b.start.filler_count == 0)
+        return true;  // the sample had none of its packets
+    return of_a.port == of_b.port && of_a.queue == of_b.queue;
+}
+bool is_alike(const DropSpell& a, const DropSpell& b) {
+    return a.reason == b.reason && (a.lossless != 0) == (b.lossless != 0);
+}
+bool is_alike(const BurstSpell& a, const BurstSpell& b) { return a.queue == b.queue; }
+bool is_alike(const Storms& a, const Storms& b) { return a.queue == b.queue && a.action == b.action; }
+bool is_alike(const LinkChanges& a, const LinkChanges& b) { return a.is_up == b.is_up; }
 
-void add_loss(std::vector<Loss>& losses, PortId port, const DropSpell& drop) {
-    const auto found = std::find_if(losses.begin(), losses.end(), [&](const Loss& loss) {
-        return loss.port == port && loss.all.reason == drop.reason;
-    });
-    if (found == losses.end()) {
-        losses.push_back({port, drop});
-        return;
+void add(PauseSpell& all, const PauseSpell& next) {
+    all.last = next.last;
+    all.paused = all.paused + next.paused;
+    all.longest = std::max(all.longest, next.longest);
+    all.count += next.count;
+    all.last_paused = next.last_paused;
+    all.running = next.running;
+}
+void add(PauseSent& all, const PauseSent& next) {
+    add(all.spell, next.spell);
+    if (all.start.filler_count == 0) {
+        all.start.fillers = next.start.fillers;
+        all.start.filler_count = next.start.filler_count;
+        all.start.other_queues = next.start.other_queues;
+        all.feeders = next.feeders;
+        all.all_counted = next.all_counted;
     }
-    DropSpell& all = found->all;
-    all.last = drop.last;
-    all.packets += drop.packets;
-    all.bytes += drop.bytes;
-    all.lossless += drop.lossless;
-    all.from |= drop.from;
-    all.to |= drop.to;
-    all.classes = static_cast<std::uint8_t>(all.classes | drop.classes);
-    all.groups = static_cast<std::uint8_t>(all.groups | drop.groups);
-    all.queues = static_cast<std::uint8_t>(all.queues | drop.queues);
+    all.peak_headroom = std::max(all.peak_headroom, next.peak_headroom);
+    all.behind += next.behind;
+}
+void add(DropSpell& all, const DropSpell& next) {
+    all.last = next.last;
+    all.packets += next.packets;
+    all.bytes += next.bytes;
+    all.lossless += next.lossless;
+    all.from |= next.from;
+    all.to |= next.to;
+    all.classes = static_cast<std::uint8_t>(all.classes | next.classes);
+    all.groups = static_cast<std::uint8_t>(all.groups | next.groups);
+    all.queues = static_cast<std::uint8_t>(all.queues | next.queues);
+}
+void add(BurstSpell& all, const BurstSpell& next) {
+    all.last = next.last;
+    all.end = next.end;
+    all.above = all.above + next.above;
+    all.count += next.count;
+    all.marked += next.marked;
+    all.dropped += next.dropped;
+    all.fed_by |= next.fed_by;
+    all.peak_cells = std::max(all.peak_cells, next.peak_cells);
+}
+void add(Storms& all, const Storms& next) {
+    if (all.count == 0) all.first = next.first;
+    if (next.count != 0) all.last = next.last;
+    all.count += next.count;
+    all.ended += next.ended;
+    if (next.ended != 0) all.end = next.end;
+    all.passed += next.passed;
+    all.dropped += next.dropped;
+}
+void add(LinkChanges& all, const LinkChanges& next) {
+    all.last = next.last;
+    all.count += next.count;
 }
 
-Time first_of(const PauseSent& pause) { return pause.spell.first; }
-Time first_of(const PortNote& note) { return note.at; }
-template <class Record>
-Time first_of(const Record& record) {
-    return record.first;
+bool is_of_link(const PortNote& note) {
+    return note.kind == PortNote::Kind::link_up || note.kind == PortNote::Kind::link_down;
 }
+Storms storm_of(const PortNote& note) {
+    Storms storm{note.queue, note.action, note.at, note.at, note.at, 1, 0, note.passed, note.dropped};
+    if (note.kind == PortNote::Kind::storm_ends) std::swap(storm.count, storm.ended);
+    return storm;
+}
+LinkChanges change_of(const PortNote& note) {
+    return {note.kind == PortNote::Kind::link_up, note.at, note.at, 1};
+}
+
+// What is told first: a storm, losses of lossless packets, a link; then by how much of it there was.
+enum class Rank : std::uint8_t { storm, loss, link, drop, pause, burst };
+std::pair<Rank, std::uint64_t> weight_of(const Storms& storms) { return {Rank::storm, storms.count}; }
+std::pair<Rank, std::uint64_t> weight_of(const LinkChanges& changes) { return {Rank::link, changes.count}; }
+std::pair<Rank, std::uint64_t> weight_of(const DropSpell& drop) {
+    return drop.lossless != 0 ? std::pair{Rank::loss, drop.lossless} : std::pair{Rank::drop, drop.packets};
+}
+std::pair<Rank, std::uint64_t> weight_of(const PauseSpell& pause) {
+    return {Rank::pause, static_cast<std::uint64_t>(pause.paused.ps)};
+}
+std::pair<Rank, std::uint64_t> weight_of(const PauseSent& pause) { return weight_of(pause.spell); }
+std::pair<Rank, std::uint64_t> weight_of(const BurstSpell& burst) { return {Rank::burst, burst.peak_cells}; }
 
 }  // namespace
 
@@ -61,50 +127,65 @@ std::string moment_text(const Recorded& recorded, Time at) {
 
 std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place, std::size_t most,
                                           std::size_t& left_out) {
-    // Only those that are wanted are explained: records are tens of thousands, and sentences are long.
-    struct Wanted {
-        Time first;
+    // Only those that are told are explained: records are tens of thousands, and sentences are long.
+    struct Cause {
         PortId port;
-        std::variant<const PauseSent*, const PauseSpell*, const DropSpell*, const BurstSpell*,
-                     const PortNote*>
-            record;
+        std::string_view word;  // of pauses that were sent
+        std::variant<PauseSent, PauseSpell, DropSpell, BurstSpell, Storms, LinkChanges> all;
+
+        std::pair<Rank, std::uint64_t> weight() const {
+            return std::visit([](const auto& record) { return weight_of(record); }, all);
+        }
     };
     const RecordFilter filter(recorded, place);
-    std::vector<Wanted> wanted;
-    std::vector<Loss> losses;
+    std::vector<Cause> causes;
     for (PortId id = 0; id < recorded.ports.size(); ++id) {
         const RecordedPort& port = recorded.ports[id];
-        const auto add = [&](const auto& records) {
-            for (const auto& record : records)
-                if (filter.wants(id, record)) wanted.push_back({first_of(record), id, &record});
+        const Explainer explainer(recorded, id);
+        const std::size_t first = causes.size();
+        const auto take = [&]<class Record>(const Record& record, std::string_view word) {
+            for (Cause& cause : std::span(causes).subspan(first))
+                if (auto* all = std::get_if<Record>(&cause.all);
+                    all != nullptr && cause.word == word && is_alike(*all, record))
+                    return add(*all, record);
+            causes.push_back({id, word, record});
         };
-        add(port.sent);
-        add(port.received);
-        for (const DropSpell& drop : port.drops) {
-            if (!filter.wants(id, drop)) continue;
-            if (drop.lossless != 0)
-                add_loss(losses, id, drop);
+        for (const PauseSent& pause : port.sent)
+            if (filter.wants(id, pause)) take(pause, explainer.cause_of(pause));
+        for (const PauseSpell& pause : port.received)
+            if (filter.wants(id, pause)) take(pause, {});
+        for (const DropSpell& drop : port.drops)
+            if (filter.wants(id, drop)) take(drop, {});
+        for (const BurstSpell& burst : port.bursts)
+            if (filter.wants(id, burst)) take(burst, {});
+        for (const PortNote& note : port.notes) {
+            if (!filter.wants(id, note)) continue;
+            if (is_of_link(note))
+                take(change_of(note), {});
             else
-                wanted.push_back({drop.first, id, &drop});
+                take(storm_of(note), {});
         }
-        add(port.bursts);
-        add(port.notes);
     }
-    std::stable_sort(wanted.begin(), wanted.end(),
-                     [](const Wanted& a, const Wanted& b) { return a.first < b.first; });
-    std::stable_sort(losses.begin(), losses.end(),
-                     [](const Loss& a, const Loss& b) { return a.all.first < b.all.first; });
-    const std::size_t shown = std::min(losses.size(), most);
-    left_out = wanted.size() - std::min(wanted.size(), most - shown) + losses.size() - shown;
-    std::vector<RecordedWhy> all;
-    for (const Loss& loss : std::span(losses).first(shown))
-        all.push_back(Explainer(recorded, loss.port).explain(loss.all));
-    for (const Wanted& each : std::span(wanted).last(std::min(wanted.size(), most - shown))) {
-        const Explainer explainer(recorded, each.port);
-        all.push_back(
-            std::visit([&](const auto* record) { return explainer.explain(*record); }, each.record));
+    std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
+        const auto [a_rank, a_much] = a.weight();
+        const auto [b_rank, b_much] = b.weight();
+        return std::pair(a_rank, b_much) < std::pair(b_rank, a_much);
+    });
+    left_out = causes.size() - std::min(causes.size(), most);
+    causes.erase(causes.end() - static_cast<std::ptrdiff_t>(left_out), causes.end());
+    std::vector<RecordedWhy> told;
+    for (const Cause& cause : causes) {
+        const Explainer explainer(recorded, cause.port);
+        told.push_back(std::visit(
+            [&]<class Record>(const Record& record) {
+                if constexpr (std::is_same_v<Record, PauseSent>)
+                    return explainer.explain(record, cause.word);
+                else
+                    return explainer.explain(record);
+            },
+            cause.all));
     }
-    return all;
+    return told;
 }
 
 }  // namespace sluice

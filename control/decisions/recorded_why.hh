@@ -27,8 +27,23 @@ struct RecordedWhy {
     std::string advice;                // what would have avoided it; empty: nothing in this switch
 };
 
-// Losses of lossless packets first, one entry for each reason at a port; then the last others, in order of
-// their beginning. `most` in all; `left_out`: how many there were before.
+// Storms of a queue, or links that went down, as one. `count` 0: the first storms are recorded no more.
+struct Storms {
+    ClassId queue = 0;
+    WatchdogAction action{};
+    Time first, last;  // found
+    Time end;          // of the last that has ended
+    std::uint64_t count = 0, ended = 0;
+    std::uint64_t passed = 0, dropped = 0;  // packets, of those that have ended
+};
+struct LinkChanges {
+    bool is_up = false;
+    Time first, last;
+    std::uint64_t count = 0;
+};
+
+// One entry a cause at a port: storms first, then losses of lossless packets, links, other drops, pauses and
+// microbursts, the worst of each first. `most` in all; `left_out`: how many more there are.
 std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place, std::size_t most,
                                           std::size_t& left_out);
 

@@ -1,7 +1,5 @@
 #include "control/report/recorded_report.hh"
 
-#include <chrono>
-
 #include "control/report/report_port.hh"
 #include "control/switch/running_switch.hh"
 #include "dataplane/ports/port_counters.hh"
@@ -89,11 +87,7 @@ Recorded take_recorded(RunningSwitch& running) {
     for (PortId id = 0; id < running.device().port_count(); ++id) recorded.ports.push_back(take(running, id));
     // Behind the records: none of them is of a later time.
     recorded.now = running.now();
-    if (!running.is_virtual()) {
-        const auto wall = std::chrono::system_clock::now().time_since_epoch();
-        recorded.origin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count() -
-                             static_cast<std::int64_t>(recorded.now.ps / 1000);
-    }
+    if (!running.is_virtual()) recorded.origin_ns = running.wall_origin_ns();
     return recorded;
 }
 

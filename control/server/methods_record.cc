@@ -184,7 +184,7 @@ std::span<const RpcMethod> record_methods() {
         RpcMethod{"why.show", "at?: PLACE, last?: NUMBER",
                   "{recorder: NUMBER, now_ns: NUMBER, left_out: NUMBER, entries: [OBJECT]}",
                   "Why senders were paused, packets dropped and queues held up, at a port or a class of it "
-                  "(h1.3), as the recorder has it: the last 20 entries, or as many as wanted.",
+                  "(h1.3), as the recorder has it: one entry a cause, the 20 worst, or as many as wanted.",
                   reads, false, why_show},
     };
     return methods;

@@ -161,6 +161,8 @@ class RunningSwitch {
     void note_once(const std::string& kind, std::string text);
     void note_once(const std::string& kind, PortId id, std::string text);  // whatever the text, of a port
     // Set when a virtual run is stopped before its end; its verdict is of the time until then.
+    // Real clock: nanoseconds of Unix time at its origin. It stays, unless somebody sets the time of day.
+    std::int64_t wall_origin_ns();
     bool is_interrupted() const { return interrupted_; }
     void set_interrupted() { interrupted_ = true; }
     const EventLog& event_log() const { return events_; }
@@ -234,6 +236,7 @@ class RunningSwitch {
     std::unique_ptr<Mirrors> mirrors_;  // before switch_, whose workers write its rings
     std::vector<std::string> complaints_;
     SlowPath slow_path_;
+    std::optional<std::int64_t> wall_origin_ns_;
     bool interrupted_ = false;
     std::set<std::string> noted_;                                        // notes made once
     std::map<std::pair<PortId, std::string_view>, GrowingLoss> losses_;  // by port and words

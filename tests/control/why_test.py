@@ -127,7 +127,7 @@ class Why(Case):
             running = self.running(switch)
             queue = running.call("stats.show", path="ports.h2.queues.3")
             for entry in self.only(running, "paused", at="h0"):
-                self.assertIn(f"queue h2.3 has marked {queue['ecn_marked_packets']} of {queue['tx_packets']} packets, and no CNP went back", entry["do"])
+                self.assertIn(f"queue h2.3 has marked {queue['ecn_marked_packets']:,} of {queue['tx_packets']:,} packets, and no CNP went back".replace(",", " ", 2), entry["do"])
                 self.assertIn("the receivers do not echo marks, or there is no congestion control", entry["do"])
                 self.assertNotIn("would slow down earlier", entry["do"])
             running.stop()
@@ -153,6 +153,12 @@ class Why(Case):
         self.assertEqual({(entry["reason"], entry["port"]) for entry in losses}, {("headroom_overrun", "h0"), ("headroom_overrun", "h1")})
         for loss in losses:
             self.assertIn(f"the peer of {loss['port']} does not obey pauses: switch PFC on there", loss["do"])
+        causes = [tuple(map(entry.get, ("verdict", "port", "group", "reason"))) for entry in self.entries(running)]
+        self.assertEqual(len(causes), len(set(causes)), causes)
+        paused, = self.only(running, "paused", at="h0")
+        self.assertEqual(paused["count"], self.group(running, "h0")["xoff_transitions"])
+        self.assertGreater(paused["count"], 20)
+        self.assertRegex(paused["sentence"], rf"^h0\.3 paused its sender {paused['count']} times from .* us to .* ms, for .* in all, .* at most")
         said = running.ctl("why")
         self.assertTrue(said.startswith("headroom_overrun: "), said)
         self.assertIn("the peer of h0 does not obey: frames keep coming", said)
@@ -215,6 +221,8 @@ class Why(Case):
         self.assertEqual((storm["reason"], storm["queue"]), ("begins", 3))
         told = [event["at_ns"] for event in running.call("events.list")["events"] if event["kind"] == "watchdog_detected"]
         self.assertEqual([storm["first"]["at_ns"]], told)
+        self.assertEqual(self.entries(running)[0], storm)
+        self.assertRegex(running.ctl("why"), r"^the watchdog found at .* that the peer of h2 held queue h2\.3 paused; action drop; it still does\n")
         self.assertEqual(self.only(running, "storm", at="h2.2"), [])
         dropped = [entry for entry in self.only(running, "dropped", at="h2") if entry["reason"] == "watchdog_drop"]
         self.assertEqual(sum(entry["count"] for entry in dropped), sum(
@@ -250,11 +258,11 @@ class Why(Case):
         self.assertEqual(sorted(set(sources)), ["decisions", "recorder"])
         running.stop()
 
-    def test_the_last_entries_are_shown_first_of_all(self):
+    def test_the_worst_entries_are_shown(self):
         running = self.running(self.drops(), "100us")
         answer = running.call("why.show", last=1)
-        self.assertEqual((answer["left_out"], [entry["reason"] for entry in answer["entries"]]), (1, ["ttl_expired"]))
-        self.assertIn("; 1 older ones are left out: say last N", running.ctl("why h0 last 1"))
+        self.assertEqual((answer["left_out"], [entry["reason"] for entry in answer["entries"]]), (1, ["no_route"]))
+        self.assertIn("; 1 more: say last N", running.ctl("why h0 last 1"))
         running.stop()
 
     def test_what_is_refused(self):
@@ -283,6 +291,8 @@ class Why(Case):
         self.assertLess(abs(unix_ns - begin), 600 * 10**9)
         date = time.strftime("%Y-%m-%d %H:%M:", time.gmtime(unix_ns // 10**9))
         self.assertRegex(no_route["sentence"], re.escape(date) + r"\d\d\.\d{6} UTC")
+        for _ in range(20):
+            self.assertEqual(self.only(running, "dropped", at="h0")[0], no_route)
         running.stop()
 
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 #include "control/config/values.hh"
+#include "control/report/losses.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 
@@ -67,22 +69,19 @@ Answer list(Context& context, const Arguments& arguments) {
 
 // Frames without a record: they never came to the switch.
 Json missed_frames(const Json& ports) {
-    struct Kind {
-        const char *figure, *reason, *sentence;
-    };
+    const std::map<std::string, std::string> sentences{
+        {"ring_overrun", "the receive ring had no room, or no packet buffer"},
+        {"rx_errors", "the device received them with errors"},
+        {"beyond_mtu", "they were longer than the port takes"}};
     Json missed = Json::array();
     for (const auto& [name, port] : ports.items())
-        for (const Kind& kind :
-             {Kind{"imissed", "ring_overrun", "the receive ring had no room, or no packet buffer"},
-              Kind{"rx_errors", "rx_errors", "the device received them with errors"}})
-            if (port[kind.figure] != 0)
-                missed.push_back({{"verdict", "missed"},
-                                  {"reason", kind.reason},
-                                  {"port", name},
-                                  {"count", port[kind.figure]},
-                                  {"sentence", std::string(kind.sentence) +
-                                                   ": they were lost before anything was known of them, "
-                                                   "their class included"}});
+        for (const auto& [reason, packets] : missed_of(port))
+            missed.push_back(
+                {{"verdict", "missed"},
+                 {"reason", reason},
+                 {"port", name},
+                 {"count", packets},
+                 {"sentence", sentences.at(reason) + ": they were lost before they were classed"}});
     return missed;
 }
 
@@ -149,21 +148,23 @@ std::string recorder_text(const Json& entry) {
 
 // What figures, decision records and the recorder say; `answer`: of why.show.
 Answer tell(const Json& answer, Json entries, bool has_decisions) {
-    // Losses first: frames that were missed, and what the recorder has of lossless classes.
-    std::string text, symptoms, losses, others;
+    // Storms and losses first: frames that were missed, and what the recorder has of lossless classes.
+    std::string text, storms, symptoms, losses, others;
     for (const Json& entry : entries)
         if (!entry.contains("source")) (entry.contains("host") ? symptoms : text) += why_text(entry);
     const Json& recorded = answer["entries"];
     for (const Json& entry : recorded)
         if (entry["source"] == "recorder")
-            (entry.contains("lossless") ? losses : others) += recorder_text(entry);
-    text += losses + symptoms + others;
+            (entry["verdict"] == "storm"  ? storms
+             : entry.contains("lossless") ? losses
+                                          : others) += recorder_text(entry);
+    text = storms + text + losses + symptoms + others;
     if (!recorded.empty() && recorded[0]["source"] == "recorder")
         text += fmt::format("so far the recorder, which keeps the last {} events of each port{}\n",
                             json_text(answer["recorder"]),
-                            answer["left_out"] == 0 ? std::string()
-                                                    : fmt::format("; {} older ones are left out: say last N",
-                                                                  json_text(answer["left_out"])));
+                            answer["left_out"] == 0
+                                ? std::string()
+                                : fmt::format("; {} more: say last N", json_text(answer["left_out"])));
     std::string decided;
     for (const Json& entry : entries)
         if (entry.contains("source")) decided += why_text(entry);
