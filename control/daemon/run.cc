@@ -108,9 +108,11 @@ class Outside {
           service(running),
           running_(running),
           api_(running, {options.config_file, options.overrides, options.interactive, options.force,
-                         options.save_folder}),
+                         options.save_folder, options.startup}),
           writer_(level_of(options)) {
         api_.account = [this] { return account(); };
+        api_.on_reload = [this] { service.reloading(); };
+        api_.on_reloaded = [this](bool good) { service.reloaded(good); };
     }
 
     // An error's text, or empty.
@@ -177,10 +179,14 @@ class Outside {
         duty("outputs of mirrors", [&] { running_.look_at_mirrors(); });
         if (reload_wanted != 0) {
             reload_wanted = 0;
-            service.reloading();
-            bool good = false;
-            duty("reload", [&] { good = api_.reload(); });
-            service.reloaded(good);
+            duty("reload", [&] {
+                const Api::Acting acting(api_, {"SIGHUP"});
+                try {
+                    api_.reload();
+                } catch (const RpcError&) {  // an event says it
+                    return;
+                }
+            });
         }
         duty("confirmation", [&] { api_.tick(); });
         if (metrics_) duty("metrics", [&] { metrics_->tick(); });

@@ -21,6 +21,7 @@ struct RunOptions {
     std::optional<LogLevel> log;
     bool force = false;       // SIGHUP's file too
     std::string memory{};     // the kind it runs in
+    std::string startup;      // read instead of config_file where it is newer; empty: none
     std::string save_folder;  // in which a client may save a configuration; empty: that of config_file
 };
 

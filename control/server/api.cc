@@ -231,36 +231,59 @@ void Api::clear_stats() {
     cleared_ = std::move(now);
 }
 
+namespace {
+
+RpcError errors_of(const std::vector<ConfigError>& errors) {
+    RpcError error{RpcCode::refused, errors.front().text(), {{"errors", Json::array()}}};
+    for (const ConfigError& one : errors) error.data["errors"].push_back(one.text());
+    return error;
+}
+
+}  // namespace
+
 tl::expected<Config, std::vector<ConfigError>> Api::read_file() const {
-    auto config = load_config(options_.config_file);
+    auto config = load_config(file().path);
     if (config) options_.overrides.apply(*config);
     return config;
 }
 
-std::vector<ConfigChange> Api::unsaved() const {
-    const auto file = read_file();
-    if (file) return config_changes(*file, running_.config());
-    RpcError error{RpcCode::refused, file.error().front().text(), {{"errors", Json::array()}}};
-    for (const ConfigError& one : file.error()) error.data["errors"].push_back(one.text());
-    throw error;
+ConfigFile::Saved Api::save_startup() {
+    auto saved = file_.save_startup(running_.config());
+    if (!saved) throw RpcError{RpcCode::refused, saved.error(), {{"path", "startup"}}};
+    return std::move(*saved);
 }
 
-bool Api::reload() {
-    auto config = read_file();
-    if (!config) {
-        for (const ConfigError& error : config.error()) running_.note("reload_refused", error.text());
-        return false;
-    }
-    read_ = *config;
-    const Acting acting(*this, {"SIGHUP"});
+bool Api::reset_startup() {
+    const auto removed = file_.reset_startup();
+    if (!removed) throw RpcError{RpcCode::refused, removed.error()};
+    return *removed;
+}
+
+std::vector<ConfigChange> Api::unsaved() const {
+    const auto file = read_file();
+    if (!file) throw errors_of(file.error());
+    return config_changes(*file, running_.config());
+}
+
+Api::Applied Api::reload() {
+    if (on_reload) on_reload();
     try {
-        const Applied done = apply(std::move(*config), {.force = options_.force, .what = "reload"});
-        running_.note("reloaded", fmt::format("{}: {} changed", options_.config_file,
-                                              print_count(done.changes.size(), "value")));
-        return true;
+        auto config = read_file();
+        if (!config) throw errors_of(config.error());
+        read_ = *config;
+        Applied done = apply(std::move(*config), {.force = options_.force, .what = "reload"});
+        running_.note("reloaded",
+                      fmt::format("{}: {} changed", file().path, print_count(done.changes.size(), "value")));
+        if (on_reloaded) on_reloaded(true);
+        return done;
     } catch (const RpcError& error) {
-        running_.note("reload_refused", error.message);
-        return false;
+        if (error.data.contains("errors"))
+            for (const Json& one : error.data["errors"])
+                running_.note("reload_refused", one.get<std::string>());
+        else
+            running_.note("reload_refused", error.message);
+        if (on_reloaded) on_reloaded(false);
+        throw;
     }
 }
 

@@ -38,14 +38,15 @@ class Api {
     struct Options {
         std::string config_file;
         Overrides overrides;
-        bool interactive = false;   // a virtual clock that moves only when it is told to
-        bool force = false;         // the file's errors are forced, as at the start
-        std::string save_folder{};  // in which save() writes; empty: that of the file
+        bool interactive = false;    // a virtual clock that moves only when it is told to
+        bool force = false;          // the file's errors are forced, as at the start
+        std::string save_folder{};   // in which save() writes; empty: that of the file
+        std::string startup_file{};  // --startup: read instead of the file where it is newer
     };
     Api(RunningSwitch& running, Options options)
         : running_(running),
           options_(std::move(options)),
-          file_(options_.config_file, options_.save_folder, options_.overrides),
+          file_(options_.config_file, options_.startup_file, options_.save_folder, options_.overrides),
           read_(running.config()) {}
 
     RunningSwitch& running() { return running_; }
@@ -107,6 +108,10 @@ class Api {
     // The client has hung up.
     void client_gone(std::uint64_t client);
     ConfigFile::Saved save(const std::string& name);
+    ConfigFile::Saved save_startup();
+    bool reset_startup();
+    // The one that a start would read now.
+    StartupChoice file() const { return startup_choice(options_.config_file, options_.startup_file); }
     // The changes of the running configuration against its file, as it is now. RpcError: it cannot be read.
     std::vector<ConfigChange> unsaved() const;
     const ChangeLog& change_log() const { return log_; }
@@ -123,12 +128,14 @@ class Api {
         Json report;  // with buckets, without lists
     };
     const std::optional<Cleared>& cleared() const { return cleared_; }
-    // For a signal: reads the file anew and applies it, or says as an event why not.
-    // False: refused.
-    bool reload();
+    // Reads the file anew and applies it; where that is refused, an event says why, too.
+    Applied reload();
 
     // Interactive: moves the clock; set by the loop. Nothing: until nothing can happen any more.
     std::function<void(std::optional<Duration>)> advance;
+    // Told of a reload: that it begins, and whether it was good; set by the loop.
+    std::function<void()> on_reload;
+    std::function<void(bool)> on_reloaded;
     // The clients' use of the control thread; set by the loop.
     std::function<Json()> account;
 

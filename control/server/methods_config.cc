@@ -192,7 +192,7 @@ Json rollback(Api& api, RpcClient& client, RpcParameters& parameters) {
 
 Json unsaved(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
-    return {{"file", api.options().config_file}, {"changes", changes_json(api.unsaved())}};
+    return {{"file", api.file().path}, {"changes", changes_json(api.unsaved())}};
 }
 
 Json entry_json(const ChangeLog::Entry& entry, std::uint64_t number) {
@@ -220,12 +220,24 @@ Json history(Api& api, RpcClient&, RpcParameters& parameters) {
 }
 
 Json save(Api& api, RpcClient&, RpcParameters& parameters) {
-    const std::string name = parameters.text_or("file", api.options().config_file);
+    const bool is_startup = parameters.boolean_or("startup", false);
+    const std::string name =
+        is_startup ? api.options().startup_file : parameters.text_or("file", api.options().config_file);
     parameters.finish();
-    const ConfigFile::Saved saved = api.save(name);
+    const ConfigFile::Saved saved = is_startup ? api.save_startup() : api.save(name);
     Json json = {{"file", name}};
     if (!saved.original.empty()) json["original"] = saved.original;
     return json;
+}
+
+Json reset(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    return {{"file", api.options().config_file}, {"removed", api.reset_startup()}};
+}
+
+Json reload(Api& api, RpcClient&, RpcParameters& parameters) {
+    parameters.finish();
+    return applied(api.reload());
 }
 
 Json keys(Api&, RpcClient&, RpcParameters& parameters) {
@@ -275,14 +287,21 @@ std::span<const RpcMethod> config_methods() {
         RpcMethod{"config.keys", "",
                   "[{path: PATH, type: TEXT, allowed: TEXT, default: TEXT, restart: BOOL, sentence: TEXT}]",
                   "All keys with type, range, default and meaning.", reads, false, keys},
+        RpcMethod{"config.reload", "", "APPLIED",
+                  "Reads the switch's file anew and applies it, whole or not at all, as SIGHUP does.",
+                  changes, false, reload},
+        RpcMethod{"config.reset", "", "{file: TEXT, removed: BOOL}",
+                  "Removes what config.save with `startup` wrote: the next start reads `file`.", changes,
+                  false, reset},
         RpcMethod{"config.rollback", "trial?: BOOL", "APPLIED",
                   "Goes back to the configuration before the last change; with `trial` only if that is this "
                   "connection's trial.",
                   changes, false, rollback},
-        RpcMethod{"config.save", "file?: TEXT", "{file: TEXT, original?: TEXT}",
+        RpcMethod{"config.save", "file?: TEXT, startup?: BOOL", "{file: TEXT, original?: TEXT}",
                   "Writes the running configuration to the file it came from, whose text changes only where "
                   "it has to, or "
-                  "to one beside it; `original` is where the text before is kept when it could not be kept.",
+                  "to one beside it, or with `startup` to that of --startup, for the next start; `original` "
+                  "is where the text before is kept when it could not be kept.",
                   changes, false, save},
         RpcMethod{"config.set", "path: PATH, value: VALUE, confirm?: TIME, force?: BOOL", "APPLIED",
                   "Changes one value.", changes, false, set},

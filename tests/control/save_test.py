@@ -6,6 +6,7 @@ import resource
 import stat
 
 import control
+import loopback
 from control import Case, Running, Switch
 
 FILE = """# A switch in the lab.
@@ -61,6 +62,43 @@ class Save(Case):
         self.assertEqual(running.config.read_text(), FILE)
         self.assertEqual((running.folder / "notes").read_text(), "milk, eggs\n")
         self.assertFalse(outside.exists())
+        running.stop()
+
+    def test_what_is_saved_for_the_start_is_read_where_it_is_newer(self):
+        switch = Switch(self, hosts=0)
+        startup = switch.folder / "state" / "lab.toml"
+        startup.parent.mkdir()
+        words = ["--startup", str(startup), "--save-folder", str(startup.parent)]
+        running = Running(switch, *words, config=FILE)
+        self.assertIn("wanted: config reset --startup", running.ctl("config reset", status=2))
+        running.ctl("set seed=8")
+        self.assertIn("the file of config save --startup", running.ctl("config save lab.toml", status=1))
+        self.assertEqual(running.ctl("config save --startup"), f"saved to {startup}\n")
+        self.assertEqual((startup.read_text(), running.config.read_text()), (FILE.replace("seed = 7", "seed = 8"), FILE))
+        self.assertIn("no difference", running.ctl("config diff"))
+        running.ctl("set seed=9")
+        running.ctl("config save --startup")
+        self.assertEqual(startup.read_text(), FILE.replace("seed = 7", "seed = 9"))
+        running.ctl("set seed=10")
+        running.ctl("config reload")
+        self.assertEqual(running.ctl("config get seed"), "9\n")
+        for newer, older, why in ((startup, running.config, f"{startup} is read: config save --startup wrote {startup}, which is newer than {running.config}"),
+                                  (running.config, startup, f"{running.config} is read: {running.config} is newer than {startup}, which config save --startup wrote")):
+            os.utime(older, (1, 1))
+            os.utime(newer, (2, 2))
+            done = loopback.run([control.Programs.sluiced, "--config", running.config, "--startup", startup, "--check"])
+            self.assertEqual(done.stderr.splitlines()[0], f"sluiced: {why}")
+        running.ctl("config reload")
+        self.assertEqual(running.ctl("config get seed"), "7\n")
+        running.config.write_text(FILE + "nonsense = 1\n")
+        self.assertIn("nonsense", running.ctl("config reload", status=2))
+        self.assertEqual(running.ctl("config get seed"), "7\n")
+        for said in ("removed: the next start reads", "nothing was saved for the start: the next start reads"):
+            self.assertEqual(running.ctl("config reset --startup"), f"{said} {running.config}\n")
+        self.assertFalse(startup.exists())
+        running.stop()
+        running = self.running()
+        self.assertIn("sluiced has no --startup", running.ctl("config save --startup", status=1))
         running.stop()
 
     def test_it_changes_what_was_changed(self):

@@ -6,6 +6,8 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
+import time
 
 import control
 from control import Case, Programs, Running, Switch
@@ -41,7 +43,9 @@ COMMANDS = [
     ("unset KEY... [confirm TIME] [force]", "unset port.h1.queue.3 port.h2.microburst", '"steep" -> default'),
     ("set KEY=VALUE... [confirm TIME] [force] [watch TIME] [keep]", "set port.h1.queue.3.wred=steep --watch 1us", "taken back"),
     ("config apply FILE [confirm TIME] [force]", "config apply {config}", ""),
-    ("config save [NAME]", "config save saved.toml", "saved.toml"),
+    ("config save [NAME] [startup]", "config save saved.toml", "saved.toml"),
+    ("config reset [startup]", "config reset startup", "nothing was saved for the start"),
+    ("config reload", "config reload", "nothing changes"),
     ("config keys [WORD]", "config keys detection", 'watchdog.detection = "200ms"'),
     ("qos roce lossless|semi-lossless|lossy [confirm TIME] [force]", "qos roce lossless", "nothing changes"),
     ("qos show [PORT]", "qos", "no exceptions"),
@@ -154,10 +158,28 @@ class Ctl(Case):
         self.assertGreater(len(table), 50)
         for theirs, ours in table:
             with self.subTest(theirs=theirs):
-                self.assertEqual(ctl(self, *theirs.split(), status=USAGE), f'sluicectl: "{theirs}" is no command; here: {ours}\n')
+                self.assertEqual(ctl(self, *theirs.split(), status=USAGE), f'sluicectl: "{theirs}" is no command; here: {ours.replace(" [h1]", "")}\n')
+                self.assertIn("here: " + ours.replace("[h1]", "h1").replace("h1", "h42"), ctl(self, *theirs.split(), "h42", status=USAGE))
                 ctl(self, *ours.split(";")[0].split(), "?")
         self.assertIn("here: buffer show", ctl(self, "show", "priority-group", "watermark", "shared", status=USAGE))
         self.assertIn("HOPS is missing", ctl(self, "route", "add", "10.7.0.0/16", status=USAGE))
+
+    def test_a_switch_that_only_starts_is_waited_for(self):
+        with tempfile.TemporaryDirectory(prefix="sluice-wait-") as folder:
+            path = pathlib.Path(folder) / "later.sock"
+            started = time.monotonic()
+            words = [Programs.sluicectl, "--socket", path]
+            self.assertEqual(subprocess.run([*words, "--wait", "0", "clock", "show"], capture_output=True).returncode, NO_DAEMON)
+            self.assertEqual(subprocess.run([*words[:2], pathlib.Path(folder) / "no" / "s", "clock", "show"], capture_output=True).returncode, NO_DAEMON)
+            self.assertLess(time.monotonic() - started, 1.5)
+            early = subprocess.Popen([*words, "--wait", "60s", "clock", "show"], stdout=subprocess.PIPE, text=True)
+            self.addCleanup(early.stdout.close)
+            running = Running(Switch(self, hosts=2), path=path)
+            self.assertEqual((early.wait(control.PATIENCE_S), early.stdout.read()), (0, "0 ns\n"))
+            said = ctl(self, "--socket", pathlib.Path(folder) / "other.sock", "--wait", "30ms", "clock", "show", status=NO_DAEMON)
+            self.assertTrue(said.endswith(f"; there are: {path}\n"), said)
+            self.assertIn("allowed", ctl(self, "--wait", "soon", "clock", "show", status=USAGE))
+            running.stop()
 
     def test_what_may_follow(self):
         self.assertIn("usage:", ctl(self, "?"))

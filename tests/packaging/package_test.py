@@ -201,12 +201,19 @@ class Packages(loopback.Case):
         self.need("a clean root", "systemd as first process")
         root = self.root
         self.in_root("/etc/sluice/lab.toml").write_text(LAB + "nonsense = 1\n")
-        root.inside("systemctl", "reload", "sluiced@lab")
+        root.inside("systemctl", "reload", "sluiced@lab", status=1)
         root.wait_for(lambda: "refused" in self.state("sluiced@lab", "StatusText")["StatusText"], "a refused reload is not told")
         self.assertIn("nonsense", self.journal("sluiced@lab", "--priority=warning"))
         self.in_root("/etc/sluice/lab.toml").write_text(LAB)
         root.inside("systemctl", "reload", "sluiced@lab")
         root.wait_for(lambda: "refused" not in self.state("sluiced@lab", "StatusText")["StatusText"], "a good reload is not told")
+        root.inside("sluicectl", "--socket", SOCKET, "set", "port.p0.queue.3.wred=steep")
+        root.inside("sluicectl", "--socket", SOCKET, "config", "save", "--startup")
+        root.inside("systemctl", "restart", "sluiced@lab")
+        self.assertIn("steep", root.inside("sluicectl", "--socket", SOCKET, "config", "get", "port.p0.queue.3.wred"))
+        self.assertIn("config save --startup wrote /var/lib/sluice/lab.toml", self.journal("sluiced@lab"))
+        root.inside("sluicectl", "--socket", SOCKET, "config", "reset", "--startup")
+        root.inside("systemctl", "restart", "sluiced@lab")
         self.start("sluiced")
         root.inside("systemctl", "stop", "sluiced")
         self.assertEqual(self.state("sluiced", "ActiveState", "Result"), {"ActiveState": "inactive", "Result": "success"})
@@ -300,7 +307,9 @@ class Packages(loopback.Case):
         root.inside("dpkg", "--purge", "sluice")
         self.assertEqual(sorted(path.name for path in self.in_root("/etc/sluice").iterdir()), ["bad.toml", "lab.toml"], "a person's own files stay")
         self.assertFalse(os.path.lexists(self.in_root("/usr/share/sluice")))
-        root.inside("test", "!", "-e", "/run/sluice")
+        for left in ("/run/sluice", "/var/lib/sluice"):
+            root.inside("test", "!", "-e", left)
+        self.assertNotIn("sluice:", self.in_root("/etc/passwd").read_text())
 
 
 if __name__ == "__main__":

@@ -87,12 +87,25 @@ Answer rollback(Context& context, const Arguments&) { return applied(context.cal
 Answer save(Context& context, const Arguments& arguments) {
     Json parameters = Json::object();
     if (arguments.has("NAME")) parameters["file"] = arguments.value("NAME");
+    if (arguments.has("startup")) parameters["startup"] = true;
     Json json = context.call("config.save", parameters);
     std::string text = "saved to " + word_text(json["file"]) + "\n";
     if (json.contains("original"))
         text += "it was written anew; what it said before is in " + word_text(json["original"]) + "\n";
     return {std::move(json), std::move(text)};
 }
+
+Answer reset(Context& context, const Arguments& arguments) {
+    if (!arguments.has("startup"))
+        throw Failure{exit_usage, "startup is missing; wanted: config reset --startup"};
+    Json json = context.call("config.reset");
+    std::string text = fmt::format("{}: the next start reads {}\n",
+                                   json["removed"] == true ? "removed" : "nothing was saved for the start",
+                                   word_text(json["file"]));
+    return {std::move(json), std::move(text)};
+}
+
+Answer reload(Context& context, const Arguments&) { return applied(context.call("config.reload")); }
 
 Answer keys(Context& context, const Arguments& arguments) {
     Json all = context.call("config.keys");
@@ -129,7 +142,13 @@ std::span<const Command> config_commands() {
                 confirm},
         Command{"config history", "the last changes: when, by whom, from what to what", history},
         Command{"config rollback", "back to before the last change", rollback},
-        Command{"config save [NAME]", "writes the running configuration to its file, or one beside it", save},
+        Command{"config save [NAME] [startup]",
+                "writes the running configuration to its file, or one beside it, or with startup for the "
+                "next start",
+                save},
+        Command{"config reset [startup]",
+                "the next start is from the file again, not from what was saved for it", reset},
+        Command{"config reload", "reads the file anew and applies it, whole or not at all", reload},
         Command{"config keys [WORD]", "every key whose path holds the word: default, range, meaning", keys},
     };
     return table;

@@ -106,11 +106,17 @@ class Switch(Client):
     def config_keys(self) -> list[dict[str, Any]]:
         return self._ask("config.keys")
 
+    def config_reload(self) -> Applied:
+        return self._ask("config.reload")
+
+    def config_reset(self) -> dict[str, Any]:
+        return self._ask("config.reset")
+
     def config_rollback(self, trial: Optional[bool] = None) -> Applied:
         return self._ask("config.rollback", trial=trial)
 
-    def config_save(self, file: Optional[str] = None) -> dict[str, str]:
-        return self._ask("config.save", file=file)
+    def config_save(self, file: Optional[str] = None, startup: Optional[bool] = None) -> dict[str, str]:
+        return self._ask("config.save", file=file, startup=startup)
 
     def config_set(self, path: str, value: Any, confirm: Optional[str] = None, force: Optional[bool] = None) -> Applied:
         return self._ask("config.set", path=path, value=value, confirm=confirm, force=force)
