@@ -176,7 +176,7 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
     std::string& name = in.out.wred[n];
     const bool marks = in.out.queue[n].lossless || carries_roce(in.out.map, preset.roce, n);
     name = in.port.queue[n].wred.value_or(marks ? std::string(preset.wred) : "none");
-    auto profile = wred_profile(in.config, name, in.port.speed);
+    auto profile = wred_profile(in.config, name, in.port.speed, in.port.mtu);
     if (profile) {
         in.out.wred_profile[n] = *profile;
         return;

@@ -10,10 +10,9 @@
 namespace sluice {
 
 // Always there; [wred.NAME] of the same name goes before it.
-//   linear  100/400 KB at 25G and in proportion to the speed, 20 %   (the presets' default)
-//   steep   150/1500 KB, 100 %
-//   sonic   1 MiB/2 MiB, 5 %                                       (SONiC's default)
-//   none    neither marks nor drops
+//   linear  100/400 KB at 25G and in proportion to the speed, from two packets on, 20 % (the presets'
+//   default) steep   150/1500 KB, 100 % sonic   1 MiB/2 MiB, 5 % (SONiC's default) none    neither marks nor
+//   drops
 constexpr std::string_view wred_profile_names = "linear, steep, sonic, none";
 
 struct WredProblem {
@@ -22,8 +21,9 @@ struct WredProblem {
     std::string fix;
 };
 
-// The profile `name` on a port of this speed; nothing for "none".
+// The profile `name` on a port of this speed and MTU; nothing for "none".
 tl::expected<std::optional<WredProfile>, WredProblem> wred_profile(const Config& config,
-                                                                   const std::string& name, Rate speed);
+                                                                   const std::string& name, Rate speed,
+                                                                   std::uint32_t mtu);
 
 }  // namespace sluice

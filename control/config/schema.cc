@@ -164,7 +164,7 @@ Rows<Config> make_config_rows() {
                "A pool of the shared buffer; none: the preset's.");
     rows.named("wred", &C::wred, wred_rows(), starts_fresh<WredConfig>, 256,
                "A WRED and ECN profile; starts from linear: 100/400 KB at 25G, 20 %, in proportion to the "
-               "speed.");
+               "speed, and not below two packets of the MTU.");
     rows.named("map", &C::maps, map_rows(), map_base, 256, "Maps of a port; start from the map \"default\".");
     rows.named("port", &C::ports, port_rows(), port_base, max_ports, "A port of the switch.");
     add_host_section(rows);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "control/compile/qos.hh"
 
@@ -15,6 +16,8 @@ struct CnpDelay {
     bool paused_or_marked = false;
 };
 CnpDelay cnp_delay(const EffectivePort& port, ClassId tc);  // lint_class_ways.cc
+// What gives CNPs a queue that nothing delays, to follow "write"; `map`: in words, the port's.
+std::string cnp_remedy(const EffectivePort& port, std::string_view map);  // lint_class_ways.cc
 constexpr unsigned usual_cnp_dscp = 48;
 
 // Class that `port` gives to a RoCE packet that enters it; no PCP: the packet is untagged.

@@ -2,6 +2,10 @@
 // by which that queue is paused must agree, or it is lossless in one place and not in the next.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "control/config/values.hh"
 #include "control/lint/lint_qos_parts.hh"
 #include "lib/class_mask.hh"
@@ -97,7 +101,7 @@ void check_cnp(const std::string& name, const EffectivePort& port, PortFindings&
                  fmt::format("queue.{}", queue),
                  fmt::format("CNPs (class {}) leave by queue {}, which {}: congestion is told of late", tc,
                              queue, delay.words),
-                 delay.paused_or_marked ? "write cnp_tc = 6 in its map: a class of its own"
+                 delay.paused_or_marked ? "write " + cnp_remedy(port, "its map")
                                         : fmt::format("write scheduler = \"strict\" for queue {}", queue));
 }
 
@@ -113,6 +117,21 @@ CnpDelay cnp_delay(const EffectivePort& port, ClassId tc) {
     if (!port.schedule.queue[queue].strict)
         append_item(delay.words, ", ", fmt::format("shares by weight {}", port.schedule.queue[queue].weight));
     return delay;
+}
+
+std::string cnp_remedy(const EffectivePort& port, std::string_view map) {
+    constexpr std::array<ClassId, classes> by_custom{6, 7, 5, 4, 3, 2, 1, 0};
+    const auto first = [&](auto fits) {
+        const auto* found = std::find_if(by_custom.begin(), by_custom.end(),
+                                         [&](ClassId tc) { return fits(cnp_delay(port, tc)); });
+        return found == by_custom.end() ? std::optional<ClassId>() : *found;
+    };
+    if (const auto tc = first([](const CnpDelay& delay) { return delay.words.empty(); }))
+        return fmt::format("cnp_tc = {} in {}, a class whose queue nothing delays", *tc, map);
+    if (const auto tc = first([](const CnpDelay& delay) { return !delay.paused_or_marked; }))
+        return fmt::format("cnp_tc = {} in {}, and scheduler = \"strict\" for queue {}", *tc, map,
+                           port.map.tc_to_queue[*tc]);
+    return fmt::format("cnp_tc in {}, with a class that is neither in pfc nor has a wred", map);
 }
 
 void check_class_ways(const Config& config, const EffectiveQos& qos, PortFindings& findings) {

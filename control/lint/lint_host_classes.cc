@@ -15,6 +15,12 @@
 namespace sluice::lint {
 namespace {
 
+std::string host_cnp_remedy(const PortConfig& said, const EffectivePort& port) {
+    const bool usual_is_good = cnp_delay(port, class_at(said, port, usual_cnp_dscp, true)).words.empty();
+    return "write " + (usual_is_good ? fmt::format("cnp_dscp = {}, or ", usual_cnp_dscp) : std::string()) +
+           cnp_remedy(port, "the map of its port");
+}
+
 void check_cnps(const std::string& name, const HostConfig& host, const PortConfig& said,
                 const EffectivePort& port, Findings& findings) {
     const std::string delay = host_cnp_delay(said, port, host.cnp_dscp);
@@ -23,8 +29,7 @@ void check_cnps(const std::string& name, const HostConfig& host, const PortConfi
     findings.warn("host-cnp-class", host_path(name, "cnp_dscp"),
                   fmt::format("its CNPs arrive in class {}, whose queue {} {}: congestion is told of late",
                               tc, port.map.tc_to_queue[tc], delay),
-                  fmt::format("write cnp_dscp = {}, or cnp_tc = 6 in the map of its port", usual_cnp_dscp),
-                  host.place);
+                  host_cnp_remedy(said, port), host.place);
 }
 
 // How a flow labels the data of a host.

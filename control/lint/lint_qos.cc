@@ -85,8 +85,11 @@ void check_xon_offset(const Config& config, const std::string& name, const Effec
     for_each_class(port.lossless, [&](ClassId n) {
         const GroupLimits& group = port.group[n];
         if (group.xon_offset_cells >= least / cell.bytes()) return;
-        findings.warn(
-            "xon-offset", name, fmt::format("priority_group.{}.xon_offset", n),
+        // A buffer profile has the values of a switch that is sold.
+        const bool is_said = config.ports.at(name).priority_group[n].xon_offset_bytes.has_value();
+        findings.add(
+            is_said ? Severity::warning : Severity::note, "xon-offset", name,
+            fmt::format("priority_group.{}.xon_offset", n),
             fmt::format("XON {} bytes below the limit is fewer than two packets of the MTU, {} bytes: XOFF "
                         "and XON alternate with each",
                         std::uint64_t{group.xon_offset_cells} * cell.bytes(), least),

@@ -172,7 +172,7 @@ void Queues::read_wred(const Item& node) {
     }
     read_drops(node, profile);
     // Of the speed that has the least room for a curve that the file leaves to it.
-    if (const auto made = wred_profile(in_.config(), node.name, gigabits(100)); !made) {
+    if (const auto made = wred_profile(in_.config(), node.name, gigabits(100), PortConfig{}.mtu); !made) {
         in_.config().wred.erase(node.name);
         in_.account().left_out(
             node, made.error().wrong + ": SONiC refuses the profile, and its queues mark nothing",

@@ -208,7 +208,8 @@ TEST(LintQos, saysOnceWhatAllHostsHaveFromADefault) {
          "12: warning: host.default.cnp_dscp: its CNPs arrive in class 3, whose queue 3 may be paused, is "
          "marked "
          "by linear, shares by weight 50: congestion is told of late (of host p1 and 31 others) "
-         "[host-cnp-class]; do: write cnp_dscp = 48, or cnp_tc = 6 in the map of its port");
+         "[host-cnp-class]; do: write cnp_dscp = 48, or cnp_tc = 6 in the map of its port, a class whose "
+         "queue nothing delays");
 }
 
 TEST(LintQos, saysForHowManyGroupsASharedHeadroomIsLossless) {
@@ -407,6 +408,30 @@ TEST(LintQos, warnsOfCnpsThatAreHeldUp) {
     finds("cnp-queue",
           "f:1:1: note: port.p1.queue.6: CNPs (class 6) leave by queue 6, which shares by weight 14",
           "[port.p1]\nqos = \"sonic-t0\"");
+}
+
+TEST(LintQos, hasARemedyForCnpsThatMends) {
+    const auto doing = [](const std::string& text) {
+        for (const Finding& finding : findings_of(text))
+            if (finding.id == "cnp-queue") return finding.fix;
+        return std::string();
+    };
+    const std::string lossless = "[port.p1]\npfc = [3, 6]\n", rule = "[default.map]\ncnp_tc = ";
+    STRCMP_EQUAL("write cnp_tc = 7 in its map, a class whose queue nothing delays",
+                 doing(lossless + rule + "6").c_str());
+    STRCMP_EQUAL("", doing(lossless + rule + "7").c_str());
+    const std::string by_weight = "[port.p1]\npfc = [3, 6]\nqueue.7.scheduler = \"dwrr\"\n";
+    STRCMP_EQUAL("write cnp_tc = 7 in its map, and scheduler = \"strict\" for queue 7",
+                 doing(by_weight + rule + "6").c_str());
+    STRCMP_EQUAL("", doing("[port.p1]\npfc = [3, 6]\nqueue.7.scheduler = \"strict\"\n" + rule + "7").c_str());
+}
+
+TEST(LintQos, findsNothingInTheDefaultsOfAnySpeed) {
+    for (const char* speed : {"1G", "2G", "10G", "25G", "100G", "400G", "800G"})
+        for (const Finding& finding :
+             findings_of("[buffer]\nsize = \"1GB\"\n[port.p1]\nspeed = \"" + std::string(speed) + "\""))
+            CHECK_EQUAL_TEXT(false, finding.severity == Severity::warning,
+                             (speed + finding.text("f")).c_str());
 }
 
 }  // namespace sluice::lint_qos_test
