@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "dataplane/base/file_roles.hh"
 #include "dataplane/base/locked_file.hh"
 
 namespace sluice {
@@ -51,10 +52,11 @@ bool OutputClaim::is_for(const std::string& path) {
 tl::expected<OutputClaim, std::string> OutputClaim::take(const std::string& path) {
     const auto before = status_of(path);
     if (before && access(path.c_str(), W_OK) != 0) return tl::unexpected(why_not(path, errno));
-    OutputClaim claim(open_locked(path + ".part", O_RDWR | O_CREAT), path);
+    OutputClaim claim(FileDescriptor(), link_target(path).string());
+    claim.file_ = open_locked(claim.part(), O_RDWR | O_CREAT);
     if (claim.file_ && ftruncate(claim.file(), 0) == 0) return claim;
     if (errno == EWOULDBLOCK)
-        return tl::unexpected(path + ": is being written already: " + path + ".part is locked");
+        return tl::unexpected(path + ": is being written already: " + claim.part() + " is locked");
     return tl::unexpected(why_not(path, errno));
 }
 
@@ -114,7 +116,7 @@ void OutputFile::write_through(std::string_view bytes) {
     }
 }
 
-std::string OutputFile::close(bool durable) {
+std::string OutputFile::close(const std::function<std::string(const std::string&)>& complete, bool durable) {
     if (closed_) return {};
     closed_ = true;
     flush();
@@ -124,7 +126,9 @@ std::string OutputFile::close(bool durable) {
         const int copy = fcntl(file(), F_DUPFD_CLOEXEC, 0);
         if (copy < 0 || ::close(copy) != 0) error_ = errno;
     }
-    std::string failed = error_ != 0 ? why_not(path_, error_) : claim_ ? claim_->publish() : std::string();
+    std::string failed = error_ != 0 ? why_not(path_, error_) : std::string();
+    if (failed.empty() && claim_) failed = complete(claim_->part());
+    if (failed.empty() && claim_) failed = claim_->publish();
     claim_.reset();
     in_place_ = FileDescriptor();
     return failed;

@@ -1,12 +1,14 @@
-// A file that appears whole or not at all. It is written as PATH.part, and PATH.part becomes PATH when
-// `close` has written the last byte. The mode and the owner of the file that was there before are kept.
+// A file that appears whole or not at all. It is written as PATH.sluice-part, which becomes PATH when `close`
+// has written the last byte. The mode and the owner of the file that was there before are kept, and so is a
+// link: the file that it names is replaced.
 //
-// PATH.part is locked as long as its writer lives, so that a second writer of PATH is refused, in this
-// process or another. An existing PATH that is no regular file (a pipe, /dev/null) is written in place,
-// without a lock. The first error stays: later bytes are not written, and `close` tells it. Errors are one
-// line that names PATH. Nothing throws, but for want of memory.
+// PATH.sluice-part, a name that nobody else uses, is locked as long as its writer lives, so that a second
+// writer of PATH is refused, in this process or another. An existing PATH that is no regular file (a pipe,
+// /dev/null) is written in place, without a lock. The first error stays: later bytes are not written, and
+// `close` tells it. Errors are one line that names PATH. Nothing throws, but for want of memory.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,7 +19,7 @@
 
 namespace sluice {
 
-// The right to write PATH: PATH.part, open and locked. It is removed with its owner.
+// The right to write PATH: PATH.sluice-part, open and locked. It is removed with its owner.
 class OutputClaim {
   public:
     // False for a file that is written in place, and for no name.
@@ -28,12 +30,12 @@ class OutputClaim {
     ~OutputClaim();
 
     int file() const { return file_.get(); }
-    // PATH.part becomes PATH, with the mode and owner of the PATH before. An error's text, or empty.
+    // The part becomes PATH, with the mode and owner of the PATH before. An error's text, or empty.
     std::string publish();
+    std::string part() const { return path_ + ".sluice-part"; }
 
   private:
     OutputClaim(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
-    std::string part() const { return path_ + ".part"; }
 
     FileDescriptor file_;  // none: published, or moved away
     std::string path_;
@@ -48,7 +50,12 @@ class OutputFile {
 
     void write(std::string_view bytes);
     // `durable`: it is on the disk, too, before it takes the place of a file that somebody needs.
-    std::string close(bool durable = false);
+    std::string close(bool durable = false) {
+        return close([](const std::string&) { return std::string(); }, durable);
+    }
+    // `complete`: told the part's path before that becomes PATH; its error's text, or empty.
+    std::string close(const std::function<std::string(const std::string& part)>& complete,
+                      bool durable = false);
 
   private:
     explicit OutputFile(std::string path) : path_(std::move(path)) {}

@@ -93,14 +93,14 @@ TEST(OutputFile, refusesASecondWriterOfTheSameFile) {
 
 TEST(OutputFile, refusesALinkInPlaceOfThePart) {
     std::ofstream(folder + "/other") << "kept";
-    fs::create_symlink(folder + "/other", path + ".part");
+    fs::create_symlink(folder + "/other", path + ".sluice-part");
     refuses("");
     STRCMP_EQUAL("kept", contents(folder + "/other").c_str());
 }
 
 TEST(OutputFile, appearsWhenItIsWhole) {
     std::ofstream(path) << "before";
-    std::ofstream(path + ".part") << "left by a writer that was killed";
+    std::ofstream(path + ".sluice-part") << "left by a writer that was killed";
     std::string wanted;
     {
         auto file = OutputFile::create(path);
@@ -168,7 +168,7 @@ TEST(OutputFile, writesDevicesAndPipesInPlace) {
     (*first)->write("x");
     STRCMP_EQUAL("", (*first)->close().c_str());
     STRCMP_EQUAL("", (*second)->close().c_str());
-    CHECK_FALSE(fs::exists("/dev/null.part"));
+    CHECK_FALSE(fs::exists("/dev/null.sluice-part"));
 }
 
 }  // namespace sluice::output_file_test

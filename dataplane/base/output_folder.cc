@@ -1,0 +1,165 @@
+#include "dataplane/base/output_folder.hh"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "dataplane/base/locked_file.hh"
+#include "dataplane/base/output_file.hh"
+
+namespace sluice {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view list_name = ".sluice-outputs";
+constexpr std::size_t most_list_bytes = 1U << 24;
+
+// Numbers, blanks between them, and a name: what is left of `line` after one.
+bool take_number(std::string_view& line, long long& number) {
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+    if (error != std::errc() || end == line.data() + line.size() || *end != ' ') return false;
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+    return true;
+}
+
+std::string read_all(int file) {
+    std::string text(most_list_bytes, '\0');
+    const ssize_t got = pread(file, text.data(), text.size(), 0);
+    text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return text;
+}
+
+}  // namespace
+
+std::optional<OutputFolder::Entry> OutputFolder::entry_of(const std::string& name, const std::string& path) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    return Entry{status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, name};
+}
+
+tl::expected<OutputFolder, std::string> OutputFolder::open(const std::string& path) {
+    const auto refuse = [&](const std::string& why) { return tl::unexpected(path + ": " + why); };
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+    if (error) return refuse(error.message());
+    OutputFolder made;
+    made.path_ = path;
+    made.list_ = open_locked(made.file(list_name), O_RDWR | O_CREAT | O_APPEND);
+    if (!made.list_)
+        return refuse(errno == EWOULDBLOCK
+                          ? "another program writes there; do: wait for its end, or name another folder"
+                          : fmt::format("nothing can be written there: {}", std::strerror(errno)));
+    std::string text = read_all(made.list_.get());
+    for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
+        std::string_view line = std::string_view(text).substr(at, end - at);
+        Entry entry{};
+        if (!take_number(line, entry.bytes) || !take_number(line, entry.seconds) ||
+            !take_number(line, entry.nanoseconds))
+            continue;
+        entry.name = line;
+        made.entries_.push_back(std::move(entry));
+    }
+    if (std::string why = made.remember(); !why.empty()) return refuse(why);
+    return made;
+}
+
+OutputFolder::~OutputFolder() {
+    if (list_ && entries_.empty()) static_cast<void>(std::remove(file(list_name).c_str()));
+}
+
+bool OutputFolder::owns(const Entry& entry) const {
+    return std::find(entries_.begin(), entries_.end(), entry) != entries_.end();
+}
+
+bool OutputFolder::is_as_left(const std::string& name) const {
+    const auto there = entry_of(name, file(name));
+    return there && owns(*there);
+}
+
+// Writes the list anew, without what is no longer so.
+std::string OutputFolder::remember() {
+    std::vector<Entry> known;
+    known.swap(entries_);
+    for (const Entry& entry : known)
+        if (entry_of(entry.name, file(entry.name)) == entry && !owns(entry)) entries_.push_back(entry);
+    if (entries_.size() == known.size()) return {};
+    if (ftruncate(list_.get(), 0) != 0) return std::strerror(errno);
+    std::string error;
+    for (const Entry& entry : std::exchange(entries_, {}))
+        if (error.empty()) error = append(entry);
+    return error;
+}
+
+std::string OutputFolder::append(const Entry& entry) {
+    const std::string line =
+        fmt::format("{} {} {} {}\n", entry.bytes, entry.seconds, entry.nanoseconds, entry.name);
+    if (::write(list_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        return fmt::format("{}: cannot be written: {}", file(list_name), std::strerror(errno));
+    entries_.push_back(entry);
+    return {};
+}
+
+std::string OutputFolder::no_way_to(const std::string& name) const {
+    for (std::size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {
+        struct stat folder {};
+        const std::string part = file(name.substr(0, slash));
+        if (lstat(part.c_str(), &folder) == 0 && !S_ISDIR(folder.st_mode))
+            return part + ": is there, and is no folder; do: move it away, or name another folder";
+    }
+    return {};
+}
+
+std::string OutputFolder::refusal(const std::string& name) const {
+    if (std::string why = no_way_to(name); !why.empty()) return why;
+    struct stat there {};
+    if (lstat(file(name).c_str(), &there) != 0)
+        return errno == ENOENT ? std::string() : fmt::format("{}: {}", file(name), std::strerror(errno));
+    if (is_as_left(name)) return {};
+    return file(name) +
+           ": is there, and is not as a program of Sluice wrote it; do: move it away, or name another folder";
+}
+
+std::string OutputFolder::prepare(const std::string& name) const {
+    if (std::string why = refusal(name); !why.empty()) return why;
+    const std::string folder = fs::path(file(name)).parent_path();
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (!error && access(folder.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
+    return error ? fmt::format("{}: cannot be written: {}", file(name), error.message()) : std::string();
+}
+
+std::string OutputFolder::write(const std::string& name, std::string_view text) {
+    if (std::string why = prepare(name); !why.empty()) return why;
+    auto made = OutputFile::create(file(name));
+    if (!made) return made.error();
+    (*made)->write(text);
+    return (*made)->close([&](const std::string& part) { return own(name, part); });
+}
+
+std::string OutputFolder::own(const std::string& name, const std::string& made) {
+    const auto entry = entry_of(name, made);
+    if (!entry) return fmt::format("{}: {}", made, std::strerror(errno));
+    return owns(*entry) ? std::string() : append(*entry);
+}
+
+std::vector<std::string> OutputFolder::own_files(const std::string& folder) const {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries_)
+        if (entry.name.starts_with(folder + "/") && is_as_left(entry.name) &&
+            std::find(names.begin(), names.end(), entry.name) == names.end())
+            names.push_back(entry.name);
+    return names;
+}
+
+}  // namespace sluice
