@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+// What `boundary` says when there was none.
+inline constexpr const char* no_memory = "there is not enough memory";
+
 // Does `work`. When it throws, does `failed(what)` and returns false. `failed` may throw for lack of memory:
 // then nobody is told.
 template <class Work, class Failed>
@@ -24,7 +27,7 @@ bool boundary(Work&& work, Failed&& failed) noexcept {
         std::forward<Work>(work)();
         return true;
     } catch (const std::bad_alloc&) {
-        return tell("there is not enough memory");
+        return tell(no_memory);
     } catch (const std::exception& error) {
         return tell(error.what());
     } catch (...) {

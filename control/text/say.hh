@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "control/text/journal.hh"
+#include "control/text/terminal_text.hh"
 
 namespace sluice {
 
@@ -23,6 +24,7 @@ template <class... What>
 void say(fmt::format_string<What...> format, What&&... what) {
     fmt::memory_buffer text;
     fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
+    escape_controls(text);
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // all_said() asks
 }
 
@@ -35,6 +37,7 @@ void complain_as(Priority priority, fmt::format_string<What...> format, What&&..
         fmt::memory_buffer text;
         if (has_priorities) fmt::format_to(std::back_inserter(text), "<{}>", static_cast<int>(priority));
         fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
+        escape_controls(text);
         static_cast<void>(std::fflush(stdout));  // all_said() asks
         static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
     } catch (...) {

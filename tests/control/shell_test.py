@@ -384,6 +384,8 @@ class Watch(Case):
 
     def test_tables_again_and_again(self):
         running = Running(Switch(self, hosts=2))
+        for time in ("0", "0s", "0us"):
+            self.assertIn("no time between two looks", running.ctl(f"--watch {time} port show", status=2))
         out = running.ctl("--watch 1ms --count 3 port show")
         once = running.ctl("port show")
         self.assertEqual(out, once * 3, "no escape codes but on a terminal")

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "control/config/values.hh"
-#include "control/server/boundary.hh"
+#include "control/server/program.hh"
 #include "control/text/say.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/complete.hh"
@@ -115,6 +115,9 @@ Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
             options.json = true;
         } else if (argument == "--watch") {
             const auto time = i + 1 < arguments.size() ? parse_time(arguments[i + 1]) : parse_time("1s");
+            if ((time && time->ps <= 0) || (i + 1 < arguments.size() && arguments[i + 1] == "0"))
+                throw Failure{exit_usage, "--watch " + sluice::in_quotes(arguments[i + 1]) +
+                                              ": it is no time between two looks; do: write --watch 1s"};
             repeat.every = time ? *time : milliseconds(1000);
             if (time && i + 1 < arguments.size()) ++i;
         } else if (argument == "--count") {
@@ -196,12 +199,7 @@ int run_main(const Words& arguments) {
 
 int main(int argc, char** argv) {
     using namespace sluice;
-    hold_standard_streams();
-    int status = ctl::exit_refused;
-    boundary(
-        [&] {
-            status = ctl::run_main({argv + 1, argv + argc});
-        },
-        [](const char* what) { complain("sluicectl: {}\n", what); });
-    return all_said("sluicectl") || status != ctl::exit_done ? status : ctl::exit_refused;
+    return run_program("sluicectl", ctl::exit_refused, [&] {
+        return ctl::run_main({argv + 1, argv + argc});
+    });
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "control/server/program.hh"
 #include "control/text/say.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/host_options.hh"
@@ -278,27 +279,28 @@ void run_host(const HostOptions& options) {
 }  // namespace sluice::traffic
 
 int main(int argc, char** argv) {
-    using sluice::complain;
     using namespace sluice::traffic;
-    bool running = false;
-    try {
-        const std::span words(argv, static_cast<std::size_t>(argc));
-        if (argc > 1 && words[1] == std::string_view("host") &&
-            !(argc > 2 && words[2] == std::string_view("--help"))) {
-            const HostOptions options = parse_host_options(words.subspan(2));
+    return sluice::run_program("sluice-peer", 1, [&] {
+        bool running = false;
+        try {
+            const std::span words(argv, static_cast<std::size_t>(argc));
+            if (argc > 1 && words[1] == std::string_view("host") &&
+                !(argc > 2 && words[2] == std::string_view("--help"))) {
+                const HostOptions options = parse_host_options(words.subspan(2));
+                running = true;
+                run_host(options);
+                return 0;
+            }
+            Options options = parse(argc, argv);
             running = true;
-            run_host(options);
+            Interface interface(options.interface);
+            options.shape.source_mac = interface.mac();
+            const auto port = occupy_roce_port();
+            Peer(options, interface).run();
             return 0;
+        } catch (const Failure& failure) {
+            sluice::complain("sluice-peer: {}\n", failure.what());
+            return running ? 1 : 2;
         }
-        Options options = parse(argc, argv);
-        running = true;
-        Interface interface(options.interface);
-        options.shape.source_mac = interface.mac();
-        const auto port = occupy_roce_port();
-        Peer(options, interface).run();
-        return 0;
-    } catch (const Failure& failure) {
-        complain("sluice-peer: {}\n", failure.what());
-        return running ? 1 : 2;
-    }
+    });
 }

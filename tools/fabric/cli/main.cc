@@ -3,7 +3,7 @@
 
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
-#include "control/server/boundary.hh"
+#include "control/server/program.hh"
 #include "control/text/say.hh"
 #include "tools/fabric/cli/manual.hh"
 #include "tools/fabric/cli/verbs.hh"
@@ -76,10 +76,5 @@ int run_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using namespace sluice;
-    hold_standard_streams();
-    outlive_readers();
-    int status = fabric::exit_failed;
-    boundary([&] { status = fabric::run_main(argc, argv); },
-             [](const char* what) { complain("sluice-fabric: internal error: {}\n", what); });
-    return all_said("sluice-fabric") || status != fabric::exit_done ? status : fabric::exit_failed;
+    return run_program("sluice-fabric", fabric::exit_failed, [&] { return fabric::run_main(argc, argv); });
 }
