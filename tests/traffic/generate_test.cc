@@ -220,6 +220,18 @@ TEST(Generate, writesTheSameBytesEachTimeAndOthersForAnotherSeed) {
     CHECK_EQUAL(3U, temp.entries());
 }
 
+TEST(Generate, replacesNothingThatItDidNotWriteNorItsRecipe) {
+    const TempFolder temp;
+    const Recipe recipe = load_recipe(one_flow("kind = \"udp\""), "r").recipe;
+    std::filesystem::create_directory(temp / "a");
+    put(temp / "a/h0.pcap", "of somebody else");
+    CHECK_THROWS(Failure, generate(recipe, temp / "a"));
+    STRCMP_EQUAL("of somebody else", contents(temp / "a/h0.pcap").c_str());
+    generate(recipe, temp / "b");
+    CHECK_THROWS(Failure, generate(recipe, temp / "b", {(temp / "b/h1.pcap").string()}));
+    generate(recipe, temp / "b");
+}
+
 TEST(Generate, addsTheOriginToEveryTimestamp) {
     const TempFolder temp;
     generate(

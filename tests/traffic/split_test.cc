@@ -164,6 +164,51 @@ TEST(Split, putsBackWhatWasThereWhenItFails) {
     CHECK_EQUAL(1U, read_capture(temp / "out/in/h0.pcap").size());
 }
 
+TEST(Split, replacesNothingThatItDidNotWrite) {
+    const TempFolder temp;
+    std::filesystem::create_directory(temp / "in");
+    write_capture(temp / "in/mine", {{1, packet(1, 2, "10.0.0.1", "10.0.0.2")}});
+    put(temp / "in/notes", "of mine");
+    split({(temp / "in/mine").string()}, {temp / ""});
+    CHECK_EQUAL(1U, read_capture(temp / "in/mine").size());
+    STRCMP_EQUAL("of mine", contents(temp / "in/notes").c_str());
+    CHECK_EQUAL(1U, read_capture(temp / "in/h0.pcap").size());
+    for (const char* name : {"sluice.toml", "in/h1.pcap"}) {
+        std::filesystem::create_directories(temp / "out/in");
+        put(temp / "out" / name, "of mine");
+        STRCMP_CONTAINS("is there, and is not as a program of Sluice wrote it",
+                        why_refused(temp / "in/mine", temp / "out").c_str());
+        STRCMP_EQUAL("of mine", contents(temp / "out" / name).c_str());
+        std::filesystem::remove_all(temp / "out");
+    }
+}
+
+TEST(Split, neverReplacesWhatItReads) {
+    const TempFolder temp;
+    write_capture(temp / "c",
+                  {{1, packet(1, 2, "10.0.0.1", "10.0.0.2")}, {2, packet(2, 1, "10.0.0.2", "10.0.0.1")}});
+    split({(temp / "c").string()}, {temp / "out"});
+    const std::string before = contents(temp / "out/in/h0.pcap");
+    std::filesystem::create_symlink("out/in/h0.pcap", temp / "link");
+    for (const char* name : {"out/in/h0.pcap", "out/./in/h0.pcap", "link"})
+        STRCMP_CONTAINS("would overwrite what it reads", why_refused(temp / name, temp / "out").c_str());
+    CHECK_TRUE(before == contents(temp / "out/in/h0.pcap"));
+}
+
+TEST(Split, leavesNoPortOfAnEarlierCapture) {
+    const TempFolder temp;
+    write_capture(temp / "c",
+                  {{1, packet(1, 2, "10.0.0.1", "10.0.0.2")}, {2, packet(3, 1, "10.0.0.3", "10.0.0.1")}});
+    write_capture(temp / "d", {{1, packet(1, 2, "10.0.0.1", "10.0.0.2")}});
+    split({(temp / "c").string()}, {temp / "out"});
+    CHECK_TRUE(std::filesystem::exists(temp / "out/in/h2.pcap"));
+    put(temp / "out/in/h9.pcap", "of somebody else");
+    split({(temp / "d").string()}, {temp / "out"});
+    CHECK_FALSE(std::filesystem::exists(temp / "out/in/h2.pcap"));
+    STRCMP_EQUAL("of somebody else", contents(temp / "out/in/h9.pcap").c_str());
+    CHECK_EQUAL(1U, read_capture(temp / "out/in/h0.pcap").size());
+}
+
 TEST(Split, givesEveryFrameToItsSourcesPortAsItIs) {
     const TempFolder temp;
     Given cut{30, packet(1, 2, "10.0.0.1", "10.0.0.2"), 1500};

@@ -87,13 +87,15 @@ HostSummary send_all(const Recipe& recipe, std::size_t host,
     return summary;
 }
 
-std::vector<HostSummary> generate(const Recipe& recipe, const std::filesystem::path& folder) {
-    StagedFolder staged{folder};
+std::vector<HostSummary> generate(const Recipe& recipe, const std::filesystem::path& folder,
+                                  const std::vector<std::string>& inputs) {
+    StagedFolder staged{folder, inputs};
     std::vector<HostSummary> summaries;
     std::vector<std::string> names;
+    for (const auto& host : recipe.hosts) names.push_back(host.name + ".pcap");
+    staged.check(names);
     for (std::size_t host = 0; host < recipe.hosts.size(); ++host) {
-        names.push_back(recipe.hosts[host].name + ".pcap");
-        CaptureWriter writer{staged.path() / names.back()};
+        CaptureWriter writer{staged.path() / names[host]};
         summaries.push_back(send_all(recipe, host, [&](Duration start, const Frame& frame) {
             const std::uint64_t at_ns = recipe.origin_ns + static_cast<std::uint64_t>(start.ps) / 1000;
             writer.write({at_ns, static_cast<std::uint32_t>(frame.length),

@@ -26,7 +26,9 @@ struct HostSummary {
 HostSummary send_all(const Recipe& recipe, std::size_t host,
                      const std::function<void(Duration, const Frame&)>& take);
 
-// FOLDER/<host>.pcap for every host, all or none. Throws Failure.
-std::vector<HostSummary> generate(const Recipe& recipe, const std::filesystem::path& folder);
+// FOLDER/<host>.pcap for every host, all or none. `inputs`: files that the recipe came from, none of which is
+// replaced. Throws Failure.
+std::vector<HostSummary> generate(const Recipe& recipe, const std::filesystem::path& folder,
+                                  const std::vector<std::string>& inputs = {});
 
 }  // namespace sluice::traffic

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "control/server/boundary.hh"
+#include "control/server/program.hh"
 #include "control/text/say.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/failure.hh"
@@ -45,7 +45,7 @@ int run_generate(const Arguments& arguments) {
     for (const std::string& error : loaded.errors) complain("{}\n", error);
     if (!loaded.errors.empty()) return exit_usage;
     if (arguments.seed) loaded.recipe.seed = *arguments.seed;
-    for (const HostSummary& host : generate(loaded.recipe, arguments.out)) {
+    for (const HostSummary& host : generate(loaded.recipe, arguments.out, arguments.names)) {
         say("{:<10} {:>10} frames {:>13} bytes, the last ends at {:.3f} us\n", host.host, host.frames,
             host.bytes, static_cast<double>(host.end.ps) / 1e6);
     }
@@ -150,9 +150,12 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using namespace sluice;
-    hold_standard_streams();
-    int status = traffic::exit_refused;
-    boundary([&] { status = traffic::run(argc, argv); },
-             [](const char* what) { complain("sluice-traffic: {}\n", what); });
-    return all_said("sluice-traffic") || status != traffic::exit_done ? status : traffic::exit_refused;
+    return run_program("sluice-traffic", traffic::exit_refused, [&] {
+        try {
+            return traffic::run(argc, argv);
+        } catch (const traffic::Failure& failure) {
+            complain("sluice-traffic: {}\n", failure.what());
+            return traffic::exit_refused;
+        }
+    });
 }

@@ -277,15 +277,17 @@ SplitSummary split(const std::vector<std::string>& captures, const SplitOptions&
     std::vector<Input> inputs;
     for (const std::string& capture : captures)
         inputs.push_back({std::make_unique<CaptureReader>(capture), {}, false});
-    StagedFolder staged{options.folder};
+    StagedFolder staged{options.folder, captures};
     const std::filesystem::path in = staged.path() / "in";
     std::filesystem::create_directory(in);
     Splitter splitter{in};
     if (merge(inputs, splitter) == 0) throw Failure{fmt::format("{}: no packets at all", captures[0])};
     splitter.close();
     write_config(staged.path() / "sluice.toml", splitter, options);
-    staged.publish({"in", "sluice.toml"});
     SplitSummary summary = splitter.summary();
+    std::vector<std::string> names{"sluice.toml"};
+    for (const SplitPort& port : summary.ports) names.push_back("in/" + port.name + ".pcap");
+    staged.publish(names);
     for (const Input& input : inputs)
         for (const std::string& note : input.reader->notes())
             summary.notes.push_back(fmt::format("{}: {}", input.reader->file().string(), note));

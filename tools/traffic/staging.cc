@@ -8,7 +8,9 @@
 #include <csignal>
 #include <cstring>
 #include <ranges>
+#include <set>
 
+#include "dataplane/base/file_roles.hh"
 #include "tools/traffic/failure.hh"
 
 namespace sluice::traffic {
@@ -29,17 +31,19 @@ bool present(const fs::path& path) {
 
 }  // namespace
 
-StagedFolder::StagedFolder(const fs::path& out) : out_{out} {
+StagedFolder::StagedFolder(const fs::path& out, const std::vector<std::string>& inputs)
+    : out_{out}, inputs_{inputs} {
     std::error_code error;
     for (fs::path folder = out; !folder.empty() && !fs::exists(folder, error);
          folder = folder.parent_path()) {
         if (folder.has_filename()) made_.insert(made_.begin(), folder);
     }
-    fs::create_directories(out, error);
-    if (error || !fs::is_directory(out)) {
+    auto folder = OutputFolder::open(out.string());
+    if (!folder) {
         withdraw();
-        fail(out, error ? error : std::make_error_code(std::errc::not_a_directory));
+        throw Failure{folder.error()};
     }
+    folder_.emplace(std::move(*folder));
     std::string pattern = (out / ".sluice-traffic-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) {
         const std::error_code reason{errno, std::generic_category()};
@@ -57,28 +61,54 @@ StagedFolder::StagedFolder(const fs::path& out) : out_{out} {
 
 StagedFolder::~StagedFolder() { withdraw(); }
 
+void StagedFolder::check(const std::vector<std::string>& names) const {
+    FileRoles roles;
+    for (const std::string& input : inputs_) roles.reads("what it reads", input);
+    for (const std::string& name : names) roles.writes("--out", folder_->file(name));
+    if (const std::string clash = roles.clash_text(); !clash.empty()) throw Failure{clash};
+    for (const std::string& name : names)
+        if (const std::string why = folder_->refusal(name); !why.empty()) throw Failure{why};
+}
+
 void StagedFolder::publish(const std::vector<std::string>& names) {
+    check(names);
+    for (const std::string& name : names)
+        if (const std::string why = folder_->prepare(name); !why.empty()) throw Failure{why};
+    std::set<std::string> left;  // of an earlier run
+    for (const std::string& name : names)
+        if (const std::string below = fs::path(name).parent_path(); !below.empty())
+            for (const std::string& old : folder_->own_files(below)) left.insert(old);
+    for (const std::string& name : names) left.erase(name);
+    for (const std::string& name : left) withdraw_from(name);
     for (const std::string& name : names) {
+        if (const std::string why = folder_->own(name, staging_ / name); !why.empty()) throw Failure{why};
+        withdraw_from(name);
         std::error_code error;
-        if (present(out_ / name)) fs::rename(out_ / name, backup_ / name, error);
-        if (error) fail(out_ / name, error);
-        published_.push_back(name);
         fs::rename(staging_ / name, out_ / name, error);
         if (error) fail(out_ / name, error);
     }
     done_ = true;
 }
 
+// Makes room for `name`.
+void StagedFolder::withdraw_from(const std::string& name) {
+    std::error_code error;
+    const fs::path kept = backup_ / std::to_string(taken_.size());
+    if (present(out_ / name)) fs::rename(out_ / name, kept, error);
+    if (error) fail(out_ / name, error);
+    taken_.push_back(name);
+}
+
 // Puts everything back as it was unless all is done; errors here have nowhere to go.
 void StagedFolder::withdraw() {
     std::error_code ignored;
-    if (!done_) {
-        for (const std::string& name : published_ | std::views::reverse) {
-            fs::remove_all(out_ / name, ignored);
-            if (present(backup_ / name)) fs::rename(backup_ / name, out_ / name, ignored);
-        }
+    for (std::size_t n = taken_.size(); !done_ && n-- > 0;) {
+        const fs::path place = out_ / taken_[n], kept = backup_ / std::to_string(n);
+        fs::remove(place, ignored);
+        if (present(kept)) fs::rename(kept, place, ignored);
     }
     if (!staging_.empty()) fs::remove_all(staging_, ignored);
+    folder_.reset();
     if (done_) return;
     for (const fs::path& folder : made_ | std::views::reverse) fs::remove(folder, ignored);
 }
