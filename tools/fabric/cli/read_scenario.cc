@@ -50,6 +50,13 @@ std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::str
     return std::move(*plan);
 }
 
+tl::expected<std::string, std::string> folder_name(const std::string& file) {
+    std::string name = std::filesystem::path(file).stem().string();
+    if (name.empty() || name == "." || name == "..")
+        return tl::unexpected(file + ": its name is none for a folder of results; do: rename the file");
+    return name;
+}
+
 std::optional<Scenario> read_scenario(const Arguments& arguments, const std::string& file) {
     auto plan = read_fabric(arguments, file);
     if (!plan) return std::nullopt;

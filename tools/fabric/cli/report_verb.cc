@@ -8,10 +8,12 @@
 
 #include "control/config/schema.hh"
 #include "control/text/say.hh"
+#include "dataplane/base/file_roles.hh"
+#include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
 #include "tools/fabric/scenario/files.hh"
-#include "tools/fabric/scenario/rows.hh"
+#include "tools/fabric/scenario/sweep_folder.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -27,11 +29,11 @@ Json load_object(const std::string& path) {
 
 // A sweep's page, or nothing: it is none.
 std::string page_of_sweep(const std::string& folder, std::string& error) {
-    const Json sweep = load_object(folder + "/sweep.json");
-    if (sweep.is_null()) return {};
-    const auto rows = load_rows(folder);
-    if (!rows) return error = rows.error(), std::string();
-    return sweep_page(sweep, *rows);
+    std::error_code none;
+    if (!std::filesystem::exists(folder + "/sweep.json", none)) return {};
+    const auto sweep = read_sweep(folder);
+    if (!sweep) return error = sweep.error(), std::string();
+    return sweep_page(sweep->manifest.json, sweep->rows);
 }
 
 // The runs of a folder, or of the folders in it.
@@ -60,7 +62,14 @@ std::vector<Json> runs_in(const std::string& folder) {
 
 int report_verb(const Arguments& arguments) {
     const std::string& folder = arguments.files[0];
-    const std::string path = arguments.html.empty() ? folder + "/page.html" : arguments.html;
+    constexpr const char* usual_name = "page.html";
+    const std::string path = arguments.html.empty() ? folder + "/" + usual_name : arguments.html;
+    FileRoles roles;
+    for (const char* name : {"report.json", "series.json", "sweep.json", "sweep.jsonl"})
+        roles.reads("what it reads", folder + "/" + name);
+    roles.writes("--html", path);
+    if (const std::string clash = roles.clash_text(); !clash.empty())
+        return complain("sluice-fabric: {}\n", clash), exit_configuration;
     std::string error, page;
     try {
         page = page_of_sweep(folder, error);
@@ -71,7 +80,12 @@ int report_verb(const Arguments& arguments) {
     }
     if (page.empty() && error.empty())
         error = folder + " has neither report.json nor sweep.json; do: name what run or sweep had as --out";
-    if (error.empty()) error = write_text(path, page);
+    if (error.empty() && arguments.html.empty()) {
+        auto out = OutputFolder::open(folder);
+        error = out ? out->write(usual_name, page) : out.error();
+    } else if (error.empty()) {
+        error = write_text(path, page);
+    }
     if (!error.empty()) return complain("sluice-fabric: {}\n", error), exit_failed;
     return say("{}\n", path), exit_done;
 }

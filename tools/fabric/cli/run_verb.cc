@@ -1,5 +1,10 @@
+#include <array>
+#include <memory>
+
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
+#include "dataplane/base/file_roles.hh"
+#include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
@@ -30,17 +35,68 @@ Shades shades_of(const nlohmann::ordered_json& report) {
     return shades;
 }
 
-// Says what a run came to, and writes it into the folder `out`, if any. Its exit status.
-int finish(const std::string& out, const FabricPlan& plan, RunOutcome& outcome) {
-    if (!out.empty()) {
-        for (const std::string& error :
-             {write_text(out + "/report.json", json_text(outcome.report, 2) + "\n"),
-              write_text(out + "/series.json", json_text(outcome.series) + "\n"),
-              write_text(out + "/fabric.svg", svg_of(plan.topology, shades_of(outcome.report)) + "\n"),
-              write_text(out + "/pauses.svg", draw_timeline(outcome.report["pause_timeline"],
-                                                            outcome.report["fabric"].get<std::string>()) +
-                                                  "\n")})
-            if (!error.empty()) outcome.errors.push_back(error);
+constexpr std::array files_of_run{"report.json", "series.json", "fabric.svg", "pauses.svg"};
+
+// What all runs write, open before the first of them.
+struct Outputs {
+    std::optional<OutputFolder> folder;  // --out
+    std::vector<std::string> below;      // of each run: "", or "NAME/"
+    std::unique_ptr<OutputFile> junit, html;
+};
+
+// Nothing: it says why, and `status` is the exit status.
+std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
+    const auto failed = [&](int with, const std::string& error) {
+        complain("sluice-fabric: {}\n", error);
+        status = with;
+        return std::nullopt;
+    };
+    Outputs made;
+    FileRoles roles;
+    for (const std::string& file : arguments.files) roles.reads("the scenario", file);
+    for (const std::string& file : arguments.files) {
+        std::string below;
+        if (arguments.files.size() > 1 && !arguments.out.empty()) {
+            const auto name = folder_name(file);
+            if (!name) return failed(exit_configuration, name.error());
+            below = *name + "/";
+        }
+        for (const char* name : files_of_run)
+            if (!arguments.out.empty())
+                roles.writes("the run of " + file, arguments.out + "/" + below + name);
+        made.below.push_back(std::move(below));
+    }
+    roles.writes("--junit", arguments.junit);
+    roles.writes("--html", arguments.html);
+    if (const std::string clash = roles.clash_text(); !clash.empty())
+        return failed(exit_configuration, clash);
+    if (!arguments.out.empty()) {
+        auto folder = OutputFolder::open(arguments.out);
+        if (!folder) return failed(exit_failed, folder.error());
+        for (const std::string& below : made.below)
+            for (const char* name : files_of_run)
+                if (const std::string why = folder->prepare(below + name); !why.empty())
+                    return failed(exit_failed, why);
+        made.folder.emplace(std::move(*folder));
+    }
+    auto junit = open_output(arguments.junit), html = open_output(arguments.html);
+    if (!junit) return failed(exit_failed, junit.error());
+    if (!html) return failed(exit_failed, html.error());
+    made.junit = std::move(*junit), made.html = std::move(*html);
+    return made;
+}
+
+// Says what a run came to, and writes it into its folder, if any. Its exit status.
+int finish(Outputs& outputs, const std::string& below, const FabricPlan& plan, RunOutcome& outcome) {
+    if (outputs.folder) {
+        const std::array texts{
+            json_text(outcome.report, 2), json_text(outcome.series),
+            svg_of(plan.topology, shades_of(outcome.report)),
+            draw_timeline(outcome.report["pause_timeline"], outcome.report["fabric"].get<std::string>())};
+        for (std::size_t n = 0; n < texts.size(); ++n)
+            if (std::string error = outputs.folder->write(below + files_of_run[n], texts[n] + "\n");
+                !error.empty())
+                outcome.errors.push_back(std::move(error));
     }
     say("{}{}", summarise(outcome.report), asserts_text(outcome.report["asserts"]));
     for (const std::string& error : outcome.errors) complain("sluice-fabric: {}\n", error);
@@ -75,21 +131,16 @@ int run_verb(const Arguments& arguments) {
         scenarios.push_back(std::move(*scenario));
     }
     const bool several = scenarios.size() > 1;
+    int status = exit_done;
     const auto failed = [](const std::string& error) {
         complain("sluice-fabric: {}\n", error);
         return exit_failed;
     };
-    const auto out_of = [&](const Scenario& scenario) {
-        if (arguments.out.empty() || !several) return arguments.out;
-        return arguments.out + "/" + std::filesystem::path(scenario.file).stem().string();
-    };
-    for (const Scenario& each : scenarios)
-        if (const std::string out = out_of(each); !out.empty())
-            if (const std::string error = make_folder(out); !error.empty()) return failed(error);
+    auto outputs = open_outputs(arguments, status);
+    if (!outputs) return status;
     const auto eal = Eal::start(eal_options(scenarios, arguments.threads));
     if (!eal) return failed(eal.error());
     watch_signals();
-    int status = exit_done;
     std::vector<ScenarioResult> results;
     std::vector<nlohmann::ordered_json> for_page;
     for (const Scenario& each : scenarios) {
@@ -120,7 +171,7 @@ int run_verb(const Arguments& arguments) {
         auto outcome = run_once(each.plan, options);
         int own = exit_done;
         if (outcome) {
-            own = finish(out_of(each), each.plan, *outcome);
+            own = finish(*outputs, outputs->below[results.size()], each.plan, *outcome);
             if (each.asserts.empty() && !scenario.question.empty())
                 say("\n{}: it asserts nothing, so nothing can fail; do: write [[assert]]\n", each.name());
             if (!arguments.html.empty())
@@ -136,11 +187,11 @@ int run_verb(const Arguments& arguments) {
         }
         if (status == exit_done) status = own;
     }
-    if (!arguments.junit.empty())
-        if (const std::string error = write_text(arguments.junit, junit_text(results)); !error.empty())
+    if (outputs->junit)
+        if (const std::string error = write_text(outputs->junit, junit_text(results)); !error.empty())
             return failed(error);
-    if (!arguments.html.empty() && !for_page.empty())
-        if (const std::string error = write_text(arguments.html, run_page(for_page)); !error.empty())
+    if (outputs->html && !for_page.empty())
+        if (const std::string error = write_text(outputs->html, run_page(for_page)); !error.empty())
             return failed(error);
     return status;
 }

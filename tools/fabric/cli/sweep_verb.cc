@@ -3,22 +3,25 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
+#include <span>
 
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/text/json_text.hh"
 #include "control/text/quantity_text.hh"
 #include "control/text/say.hh"
+#include "dataplane/base/file_roles.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
 #include "tools/fabric/scenario/compare.hh"
 #include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/find.hh"
-#include "tools/fabric/scenario/rows.hh"
 #include "tools/fabric/scenario/run_once.hh"
 #include "tools/fabric/scenario/sweep.hh"
+#include "tools/fabric/scenario/sweep_folder.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -30,9 +33,25 @@ int failed(const std::string& error) {
     return exit_failed;
 }
 
-std::string folder_of(const Arguments& arguments) {
-    return arguments.out.empty() ? "out/" + std::filesystem::path(arguments.files[0]).stem().string()
-                                 : arguments.out;
+// Names of what a sweep or a search writes into its folder.
+constexpr std::array files_of_sweep{"sweep.json", "sweep.jsonl", "sweep.csv"};
+constexpr std::array files_of_search{"holds/report.json", "fails/report.json", "find.json"};
+
+// The folder for all of it; nothing: it says why not.
+std::optional<std::string> folder_for(const Arguments& arguments, std::span<const char* const> names) {
+    std::string folder = arguments.out;
+    if (folder.empty()) {
+        const auto name = folder_name(arguments.files[0]);
+        if (!name) return complain("sluice-fabric: {}\n", name.error()), std::nullopt;
+        folder = "out/" + *name;
+    }
+    FileRoles roles;
+    roles.reads("the scenario", arguments.files[0]);
+    for (const char* name : names) roles.writes("--out", folder + "/" + name);
+    roles.writes("--html", arguments.html);
+    if (const std::string clash = roles.clash_text(); !clash.empty())
+        return complain("sluice-fabric: {}\n", clash), std::nullopt;
+    return folder;
 }
 
 // On a terminal, with the time left.
@@ -62,27 +81,10 @@ class SweepProgress {
     bool shown_ = false;
 };
 
-// What tells the sweep apart from others: written beside the rows, the same in every shard.
-std::string sweep_json(const Scenario& scenario, const std::string& mark, std::size_t runs) {
-    Json axes = Json::array();
-    for (const VaryConfig::Axis& axis : scenario.plan.file.scenario.vary.axes) {
-        Json values = Json::array();
-        for (const std::string& value : axis.values) values.push_back(plain(value));
-        axes.push_back({{"path", axis.path}, {"values", std::move(values)}});
-    }
-    return json_text(Json{{"name", scenario.name()},
-                          {"question", scenario.plan.file.scenario.question},
-                          {"fingerprint", mark},
-                          {"runs", runs},
-                          {"axes", std::move(axes)}},
-                     2) +
-           "\n";
-}
-
-std::string write_tables(const std::string& folder, const std::vector<Json>& rows) {
-    if (const std::string error = write_text(folder + "/sweep.jsonl", jsonl_text(rows)); !error.empty())
-        return error;
-    return write_text(folder + "/sweep.csv", csv_text(rows));
+void say_earlier(const SweepFolder& folder) {
+    if (!folder.earlier().empty())
+        say("rows of an earlier sweep, of another file, other words or another version, are now in {}\n",
+            folder.earlier());
 }
 
 // Every run in a line, or those where something is false, if there are many.
@@ -126,8 +128,13 @@ void say_rows(const std::vector<Json>& rows) {
 int find(const Arguments& arguments, const Scenario& scenario, const std::string& text) {
     const FindConfig& find = *scenario.plan.file.scenario.find;
     const auto range = ValueRange::parse(find.within);
-    const std::string folder = folder_of(arguments);
-    if (const std::string error = make_folder(folder); !error.empty()) return failed(error);
+    const auto named = folder_for(arguments, files_of_search);
+    if (!named) return exit_configuration;
+    auto out = OutputFolder::open(*named);
+    if (!out) return failed(out.error());
+    for (const char* name : files_of_search)
+        if (const std::string why = out->prepare(name); !why.empty()) return failed(why);
+    const std::string& folder = out->path();
     const auto sets_of = [&](std::uint64_t value) {
         std::vector<std::string> sets = arguments.sets;
         sets.push_back(find.path() + "=" + range->text(value));
@@ -160,12 +167,6 @@ int find(const Arguments& arguments, const Scenario& scenario, const std::string
     const auto answer = find_edge(find, *range, attempt);
     if (signal_that_came() != 0) return exit_signalled + signal_that_came();
     if (!answer) return failed(answer.error());
-    for (const auto& [name, value] : {std::pair("holds", answer->holds), std::pair("fails", answer->fails)}) {
-        const std::string own = folder + "/" + name;
-        std::string error = make_folder(own);
-        if (error.empty()) error = write_text(own + "/report.json", reports[value]);
-        if (!error.empty()) return failed(error);
-    }
     Json steps = Json::array();
     for (const FindStep& step : answer->steps)
         steps.push_back({{"value", plain(range->text(step.value))}, {"holds", step.holds}});
@@ -174,9 +175,10 @@ int find(const Arguments& arguments, const Scenario& scenario, const std::string
                         {"holds", plain(range->text(answer->holds))},
                         {"fails", plain(range->text(answer->fails))},
                         {"runs", std::move(steps)}};
-    if (const std::string error = write_text(folder + "/find.json", json_text(found, 2) + "\n");
-        !error.empty())
-        return failed(error);
+    const std::array texts{reports[answer->holds], reports[answer->fails], json_text(found, 2) + "\n"};
+    for (std::size_t n = 0; n < texts.size(); ++n)
+        if (const std::string error = out->write(files_of_search[n], texts[n]); !error.empty())
+            return failed(error);
     say("{} {} = {}: it holds there, and not at {} ({}); the runs on either side: {}/holds, {}/fails\n",
         find.least.empty() ? "most" : "least", find.path(), plain(range->text(answer->holds)),
         plain(range->text(answer->fails)), print_count(answer->steps.size(), "run"), folder, folder);
@@ -208,10 +210,11 @@ int sweep_verb(const Arguments& arguments) {
                  arguments.files[0]);
         return exit_configuration;
     }
+    const auto named = folder_for(arguments, files_of_sweep);
+    if (!named) return exit_configuration;
     const auto eal = judge_points(arguments, *text, *points, config.vary);
     if (!eal) return exit_configuration;
     SweepOptions options;
-    options.folder = folder_of(arguments);
     options.jobs = arguments.jobs;
     options.shard = arguments.shard;
     options.shards = arguments.shards;
@@ -220,18 +223,21 @@ int sweep_verb(const Arguments& arguments) {
     options.duration = arguments.duration;
     options.force = arguments.force;
     options.is_stopped = [] { return signal_that_came() != 0; };
-    if (const std::string error = make_folder(options.folder + "/runs"); !error.empty()) return failed(error);
-    std::vector<std::string> made_of = arguments.sets;
-    for (const std::string& that : arguments.asserts) made_of.push_back(that);
-    const std::string head = sweep_json(*scenario, fingerprint(*text, made_of), points->size());
-    if (const std::string error = write_text(options.folder + "/sweep.json", head); !error.empty())
-        return failed(error);
+    std::vector<std::string> words = arguments.sets;
+    words.insert(words.end(), arguments.asserts.begin(), arguments.asserts.end());
+    if (arguments.duration) words.push_back(std::to_string(arguments.duration->ps));
+    auto html = open_output(arguments.html);
+    if (!html) return failed(html.error());
+    auto folder = SweepFolder::create(
+        *named, SweepManifest::of(scenario->name(), scenario->plan.file, *text, words, points->size()));
+    if (!folder) return failed(folder.error());
+    say_earlier(*folder);
     watch_signals();
     SweepResult result;
     {
         SweepProgress progress;
         options.progress = [&](std::size_t done, std::size_t of) { progress.show(done, of); };
-        result = run_sweep(*text, arguments.files[0], *points, config.vary, *eal, options);
+        result = run_sweep(*folder, *text, arguments.files[0], *points, config.vary, *eal, options);
     }
     for (const std::string& error : result.errors) complain("sluice-fabric: {}\n", error);
     if (result.kept != 0) say("{} kept from before\n", print_count(result.kept, "run"));
@@ -242,14 +248,14 @@ int sweep_verb(const Arguments& arguments) {
     if (!result.errors.empty()) return exit_failed;
     std::vector<Json> rows;
     for (std::size_t run = arguments.shard - 1; run < points->size(); run += arguments.shards)
-        rows.push_back(load_row(options.folder, run));
-    if (const std::string error = write_tables(options.folder, rows); !error.empty()) return failed(error);
-    if (!arguments.html.empty())
-        if (const std::string error = write_text(arguments.html, sweep_page(Json::parse(head), rows));
+        rows.push_back(folder->row(run));
+    if (const std::string error = folder->write_tables(rows); !error.empty()) return failed(error);
+    if (*html)
+        if (const std::string error = write_text(*html, sweep_page(folder->manifest().json, rows));
             !error.empty())
             return failed(error);
     say_rows(rows);
-    say("{0}/sweep.csv, {0}/sweep.jsonl\n", options.folder);
+    say("{0}/sweep.csv, {0}/sweep.jsonl\n", folder->path());
     return std::any_of(rows.begin(), rows.end(), [](const Json& row) { return !row["error"].is_null(); })
                ? exit_failed
                : exit_done;
@@ -257,43 +263,46 @@ int sweep_verb(const Arguments& arguments) {
 
 int merge_verb(const Arguments& arguments) {
     if (arguments.out.empty()) return complain("sluice-fabric: merge wants --out DIR\n"), exit_configuration;
-    std::string sweep;
+    FileRoles roles;
+    for (const std::string& folder : arguments.files) roles.reads("a folder that it merges", folder);
+    roles.writes("--out", arguments.out);
+    if (const std::string clash = roles.clash_text(); !clash.empty())
+        return complain("sluice-fabric: {}\n", clash), exit_configuration;
+    std::optional<SweepManifest> manifest;
     std::map<std::size_t, Json> rows;
     for (const std::string& folder : arguments.files) {
-        const auto text = read_config_file(folder + "/sweep.json");
-        if (!text) return failed(folder + "/sweep.json cannot be read: it is no folder of a sweep");
-        if (!sweep.empty() && *text != sweep)
-            return failed(fmt::format("{} is of another sweep than {}", folder, arguments.files[0]));
-        sweep = *text;
-        auto own = load_rows(folder);
+        auto own = read_sweep(folder);
         if (!own) return failed(own.error());
-        for (Json& row : *own) {
+        if (manifest && own->manifest.text != manifest->text)
+            return failed(
+                fmt::format("{} is of another sweep than {}: of another file, other words or another version "
+                            "of sluice-fabric",
+                            folder, arguments.files[0]));
+        manifest = std::move(own->manifest);
+        for (Json& row : own->rows) {
             const auto run = row["run"].get<std::size_t>();
-            const auto [there, fresh] = rows.emplace(run, std::move(row));
-            if (!fresh && there->second != load_row(folder, run))
+            const auto there = rows.find(run);
+            if (there != rows.end() && there->second != row)
                 return failed(fmt::format("run {} is there twice, and differs: {}", run, folder));
+            rows.emplace(run, std::move(row));
         }
     }
-    const Json head = Json::parse(sweep, nullptr, false);
-    if (!head.is_object() || !head.contains("runs")) return failed("sweep.json is damaged");
-    const auto wanted = head["runs"].get<std::size_t>();
+    const std::size_t wanted = manifest->runs;
     std::string missing;
     for (std::size_t run = 0; run < wanted; ++run)
         if (!rows.contains(run) && missing.size() < 60) append_item(missing, ", ", std::to_string(run));
     if (!missing.empty())
         return failed(fmt::format("{} of {} runs are missing: {} ...; do: run their shards again",
                                   wanted - rows.size(), wanted, missing));
-    if (const std::string error = make_folder(arguments.out + "/runs"); !error.empty()) return failed(error);
+    auto folder = SweepFolder::create(arguments.out, std::move(*manifest));
+    if (!folder) return failed(folder.error());
+    say_earlier(*folder);
     std::vector<Json> all;
     for (auto& [run, row] : rows) {
-        if (const std::string error = write_text(row_file(arguments.out, run), json_text(row) + "\n");
-            !error.empty())
-            return failed(error);
+        if (const std::string error = folder->write_row(run, row); !error.empty()) return failed(error);
         all.push_back(std::move(row));
     }
-    std::string error = write_text(arguments.out + "/sweep.json", sweep);
-    if (error.empty()) error = write_tables(arguments.out, all);
-    if (!error.empty()) return failed(error);
+    if (const std::string error = folder->write_tables(all); !error.empty()) return failed(error);
     say_rows(all);
     say("{0}/sweep.csv, {0}/sweep.jsonl\n", arguments.out);
     return exit_done;
@@ -302,10 +311,10 @@ int merge_verb(const Arguments& arguments) {
 int compare_verb(const Arguments& arguments) {
     if (arguments.files.size() != 2)
         return complain("sluice-fabric: compare wants two folders of sweeps\n"), exit_configuration;
-    const auto before = load_rows(arguments.files[0]), after = load_rows(arguments.files[1]);
+    const auto before = read_sweep(arguments.files[0]), after = read_sweep(arguments.files[1]);
     if (!before) return failed(before.error());
     if (!after) return failed(after.error());
-    return say("{}", changes_text(compare_rows(*before, *after))), exit_done;
+    return say("{}", changes_text(compare_rows(before->rows, after->rows))), exit_done;
 }
 
 }  // namespace sluice::fabric

@@ -29,6 +29,10 @@ struct Scenario {
 };
 std::optional<Scenario> read_scenario(const Arguments& arguments, const std::string& file);
 
+// The folder below --out for what `file` comes to: its name without the extension. An error: it would be
+// none.
+tl::expected<std::string, std::string> folder_name(const std::string& file);
+
 // What an assertion of `such_that` is.
 AssertConfig such_that_of(const FindConfig& find);
 // Points of a sweep, or the ends of a search's range, before any runs: says which cannot. The memory of the

@@ -3,15 +3,21 @@
 #include <filesystem>
 #include <system_error>
 
-#include "dataplane/base/output_file.hh"
-
 namespace sluice::fabric {
+
+tl::expected<std::unique_ptr<OutputFile>, std::string> open_output(const std::string& path) {
+    if (path.empty()) return nullptr;
+    return OutputFile::create(path);
+}
+
+std::string write_text(std::unique_ptr<OutputFile>& file, const std::string& text) {
+    file->write(text);
+    return file->close();
+}
 
 std::string write_text(const std::string& path, const std::string& text) {
     auto file = OutputFile::create(path);
-    if (!file) return file.error();
-    (*file)->write(text);
-    return (*file)->close();
+    return file ? write_text(*file, text) : file.error();
 }
 
 std::string make_folder(const std::string& path) {

@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <array>
 
-#include "control/config/schema.hh"
 #include "control/text/json_text.hh"
-#include "lib/rng.hh"
 #include "tools/fabric/scenario/asserts.hh"
 
 namespace sluice::fabric {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Those that every run has, and that people are shown.
+constexpr std::array usual_figures{"throughput_bps", "completion_p99_ns", "completion_max_ns", "xoff_sent",
+                                   "lost_lossless_packets"};
 
 std::uint64_t sum_over(const Json& list, const char* figure) {
     std::uint64_t sum = 0;
@@ -73,7 +74,11 @@ Json figures_of(const Json& report) {
 }
 
 Json begin_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark) {
-    Json row = {{"run", run}, {"fingerprint", mark}, {"seed", point.seed}, {"values", Json::object()}};
+    Json row = {{"run", run},
+                {"version", SLUICE_VERSION},
+                {"fingerprint", mark},
+                {"seed", point.seed},
+                {"values", Json::object()}};
     for (std::size_t n = 0; n < point.values.size(); ++n)
         row["values"][vary.axes[n].path] = plain(point.values[n]);
     return row;
@@ -82,7 +87,12 @@ Json begin_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
 std::string csv_cell(const Json& value) {
     if (value.is_null()) return {};
     std::string text = value.is_string() ? value.get<std::string>() : json_text(value);
-    if (text.find_first_of(",\"\n") == text.npos) return text;
+    // A spreadsheet would take it for a formula; a number is none.
+    if (value.is_string() && !text.empty() &&
+        std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos &&
+        !Json::parse(text, nullptr, false).is_number())
+        text.insert(0, "'");
+    if (text.find_first_of(",\"\n\r") == text.npos) return text;
     std::string quoted = "\"";
     for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";
@@ -106,17 +116,6 @@ std::vector<std::pair<std::string, Json>> columns_of(const Json& row) {
 }
 
 }  // namespace
-
-std::string fingerprint(std::string_view text, const std::vector<std::string>& sets) {
-    std::uint64_t mark = 0;
-    const auto add = [&](std::string_view bytes) {
-        for (const char c : bytes) mark = scramble(mark ^ static_cast<unsigned char>(c));
-        mark = scramble(mark + bytes.size());
-    };
-    add(text);
-    for (const std::string& set : sets) add(set);
-    return fmt::format("{:016x}", mark);
-}
 
 Json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
               const Json& report) {
@@ -143,46 +142,33 @@ Json error_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
     return row;
 }
 
-std::string row_file(const std::string& folder, std::size_t run) {
-    return fmt::format("{}/runs/{:06}.json", folder, run);
-}
-
-Json load_row(const std::string& folder, std::size_t run) {
-    const auto text = read_config_file(row_file(folder, run));
-    if (!text) return nullptr;
-    Json row = Json::parse(*text, nullptr, false);
-    return row.is_object() && row.contains("run") && row.contains("fingerprint") && row.contains("asserts")
-               ? row
-               : nullptr;
-}
-
-tl::expected<std::vector<Json>, std::string> load_rows(const std::string& folder) {
-    std::vector<Json> rows;
-    std::error_code error;
-    std::vector<std::string> names;
-    for (std::filesystem::directory_iterator entry(folder + "/runs", error), end; !error && entry != end;
-         entry.increment(error))
-        if (entry->path().extension() == ".json") names.push_back(entry->path().stem().string());
-    std::sort(names.begin(), names.end());
-    for (const std::string& name : names) {
-        Json row = load_row(folder, static_cast<std::size_t>(std::strtoull(name.c_str(), nullptr, 10)));
-        if (row.is_null())
-            return tl::unexpected(fmt::format("{}/runs/{}.json is no row of a sweep", folder, name));
-        rows.push_back(std::move(row));
-    }
-    if (!rows.empty()) return rows;
-    const auto text = read_config_file(folder + "/sweep.jsonl");
-    if (!text) return tl::unexpected(folder + " has neither runs nor sweep.jsonl");
-    std::size_t at = 0;
-    while (at < text->size()) {
-        const std::size_t end = std::min(text->find('\n', at), text->size());
-        Json row = Json::parse(text->substr(at, end - at), nullptr, false);
-        if (!row.is_object() || !row.contains("run") || !row.contains("figures"))
-            return tl::unexpected(folder + "/sweep.jsonl has a line that is no row");
-        rows.push_back(std::move(row));
-        at = end + 1;
-    }
-    return rows;
+bool is_row(const Json& row) {
+    const auto has = [](const Json& of, const char* name, auto... is) {
+        return of.contains(name) && ((of[name].*is)() || ...);
+    };
+    using J = Json;
+    if (!row.is_object() || !has(row, "run", &J::is_number_unsigned) ||
+        !has(row, "seed", &J::is_number_unsigned) || !has(row, "fingerprint", &J::is_string) ||
+        !has(row, "values", &J::is_object) || !has(row, "met", &J::is_boolean) ||
+        !has(row, "figures", &J::is_object) || !has(row, "asserts", &J::is_array) ||
+        !has(row, "error", &J::is_string, &J::is_null))
+        return false;
+    const auto is_scalar = [](const Json& value) { return value.is_primitive(); };
+    const auto is_figure = [](const Json& value) {
+        return value.is_number() || value.is_boolean() || value.is_null();
+    };
+    const auto is_assert = [&](const Json& each) {
+        return each.is_object() && has(each, "that", &J::is_string) &&
+               has(each, "phase", &J::is_string, &J::is_null) && has(each, "value", &J::is_primitive) &&
+               has(each, "met", &J::is_boolean, &J::is_null);
+    };
+    const auto all = [](const Json& of, const auto& is) { return std::all_of(of.begin(), of.end(), is); };
+    const Json& figures = row["figures"];
+    return all(row["values"], is_scalar) && all(figures, is_figure) && all(row["asserts"], is_assert) &&
+           (!row["error"].is_null() ||
+            std::all_of(usual_figures.begin(), usual_figures.end(), [&](const char* name) {
+                return figures.contains(name) && (figures[name].is_number() || figures[name].is_null());
+            }));
 }
 
 std::string jsonl_text(const std::vector<Json>& rows) {

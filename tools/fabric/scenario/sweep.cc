@@ -9,14 +9,14 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <new>
 #include <thread>
 
-#include "control/text/json_text.hh"
+#include "control/server/program.hh"
 #include "control/text/say.hh"
 #include "tools/fabric/plan/fabric_lint.hh"
-#include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/rows.hh"
 #include "tools/fabric/scenario/run_once.hh"
 
@@ -88,19 +88,15 @@ tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text
     return std::move(*plan);
 }
 
-SweepResult run_sweep(std::string_view text, const std::string& file, const std::vector<SweepPoint>& points,
-                      const VaryConfig& vary, const EalOptions& eal_options, const SweepOptions& options) {
+SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const std::string& file,
+                      const std::vector<SweepPoint>& points, const VaryConfig& vary,
+                      const EalOptions& eal_options, const SweepOptions& options) {
     SweepResult result;
-    std::vector<std::string> marks(points.size());
+    const std::string& mark = folder.manifest().fingerprint;
     std::vector<std::size_t> left;  // runs of this shard that have no row
     std::size_t own = 0;
     for (std::size_t run = options.shard - 1; run < points.size(); run += options.shards) {
-        std::vector<std::string> made_of = all_sets(options, points[run], vary);
-        for (const std::string& that : options.asserts) made_of.push_back(that);
-        if (options.duration) made_of.push_back(std::to_string(options.duration->ps));
-        marks[run] = fingerprint(text, made_of);
-        const auto row = load_row(options.folder, run);
-        if (row.is_null() || row["fingerprint"] != marks[run] || !row["error"].is_null()) left.push_back(run);
+        if (!folder.has(run)) left.push_back(run);
         ++own;
     }
     result.kept = own - left.size();
@@ -118,10 +114,9 @@ SweepResult run_sweep(std::string_view text, const std::string& file, const std:
             const std::size_t at = shared->next.fetch_add(1, std::memory_order_relaxed);
             if (at >= left.size()) break;
             const std::size_t run = left[at];
-            const auto row = run_point(run, text, file, points[run], vary, marks[run], options);
+            const auto row = run_point(run, text, file, points[run], vary, mark, options);
             if (row.is_null()) break;
-            if (const std::string error = write_text(row_file(options.folder, run), json_text(row) + "\n");
-                !error.empty())
+            if (const std::string error = folder.write_row(run, row); !error.empty())
                 return complain("sluice-fabric: {}\n", error), 1;
             shared->done.fetch_add(1, std::memory_order_relaxed);
         }
@@ -134,7 +129,11 @@ SweepResult run_sweep(std::string_view text, const std::string& file, const std:
             // A killed sweep takes its jobs with it: the next one, which goes on where it was, must not meet
             // them.
             if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
-            _exit(work());
+            int status = 1;
+            boundary(
+                [&] { status = work(); },
+                [](const char* what) { complain("sluice-fabric: a job failed: {}\n", without_tag(what)); });
+            _exit(status);
         }
         if (pid < 0) {
             result.errors.push_back(fmt::format("no process for a job: {}", std::strerror(errno)));
@@ -149,10 +148,13 @@ SweepResult run_sweep(std::string_view text, const std::string& file, const std:
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
         if (WIFSIGNALED(status))
-            result.errors.push_back(fmt::format(
-                "a job was ended by signal {}; do: run it again, it goes on where it was", WTERMSIG(status)));
+            result.errors.push_back(
+                fmt::format("a job was ended by signal {} ({}){}; do: run it again, it goes on where it was",
+                            WTERMSIG(status), strsignal(WTERMSIG(status)),
+                            WTERMSIG(status) == SIGKILL ? ", as the kernel does when memory is short" : ""));
         else if (WEXITSTATUS(status) != 0)
-            result.errors.emplace_back("a job failed");
+            result.errors.emplace_back(
+                "a job failed, for the reason above; do: run it again, it goes on where it was");
     }
     result.stopped = options.is_stopped();
     if (!result.stopped && result.errors.empty() &&

@@ -1,7 +1,8 @@
 // A sweep: the runs of all points, by processes of their own side by side, each with one EAL that it keeps.
 //
-// A row appears as soon as its run is over (rows.hh), so a sweep that is stopped, by a signal or a power cut,
-// goes on where it was. A shard is every N-th run. The rows are the same bytes whatever runs beside what.
+// A row appears as soon as its run is over (sweep_folder.hh), so a sweep that is stopped, by a signal or a
+// power cut, goes on where it was. A shard is every N-th run. The rows are the same bytes whatever runs
+// beside what.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@
 #include "dataplane/base/eal.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 #include "tools/fabric/scenario/points.hh"
+#include "tools/fabric/scenario/sweep_folder.hh"
 
 namespace sluice::fabric {
 
 struct SweepOptions {
-    std::string folder;  // exists, with `runs` in it
     unsigned jobs = 1;
     unsigned shard = 1, shards = 1;
     std::vector<std::string> sets, asserts;  // of the command line
@@ -39,7 +40,8 @@ tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text
                                                            const std::vector<std::string>& sets, bool force);
 
 // All points are good (plan_of); EAL does not run in this process.
-SweepResult run_sweep(std::string_view text, const std::string& file, const std::vector<SweepPoint>& points,
-                      const VaryConfig& vary, const EalOptions& eal, const SweepOptions& options);
+SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const std::string& file,
+                      const std::vector<SweepPoint>& points, const VaryConfig& vary, const EalOptions& eal,
+                      const SweepOptions& options);
 
 }  // namespace sluice::fabric
