@@ -28,6 +28,11 @@ std::size_t write_some(int file, std::string_view text) {
 
 std::string EventFile::open(const std::string& path) {
     path_ = path;
+    if (OutputClaim::is_for(path)) {
+        auto claim = OutputClaim::take(path);
+        if (!claim) return claim.error();
+        claim_.emplace(std::move(*claim));
+    }
     file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, events_mode));
     return file_ ? std::string() : fmt::format("{}: cannot be written: {}", path, std::strerror(errno));
 }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "dataplane/base/file_descriptor.hh"
+#include "dataplane/base/output_file.hh"
 
 namespace sluice {
 
@@ -24,6 +26,7 @@ class EventFile {
 
   private:
     std::string path_;
+    std::optional<OutputClaim> claim_;  // nobody else writes it meanwhile
     FileDescriptor file_;
     std::uint64_t written_bytes_ = 0;
     bool torn_ = false;  // part of a line stands at the end of a pipe

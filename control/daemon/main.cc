@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include <rte_version.h>
@@ -35,15 +36,16 @@
 #include "control/report/report.hh"
 #include "control/report/summary.hh"
 #include "control/report/trace_samples.hh"
-#include "control/server/boundary.hh"
 #include "control/server/commands.hh"
 #include "control/server/config_file.hh"
 #include "control/server/metrics.hh"
 #include "control/server/notify.hh"
 #include "control/server/openrpc.hh"
+#include "control/server/program.hh"
 #include "control/server/socket.hh"
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
+#include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_file.hh"
 #include "dataplane/run/switch.hh"
 
@@ -114,14 +116,37 @@ std::string mac_table(const Config& config) {
     return text;
 }
 
-bool write_file(const std::string& path, const std::string& text) {
-    auto file = OutputFile::create(path);
-    std::string error = file ? std::string() : file.error();
-    if (file) {
-        (*file)->write(text);
-        (*file)->write("\n");
-        error = (*file)->close();
+// Files that are written at the end, open before the run; null: not asked for.
+struct Outputs {
+    std::unique_ptr<OutputFile> report, trace;
+};
+
+// Nothing: it says why, and `status` is the exit status.
+std::optional<Outputs> open_outputs(const Arguments& arguments, const Config& config, int& status) {
+    FileRoles roles = configured_files(config);
+    roles.reads("the configuration", arguments.config);
+    roles.writes("--events", arguments.events);
+    roles.writes("--report", arguments.report);
+    roles.writes("--trace", arguments.trace);
+    status = exit_configuration;
+    if (const std::string clash = roles.clash_text(); !clash.empty())
+        return complain("sluiced: {}\n", clash), std::nullopt;
+    status = exit_failed;
+    Outputs made;
+    for (const auto& [path, file] :
+         {std::pair(arguments.report, &made.report), std::pair(arguments.trace, &made.trace)}) {
+        if (path.empty()) continue;
+        auto opened = OutputFile::create(path);
+        if (!opened) return complain("sluiced: {}\n", opened.error()), std::nullopt;
+        *file = std::move(*opened);
     }
+    return made;
+}
+
+bool write_file(OutputFile& file, const std::string& text) {
+    file.write(text);
+    file.write("\n");
+    const std::string error = file.close();
     if (!error.empty()) complain("sluiced: {}\n", error);
     return error.empty();
 }
@@ -155,8 +180,8 @@ std::string junit_of(const std::string& config, const std::vector<Assertions::Ju
     return junit_text({suite});
 }
 
-int finish(const Arguments& arguments, RunningSwitch& running, const TraceSamples& samples,
-           const std::string& gave_up) {
+int finish(const Arguments& arguments, const Outputs& outputs, RunningSwitch& running,
+           const TraceSamples& samples, const std::string& gave_up) {
     bool good = gave_up.empty();
     if (!good) complain("sluiced: {}\n", gave_up);
     for (const std::string& error : running.close()) {
@@ -164,11 +189,11 @@ int finish(const Arguments& arguments, RunningSwitch& running, const TraceSample
         good = false;
     }
     const auto report = make_report(running);
-    if (!arguments.report.empty()) good &= write_file(arguments.report, json_text(report, 2));
-    if (!arguments.trace.empty()) {
+    if (outputs.report) good &= write_file(*outputs.report, json_text(report, 2));
+    if (outputs.trace) {
         auto trace = make_depth_trace(running, std::filesystem::path(arguments.config).stem().string());
         samples.add_to(trace);
-        good &= write_file(arguments.trace, json_text(trace));
+        good &= write_file(*outputs.trace, json_text(trace));
     }
     // A journal keeps the result; the tables are for people who wait for them.
     say("{}", goes_to_journal(STDOUT_FILENO) ? verdict_text(report) : summarize(report));
@@ -268,6 +293,9 @@ int run_main(int argc, char** argv) {
         complain("sluiced: {}: {}\n", arguments.socket, why);
         return exit_failed;
     }
+    int not_opened = exit_done;
+    const auto outputs = open_outputs(arguments, config, not_opened);
+    if (!outputs) return not_opened;
     if (const std::string cards = StandaloneSwitch::unusable_cards(config); !cards.empty()) {
         complain("sluiced: {}\n", cards);
         return exit_failed;
@@ -308,7 +336,7 @@ int run_main(int argc, char** argv) {
         alone->reset();
         return exit_failed;
     }
-    const int status = finish(arguments, (*alone)->running(), samples, end.gave_up);
+    const int status = finish(arguments, *outputs, (*alone)->running(), samples, end.gave_up);
     alone->reset();  // before EAL ends
     return status;
 }
@@ -317,10 +345,5 @@ int run_main(int argc, char** argv) {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-    using namespace sluice;
-    hold_standard_streams();
-    int status = exit_failed;
-    boundary([&] { status = run_main(argc, argv); },
-             [](const char* what) { complain("sluiced: internal error: {}\n", what); });
-    return all_said("sluiced") || status != exit_done ? status : exit_failed;
+    return sluice::run_program("sluiced", sluice::exit_failed, [&] { return sluice::run_main(argc, argv); });
 }

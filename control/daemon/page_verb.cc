@@ -9,8 +9,10 @@
 #include <filesystem>
 
 #include "control/config/values.hh"
+#include "control/page/one_file.hh"
 #include "control/page/report_page.hh"
 #include "dataplane/base/file_descriptor.hh"
+#include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_file.hh"
 
 namespace sluice {
@@ -43,6 +45,7 @@ tl::expected<PageWords, std::string> page_words(const std::vector<std::string>& 
         if (words[n] == "--output") {
             if (++n == words.size()) return tl::unexpected(std::string("--output wants a file"));
             said.output = words[n];
+            said.is_named = true;
         } else if (words[n].starts_with("--")) {
             return tl::unexpected(in_quotes(words[n]) + " is no option");
         } else if (!said.report.empty()) {
@@ -60,6 +63,15 @@ tl::expected<PageWords, std::string> page_words(const std::vector<std::string>& 
 }
 
 std::string write_page(const PageWords& words) {
+    FileRoles roles;
+    roles.reads("the report", words.report);
+    roles.writes("--output", words.output);
+    if (std::string clash = roles.clash_text(); !clash.empty()) return clash;
+    if (!words.is_named && std::filesystem::exists(words.output)) {
+        const auto there = read_report(words.output);
+        if (!there || !begins_one_file_page(*there))
+            return words.output + ": is there, and is no such page; do: write --output FILE.html";
+    }
     const auto text = read_report(words.report);
     if (!text) return fmt::format("{}: {}", words.report, text.error());
     const auto page = report_page(*text, std::filesystem::path(words.report).filename().string());

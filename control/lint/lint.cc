@@ -209,6 +209,7 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
     lint::check_receive_queues(config, findings);
     lint::check_decisions(config, findings);
     lint::check_mirrors(config, findings);
+    lint::check_files(config, findings);
     lint::check_addresses(config, findings);
     const bool same_neighbors = good != nullptr && lint::same_neighbors(*good, config);
     if (!same_neighbors) {

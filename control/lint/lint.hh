@@ -12,6 +12,7 @@
 #include "control/config/config.hh"
 #include "control/config/finding.hh"
 #include "control/config/route_changes.hh"
+#include "dataplane/base/file_roles.hh"
 
 namespace sluice {
 
@@ -36,4 +37,8 @@ std::vector<Finding> check_config(const Config& config, const Machine& machine, 
 using RouteBy = std::function<std::optional<IpPrefix>(const NextHopConfig&)>;
 std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,
                                    const RouteBy& route_by);
+
+// The files that the configuration names, by their keys.
+FileRoles configured_files(const Config& config);
+
 }  // namespace sluice

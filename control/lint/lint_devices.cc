@@ -89,27 +89,6 @@ void check_arguments(const std::string& port_name, const PortConfig& port, const
     }
 }
 
-void check_files(const Config& config, const std::map<std::string, Device, NaturalOrder>& devices,
-                 Findings& findings) {
-    Owners writers;
-    for (const auto& [name, device] : devices)
-        for (const auto& [key, file] : device.arguments) {
-            if (key != "tx_pcap" || file.empty()) continue;
-            const auto [owner, is_new] = writers.emplace(file, Owner{name, config.ports.at(name).place});
-            if (!is_new && owner->second.port != name)
-                findings.error("file-written-twice", port_path(name, "device"),
-                               fmt::format("port {} writes {} too", owner->second.port, in_quotes(file)),
-                               "give each port its own file", config.ports.at(name).place);
-        }
-    for (const auto& [name, device] : devices)
-        for (const auto& [key, file] : device.arguments)
-            if (const auto owner = writers.find(file); key == "rx_pcap" && owner != writers.end())
-                findings.error(
-                    "file-read-and-written", port_path(name, "device"),
-                    fmt::format("port {} writes {} in the same run", owner->second.port, in_quotes(file)),
-                    "read another file", config.ports.at(name).place);
-}
-
 // Finds keys that `kernel.routes` does not use, and ports that have to be interfaces of the kernel.
 void check_kernel(const Config& config, const std::map<std::string, Device, NaturalOrder>& devices,
                   Findings& findings) {
@@ -155,10 +134,10 @@ void check_kernel(const Config& config, const std::map<std::string, Device, Natu
 
 }  // namespace
 
-std::vector<std::string_view> captures_of(std::string_view device) {
+std::vector<std::string_view> captures_of(std::string_view device, std::string_view wanted) {
     std::vector<std::string_view> files;
     for (const auto& [key, file] : split_device(device).arguments)
-        if (key == "rx_pcap" || key == "tx_pcap") files.push_back(file);
+        if (key == wanted && !file.empty()) files.push_back(file);
     return files;
 }
 
@@ -192,7 +171,6 @@ void check_devices(const Config& config, Findings& findings) {
         if (!real) check_virtual_device(name, port, device, findings);
         check_arguments(name, port, device, findings);
     }
-    check_files(config, devices, findings);
     check_kernel(config, devices, findings);
 }
 

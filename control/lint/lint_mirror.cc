@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
@@ -11,10 +9,6 @@
 
 namespace sluice::lint {
 namespace {
-
-std::string mirror_path(const std::string& name, std::string_view key) {
-    return fmt::format("mirror.{}.{}", config_key(name), key);
-}
 
 bool is_on(const MirrorConfig& mirror, MirrorEvent event) {
     return std::find(mirror.on.begin(), mirror.on.end(), event) != mirror.on.end();
@@ -76,28 +70,17 @@ void check_collector(const std::string& name, const MirrorConfig& mirror, const 
                        "write rate = 1000, or another limit");
 }
 
-// As far as the text of a path tells.
-std::string plain(const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); }
-
 }  // namespace
 
+std::string mirror_path(const std::string& name, std::string_view key) {
+    return fmt::format("mirror.{}.{}", config_key(name), key);
+}
+
 void check_mirrors(const Config& config, Findings& findings) {
-    std::map<std::string, std::string> written;  // path: its writer
-    if (!config.decisions.file.empty()) written.emplace(plain(config.decisions.file), "decisions.file");
-    for (const auto& [name, port] : config.ports)
-        for (const std::string_view file : captures_of(port.device))
-            written.emplace(plain(std::string(file)), port_path(name, "device"));
     for (const auto& [name, mirror] : config.mirrors) {
         check_ports_named(config, mirror.ports, "mirror-port", mirror_path(name, "port"), findings);
         check_keys(name, mirror, findings);
         if (mirror.collector) check_collector(name, mirror, config, findings);
-        if (mirror.path().empty()) continue;
-        const std::string key = mirror_path(name, mirror.file.empty() ? "fifo" : "file");
-        const auto [other, is_new] = written.emplace(plain(mirror.path()), key);
-        if (!is_new)
-            findings.error("mirror-output", key,
-                           fmt::format("{} has {} too", other->second, in_quotes(mirror.path())),
-                           "give each mirror a file of its own");
     }
 }
 

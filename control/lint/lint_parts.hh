@@ -17,13 +17,16 @@ void check_ports_named(const Config& config, const std::vector<std::string>& nam
 
 void check_decisions(const Config& config, Findings& findings);  // lint_decisions.cc
 void check_devices(const Config& config, Findings& findings);    // lint_devices.cc
-// The files that a device reads and writes, as its text names them. (lint_devices.cc)
-std::vector<std::string_view> captures_of(std::string_view device);
+// The files that a device has as its "rx_pcap" or "tx_pcap". (lint_devices.cc)
+std::vector<std::string_view> captures_of(std::string_view device, std::string_view wanted);
+void check_files(const Config& config, Findings& findings);  // lint_files.cc
 void check_hosts(const Config& config, Findings& findings);  // lint_hosts.cc
 // "host.h1.mtu", quoted as the file would have it.
 std::string host_path(std::string_view host, std::string_view key);
-void check_flows(const Config& config, Findings& findings);           // lint_flows.cc
-void check_mirrors(const Config& config, Findings& findings);         // lint_mirror.cc
+void check_flows(const Config& config, Findings& findings);    // lint_flows.cc
+void check_mirrors(const Config& config, Findings& findings);  // lint_mirror.cc
+// "mirror.m.file", quoted as the file would have it. (lint_mirror.cc)
+std::string mirror_path(const std::string& name, std::string_view key);
 void check_receive_queues(const Config& config, Findings& findings);  // lint_receive_queues.cc
 void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);

@@ -17,11 +17,19 @@ namespace {
 constexpr std::size_t file_batch_bytes = 1U << 16;
 constexpr mode_t usual_mode = 0666;  // less the process's umask
 
-// An empty file, or one of pcapng.
+// An empty file, or one that begins as ours do.
 bool may_be_replaced(int file) {
-    std::uint32_t first = 0;
-    const ssize_t count = pread(file, &first, sizeof first, 0);
-    return count == 0 || (count == sizeof first && first == pcapng::section_block);
+    std::string ours;
+    pcapng::add_section(ours, mirror_application);
+    std::string there(ours.size(), '\0');
+    const ssize_t count = pread(file, there.data(), there.size(), 0);
+    return count == 0 || there == ours;
+}
+
+// Likewise; one that is not there may be, too.
+bool may_be_replaced(const std::string& path) {
+    const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    return file ? may_be_replaced(file.get()) : errno == ENOENT;
 }
 
 class MirrorFile : public MirrorStream {
@@ -46,6 +54,7 @@ class MirrorFile : public MirrorStream {
     bool write(std::string_view blocks) override;
     bool write_all(std::string_view bytes);
     bool turn_over();
+    std::string before_this() const { return path() + ".1"; }
     bool fail(int error) {
         why_ = complaint_ = std::strerror(error);
         return false;
@@ -82,8 +91,12 @@ std::string MirrorFile::open() {
     if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return cannot_be_written("another mirror or switch writes it", "give each a file of its own");
     if (!may_be_replaced(file_.get()))
-        return cannot_be_written("it is a file of something else, no pcapng",
+        return cannot_be_written("it is a file of something else, and no mirror's",
                                  "name another file, or remove this one");
+    if (!may_be_replaced(before_this()))
+        return cannot_be_written(
+            before_this() + ", which it becomes when it is full, is a file of something else",
+            "name another file, or remove that one");
     return {};
 }
 
@@ -132,7 +145,8 @@ bool MirrorFile::write_all(std::string_view bytes) {
 
 // FILE becomes FILE.1, and a new FILE begins.
 bool MirrorFile::turn_over() {
-    if (std::rename(path().c_str(), (path() + ".1").c_str()) != 0 && errno != ENOENT) return fail(errno);
+    if (!may_be_replaced(before_this())) return fail(EEXIST);
+    if (std::rename(path().c_str(), before_this().c_str()) != 0 && errno != ENOENT) return fail(errno);
     FileDescriptor next(::open(path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, usual_mode));
     if (!next) return fail(errno);
     static_cast<void>(flock(next.get(), LOCK_EX | LOCK_NB));

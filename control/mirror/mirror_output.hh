@@ -25,6 +25,9 @@
 
 namespace sluice {
 
+// Of a file's section: it says that the file is a mirror's.
+inline constexpr std::string_view mirror_application = "sluiced";
+
 // A frame as an output gets it.
 struct MirroredFrame {
     const MirrorHead& head;

@@ -129,7 +129,7 @@ void Mirrors::configure(const Config& config, Outputs opened) {
 
 std::string Mirrors::header() const {
     std::string text;
-    pcapng::add_section(text, "sluiced");
+    pcapng::add_section(text, mirror_application);
     for (std::size_t port = 0; port < ports_.size(); ++port)
         pcapng::add_interface(text, ports_[port], most_mirrored_bytes, speeds_[port]);
     return text;

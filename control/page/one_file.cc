@@ -40,6 +40,11 @@ std::string fill_template(const std::vector<std::pair<std::string_view, std::str
 
 }  // namespace
 
+bool begins_one_file_page(std::string_view text) {
+    const std::string_view page = page_files::one_file_html;
+    return text.starts_with(page.substr(0, page.find("{{")));
+}
+
 std::string one_file_page(std::string_view title, std::string_view summary,
                           const nlohmann::ordered_json& data,
                           std::initializer_list<std::string_view> scripts) {

@@ -14,4 +14,7 @@ std::string one_file_page(std::string_view title, std::string_view summary,
                           const nlohmann::ordered_json& data,
                           std::initializer_list<std::string_view> scripts);
 
+// Whether a file that begins so is such a page.
+bool begins_one_file_page(std::string_view text);
+
 }  // namespace sluice

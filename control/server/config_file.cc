@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +43,17 @@ std::string resolved(const std::string& path) {
     std::error_code error;
     const std::filesystem::path real = std::filesystem::canonical(path, error);
     return error ? path : real.string();
+}
+
+// Gives the file a second name that was free. An error's text, or empty.
+std::string keep_original(const std::string& path, std::string& kept) {
+    constexpr unsigned most_kept = 1000;
+    for (unsigned n = 0; n < most_kept; ++n) {
+        kept = path + ".orig" + (n == 0 ? "" : fmt::format(".{}", n));
+        if (link(path.c_str(), kept.c_str()) == 0) return {};
+        if (errno != EEXIST) break;
+    }
+    return fmt::format("{}: cannot be written: {}", kept, std::strerror(errno));
 }
 
 // With a slash behind it.
@@ -124,11 +134,8 @@ tl::expected<ConfigFile::Saved, std::string> ConfigFile::write(const std::string
     (*file)->write(text ? *text : to_toml(config));
     Saved saved{path, {}};
     if (exists && (!text || stale)) {
-        saved.original = path + ".orig";
-        if ((std::remove(saved.original.c_str()) != 0 && errno != ENOENT) ||
-            link(path.c_str(), saved.original.c_str()) != 0)
-            return tl::unexpected(
-                fmt::format("{}: cannot be written: {}", saved.original, std::strerror(errno)));
+        if (std::string error = keep_original(path, saved.original); !error.empty())
+            return tl::unexpected(std::move(error));
     }
     if (std::string error = (*file)->close(true); !error.empty()) return tl::unexpected(std::move(error));
     return saved;

@@ -213,8 +213,8 @@ class Mirror(Mirroring):
         cases = {
             "no such folder": ({"file": str(folder / "no" / "x")}, "No such file or directory; do: name a file in a folder that exists"),
             "a folder": ({"file": str(folder)}, "Is a directory"),
-            "the configuration": ({"file": str(folder / "sluice.toml")}, "it is a file of something else, no pcapng"),
-            "a text": ({"file": str(text)}, "it is a file of something else, no pcapng; do: name another file, or remove this one"),
+            "the configuration": ({"file": str(folder / "sluice.toml")}, "it is a file of something else, and no mirror's"),
+            "a text": ({"file": str(text)}, "it is a file of something else, and no mirror's; do: name another file, or remove this one"),
             "a FIFO": ({"file": str(fifo)}, "FIFO"),
             "no FIFO": ({"file": "", "fifo": str(text)}, "it is no FIFO; do: write file instead of fifo"),
             "no folder of a FIFO": ({"file": "", "fifo": str(folder / "no" / "x")}, "No such file or directory"),
@@ -237,7 +237,7 @@ class Mirror(Mirroring):
         cases = {
             "no output": ({"file": ""}, 'mirror.m.file: a mirror needs a file, a FIFO or a collector [mirror-output]; do: write file = "out/drops.pcapng"'),
             "two outputs": ({"fifo": "y"}, "mirror.m.file: a mirror has a file, a FIFO or a collector, this one has several"),
-            "the same file": ({"file": "./n.pcapng"}, 'mirror.n.file: mirror.m.file has "n.pcapng" too [mirror-output]; do: give each mirror a file of its own'),
+            "the same file": ({"file": "./n.pcapng"}, 'mirror.n.file: mirror.m.file writes "n.pcapng" too [file-written-twice]; do: give each a file of its own'),
             "an input": ({"file": str(switch.inputs["h0"])}, "port.h0.device has "),
             "no such port": ({"port": ["h7"]}, 'mirror.m.port: there is no port "h7" [mirror-port]; do: write "h'),
             "reasons of pauses": ({"on": ["pause"], "reason": ["no_route"]}, "mirror.m.reason: reasons are those of drops"),

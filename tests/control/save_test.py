@@ -124,7 +124,7 @@ class Save(Case):
         self.assertEqual(running.call("config.save", file="copy.toml"), {"file": "copy.toml"})
         self.assertEqual(copy.read_text(), wanted.replace("seed = 8", "seed = 9") + "# mine\n")
         self.assertEqual(running.config.read_text(), wanted)
-        self.assertEqual([path.name for path in running.folder.iterdir() if path.name.endswith((".toml.part", ".orig"))], [])
+        self.assertEqual([path.name for path in running.folder.iterdir() if path.name.endswith((".toml.sluice-part", ".orig"))], [])
         running.stop()
 
     def test_what_it_cannot_keep_stays_beside_it(self):
@@ -139,13 +139,15 @@ class Save(Case):
         running.config.write_text(running.config.read_text() + "# nothing of weight\n")
         self.assertEqual(running.call("config.save"), {"file": str(running.config)})
         running.config.write_text(FILE.replace("seed = 7", "seed = 70"))
+        second, third = (original.with_name(f"{original.name}.{n}") for n in (1, 2))
         said = running.ctl("config save")
-        self.assertIn(f"what it said before is in {original}", said)
-        self.assertIn("seed = 70", original.read_text())
+        self.assertIn(f"what it said before is in {second}\n", said)
+        self.assertIn("seed = 70", second.read_text())
         self.assertIn("seed = 7 ", running.config.read_text())
         running.config.write_text("broken = [")
-        self.assertEqual(running.call("config.save")["original"], str(original))
-        self.assertEqual(original.read_text(), "broken = [")
+        self.assertEqual(running.call("config.save")["original"], str(third))
+        self.assertEqual((original.read_text(), third.read_text()), (before, "broken = ["))
+        self.assertIn("seed = 70", second.read_text())
         running.stop()
 
     def test_a_folder_of_its_own(self):
@@ -184,7 +186,7 @@ class Save(Case):
         error = running.refused("config.save")
         self.assertIn("cannot be written: File too large", error.message)
         self.assertEqual(running.config.read_text(), FILE)
-        self.assertEqual([path.name for path in running.folder.iterdir() if path.name.endswith((".toml.part", ".orig"))], [])
+        self.assertEqual([path.name for path in running.folder.iterdir() if path.name.endswith((".toml.sluice-part", ".orig"))], [])
         running.kill()
 
 

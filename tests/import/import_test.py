@@ -3,6 +3,7 @@
 back. Bounds of files are here for YAML, too."""
 
 import json
+import os
 import re
 
 import importer
@@ -125,6 +126,31 @@ class Refusals(Case):
         self.assertEqual(run(Programs.importer, self.folder / "nowhere").returncode, FAILED)
         self.assertEqual(run(Programs.importer, SONIC, "-o", self.folder / "no" / "way").returncode, FAILED)
         self.assertIn("--device", run(Programs.importer, "--help").stdout)
+
+
+class Files(Case):
+    def test_nothing_goes_over_what_is_read_or_over_another_output(self):
+        source = self.out.with_name("source.json")
+        whole = SONIC.read_text()
+        source.write_text(whole)
+        os.link(source, self.out.with_name("hard"))
+        os.symlink("source.json", self.out.with_name("soft"))
+        for name in ("source.json", "hard", "soft", "./source.json"):
+            over = f"{self.out.parent}/{name}"
+            for words in (("-o", over), ("--account", over), ("-o", self.out, "--account", over)):
+                done = run(Programs.importer, source, *words)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("would overwrite FILE", done.stderr)
+        done = run(Programs.importer, source, "-o", self.out, "--account", f"{self.out.parent}/./{self.out.name}")
+        self.assertEqual((done.returncode, self.out.exists()), (2, False), done.stderr)
+        self.assertEqual(source.read_text(), whole)
+
+    def test_numbers_have_bounds(self):
+        for words, said in ((("--cable", "1000000000m"), "longer than"), (("--buffer", "0B"), "no size"), (("--buffer", "9000000TB"), ""),
+                            (("--buffer", "2TiB"), "no size"), (("--cell", "0B"), "no size")):
+            done = run(Programs.importer, SONIC, "-o", self.out, *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
 
 
 class Sonic(Case):

@@ -86,7 +86,7 @@ class Outputs(loopback.Case):
         said = self.finish(self.start(command), 1)
         for name in ("h1.pcap", "report.json"):
             self.assertRegex(said, f"(?m)^sluiced: .*out/{name}: cannot be written: No space left on device$")
-        self.assertEqual([path.name for path in (switch.folder / "out").iterdir() if path.suffix == ".part"], [])
+        self.assertEqual([path.name for path in (switch.folder / "out").iterdir() if path.suffix == ".sluice-part"], [])
         self.assertNotIn("report.json", os.listdir(switch.folder / "out"))
 
     def test_events_that_are_lost_are_an_event(self):
@@ -151,8 +151,69 @@ class Outputs(loopback.Case):
 
     def test_two_ports_with_one_capture_under_two_names(self):
         switch = Switch(self, hosts=2)
-        switch.refused(1, "port h1", "is being written already",
+        switch.refused(2, "port.h1.device: port.h0.device writes", "[file-written-twice]",
                        config=switch.text().replace("/out/h1.pcap", "/out/../out/h0.pcap"))
+
+    def refused_before_the_run(self, switch, *words, status, said):
+        """In one sentence; and every file is as it was."""
+        files = lambda: {path: path.read_bytes() for path in switch.folder.rglob("*") if path.is_file()}  # noqa: E731
+        before = files()
+        done = self.finish(self.start([Programs.sluiced, "--config", switch.folder / "sluice.toml", *words]), status)
+        self.assertIn(said, done)
+        self.assertEqual(files(), before)
+
+    def test_no_output_is_an_input_or_another_output(self):
+        switch = Switch(self, hosts=2)
+        switch.give("h0", [(0, plain())])
+        folder, config = switch.folder, switch.folder / "sluice.toml"
+        switch.section("decisions", file=str(folder / "decisions"))
+        switch.section("mirror.m", file=str(folder / "mirror"))
+        config.write_text(switch.text())
+        os.link(config, folder / "hard")
+        os.symlink("sluice.toml", folder / "soft")
+        for option in ("--report", "--trace", "--events"):
+            for over in (config, folder / "hard", folder / "soft", f"{folder}/./sluice.toml", f"{folder}/out/../sluice.toml"):
+                self.refused_before_the_run(switch, option, over, status=2, said=f"{option} would overwrite the configuration")
+            capture = next(folder.rglob("h0*.pcap"))
+            for over in (capture, folder / "out" / "h1.pcap", folder / "decisions", folder / "mirror", folder / "mirror.1"):
+                self.refused_before_the_run(switch, option, over, status=2, said=f"{option} would overwrite ")
+        for first, second in (("--report", "--trace"), ("--report", "--events"), ("--trace", "--events")):
+            self.refused_before_the_run(switch, first, folder / "new", second, folder / "." / "new", status=2, said="would overwrite what --")
+
+    def test_an_output_that_cannot_be_written_is_told_before_the_run(self):
+        switch = Switch(self, hosts=2)
+        (switch.folder / "sluice.toml").write_text(switch.text())
+        for option in ("--report", "--trace", "--events"):
+            self.refused_before_the_run(switch, option, switch.folder / "no" / "file", status=1, said="No such file or directory")
+
+    def test_a_mirror_turns_over_into_no_file_of_others(self):
+        switch = Switch(self, hosts=2)
+        mirror, before = switch.folder / "m.pcapng", switch.folder / "m.pcapng.1"
+        switch.section("mirror.m", file=str(mirror), on=["drop"])
+        (switch.folder / "sluice.toml").write_text(switch.text())
+        stranger = bytes.fromhex("0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000")
+        for path in (mirror, before):
+            for content in (b"a note", stranger):
+                path.write_bytes(content)
+                self.refused_before_the_run(switch, status=1, said="is a file of something else")
+            path.unlink()
+        switch.section("mirror.n", file=str(before))
+        (switch.folder / "sluice.toml").write_text(switch.text())
+        self.refused_before_the_run(switch, status=2, said="[file-written-twice]")
+
+    def test_a_page_goes_over_a_page_only_unless_it_is_named(self):
+        switch = Switch(self, hosts=2)
+        switch.run()
+        report, page = switch.folder / "report.json", switch.folder / "report.html"
+        command = [Programs.sluiced, "page", report]
+        for _ in range(2):
+            self.finish(self.start(command), 0)
+        page.write_text("of somebody else")
+        self.assertIn("report.html: is there", self.finish(self.start(command), 1))
+        self.assertEqual(page.read_text(), "of somebody else")
+        os.symlink("report.json", switch.folder / "link")
+        self.assertIn("would overwrite the report", self.finish(self.start([*command, "--output", switch.folder / "link"]), 1))
+        self.finish(self.start([*command, "--output", page]), 0)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/lint/machine.hh"
-#include "control/server/boundary.hh"
+#include "control/server/program.hh"
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
+#include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_file.hh"
 #include "tools/import/arguments.hh"
 #include "tools/import/import.hh"
@@ -88,6 +89,12 @@ int finish(const Arguments& arguments, const Config& config, const std::string& 
 }
 
 int run(const Arguments& arguments) {
+    FileRoles roles;
+    roles.reads("FILE", arguments.file);
+    roles.writes("--output", arguments.out);
+    roles.writes("--account", arguments.account);
+    if (const std::string clash = roles.clash_text(); !clash.empty())
+        return complain("sluice-import: {}\n", clash), exit_refused;
     if (arguments.from == "sluice") {
         const auto loaded = load_config(arguments.file);
         if (loaded) return finish(arguments, *loaded, to_toml(*loaded), {});
@@ -144,9 +151,5 @@ int run_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using namespace sluice;
-    hold_standard_streams();
-    int status = import::exit_failed;
-    boundary([&] { status = import::run_main(argc, argv); },
-             [](const char* what) { complain("sluice-import: internal error: {}\n", what); });
-    return all_said("sluice-import") || status != import::exit_done ? status : import::exit_failed;
+    return run_program("sluice-import", import::exit_failed, [&] { return import::run_main(argc, argv); });
 }

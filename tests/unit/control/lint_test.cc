@@ -141,9 +141,10 @@ TEST(Lint, refusesDevicesInEachOthersWay) {
     finds("[port.p1]\ndevice = \"net_null0\"\n[port.p2]\ndevice = \"net_null0,size=64\"",
           {"f:4:10: error: port.p2.device: \"net_null0\" is the device of port p1 too [device-twice]"});
     finds("[port.p1]\ndevice = \"net_pcap0,tx_pcap=o\"\n[port.p2]\ndevice = \"net_pcap1,tx_pcap=o\"",
-          {"f:4:10: error: port.p2.device: port p1 writes \"o\" too [file-written-twice]"});
+          {"f:4:10: error: port.p2.device: port.p1.device writes \"o\" too [file-written-twice]"});
     finds("[port.p1]\ndevice = \"net_pcap0,tx_pcap=o\"\n[port.p2]\ndevice = \"net_pcap1,rx_pcap=o\"",
-          {"f:4:10: error: port.p2.device: port p1 writes \"o\" in the same run [file-read-and-written]"});
+          {"f:4:10: error: port.p2.device: port.p1.device writes \"o\" in the same run "
+           "[file-read-and-written]"});
     finds("[port.p1]\ndevice = \"net_pcap0,rx_pcap=a,rx_pcap=b\"",
           {"f:2:10: error: port.p1.device: rx_pcap is given 2 times: a port has one queue each way "
            "[device-argument-twice]"});
