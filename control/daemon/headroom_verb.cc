@@ -48,8 +48,8 @@ constexpr std::array headroom_options{
                    [](Question& question, const std::string& text) {
                        question.has_speed = true;
                        const auto rate = parse_rate(text);
-                       if (rate && (*rate < gigabits(1) || *rate > gigabits(800)))
-                           return std::string("is no rate from 1G to 800G");
+                       if (rate && !rate->valid_port_speed())
+                           return std::string("is no speed of a port from 1G to 800G, such as 25G");
                        return put(rate, port_of(question).speed);
                    }},
     HeadroomOption{{"cable", "LENGTH", "one way: 100m; default: 5m"},

@@ -39,6 +39,30 @@ std::optional<Comparison> comparison_of(std::string_view word) {
     return found == operators.end() ? std::nullopt : std::optional(found->comparison);
 }
 
+// Names of figures by their ends, as a report has them.
+struct FigureUnit {
+    std::string_view ending;
+    std::string_view what, example;
+    bool (*reads)(const std::string& text);
+};
+bool is_share(const std::string& text) {
+    return text.ends_with('%') && Json::parse(text.substr(0, text.size() - 1), nullptr, false).is_number();
+}
+constexpr std::array figure_units{
+    FigureUnit{"bps", "rate", "90G", [](const std::string& text) { return parse_rate(text).has_value(); }},
+    FigureUnit{"_ns", "time", "2ms", [](const std::string& text) { return parse_time(text).has_value(); }},
+    FigureUnit{"bytes", "size", "400KB",
+               [](const std::string& text) { return parse_size(text).has_value(); }},
+    FigureUnit{"ppm", "share", "5%", is_share},
+    FigureUnit{"permille", "share", "5%", is_share},
+};
+
+const FigureUnit* figure_unit(std::string_view name) {
+    const auto found = std::find_if(figure_units.begin(), figure_units.end(),
+                                    [&](const FigureUnit& unit) { return name.ends_with(unit.ending); });
+    return found == figure_units.end() ? nullptr : &*found;
+}
+
 // "p1.3" -> "ports.p1.queues.3"
 tl::expected<std::string, std::string> class_path(const std::string& name, std::string_view list) {
     const auto dot = name.rfind('.');
@@ -97,6 +121,40 @@ Json wanted_value(const std::string& text, std::string_view field) {
     if (const auto time = parse_time(text); time && !field.ends_with("bytes")) return time->ps / 1000;
     if (const auto size = parse_size(text)) return *size;
     return text;
+}
+
+bool names_unit(std::string_view name) { return figure_unit(name) != nullptr; }
+
+std::string_view unit_part(std::string_view path) {
+    const std::string_view last = path.substr(path.rfind('.') + 1);  // npos + 1 is 0
+    while (true) {
+        const std::size_t dot = path.rfind('.');
+        const std::string_view part = path.substr(dot + 1);
+        if (names_unit(part)) return part;
+        if (dot == path.npos) return last;
+        path = path.substr(0, dot);
+    }
+}
+
+std::string value_error(const std::string& text, std::string_view name, bool is_number) {
+    const bool is_truth = text == "true" || text == "false";
+    if (text == "null") return {};
+    if (name == "lossless")
+        return is_truth ? ""
+                        : fmt::format("{} cannot be compared with {}, which is true or false",
+                                      in_quotes(text), name);
+    if (is_truth || Json::parse(text, nullptr, false).is_number()) return {};
+    const FigureUnit* unit = figure_unit(name);
+    if (unit != nullptr)
+        return unit->reads(text) ? ""
+                                 : fmt::format("{} is no {}, as {} is; write for example {}", in_quotes(text),
+                                               unit->what, name, unit->example);
+    const bool has_unit = std::any_of(figure_units.begin(), figure_units.end(),
+                                      [&](const FigureUnit& each) { return each.reads(text); });
+    return is_number && has_unit
+               ? fmt::format("{} is no number without a unit, as {} is; write for example 5", in_quotes(text),
+                             name)
+               : "";
 }
 
 tl::expected<bool, std::string> compare(const Json& value, Comparison comparison, const Json& wanted) {
@@ -173,6 +231,12 @@ tl::expected<bool, std::string> Condition::holds(const Json& value) const {
         return Refusal(
             fmt::format("{} is {}, neither true nor false; say: {} eq VALUE", what, json_text(value), what));
     }
+    if (std::string wrong =
+            value.is_string() || form == Form::link_state
+                ? ""
+                : value_error(wanted, unit_part(field.empty() ? path : field), value.is_number());
+        !wrong.empty())
+        return Refusal(std::move(wrong));
     const Json other = value.is_string() ? Json(wanted) : wanted_value(wanted, field.empty() ? path : field);
     if (!are_comparable(value, other))
         return Refusal(fmt::format("{} is {}, which cannot be compared with {}", what, json_text(value),

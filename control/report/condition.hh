@@ -17,6 +17,12 @@ tl::expected<Comparison, std::string> read_comparison(std::string_view word);
 // A value as a report has it: a number, in the unit that the name of `field` ends with ("90G" of a field in
 // bps, "2ms", "400KB", "5%" of one in ppm or permille, and of a ratio); true, false, null; else text.
 nlohmann::ordered_json wanted_value(const std::string& text, std::string_view field);
+// Whether figures of that name have a unit.
+bool names_unit(std::string_view name);
+// The part of a path that tells the unit: completion_ns of flows.f.completion_ns.p99; else the last.
+std::string_view unit_part(std::string_view path);
+// Why no figure of that name can be compared with `text`, or no number of it; empty: one may.
+std::string value_error(const std::string& text, std::string_view name, bool is_number);
 // An error when the two cannot be compared.
 tl::expected<bool, std::string> compare(const nlohmann::ordered_json& value, Comparison comparison,
                                         const nlohmann::ordered_json& wanted);

@@ -9,6 +9,7 @@
 #include "control/config/values.hh"
 #include "control/text/say.hh"
 #include "control/text/wrapped.hh"
+#include "lib/headroom.hh"
 
 namespace sluice::import {
 namespace {
@@ -26,6 +27,7 @@ constexpr std::string_view statuses =
 
 constexpr std::uint64_t least_cell_bytes = 64;
 constexpr std::uint64_t most_cell_bytes = 2048;
+constexpr std::uint64_t most_buffer_bytes = std::uint64_t{1} << 40;
 
 struct Option {
     const char* name;
@@ -78,11 +80,17 @@ std::string set_cell(Arguments& out, const std::string& value) {
 }
 
 std::string set_cable(Arguments& out, const std::string& value) {
-    return take(parse_length(value), out.wishes.cable_m);
+    const auto length = parse_length(value);
+    if (length && *length > HeadroomInputs::max_cable_m)
+        return fmt::format("is longer than {}", print_length(HeadroomInputs::max_cable_m));
+    return take(length, out.wishes.cable_m);
 }
 
 std::string set_buffer(Arguments& out, const std::string& value) {
-    return take(parse_size(value), out.wishes.buffer_bytes);
+    const auto bytes = parse_size(value);
+    if (bytes && (*bytes == 0 || *bytes > most_buffer_bytes))
+        return fmt::format("is no size from 1 byte to {}", print_size(most_buffer_bytes));
+    return take(bytes, out.wishes.buffer_bytes);
 }
 
 std::string set_device(Arguments& out, const std::string& value) {

@@ -84,6 +84,24 @@ TEST(Condition, aPathIsACondition) {
     STRCMP_CONTAINS("cannot be compared", judged("lossless eq 1").c_str());
 }
 
+TEST(Condition, aValueHasTheUnitOfItsFigure) {
+    for (const auto& [text, name, wrong] :
+         {std::tuple("500%", "throughput_bps", "no rate"), std::tuple("5ms", "size_bytes", "no size"),
+          std::tuple("1G", "end_ns", "no time"), std::tuple("5ms", "load_ppm", "no share"),
+          std::tuple("maybe", "lossless", "true or false"), std::tuple("5", "lossless", "true or false"),
+          std::tuple("5ms", "packets", "without a unit"), std::tuple("5%", "packets", "without a unit")})
+        STRCMP_CONTAINS(wrong, value_error(text, name, true).c_str());
+    for (const auto& [text, name] :
+         {std::pair("90G", "throughput_bps"), std::pair("5", "throughput_bps"), std::pair("2ms", "end_ns"),
+          std::pair("400KB", "rx.bytes"), std::pair("95%", "load_ppm"), std::pair("5%", "slowdown_permille"),
+          std::pair("true", "lossless"), std::pair("null", "lossless"), std::pair("7", "packets")})
+        STRCMP_EQUAL("", value_error(text, name, true).c_str());
+    STRCMP_EQUAL("", value_error("5ms", "name", false).c_str());  // a word
+    STRCMP_EQUAL("completion_ns", std::string(unit_part("flows.f.completion_ns.p99")).c_str());
+    STRCMP_EQUAL("dropped", std::string(unit_part("ledger.dropped")).c_str());
+    STRCMP_EQUAL("lossless", std::string(unit_part("lossless")).c_str());
+}
+
 TEST(Condition, wrongWordsAreRefused) {
     for (const char* line :
          {"", "queue", "queue p1 dropped == 0", "queue p1.3 dropped = 0",

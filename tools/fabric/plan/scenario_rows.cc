@@ -1,6 +1,7 @@
 #include "tools/fabric/plan/scenario_rows.hh"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "tools/fabric/plan/value_range.hh"
@@ -45,6 +46,14 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
         return refuse("is no list");
     }
     vary.axes.push_back(std::move(axis));
+}
+
+// A path of what makes the runs, not of what they are.
+bool is_about_the_sweep(std::string_view path) {
+    return std::ranges::any_of(std::array<std::string_view, 2>{"vary", "find"},
+                               [&](std::string_view section) {
+                                   return path == section || path.starts_with(std::string(section) + ".");
+                               });
 }
 
 // In the file's order: TOML++ sorts keys.
@@ -158,6 +167,13 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
                          [&](const PhaseConfig& phase) { return phase.name == each.phase; }))
             refuse("assert", fmt::format("there is no phase {}", in_quotes(each.phase)),
                    "write a [[phase]] of that name", n);
+    for (const VaryConfig::Axis& axis : scenario.vary.axes) {
+        if (is_about_the_sweep(axis.path))
+            refuse("vary", fmt::format("{} says nothing of a run", in_quotes(axis.path)),
+                   "name another path");
+        if (axis.path == "seed" && scenario.vary.seeds != 1)
+            refuse("vary", "the seed is an axis, and there are seeds, too", "leave one of them out");
+    }
     if (!scenario.find) return;
     if (!scenario.vary.axes.empty() || scenario.vary.sample || scenario.vary.seeds != 1)
         refuse("find", "there is [vary], too: a search is no sweep", "write two files");
@@ -166,6 +182,13 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
         refuse("find", "wants one of least and most", "write least = PATH, or most = PATH");
     const auto range = ValueRange::parse(find.within);
     if (!range) refuse("find", "within: " + range.error(), "write for example within = \"100KB..1600KB\"");
+    if (range && range->has_steps())
+        refuse(
+            "find",
+            fmt::format("within {}: a search takes no steps, and halves the range", in_quotes(find.within)),
+            "write both ends alone, and how fine the answer is as precision");
+    if (is_about_the_sweep(find.path()))
+        refuse("find", fmt::format("{} says nothing of a run", in_quotes(find.path())), "name another path");
     if (range && !find.precision.empty())
         if (const auto precision = range->value(find.precision); !precision || *precision == 0)
             refuse("find",

@@ -83,12 +83,13 @@ tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
 std::vector<std::uint64_t> ValueRange::points() const {
     std::vector<std::uint64_t> all;
     const auto low = static_cast<double>(low_), high = static_cast<double>(high_);
-    for (std::uint64_t n = 0; n < count_; ++n) {
-        const double share = static_cast<double>(n) / static_cast<double>(count_ - 1);
+    const std::uint64_t count = count_ == 0 ? 2 : count_;
+    for (std::uint64_t n = 0; n < count; ++n) {
+        const double share = static_cast<double>(n) / static_cast<double>(count - 1);
         const double exact = logarithmic_ ? low * std::pow(high / low, share) : low + (high - low) * share;
-        const auto value = n == 0            ? low_
-                           : n == count_ - 1 ? high_
-                                             : static_cast<std::uint64_t>(std::llround(exact));
+        const auto value = n == 0           ? low_
+                           : n == count - 1 ? high_
+                                            : static_cast<std::uint64_t>(std::llround(exact));
         if (all.empty() || all.back() != value) all.push_back(value);
     }
     return all;

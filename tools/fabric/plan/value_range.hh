@@ -18,6 +18,8 @@ class ValueRange {
     // One value in the unit of the range; an error likewise.
     tl::expected<std::uint64_t, std::string> value(std::string_view text) const;
 
+    // The text has steps ("x5"), or "log".
+    bool has_steps() const { return count_ != 0 || logarithmic_; }
     std::uint64_t low() const { return low_; }
     std::uint64_t high() const { return high_; }
     // Both ends included, at equal distances or, with "log", ratios; 2 where the text does not say.
@@ -31,7 +33,7 @@ class ValueRange {
 
     Unit unit_ = Unit::number;
     std::uint64_t low_ = 0, high_ = 0;  // bytes, bits a second, nanoseconds
-    std::uint64_t count_ = 2;
+    std::uint64_t count_ = 0;           // of points; 0: not said
     bool logarithmic_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "control/config/values.hh"
 #include "lib/rng.hh"
@@ -10,7 +11,8 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::uint32_t sample_stream = 0x73616D70;  // of draws
+constexpr std::uint64_t most_seed = std::numeric_limits<std::int64_t>::max();  // that a file can say
+constexpr std::uint32_t sample_stream = 0x73616D70;                            // of draws
 
 // `wanted` of `count` numbers, ascending: each is taken or left by a draw of its own (Vitter, selection
 // sampling).
@@ -58,6 +60,9 @@ tl::expected<std::vector<SweepPoint>, std::string> sweep_points(const FabricConf
     if (numbers.size() * vary.seeds > most_points)
         return tl::unexpected(
             fmt::format("[vary] has more than {} runs; do: write fewer seeds", most_points));
+    if (vary.seeds - 1 > most_seed - std::min(file.seed, most_seed))
+        return tl::unexpected(fmt::format("{} seeds from {} on go beyond {}; do: write a smaller seed",
+                                          vary.seeds, file.seed, most_seed));
     std::vector<SweepPoint> points;
     for (const std::uint64_t number : numbers) {
         SweepPoint point;
