@@ -160,6 +160,19 @@ TEST(PfcGenerator, runningPauseCountsWhileItRuns) {
     CHECK_EQUAL(11'000, generator.asserted_time(3, before_wrap + seconds(9)).ps);
 }
 
+TEST(PfcGenerator, refreshesAfterTheEndOfThePauseAreLate) {
+    decide(0b1000, 0, {});
+    decide(0, 0, half_pause * 2);  // at its very end
+    CHECK_EQUAL(0U, generator.counters(3).tx_late.get());
+    decide(0, 0, half_pause * 4 + nanoseconds(3));
+    decide(0, 0, half_pause * 6 + nanoseconds(8));
+    CHECK_EQUAL(3U, generator.counters(3).tx_refresh.get());
+    CHECK_EQUAL(2U, generator.counters(3).tx_late.get());
+    CHECK_EQUAL(8'000U, generator.counters(3).unheld_ps.get());
+    decide(0, 0b1000, half_pause * 20);  // an XON is no refresh
+    CHECK_EQUAL(2U, generator.counters(3).tx_late.get());
+}
+
 TEST(PfcGenerator, everyPairOfStateAndEvent) {
     struct Row {
         AssertState from;
