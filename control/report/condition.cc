@@ -40,7 +40,7 @@ std::optional<Comparison> comparison_of(std::string_view word) {
 }
 
 // Names of figures by their ends, as a report has them.
-struct FigureUnit {
+struct UnitOfFigure {
     std::string_view ending;
     std::string_view what, example;
     bool (*reads)(const std::string& text);
@@ -49,17 +49,17 @@ bool is_share(const std::string& text) {
     return text.ends_with('%') && Json::parse(text.substr(0, text.size() - 1), nullptr, false).is_number();
 }
 constexpr std::array figure_units{
-    FigureUnit{"bps", "rate", "90G", [](const std::string& text) { return parse_rate(text).has_value(); }},
-    FigureUnit{"_ns", "time", "2ms", [](const std::string& text) { return parse_time(text).has_value(); }},
-    FigureUnit{"bytes", "size", "400KB",
-               [](const std::string& text) { return parse_size(text).has_value(); }},
-    FigureUnit{"ppm", "share", "5%", is_share},
-    FigureUnit{"permille", "share", "5%", is_share},
+    UnitOfFigure{"bps", "rate", "90G", [](const std::string& text) { return parse_rate(text).has_value(); }},
+    UnitOfFigure{"_ns", "time", "2ms", [](const std::string& text) { return parse_time(text).has_value(); }},
+    UnitOfFigure{"bytes", "size", "400KB",
+                 [](const std::string& text) { return parse_size(text).has_value(); }},
+    UnitOfFigure{"ppm", "share", "5%", is_share},
+    UnitOfFigure{"permille", "share", "5%", is_share},
 };
 
-const FigureUnit* figure_unit(std::string_view name) {
+const UnitOfFigure* figure_unit(std::string_view name) {
     const auto found = std::find_if(figure_units.begin(), figure_units.end(),
-                                    [&](const FigureUnit& unit) { return name.ends_with(unit.ending); });
+                                    [&](const UnitOfFigure& unit) { return name.ends_with(unit.ending); });
     return found == figure_units.end() ? nullptr : &*found;
 }
 
@@ -144,13 +144,13 @@ std::string value_error(const std::string& text, std::string_view name, bool is_
                         : fmt::format("{} cannot be compared with {}, which is true or false",
                                       in_quotes(text), name);
     if (is_truth || Json::parse(text, nullptr, false).is_number()) return {};
-    const FigureUnit* unit = figure_unit(name);
+    const UnitOfFigure* unit = figure_unit(name);
     if (unit != nullptr)
         return unit->reads(text) ? ""
                                  : fmt::format("{} is no {}, as {} is; write for example {}", in_quotes(text),
                                                unit->what, name, unit->example);
     const bool has_unit = std::any_of(figure_units.begin(), figure_units.end(),
-                                      [&](const FigureUnit& each) { return each.reads(text); });
+                                      [&](const UnitOfFigure& each) { return each.reads(text); });
     return is_number && has_unit
                ? fmt::format("{} is no number without a unit, as {} is; write for example 5", in_quotes(text),
                              name)
