@@ -118,12 +118,40 @@ messages = 1
         self.assertGreater(len(said), 5)
         self.assertRegex(said[0], r'^\d+ of \d+ packets were sent twice, and none was lost: \d+ time-outs of 4ms ended while .*; do: write timeout = "auto"$')
 
-        report = self.report(text.format('timeout = "4ms"').replace('from = "h1..h23"\nto = "h24"', 'from = "h24"\nto = "h1..h23"\nkind = "read"'))
+        report = self.report(text.format('timeout = "1ms"').replace('from = "h1..h23"\nto = "h24"', 'from = "h24"\nto = "h1..h23"\nkind = "read"'))
         self.assertEqual((report["verdict"]["lost_packets"], report["flows"][0]["sequence_errors"]), (0, 0))
         said, = (symptom for host in report["hosts"].values() for symptom in host["symptoms"] if "twice" in symptom)
         self.assertIn(said, report["hosts"]["h24"]["symptoms"])
         again = report["hosts"]["h24"]["repeated_packets"]
-        self.assertRegex(said, rf'^{again} of \d+ packets of its READs\' responses were sent twice, and none was lost: \d+ time-outs of 4ms .*; do: write timeout = "auto"$')
+        self.assertRegex(said, rf'^{again} of \d+ packets of its READs\' responses were sent twice, and none was lost: \d+ time-outs of 1ms .*; do: write timeout = "auto"$')
+
+    def test_a_lost_response_is_no_symptom_of_the_time_out(self):
+        """Each READ has one packet, which comes after its time-out: no gap tells that it was lost."""
+        text = """
+[topology]
+kind = "star"
+hosts = 2
+host_cable = "2km"
+[switch.default]
+buffer.size = "16MB"
+[switch.default.default]
+qos = "lossy"
+[host.default]
+cc = "none"
+timeout = "15us"
+[switch.sw1.port.h2.fault]
+drop_every = {}
+[[flow]]
+from = "h1"
+to = "h2"
+kind = "read"
+message = "1KB"
+messages = 200
+"""
+        for drop_every, told in ((0, 1), (50, 0)):
+            report = self.report(text.format(drop_every))
+            self.assertEqual(len([symptom for symptom in report["hosts"]["h1"]["symptoms"] if "twice" in symptom]), told)
+            self.assertGreater(report["hosts"]["h1"]["repeated_packets"], 300)
 
     def test_the_default_timeout_knows_shapers_on_the_way(self):
         """12 MB of a leaf or spine, three on the way between leaves, one within a leaf."""
@@ -146,14 +174,16 @@ kind = "{}"
 """
         def timeout(more="", sender="h1", kind="write"):
             return re.search(r"\nflow +time-out\nf +(\S+ \S+)\n", self.fabric("check", text.format(sender, kind) + more).stdout).group(1)
-        self.assertEqual((timeout(), timeout(sender="h3")), ("5.8 ms", "4.0 ms"))
+        self.assertEqual((timeout(), timeout(sender="h3")), ("5760.0 us", "4000.0 us"))
         for kind in ("write", "read"):
             for place in ("leaf1.port.spine1", "spine1.port.leaf1", "spine1.port.leaf2", "leaf2.port.h4"):
                 self.assertEqual(timeout(f'[switch.{place}]\nshaper = "25G"\n', kind=kind), "23.0 ms", place)
                 self.assertEqual(timeout(f'[switch.{place}.queue.3]\nmax_rate = "20G"\n', kind=kind), "28.8 ms", place)
-                self.assertEqual(timeout(f'[switch.{place}.queue.0]\nmax_rate = "20G"\n', kind=kind), "5.8 ms", place)
-        self.assertEqual(timeout('[switch.leaf2.port.h4]\nshaper = "25G"\n', sender="h3"), "7.7 ms")
-        self.assertEqual(timeout('[switch.spine1.port.leaf2]\nshaper = "25G"\n', sender="h3"), "4.0 ms")
+                self.assertEqual(timeout(f'[switch.{place}.queue.0]\nmax_rate = "20G"\n', kind=kind), "5760.0 us", place)
+        for shaper, most, drained in (("20G", "25G", "28.8 ms"), ("25G", "20G", "28.8 ms"), ("400G", "200G", "5760.0 us")):
+            self.assertEqual(timeout(f'[switch.leaf2.port.h4]\nshaper = "{shaper}"\nqueue.3.max_rate = "{most}"\n'), drained)
+        self.assertEqual(timeout('[switch.leaf2.port.h4]\nshaper = "25G"\n', sender="h3"), "7680.0 us")
+        self.assertEqual(timeout('[switch.spine1.port.leaf2]\nshaper = "25G"\n', sender="h3"), "4000.0 us")
 
     def test_a_sender_without_congestion_control_is_told_once(self):
         text = INCAST.format(hosts=6, senders=4, speed=100, stop="6ms", buffer=16, keys='cc = "none"')
