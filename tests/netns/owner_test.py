@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 
 import netns
 from loopback import Programs
@@ -188,7 +189,8 @@ class TakenAway(OwnerCase):
             self.assertIn(f'by "others" (id {number})', run.wait_for_event("program_lost"))
             port = run.call("stats.show")["ports"]["h0"]
             self.assertEqual((port["link_up"], port["link_down_cause"]), (False, "program_replaced"))
-            self.assertEqual(program_at("sw0"), (name, number))
+            time.sleep(1)  # in which it looks several times, and says nothing more
+            self.assertEqual((program_at("sw0"), len(run.told("program_lost"))), ((name, number), 1))
             sh("ip", "link", "set", "dev", "sw0", "xdp", "off")
             self.assertEqual(run.wait_for_event("port_up"), "port h0 up: its XDP program is at interface sw0 again")
             self.assertEqual(program_at("sw0"), ours)
