@@ -33,6 +33,11 @@ TEST(LintRates, warnsOfMinimumsThatTheLinkDoesNotHaveOrThatHoldCnpsUp) {
           "f:4:12: warning: port.p1.queue.1.min_rate: min_rate of queues 1 and 2 goes before CNPs "
           "(queue 6), which may wait for ever for it",
           port + queue(1, "20G") + queue(2, "5G"));
+    finds("min-rate-cnp",
+          "f:4:12: warning: port.p1.queue.1.min_rate: min_rate of queues 1, 2, 3 and 5 goes before CNPs "
+          "(queue 6), which may wait 11701ns for it: more than 10us [min-rate-cnp]; do: give fewer queues a "
+          "min_rate, or a lower one",
+          port + queue(1, "1G") + queue(2, "1G") + queue(3, "1G") + queue(5, "1G") + queue(6, "1G"));
     finds("min-rate-cnp", "", port + queue(1, "14G") + "[port.p1.queue.6]\nscheduler = \"dwrr\"\n");
 }
 
