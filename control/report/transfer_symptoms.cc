@@ -211,8 +211,7 @@ class TransferSymptoms {
              "{} of {} {} were sent twice, and none was lost: {} time-outs of {} ended while {}; do: write "
              "timeout = \"{}\"",
              twice, sent, reads ? "packets of its READs' responses" : "packets", timeouts,
-             print_time(timeout),
-             reads ? "responses waited at their sender or in queues" : "packets waited in queues",
+             print_time(timeout), reads ? "its responses were on their way" : "packets waited in queues",
              flow->path_timeout > timeout ? "auto" : print_time(timeout * 4));
     }
 
