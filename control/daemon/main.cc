@@ -287,7 +287,6 @@ int run_main(int argc, char** argv) {
                  arguments.config, flow);
         return exit_configuration;
     }
-    outlive_readers();
     if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);
         !why.empty()) {
         complain("sluiced: {}: {}\n", arguments.socket, why);

@@ -40,7 +40,7 @@ std::optional<Comparison> comparison_of(std::string_view word) {
 }
 
 // Names of figures by their ends, as a report has them.
-struct UnitOfFigure {
+struct WrittenUnit {
     std::string_view ending;
     std::string_view what, example;
     bool (*reads)(const std::string& text);
@@ -48,19 +48,19 @@ struct UnitOfFigure {
 bool is_share(const std::string& text) {
     return text.ends_with('%') && Json::parse(text.substr(0, text.size() - 1), nullptr, false).is_number();
 }
-constexpr std::array figure_units{
-    UnitOfFigure{"bps", "rate", "90G", [](const std::string& text) { return parse_rate(text).has_value(); }},
-    UnitOfFigure{"_ns", "time", "2ms", [](const std::string& text) { return parse_time(text).has_value(); }},
-    UnitOfFigure{"bytes", "size", "400KB",
-                 [](const std::string& text) { return parse_size(text).has_value(); }},
-    UnitOfFigure{"ppm", "share", "5%", is_share},
-    UnitOfFigure{"permille", "share", "5%", is_share},
+constexpr std::array written_units{
+    WrittenUnit{"bps", "rate", "90G", [](const std::string& text) { return parse_rate(text).has_value(); }},
+    WrittenUnit{"_ns", "time", "2ms", [](const std::string& text) { return parse_time(text).has_value(); }},
+    WrittenUnit{"bytes", "size", "400KB",
+                [](const std::string& text) { return parse_size(text).has_value(); }},
+    WrittenUnit{"ppm", "share", "5%", is_share},
+    WrittenUnit{"permille", "share", "5%", is_share},
 };
 
-const UnitOfFigure* figure_unit(std::string_view name) {
-    const auto found = std::find_if(figure_units.begin(), figure_units.end(),
-                                    [&](const UnitOfFigure& unit) { return name.ends_with(unit.ending); });
-    return found == figure_units.end() ? nullptr : &*found;
+const WrittenUnit* written_unit(std::string_view name) {
+    const auto found = std::find_if(written_units.begin(), written_units.end(),
+                                    [&](const WrittenUnit& unit) { return name.ends_with(unit.ending); });
+    return found == written_units.end() ? nullptr : &*found;
 }
 
 // "p1.3" -> "ports.p1.queues.3"
@@ -123,7 +123,7 @@ Json wanted_value(const std::string& text, std::string_view field) {
     return text;
 }
 
-bool names_unit(std::string_view name) { return figure_unit(name) != nullptr; }
+bool names_unit(std::string_view name) { return written_unit(name) != nullptr; }
 
 std::string_view unit_part(std::string_view path) {
     const std::string_view last = path.substr(path.rfind('.') + 1);  // npos + 1 is 0
@@ -144,13 +144,13 @@ std::string value_error(const std::string& text, std::string_view name, bool is_
                         : fmt::format("{} cannot be compared with {}, which is true or false",
                                       in_quotes(text), name);
     if (is_truth || Json::parse(text, nullptr, false).is_number()) return {};
-    const UnitOfFigure* unit = figure_unit(name);
+    const WrittenUnit* unit = written_unit(name);
     if (unit != nullptr)
         return unit->reads(text) ? ""
                                  : fmt::format("{} is no {}, as {} is; write for example {}", in_quotes(text),
                                                unit->what, name, unit->example);
-    const bool has_unit = std::any_of(figure_units.begin(), figure_units.end(),
-                                      [&](const UnitOfFigure& each) { return each.reads(text); });
+    const bool has_unit = std::any_of(written_units.begin(), written_units.end(),
+                                      [&](const WrittenUnit& each) { return each.reads(text); });
     return is_number && has_unit
                ? fmt::format("{} is no number without a unit, as {} is; write for example 5", in_quotes(text),
                              name)

@@ -9,7 +9,7 @@
 namespace sluice {
 
 // What `boundary` says when there was none.
-inline constexpr const char* no_memory = "there is not enough memory";
+inline constexpr const char* lack_of_memory = "there is not enough memory";
 
 // Does `work`. When it throws, does `failed(what)` and returns false. `failed` may throw for lack of memory:
 // then nobody is told.
@@ -27,7 +27,7 @@ bool boundary(Work&& work, Failed&& failed) noexcept {
         std::forward<Work>(work)();
         return true;
     } catch (const std::bad_alloc&) {
-        return tell(no_memory);
+        return tell(lack_of_memory);
     } catch (const std::exception& error) {
         return tell(error.what());
     } catch (...) {

@@ -26,7 +26,7 @@ int run_program(const char* name, int failed, Work&& work) noexcept {
     int status = failed;
     boundary([&] { status = work(); },
              [&](const char* what) {
-                 if (what == no_memory)
+                 if (what == lack_of_memory)
                      complain("{}: {}\n", name, what);
                  else
                      complain("{}: internal error: {}; do: report it, with the command and its files\n", name,

@@ -2,6 +2,7 @@
 """What `--trace` samples of simulated hosts: bounded, the same whatever the workers, and the run does not notice; and its picture."""
 
 import json
+import os
 import re
 import xml.etree.ElementTree
 
@@ -198,6 +199,9 @@ class Picture(loopback.Case):
         done = loopback.run([tool, switch.folder / "trace.json", switch.folder / "none" / "p.svg"])
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot be written", done.stderr)
+        os.symlink("trace.json", switch.folder / "link")
+        for same in ("trace.json", "link"):
+            self.assertIn("is the trace itself", loopback.run([tool, switch.folder / "trace.json", switch.folder / same]).stderr)
         self.draw(switch)  # nothing happened: no error
 
     def test_rates_queue_signals_and_pauses_on_one_axis(self):
