@@ -231,10 +231,12 @@ tl::expected<bool, std::string> Condition::holds(const Json& value) const {
         return Refusal(
             fmt::format("{} is {}, neither true nor false; say: {} eq VALUE", what, json_text(value), what));
     }
-    if (std::string wrong =
-            value.is_string() || form == Form::link_state
-                ? ""
-                : value_error(wanted, unit_part(field.empty() ? path : field), value.is_number());
+    // A field may be said by the beginning of its name, which lacks the unit.
+    const bool is_whole_name = field.empty();
+    if (std::string wrong = value.is_string() || form == Form::link_state
+                                ? ""
+                                : value_error(wanted, unit_part(is_whole_name ? path : field),
+                                              value.is_number() && is_whole_name);
         !wrong.empty())
         return Refusal(std::move(wrong));
     const Json other = value.is_string() ? Json(wanted) : wanted_value(wanted, field.empty() ? path : field);

@@ -1,6 +1,5 @@
 #include "dataplane/base/file_roles.hh"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -25,9 +24,9 @@ fs::path link_target(fs::path path) {
 }
 
 std::string FileRoles::Clash::text() const {
-    return fmt::format("{}: {} would overwrite {}{}; do: name another file", written.path, written.what,
-                       other_is_written || other.what.empty() ? "what " + other.what + " writes" : other.what,
-                       other.path == written.path ? "" : ", " + other.path);
+    return written.path + ": " + written.what + " would overwrite " +
+           (other_is_written ? "what " + other.what + " writes" : other.what) +
+           (other.path == written.path ? "" : ", " + other.path) + "; do: name another file";
 }
 
 // Nothing: several may write it.

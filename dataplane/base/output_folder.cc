@@ -1,7 +1,6 @@
 #include "dataplane/base/output_folder.hh"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +22,10 @@ namespace {
 
 constexpr std::string_view list_name = ".sluice-outputs";
 constexpr std::size_t most_list_bytes = 1U << 24;
+
+std::string cannot_be_written(const std::string& file, int error) {
+    return file + ": cannot be written: " + std::strerror(error);
+}
 
 // Numbers, blanks between them, and a name: what is left of `line` after one.
 bool take_number(std::string_view& line, long long& number) {
@@ -59,7 +62,7 @@ tl::expected<OutputFolder, std::string> OutputFolder::open(const std::string& pa
     if (!made.list_)
         return refuse(errno == EWOULDBLOCK
                           ? "another program writes there; do: wait for its end, or name another folder"
-                          : fmt::format("nothing can be written there: {}", std::strerror(errno)));
+                          : std::string("nothing can be written there: ") + std::strerror(errno));
     std::string text = read_all(made.list_.get());
     for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
         std::string_view line = std::string_view(text).substr(at, end - at);
@@ -102,10 +105,10 @@ std::string OutputFolder::remember() {
 }
 
 std::string OutputFolder::append(const Entry& entry) {
-    const std::string line =
-        fmt::format("{} {} {} {}\n", entry.bytes, entry.seconds, entry.nanoseconds, entry.name);
+    const std::string line = std::to_string(entry.bytes) + " " + std::to_string(entry.seconds) + " " +
+                             std::to_string(entry.nanoseconds) + " " + entry.name + "\n";
     if (::write(list_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        return fmt::format("{}: cannot be written: {}", file(list_name), std::strerror(errno));
+        return cannot_be_written(file(list_name), errno);
     entries_.push_back(entry);
     return {};
 }
@@ -124,7 +127,7 @@ std::string OutputFolder::refusal(const std::string& name) const {
     if (std::string why = no_way_to(name); !why.empty()) return why;
     struct stat there {};
     if (lstat(file(name).c_str(), &there) != 0)
-        return errno == ENOENT ? std::string() : fmt::format("{}: {}", file(name), std::strerror(errno));
+        return errno == ENOENT ? std::string() : cannot_be_written(file(name), errno);
     if (is_as_left(name)) return {};
     return file(name) +
            ": is there, and is not as a program of Sluice wrote it; do: move it away, or name another folder";
@@ -136,7 +139,7 @@ std::string OutputFolder::prepare(const std::string& name) const {
     std::error_code error;
     fs::create_directories(folder, error);
     if (!error && access(folder.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
-    return error ? fmt::format("{}: cannot be written: {}", file(name), error.message()) : std::string();
+    return error ? cannot_be_written(file(name), error.value()) : std::string();
 }
 
 std::string OutputFolder::write(const std::string& name, std::string_view text) {
@@ -149,7 +152,7 @@ std::string OutputFolder::write(const std::string& name, std::string_view text) 
 
 std::string OutputFolder::own(const std::string& name, const std::string& made) {
     const auto entry = entry_of(name, made);
-    if (!entry) return fmt::format("{}: {}", made, std::strerror(errno));
+    if (!entry) return cannot_be_written(made, errno);
     return owns(*entry) ? std::string() : append(*entry);
 }
 

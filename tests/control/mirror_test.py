@@ -213,7 +213,6 @@ class Mirror(Mirroring):
         cases = {
             "no such folder": ({"file": str(folder / "no" / "x")}, "No such file or directory; do: name a file in a folder that exists"),
             "a folder": ({"file": str(folder)}, "Is a directory"),
-            "the configuration": ({"file": str(folder / "sluice.toml")}, "it is a file of something else, and no mirror's"),
             "a text": ({"file": str(text)}, "it is a file of something else, and no mirror's; do: name another file, or remove this one"),
             "a FIFO": ({"file": str(fifo)}, "FIFO"),
             "no FIFO": ({"file": "", "fifo": str(text)}, "it is no FIFO; do: write file instead of fifo"),
@@ -227,9 +226,11 @@ class Mirror(Mirroring):
                 self.assertIn("sluiced: mirror m: ", out.stderr)
                 self.assertIn(wrong, out.stderr)
                 self.assertEqual((text.read_text(), (folder / "sluice.toml").read_text()), ("not a capture\n", config))
+        switch.section("mirror.m", file=str(folder / "sluice.toml"))
+        self.assertIn("mirror.m.file would overwrite the configuration", switch.run(status=CONFIGURATION).stderr)
         switch.section("mirror.m", file=str(self.path))
         switch.section("mirror.n", file=str(folder / "link"))
-        self.assertIn("another mirror or switch writes it", switch.run(status=FAILED).stderr)
+        self.assertIn("[file-written-twice]", switch.run(status=CONFIGURATION).stderr)
         self.assertFalse(self.path.exists(), "a start that failed leaves no file")
 
     def test_what_a_check_finds(self):
@@ -237,8 +238,8 @@ class Mirror(Mirroring):
         cases = {
             "no output": ({"file": ""}, 'mirror.m.file: a mirror needs a file, a FIFO or a collector [mirror-output]; do: write file = "out/drops.pcapng"'),
             "two outputs": ({"fifo": "y"}, "mirror.m.file: a mirror has a file, a FIFO or a collector, this one has several"),
-            "the same file": ({"file": "./n.pcapng"}, 'mirror.n.file: mirror.m.file writes "n.pcapng" too [file-written-twice]; do: give each a file of its own'),
-            "an input": ({"file": str(switch.inputs["h0"])}, "port.h0.device has "),
+            "the same file": ({"file": "./n.pcapng"}, 'mirror.n.file: mirror.m.file writes "./n.pcapng" too [file-written-twice]; do: give each a file of its own'),
+            "an input": ({"file": str(switch.inputs["h0"])}, "port.h0.device: mirror.m.file writes "),
             "no such port": ({"port": ["h7"]}, 'mirror.m.port: there is no port "h7" [mirror-port]; do: write "h'),
             "reasons of pauses": ({"on": ["pause"], "reason": ["no_route"]}, "mirror.m.reason: reasons are those of drops"),
             "a wrong reason": ({"reason": ["bad_luck"]}, "bad_luck"),
