@@ -14,6 +14,7 @@ class Cumulus(Case):
         self.assertEqual((value("speed"), value("cable"), value("pfc"), value("mtu")), ("400G", "100m", [3], 9216))
         taken, preset = config["map"]["default-global"], {3: 3, 26: 3, 48: 6, 56: 7}
         self.assertEqual([taken["dscp_to_tc"].get(str(dscp), preset.get(dscp, 0)) for dscp in (0, 7, 8, 24, 26, 31, 32, 48, 63)], [0, 0, 1, 3, 3, 3, 4, 6, 7])
+        self.assertEqual(([taken["pcp_to_tc"].get(str(pcp), tc) for pcp, tc in enumerate(importer.PRESET_PCP)], taken["cnp_tc"]), ([*range(8)], "dscp"))
         self.assertEqual([taken["tc_to_queue"].get(str(tc), tc) for tc in range(8)], [0, 0, 0, 3, 0, 0, 6, 0])
         self.assertEqual((value("queue", "6", "scheduler"), value("queue", "3", "weight"), value("queue", "0", "weight")), ("strict", 50, 50))
         self.assertEqual((config["wred"]["roce"]["green_min"], config["wred"]["roce"]["green_max"], config["wred"]["roce"]["green_probability"]),
@@ -84,6 +85,10 @@ class Cumulus(Case):
         said, config, _ = self.importing(self.file("nv set interface swp1 link speed 100G\nnv set interface swp1 qos pfc profile gone\n", "x.nv"), status=IN_PART)
         self.assertIn('there is no profile "gone"', said)
         self.assertEqual(list(config["port"]), ["swp1"])
+
+    def test_without_roce_a_port_trusts_pcp(self):
+        _, config, _ = self.importing(self.file("nv set interface swp1 link speed 100G\n", "a.nv"))
+        self.assertEqual(self.value(config, "swp1", "trust"), "pcp")
 
     def test_entries_apply_in_order(self):
         """As `nv config patch` applies them: maps come together, the later word holds, `unset` takes away."""

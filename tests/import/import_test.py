@@ -202,6 +202,19 @@ class Sonic(Case):
         self.assertEqual({name: host["address"] for name, host in config["host"].items() if name != "default"},
                          {"Ethernet0": "10.0.0.1", "Ethernet4": "10.0.4.9", "Ethernet8": "100.64.0.10"})
 
+    def test_a_ports_rate_is_in_bytes_and_its_classes_are_those_of_the_file_alone(self):
+        def change(tables):
+            tables["PORT_QOS_MAP"]["Ethernet0"].update(scheduler="scheduler.strict", dot1p_to_tc_map="LAB")
+            tables["DOT1P_TO_TC_MAP"] = {"LAB": {"1": "2"}}
+            tables["SCHEDULER"]["scheduler.1"]["cir"] = "125000000"
+
+        _, config, _ = self.importing(self.file(self.changed(change)))
+        self.assertEqual((self.value(config, "Ethernet0", "shaper"), self.value(config, "Ethernet0", "trust") or "dscp"), ("10G", "dscp"))
+        self.assertEqual([self.value(config, "Ethernet0", "queue", "3", key) for key in ("min_rate", "max_rate")], ["1G", None])
+        taken = config["map"][self.value(config, "Ethernet0", "map")]
+        self.assertEqual([taken["pcp_to_tc"].get(str(pcp), tc) for pcp, tc in enumerate(importer.PRESET_PCP)], [0, 2, 0, 0, 0, 0, 0, 0])
+        self.assertEqual(taken["cnp_tc"], "dscp")
+
     def test_pools_hold_what_they_shared_and_the_rest_on_top(self):
         self.importing(SONIC)
         cell, rows = 256, {}

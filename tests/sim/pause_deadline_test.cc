@@ -97,4 +97,22 @@ TEST(PauseDeadline, isExactAtEverySpeed) {
         }
 }
 
+// Whatever their order.
+TEST(PauseDeadline, ofTwoPrioritiesOfAQueueTheLongerCountsAsItsLoad) {
+    for (const bool longer_first : {false, true}) {
+        Config config = sim_config(2, gigabits(1));
+        config.load_balance.mode = LoadBalance::flowlet;
+        config.maps["default"].pfc_priority_to_queue[4] = 3;
+        for (auto& [name, port] : config.ports) port.pfc = {3, 4};
+        SimSwitch sim(config);
+        PauseMap map{1U << 3 | 1U << 4, {}};
+        map.quanta[longer_first ? 3 : 4] = 2000;
+        map.quanta[longer_first ? 4 : 3] = 1000;
+        sim.port(1).send_pause(Time{} + microseconds(1), map);
+        sim.run_until(Time{} + microseconds(10));
+        CHECK(sim.device().load(1).paused_until(3) ==
+              sim.device().port(1).honor.deadline(longer_first ? 3 : 4));
+    }
+}
+
 }  // namespace sluice::pause_deadline_test
