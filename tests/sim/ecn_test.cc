@@ -206,6 +206,26 @@ TEST(Ecn, colorsHaveTheirOwnCurves) {
     }
 }
 
+// A millisecond has passed before: it counts for no idle time.
+TEST(Ecn, anAverageFallsOnlyWhileTheQueueIsEmpty) {
+    Config config = config_of(min_kb * kb, max_kb * kb, 10);
+    config.wred["test"].weight = 7;
+    SimSwitch sim(config);
+    sim.run_until(Time{} + milliseconds(1));
+    const auto average = [&] { return sim.device().port(1).queue[roce_class].wred.average_bytes(); };
+    const Flow flow = flow_of(Ecn::ect0);
+    sim.hold(1, roce_class, true);
+    sim.port(0).inject(sim.now() + nanoseconds(1), flow, std::vector<std::uint32_t>(200, kb));
+    sim.run_until(sim.now() + microseconds(20));
+    const std::uint64_t full = average();
+    CHECK_TRUE(full > 50 * kb);
+    sim.hold(1, roce_class, false);
+    sim.run_until(sim.now() + microseconds(18));
+    sim.port(0).inject(sim.now() + nanoseconds(1), flow, {kb});
+    sim.run_until(sim.now() + microseconds(1));
+    CHECK_TRUE(average() < full && average() > full / 16);
+}
+
 TEST(Ecn, sojournMarksThoseThatStayedLong) {
     Config config = config_of(0, 0, 100);
     WredConfig& wred = config.wred["test"];
