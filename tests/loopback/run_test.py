@@ -53,6 +53,27 @@ class Run(loopback.Case):
         self.run_tool("--assert", "ports.none.mac eq 1", self.capture, status=2)
         self.assertIn("wants an expression", self.run_tool("--assert", status=2))
 
+    def test_the_demonstration_fits_two_screens_and_ends_with_what_is_next(self):
+        said = self.run_tool().splitlines()
+        self.assertLess(len(said), 100)
+        self.assertEqual([line[:5] for line in said if line.startswith("ACT ")], ["ACT 1", "ACT 2", "ACT 3"])
+        self.assertEqual([line.split()[0] for line in said[-7:] if line], ["LOOK", "NEXT", "build/sluiced", "build/sluice-fabric", "tools/run", "README.md,"])
+        for file in ("summary.txt", "storm/summary.txt", "incast/none.svg"):
+            self.assertTrue((self.out / file).is_file(), file)
+
+    def test_what_takes_long_tells_how_far_it_is(self):
+        """`sleep` takes no time here; a log as ninja writes it."""
+        script = """source tools/setup
+            sleep() { command sleep 0.02; }
+            slow() { echo '[1/8] a'; command sleep 0.3; echo '[6/8] b'; command sleep 0.3; }
+            run_told log slow; echo over"""
+        done = subprocess.run(["bash", "-c", script], cwd=self.root, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stderr, "")
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[-1], "over")
+        self.assertEqual({line.split(",")[0] for line in lines[:-1]}, {"  1 of 8 compiled", "  6 of 8 compiled"})
+        self.assertRegex(lines[0], r"about \d+ min left$")
+
     def kept(self):
         return {str(path.relative_to(self.out)): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
 
@@ -60,7 +81,7 @@ class Run(loopback.Case):
         self.run_tool(self.capture)
         before = self.kept()
         self.assertEqual(set(before), {"in/h0.pcap", "in/h1.pcap", "in/h2.pcap", "in/sluice.toml.made", "h0.pcap", "h1.pcap",
-                                       "h2.pcap", "report.json", "trace.json", "buffer.svg", "sluice.toml"})
+                                       "h2.pcap", "report.json", "trace.json", "buffer.svg", "summary.txt", "sluice.toml"})
         (self.root / "link.pcap").symlink_to(self.out / "in" / "h0.pcap")
         (self.root / "way").symlink_to(self.out)
         day = 86_400 * 10**9
