@@ -75,8 +75,10 @@ RunVerdict judge_run(const RunningSwitch& running) {
 std::string RunVerdict::headline() const {
     const std::optional<bool> is_lossless = lossless();
     if (!is_lossless) return "lossless: nothing was lossless: no packet came in a lossless class";
-    const std::string lost = fmt::format("{} of {} lossless packets lost", grouped_text(lost_packets),
-                                         grouped_text(lossless_packets));
+    const std::string lost = counts_each_switch
+                                 ? print_count(lost_packets, "lossless packet") + " lost"
+                                 : fmt::format("{} of {} lost", grouped_text(lost_packets),
+                                               print_count(lossless_packets, "lossless packet"));
     if (*is_lossless) return "lossless: yes, " + lost;
     std::string what = lost_packets != 0 ? lost : std::string();
     if (missed_packets != 0)

@@ -17,6 +17,7 @@ struct RunVerdict {
     std::uint64_t lost_packets = 0;      // lossless packets that were dropped, for any reason
     std::uint64_t missed_packets = 0;    // frames that were lost before they were classed
     std::uint64_t rx_errors = 0;         // among them, those that devices lost on receive
+    bool counts_each_switch = false;     // lossless_packets does: it is no total of packets
     std::vector<std::string> reasons;    // why the run is not lossless; empty: it is
 
     // Nothing when no packet was lossless: the run then shows neither.

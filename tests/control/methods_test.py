@@ -22,7 +22,7 @@ def calls(toml):
         ("config.change", {"changes": [{"path": "default.queue.3.wred"}, {"path": "seed", "value": 1}]}), ("config.unsaved", {}),
         ("config.history", {}), ("config.set", {"path": "default.queue.3.wred", "value": CHANGED_WRED, "confirm": "5s"}),
         ("config.confirm", {}), ("config.get", {"path": "default.queue.3.wred"}), ("config.rollback", {}),
-        ("config.apply", {"toml": toml}), ("config.save", {"file": "saved.toml"}), ("route.add", {"routes": [route]}),
+        ("config.apply", {"toml": toml}), ("config.save", {"file": "saved.toml"}), ("config.reset", {}), ("config.reload", {}), ("route.add", {"routes": [route]}),
         ("route.replace", {"routes": [other]}), ("route.list", {}), ("group.list", {}),
         ("route.lookup", {"destination": "10.7.1.1", "source": "10.0.0.2", "qp": 77}), ("route.delete", {"routes": ["10.7.0.0/16"]}),
         ("neighbor.add", {"neighbors": [neighbor]}), ("neighbor.replace", {"neighbors": [neighbor]}), ("neighbor.list", {}),

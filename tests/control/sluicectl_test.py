@@ -178,7 +178,7 @@ class Ctl(Case):
             self.assertEqual((early.wait(control.PATIENCE_S), early.stdout.read()), (0, "0 ns\n"))
             said = ctl(self, "--socket", pathlib.Path(folder) / "other.sock", "--wait", "30ms", "clock", "show", status=NO_DAEMON)
             self.assertTrue(said.endswith(f"; there are: {path}\n"), said)
-            self.assertIn("allowed", ctl(self, "--wait", "soon", "clock", "show", status=USAGE))
+            self.assertIn("does not start with a number", ctl(self, "--wait", "soon", "clock", "show", status=USAGE))
             running.stop()
 
     def test_what_may_follow(self):

@@ -158,7 +158,7 @@ class Why(Case):
         paused, = self.only(running, "paused", at="h0")
         self.assertEqual(paused["count"], self.group(running, "h0")["xoff_transitions"])
         self.assertGreater(paused["count"], 20)
-        self.assertRegex(paused["sentence"], rf"^h0\.3 paused its sender {paused['count']} times from .* us to .* ms, for .* in all, .* at most")
+        self.assertRegex(paused["sentence"], rf"^h0\.3 paused its sender {paused['count']} times from .* to .* ms, for .* in all, .* at most")
         said = running.ctl("why")
         self.assertTrue(said.startswith("headroom_overrun: "), said)
         self.assertIn("the peer of h0 does not obey: frames keep coming", said)

@@ -52,6 +52,7 @@ Json ledger_json(const Fabric& fabric) {
 // Of all switches and cables: a lossless packet that is lost anywhere is lost.
 RunVerdict judge_fabric(const Fabric& fabric) {
     RunVerdict verdict;
+    verdict.counts_each_switch = true;
     for (const FabricSwitch& each : fabric.switches()) {
         const RunVerdict own = judge_run(*each.running);
         verdict.lossless_packets += own.lossless_packets;
