@@ -33,12 +33,16 @@ class Installed(loopback.Case):
     def test_everything_has_its_place(self):
         share = self.prefix / "share"
         wanted = [self.prefix / "bin" / name for name in NAMES] + [share / "man" / page for page in PAGES] + [self.units / unit for unit in UNITS]
-        wanted += [share / "bash-completion/completions/sluicectl", self.prefix / "lib/sysusers.d/sluice.conf",
+        wanted += [share / "bash-completion/completions" / name for name in (*NAMES, "sluice-peer")]
+        wanted += [self.prefix / "bin/sluice-peer", self.prefix / "bin/sluice-picture", *(share / "sluice/tools" / name for name in ("picture", "svg.py", "quantities.py"))]
+        client = next(self.prefix.rglob("sluice/client.py")).parent
+        wanted += [client / name for name in ("__init__.py", "client.py", "switch.py", "py.typed")]
+        wanted += [self.prefix / "lib/sysusers.d/sluice.conf",
                    share / "doc/sluice/LICENSE", share / "doc/sluice/LICENSE.page"]
         tracked = subprocess.run(["git", "ls-files", "conf"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
         self.assertGreater(len(tracked), 20)
         wanted += [share / "sluice" / file for file in tracked]
-        self.assertEqual([str(path) for path in wanted if not path.is_file() or path.stat().st_size == 0], [])
+        self.assertEqual([str(path) for path in wanted if not path.is_file() or (path.stat().st_size == 0 and path.name != "py.typed")], [])
         found = {path for path in self.root.rglob("*") if path.is_file()}
         self.assertEqual(sorted(map(str, found - set(wanted))), [], "installed, and nobody wants it")
 
@@ -77,17 +81,40 @@ class Installed(loopback.Case):
         self.assertIn("dataplane/ports/bpf/steer.bpf.c", done)
         self.assertNotIn("TERMS AND CONDITIONS FOR USE", done)
 
-    def test_the_completion_is_a_script_that_bash_takes(self):
-        said("bash", "-n", self.prefix / "share/bash-completion/completions/sluicectl")
+    def test_completions_are_scripts_that_bash_takes(self):
+        for name in (*NAMES, "sluice-peer"):
+            said("bash", "-n", self.prefix / "share/bash-completion/completions" / name)
+
+    def test_each_program_is_completed(self):
+        script = ROOT / "tools/packaging/completion.bash"
+
+        def completed(name, *words):
+            """What the last word becomes."""
+            done = said("bash", "-c", 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sluice; printf "%s\\n" "${COMPREPLY[@]}"', "-", script, name, *words)
+            return done.split()
+        for name, verb in (("sluiced", "doctor"), ("sluice-traffic", "generate"), ("sluice-fabric", "sweep")):
+            self.assertIn(verb, completed(PROGRAM[name], ""))
+            self.assertEqual(completed(PROGRAM[name], verb[:3]), [verb])
+        for name, option in (("sluiced", "--interactive"), ("sluice-traffic", "--speed"), ("sluice-fabric", "--junit"), ("sluice-import", "--cable")):
+            self.assertIn(option, completed(PROGRAM[name], "--"))
+            self.assertEqual(completed(PROGRAM[name], option[:-1]), [option])
+        self.assertIn("--cable", completed(PROGRAM["sluiced"], "headroom", "--ca"))
+        self.assertEqual(completed(PROGRAM["sluice-import"], str(ROOT / "READM")), [str(ROOT / "README.md")])
+
+    def test_the_client_and_the_picture_run_where_they_are(self):
+        client = next(self.prefix.rglob("sluice/client.py")).parents[1]
+        said("python3", "-c", f"import sys; sys.path.insert(0, {str(client)!r}); import sluice; sluice.connect")
+        done = subprocess.run([self.prefix / "bin/sluice-picture"], capture_output=True, text=True)
+        self.assertIn("TRACE.json OUT.svg", done.stderr)
 
     def test_a_switch_runs_by_what_the_unit_names(self):
         for unit, switch in zip(UNITS, ("sluice", "%i")):
             text = (self.units / unit).read_text()
             self.assertNotIn("@", re.sub(r"sluiced@lab|@system-service", "", text), "a word that meson.build gives no value")
-            start = re.search(r"^ExecStart=(\S+) --config (\S+) --socket (\S+) ", text, re.M)
+            start = re.search(r"^ExecStart=(\S+) --config (\S+) --startup (\S+) --socket (\S+) ", text, re.M)
             self.assertEqual(str(self.prefix)[len(str(self.root)):] + "/bin/sluiced", start[1])
             self.assertTrue(start[2].endswith(f"/sluice/{switch}.toml"), start[2])
-            self.assertEqual(start[3], f"/run/sluice/{switch}.sock")
+            self.assertEqual((start[3], start[4]), (f"/var/lib/sluice/{switch}.toml", f"/run/sluice/{switch}.sock"))
 
     def test_units_say_what_the_service_is_promised_to_do(self):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as refused:
@@ -97,7 +124,7 @@ class Installed(loopback.Case):
         for unit in UNITS:
             lines = (self.units / unit).read_text().splitlines()
             for line in ("Type=notify", "User=sluice", "Restart=on-failure", f"RestartPreventExitStatus={status}", "NoNewPrivileges=yes",
-                         "ExecReload=/bin/sh -c \"kill -HUP ${MAINPID}\""):
+                         f"ExecReload={str(self.prefix)[len(str(self.root)):]}/bin/sluicectl --socket /run/sluice/{'%i' if '@' in unit else 'sluice'}.sock config reload"):
                 self.assertIn(line, lines, unit)
             self.assertTrue(any(re.fullmatch(r"WatchdogSec=[1-9]\d*", line) for line in lines), unit)
 
@@ -106,9 +133,9 @@ class Installed(loopback.Case):
         root = pathlib.Path(tempfile.mkdtemp(dir=self.root))
         for unit in UNITS:
             text = (self.units / unit).read_text()
-            # verify looks whether the program is there, which is not yet installed.
+            # verify looks whether the programs are there, which are not yet installed.
             path = root / unit
-            path.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={self.prefix}/bin/sluiced", text, flags=re.M))
+            path.write_text(re.sub(r"^(Exec\w+)=\S+/bin/", rf"\1={self.prefix}/bin/", text, flags=re.M))
             name = root / unit.replace("@.", "@lab.")
             if name != path:
                 name.symlink_to(path)
