@@ -118,7 +118,7 @@ std::string mac_table(const Config& config) {
 
 // Files that are written at the end, open before the run; null: not asked for.
 struct Outputs {
-    std::unique_ptr<OutputFile> report, trace;
+    std::unique_ptr<OutputFile> report, trace, junit;
 };
 
 // Nothing: it says why, and `status` is the exit status.
@@ -128,13 +128,15 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, const Config& co
     roles.writes("--events", arguments.events);
     roles.writes("--report", arguments.report);
     roles.writes("--trace", arguments.trace);
+    roles.writes("--junit", arguments.junit);
     status = exit_configuration;
     if (const std::string clash = roles.clash_text(); !clash.empty())
         return complain("sluiced: {}\n", clash), std::nullopt;
     status = exit_failed;
     Outputs made;
     for (const auto& [path, file] :
-         {std::pair(arguments.report, &made.report), std::pair(arguments.trace, &made.trace)}) {
+         {std::pair(arguments.report, &made.report), std::pair(arguments.trace, &made.trace),
+          std::pair(arguments.junit, &made.junit)}) {
         if (path.empty()) continue;
         auto opened = OutputFile::create(path);
         if (!opened) return complain("sluiced: {}\n", opened.error()), std::nullopt;
@@ -203,8 +205,8 @@ int finish(const Arguments& arguments, const Outputs& outputs, RunningSwitch& ru
     const bool balanced = report["ledger"]["balanced"].get<bool>();
     if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
     const auto judged = arguments.assertions.judge(report);
-    if (!arguments.junit.empty())
-        good &= write_file(arguments.junit, junit_of(arguments.config, judged, running.is_interrupted()));
+    if (outputs.junit)
+        good &= write_file(*outputs.junit, junit_of(arguments.config, judged, running.is_interrupted()));
     if (running.is_interrupted()) {
         if (!judged.empty()) complain("sluiced: the run was interrupted: its assertions are not judged\n");
         return exit_signaled + stopped_by();
