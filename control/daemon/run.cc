@@ -50,9 +50,6 @@ void catch_signals() {
     sigaction(SIGTERM, &action, nullptr);
     action.sa_handler = on_hangup;
     sigaction(SIGHUP, &action, nullptr);
-    // A file that may not grow any more is an error of its writer.
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 void run_timed(Api& api, const std::string& command) {

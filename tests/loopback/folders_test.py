@@ -67,6 +67,21 @@ class Rows(Scenarios):
                 self.assertEqual(self.rows("one"), [f"{n:06}.json" for n in range(6)])
                 self.assertEqual(good.read_text(), whole)
 
+    def test_what_is_moved_aside_meets_nothing_of_others(self):
+        out = self.folder / "one"
+        self.sweep("one", text=LARGER)
+        (out / "earlier-1").mkdir()
+        (out / "earlier-2").write_text("a note")
+        outside = self.folder / "outside"
+        row = out / "runs" / "000003.json"
+        row.rename(outside)
+        os.symlink(outside, row)
+        before = outside.read_bytes()
+        done, _, _ = self.sweep("one", text=LARGER)
+        self.assertIn("earlier-3", done.stdout)
+        self.assertTrue((out / "earlier-3" / "runs" / "000003.json").is_symlink())
+        self.assertEqual((outside.read_bytes(), list((out / "earlier-1").iterdir()), (out / "earlier-2").read_text()), (before, [], "a note"))
+
     def test_a_file_without_the_name_of_a_row_is_left_alone(self):
         self.sweep("one", text=LARGER)
         runs = self.folder / "one" / "runs"

@@ -59,7 +59,10 @@ Json parse_row(std::string_view text, const SweepManifest& manifest) {
 
 // Null: it does not count.
 Json load_row(const std::string& path, std::size_t run, const SweepManifest& manifest) {
-    const auto text = read_config_file(path + "/" + row_name(run));
+    const std::string file = path + "/" + row_name(run);
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(file, error))) return nullptr;
+    const auto text = read_config_file(file);
     Json row = text ? parse_row(*text, manifest) : Json();
     return row.is_null() || row["run"] != run ? Json() : row;
 }
@@ -147,11 +150,15 @@ tl::expected<SweepFolder, std::string> SweepFolder::create(const std::string& pa
 std::string SweepFolder::put_aside(const std::string& name) {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(folder_.file(name), error))) return {};
-    for (unsigned n = 1; earlier_.empty(); ++n)
-        if (fs::create_directories(folder_.file(fmt::format("earlier-{}/runs", n)), error))
-            earlier_ = folder_.file(fmt::format("earlier-{}", n));
-        else if (error)
-            return fmt::format("{}: {}", folder_.file(fmt::format("earlier-{}", n)), error.message());
+    for (unsigned n = 1; earlier_.empty(); ++n) {
+        const std::string folder = folder_.file(fmt::format("earlier-{}", n));
+        const bool is_new = fs::create_directory(folder, error);
+        if (!is_new && fs::exists(fs::symlink_status(folder)))
+            continue;  // of somebody else, or of a sweep before
+        if (is_new) fs::create_directory(folder + "/runs", error);
+        if (error) return fmt::format("{}: {}", folder, error.message());
+        earlier_ = folder;
+    }
     if (std::rename(folder_.file(name).c_str(), (earlier_ + "/" + name).c_str()) == 0) return {};
     return fmt::format("{}: cannot be moved to {}: {}", folder_.file(name), earlier_, std::strerror(errno));
 }
