@@ -129,6 +129,7 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, const Config& co
     roles.writes("--report", arguments.report);
     roles.writes("--trace", arguments.trace);
     roles.writes("--junit", arguments.junit);
+    roles.writes("--socket", arguments.socket);
     status = exit_configuration;
     if (const std::string clash = roles.clash_text(); !clash.empty())
         return complain("sluiced: {}\n", clash), std::nullopt;

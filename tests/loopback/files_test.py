@@ -177,7 +177,7 @@ class Outputs(loopback.Case):
             capture = next(folder.rglob("h0*.pcap"))
             for over in (capture, folder / "out" / "h1.pcap", folder / "decisions", folder / "mirror", folder / "mirror.1"):
                 self.refused_before_the_run(switch, option, over, status=2, said=f"{option} would overwrite ")
-        for first, second in (("--report", "--trace"), ("--report", "--events"), ("--trace", "--events")):
+        for first, second in (("--report", "--trace"), ("--report", "--events"), ("--trace", "--events"), ("--report", "--socket")):
             self.refused_before_the_run(switch, first, folder / "new", second, folder / "." / "new", status=2, said="would overwrite what --")
 
     def test_an_output_that_cannot_be_written_is_told_before_the_run(self):

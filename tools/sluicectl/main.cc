@@ -87,8 +87,8 @@ int run_command(Context& context, const Words& words, const Repeat& repeat) {
         print_answer(answer, context.options().json, false);
         return answer.status;
     } catch (const nlohmann::json::exception& error) {
-        throw Failure{exit_refused,
-                      std::string("the switch speaks another version of the API: ") + error.what()};
+        throw Failure{exit_refused, "the switch speaks another version of the API: " +
+                                        std::string(sluice::without_tag(error.what()))};
     }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/config/schema.hh"
+#include "control/server/program.hh"
 #include "control/text/say.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_folder.hh"
@@ -76,7 +77,8 @@ int report_verb(const Arguments& arguments) {
         if (page.empty() && error.empty())
             if (const std::vector<Json> runs = runs_in(folder); !runs.empty()) page = run_page(runs);
     } catch (const Json::exception& wrong) {
-        error = fmt::format("{}: a file there is not as this version writes it: {}", folder, wrong.what());
+        error = fmt::format("{}: a file there is not as this version writes it: {}", folder,
+                            without_tag(wrong.what()));
     }
     if (page.empty() && error.empty())
         error = folder + " has neither report.json nor sweep.json; do: name what run or sweep had as --out";
