@@ -51,7 +51,7 @@ unsigned longest_way(const Topology& topology, const std::vector<std::vector<Rou
     return most;
 }
 
-// A way never goes up again once it has gone down.
+// A way never goes up again once it has gone down, and never stays within a tier.
 bool has_valley(const Topology& topology, const std::vector<std::vector<Route>>& routes, NodeId node,
                 const AddressPlan::Leaf& leaf, bool down = false) {
     if (node == leaf.node) return false;
@@ -60,12 +60,48 @@ bool has_valley(const Topology& topology, const std::vector<std::vector<Route>>&
             for (const Hop& hop : route.hops) {
                 const auto& ends = topology.links[hop.link].ends;
                 const NodeId next = ends[ends[0].node == node ? 1 : 0].node;
-                const bool goes_down = topology.nodes[next].tier < topology.nodes[node].tier;
-                if (down && !goes_down) return true;
+                const unsigned here = topology.nodes[node].tier, there = topology.nodes[next].tier;
+                const bool goes_down = there < here;
+                if ((down && !goes_down) || there == here) return true;
                 if (has_valley(topology, routes, next, leaf, goes_down)) return true;
             }
     return false;
 }
+
+// By search: the shortest way down, or else the nearest way up. `none`: there is no such way.
+class UpDownSearch {
+  public:
+    static constexpr unsigned none = 1000;
+    UpDownSearch(const Topology& topology, const std::vector<bool>& down, NodeId leaf)
+        : topology_(topology), down_(down), leaf_(leaf) {}
+
+    unsigned below(NodeId node) const {
+        return node == leaf_ ? 0 : nearest(node, false, [&](NodeId next) { return below(next); });
+    }
+    unsigned distance(NodeId node) const {
+        const unsigned ways_down = below(node);
+        return ways_down != none ? ways_down
+                                 : nearest(node, true, [&](NodeId next) { return distance(next); });
+    }
+
+  private:
+    template <class Rest>
+    unsigned nearest(NodeId node, bool up, Rest rest) const {
+        unsigned best = none;
+        for (const LinkId id : topology_.nodes[node].links) {
+            const auto& ends = topology_.links[id].ends;
+            const NodeId next = ends[ends[0].node == node ? 1 : 0].node;
+            const unsigned here = topology_.nodes[node].tier, there = topology_.nodes[next].tier;
+            if (down_[id] || topology_.nodes[next].is_host || (up ? there <= here : there >= here)) continue;
+            if (const unsigned way = rest(next); way != none) best = std::min(best, way + 1);
+        }
+        return best;
+    }
+
+    const Topology& topology_;
+    const std::vector<bool>& down_;
+    NodeId leaf_;
+};
 
 }  // namespace
 
@@ -276,9 +312,46 @@ TEST(FabricPlan, EveryPairIsReachedWithoutACircleAndWithoutAValleyWhateverIsDown
                             CHECK_FALSE(down[hop.link]);
                             CHECK_TRUE(hop.weight >= 1 && hop.weight <= 256);
                         }
+                if (kind == "ring")
+                    for (const auto& of_switch :
+                         routes_of(plan.topology, plan.addresses, down, {Paths::clockwise}))
+                        for (const Route& route : of_switch) CHECK_FALSE(down[route.hops.front().link]);
                 down[draw(static_cast<unsigned>(down.size()))] = true;
             }
         }
+}
+
+// Four tiers of two switches, joined by chance: also within a tier, and past one.
+TEST(FabricPlan, WaysUpAndDownAreTheNearestThatTheLinksAllow) {
+    unsigned found = 0, missing = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        std::uint64_t n = seed * 1000;
+        const auto draw = [&](std::uint64_t below) { return scramble(++n) % below; };
+        std::string text;
+        for (unsigned at = 1; at <= 8; ++at) {
+            text += fmt::format("[[node]]\nname = \"s{}\"\ntier = {}\n", at, (at + 1) / 2);
+            text += fmt::format(
+                "[[node]]\nname = \"h{0}\"\nkind = \"host\"\n[[link]]\nends = [\"h{0}\", \"s{0}\"]\n", at);
+            for (unsigned other = 1; other < at; ++other)
+                if (other == at - 1 || draw(2) == 0)
+                    text += fmt::format("[[link]]\nends = [\"s{}\", \"s{}\"]\n", other, at);
+        }
+        const FabricPlan plan = plan_of(text);
+        std::vector<bool> down(plan.topology.links.size());
+        for (unsigned failures = draw(6); failures != 0; --failures) down[draw(down.size())] = true;
+        const auto routes = routes_of(plan.topology, plan.addresses, down, {Paths::up_down});
+        for (const auto& leaf : plan.addresses.leaves()) {
+            const UpDownSearch search(plan.topology, down, leaf.node);
+            for (const auto& other : plan.addresses.leaves()) {
+                const unsigned way = search.distance(other.node);
+                LONGS_EQUAL_TEXT(way == UpDownSearch::none ? 0 : way,
+                                 longest_way(plan.topology, routes, other.node, leaf), text.c_str());
+                CHECK_FALSE(has_valley(plan.topology, routes, other.node, leaf));
+                ++(way == UpDownSearch::none ? missing : found);
+            }
+        }
+    }
+    CHECK_TRUE(found > 1000 && missing > 100);
 }
 
 }  // namespace sluice::plan_test

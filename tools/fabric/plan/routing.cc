@@ -48,11 +48,11 @@ class ToLeaf {
                 if (is_down(id) || topology_.nodes[next].is_host || distance_[next] == unreachable ||
                     distance_[next] + 1 != distance_[node])
                     continue;
-                // One that goes down stays below.
-                const bool goes_down = down[node] == distance_[node];
+                // One that goes down stays below, and one that does not goes up.
+                const unsigned here = topology_.nodes[node].tier, there = topology_.nodes[next].tier;
                 if (settings_.paths == Paths::up_down &&
-                    (goes_down ? down[next] != distance_[next]
-                               : topology_.nodes[next].tier <= topology_.nodes[node].tier))
+                    (down[node] == distance_[node] ? there >= here || down[next] != distance_[next]
+                                                   : there <= here))
                     continue;
                 hops[node].push_back({id, 1});
                 onward.push_back(
