@@ -318,20 +318,6 @@ TEST(NicSwitch, aFullBurstForAPortThatIsPausedIsHeld) {
     LONGS_EQUAL(burst_size, running->device().ledger().queued);
 }
 
-TEST(NicSwitch, burstsForAPortThatTakesFewLeaveWhenItTakesThem) {
-    starts();
-    p1.takes = 8;
-    for (unsigned bursts = 0; bursts < 4; ++bursts) {
-        arrive(p0, burst_size);
-        const std::size_t before = p1.sent.size();
-        worker_turn(0);
-        LONGS_EQUAL(before + (bursts == 0 ? 8 : 0), p1.sent_when_polled);  // then it is no longer idle
-    }
-    p1.takes = 0xFFFF;
-    for (unsigned turns = 0; turns < 2; ++turns) worker_turn(0);
-    LONGS_EQUAL(4 * burst_size, p1.sent.size());
-}
-
 TEST(NicSwitch, pausesThePeerWhenHalfTheReceiveRingIsFull) {
     starts();
     arrive(p0, 1000);
