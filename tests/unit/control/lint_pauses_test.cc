@@ -23,11 +23,12 @@ TEST(LintPauses, refusesAPauseThatEndsBeforeItsRefresh) {
           "a bound",
           head + "2034");
     finds("pause-time", "f:2:14: warning: port.p1.pfc_quanta", head + "2056");
-    // Half of it equal to what its refresh may surely take, and to the loop: not above it.
+    // Exactly what its refresh may take, the loop 65792; and a byte less than what comes surely, 65057.
+    finds_but_not("pause-time", "f:3:14: warning: port.p1.pfc_quanta",
+                  "[port.p1]\nmtu = 9098\npfc_quanta = 2056", "[port.p1]\nmtu = 9098\npfc_quanta = 2057");
+    finds("pause-time", "f:3:14: error", "[port.p1]\nmtu = 9079\npfc_quanta = 2033");
     finds("pause-time", "f:3:14: warning", "[port.p1]\nmtu = 9078\npfc_quanta = 2033");
-    finds_but_not("pause-time", "f:3:14: warning", "[port.p1]\nmtu = 9098\npfc_quanta = 2056",
-                  "[port.p1]\nmtu = 9097\npfc_quanta = 2056");
-    finds("pause-time", "", "[port.p1]\nqos = \"lossy\"\npfc_quanta = 2033");  // which sends none
+    finds("pause-time", "", "[port.p1]\npfc_mode = \"off\"\npfc_quanta = 100\n");
     // The peer's own reaction in place of the published one, 1250 bytes.
     const std::string quick = "[port.p1]\nreaction = \"100ns\"\npfc_quanta = ";
     finds_but_not("pause-time", "f:3:14: error", quick + "324", quick + "348");
@@ -56,7 +57,8 @@ TEST(LintPauses, warnsOfAPauseOfASlowHostThatEndsBeforeItsRefresh) {
     finds_but_not("host-pause-time", "f:6:16: warning: host.h1.pause_quanta: half of a pause of 2056 quanta",
                   host("10G", 2056), host("10G", 2057));
     finds("host-pause-time", "", host("unlimited", 100));
-    finds("host-pause-time", "", "[default]\nqos = \"lossy\"\n" + host("10G", 2056));  // nobody obeys it
+    finds("host-pause-time", "f:6:16: warning", host("10G", 100));
+    finds("host-pause-time", "", host("10G", 100) + "[port.p2]\n[default]\npfc_mode = \"off\"\n");
 }
 
 }  // namespace sluice::lint_pauses_test
