@@ -97,7 +97,7 @@ TEST(PauseDeadline, isExactAtEverySpeed) {
         }
 }
 
-// Whatever their order.
+// In either order.
 TEST(PauseDeadline, ofTwoPrioritiesOfAQueueTheLongerCountsAsItsLoad) {
     for (const bool longer_first : {false, true}) {
         Config config = sim_config(2, gigabits(1));
