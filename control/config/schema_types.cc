@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "control/config/schema.hh"
+#include "control/text/controls.hh"
 #include "lib/class_mask.hh"
 
 namespace sluice::schema {
@@ -301,9 +302,7 @@ Type<std::string> text(std::string what, std::size_t low, std::size_t high, std:
         if (string->get().size() < low)
             return self.refuse(node, context, low == 1 ? "is empty" : "is too short");
         if (string->get().size() > high) return self.refuse(node, context, "is too long");
-        for (const char c : string->get())
-            if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-                return self.refuse(node, context, "has a control character in it");
+        if (has_controls(string->get())) return self.refuse(node, context, "has a control character in it");
         out = string->get();
         return true;
     };

@@ -1,4 +1,5 @@
 #include "control/config/toml_text.hh"
+#include "control/text/controls.hh"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ ConfigError syntax_error(const toml::parse_error& error, std::string_view text, 
     ConfigError out;
     out.file = file;
     out.place = {error.source().begin.line, error.source().begin.column};
-    for (const char c : error.description()) out.wrong += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    out.wrong = without_controls(error.description(), ' ');
     out.remedy = "correct the TOML at this place";
     if (out.wrong.find("cannot redefine existing") == out.wrong.npos) return out;
     const unsigned first = first_line_like(text, out.place.line);

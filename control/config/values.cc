@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 
+#include "control/text/controls.hh"
 #include "control/text/quantity_text.hh"
 
 namespace sluice {
@@ -268,12 +269,14 @@ bool contains(const IpPrefix& prefix, const IpAddress& address) {
 
 std::string toml_string(std::string_view text) {
     std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        const std::size_t control = control_bytes(text, at);
+        at += control == 2 ? 1 : 0;  // of C1 the second byte is the code point
         if (c == '"' || c == '\\')
             out += {'\\', c};
-        else if (byte < 0x20 || byte == 0x7F)
-            out += fmt::format("\\u{:04X}", byte);
+        else if (control != 0)
+            out += fmt::format("\\u{:04X}", static_cast<unsigned char>(text[at]));
         else
             out += c;
     }

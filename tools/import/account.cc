@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "control/config/values.hh"
+#include "control/text/controls.hh"
 
 namespace sluice::import {
 namespace {
@@ -30,12 +31,7 @@ std::string without_numbers(std::string_view text) {
 }
 
 // Names of the file may have any character; a line is one line.
-std::string printable(std::string_view text) {
-    std::string out(text);
-    for (char& c : out)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-    return out;
-}
+std::string printable(std::string_view text) { return without_controls(text); }
 
 std::string place_text(const SourcePlace& place) {
     return place.line == 0 ? std::string("-") : fmt::format("{}:{}", place.line, place.column);

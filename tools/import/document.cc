@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/config/values.hh"
+#include "control/text/controls.hh"
 #include "tools/import/split.hh"
 
 namespace sluice::import {
@@ -50,9 +51,7 @@ std::string ReadError::text(std::string_view file) const {
     out += ": " + wrong;
     if (!remedy.empty()) out += "; do: " + remedy;
     // A path has names of the file, which may have any character.
-    for (char& c : out)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-    return out;
+    return without_controls(out);
 }
 
 SourcePlace place_at(std::string_view text, std::size_t offset) {

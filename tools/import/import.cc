@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "control/config/schema.hh"
+#include "control/text/controls.hh"
 #include "tools/import/commands_reader.hh"
 #include "tools/import/cumulus.hh"
 #include "tools/import/sonic.hh"
@@ -106,14 +107,11 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
 }
 
 std::string to_file(const Importing& imported, std::string_view from) {
-    std::string name(from);
-    for (char& c : name)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
     return fmt::format(
         "# Made by sluice-import from {} ({}): {} lines taken, {} assumed, {} left out, {} without a "
         "counterpart.\n"
         "# sluice-import says which.\n{}\n{}",
-        name, imported.source == Source::sonic ? "SONiC" : "Cumulus Linux",
+        without_controls(from), imported.source == Source::sonic ? "SONiC" : "Cumulus Linux",
         count(imported.account, Fate::taken), count(imported.account, Fate::assumed),
         count(imported.account, Fate::left_out), count(imported.account, Fate::nothing),
         example(imported.config), to_toml(imported.config));

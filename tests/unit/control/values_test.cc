@@ -1,4 +1,5 @@
 #include "control/config/values.hh"
+#include "control/text/controls.hh"
 
 #include <string>
 #include <vector>
@@ -149,6 +150,13 @@ TEST(Values, prefixContainsItsOwnAddressesAndNoOthers) {
 TEST(Values, quotesForOneLineOfAMessage) {
     STRCMP_EQUAL(R"("a\"b\\c\u000A\u0000d\u007F")",
                  in_quotes(std::string_view("a\"b\\c\n\0d\x7f", 9)).c_str());
+    STRCMP_EQUAL(R"("\u009Bx\u0080\u009F")",
+                 in_quotes("\xC2\x9Bx\xC2\x80\xC2\x9F").c_str());  // C1: a terminal obeys them
+    STRCMP_EQUAL("\"\xC2\xA0\xC3\x9B\"", in_quotes("\xC2\xA0\xC3\x9B").c_str());
+    STRCMP_EQUAL("a?b?c", without_controls("a\xC2\x9B"
+                                           "b\x1B"
+                                           "c")
+                              .c_str());
     STRCMP_EQUAL("\"abc...\"", in_quotes("abcdef", 3).c_str());
     STRCMP_EQUAL("\"a...\"", in_quotes("a\xC3\xA9z", 2).c_str());  // not half an e acute
 }

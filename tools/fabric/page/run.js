@@ -5,9 +5,10 @@ function verdict_of(run) {
     if (!run.verdict) return ["bad", `It did not run: ${(run.errors ?? []).join("; ")}`];
     const failed = run.asserts.filter((each) => each.met !== true).length;
     const lossless = run.verdict.lossless;
-    const loss = lossless === null ? "no lossless packet was sent" : lossless ? "lossless" : `${count(run.verdict.lost_packets)} lossless packets lost`;
+    const loss = lossless === null ? "no lossless packet was sent" : lossless ? "lossless" : run.verdict.headline;
     const asserts = run.asserts.length === 0 ? "it asserts nothing"
-        : failed === 0 ? `all ${run.asserts.length} assertions hold` : `${failed} of ${run.asserts.length} assertions are false`;
+        : failed === 0 ? `${run.asserts.length} of ${plural(run.asserts.length, "assertion")} hold`
+            : `${failed} of ${plural(run.asserts.length, "assertion")} ${failed === 1 ? "is" : "are"} false`;
     const text = `${loss}; ${asserts}${run.verdict.interrupted ? "; interrupted" : ""}${run.errors?.length ? `; ${run.errors.join("; ")}` : ""}`;
     // What a scenario asserts is what is good; loss that it allows is told all the same.
     const state = failed || run.errors?.length || (lossless === false && run.asserts.length === 0) ? "bad" : lossless === false || run.verdict.interrupted ? "open" : "good";
