@@ -9,7 +9,8 @@
 namespace sluice {
 
 // Opened as `how` says (O_RDWR | O_CREAT, ...), no link followed, and locked. errno says why not: EWOULDBLOCK
-// when it has an owner, EEXIST when it is no regular file. The owner may remove or rename it.
+// when it has an owner, for half a second, EEXIST when it is no regular file. The owner may remove or rename
+// it.
 FileDescriptor open_locked(const std::string& path, int how);
 
 }  // namespace sluice

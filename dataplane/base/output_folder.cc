@@ -5,16 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "dataplane/base/locked_file.hh"
 #include "dataplane/base/output_file.hh"
+#include "lib/rng.hh"
 
 namespace sluice {
 namespace fs = std::filesystem;
@@ -28,11 +31,30 @@ std::string cannot_be_written(const std::string& file, int error) {
 }
 
 // Numbers, blanks between them, and a name: what is left of `line` after one.
-bool take_number(std::string_view& line, long long& number) {
+bool take_number(std::string_view& line, std::uint64_t& number) {
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
     if (error != std::errc() || end == line.data() + line.size() || *end != ' ') return false;
     line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
     return true;
+}
+
+// Of all that the file holds: it tells a change, not an attack. Nothing: it cannot be read.
+std::optional<std::uint64_t> hash_of(const std::string& path) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    std::array<std::uint64_t, 8192> words{};
+    const auto block = std::as_writable_bytes(std::span(words));
+    std::uint64_t hash = 0;
+    std::size_t held = 0;
+    for (ssize_t got = 1; got > 0;) {
+        got = file ? ::read(file.get(), &block[held], block.size() - held) : -1;
+        if (got < 0) return std::nullopt;
+        held += static_cast<std::size_t>(got);
+        if (got != 0 && held < block.size()) continue;
+        std::fill(block.begin() + static_cast<std::ptrdiff_t>(held), block.end(), std::byte{});
+        for (const std::uint64_t word : std::span(words).first((held + 7) / 8)) hash = scramble(hash ^ word);
+        held = 0;
+    }
+    return hash;
 }
 
 std::string read_all(int file) {
@@ -47,7 +69,9 @@ std::string read_all(int file) {
 std::optional<OutputFolder::Entry> OutputFolder::entry_of(const std::string& name, const std::string& path) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    return Entry{status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, name};
+    const auto hash = hash_of(path);
+    if (!hash) return std::nullopt;
+    return Entry{static_cast<std::uint64_t>(status.st_size), *hash, name};
 }
 
 tl::expected<OutputFolder, std::string> OutputFolder::open(const std::string& path) {
@@ -67,9 +91,7 @@ tl::expected<OutputFolder, std::string> OutputFolder::open(const std::string& pa
     for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
         std::string_view line = std::string_view(text).substr(at, end - at);
         Entry entry{};
-        if (!take_number(line, entry.bytes) || !take_number(line, entry.seconds) ||
-            !take_number(line, entry.nanoseconds))
-            continue;
+        if (!take_number(line, entry.bytes) || !take_number(line, entry.hash)) continue;
         entry.name = line;
         made.entries_.push_back(std::move(entry));
     }
@@ -105,8 +127,8 @@ std::string OutputFolder::remember() {
 }
 
 std::string OutputFolder::append(const Entry& entry) {
-    const std::string line = std::to_string(entry.bytes) + " " + std::to_string(entry.seconds) + " " +
-                             std::to_string(entry.nanoseconds) + " " + entry.name + "\n";
+    const std::string line =
+        std::to_string(entry.bytes) + " " + std::to_string(entry.hash) + " " + entry.name + "\n";
     if (::write(list_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
         return cannot_be_written(file(list_name), errno);
     entries_.push_back(entry);

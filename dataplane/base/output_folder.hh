@@ -1,11 +1,13 @@
 // A folder into which a program writes files that it names itself.
 //
 // It replaces only files that a program of Sluice wrote there and that are as it left them: FOLDER/
-// .sluice-outputs lists those with their size and time. Whatever else has such a name is refused, and so is a
+// .sluice-outputs lists those with their size and a hash, so that equal runs leave equal lists, and a copy of
+// the folder is as good. Whatever else has such a name is refused, and so is a
 // way out of the folder by a link. One process has a folder at a time. Errors are sentences that name the
 // file. A folder with no such file has no list.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,7 +42,7 @@ class OutputFolder {
   private:
     OutputFolder() = default;
     struct Entry {
-        long long bytes, seconds, nanoseconds;
+        std::uint64_t bytes, hash;
         std::string name;
         bool operator==(const Entry&) const = default;
     };

@@ -127,7 +127,7 @@ class Limits(Case):
                     self.assertIn("open files", error.message)
                     refused.append(method)
                     running.call(method, **params)
-        self.assertEqual(refused, ["config.unsaved", "config.save"], "they open the file")
+        self.assertEqual(refused, ["config.unsaved", "config.save", "config.reload"], "they open the file")
         self.assertEqual(running.client().call("hello")["name"], "sluice")
         running.stop()
 

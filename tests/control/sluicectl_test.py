@@ -37,7 +37,7 @@ COMMANDS = [
     ("set KEY=VALUE... [confirm TIME] [force] [watch TIME] [keep]", "set port.h1.queue.3.wred=steep port.h2.microburst = 300KB", "300KB"),
     ("config diff [FILE]", "config diff", 'port.h2.microburst: default -> "300KB"'),
     ("config history", "config history", 'rollback'),
-    ("set KEY=VALUE... [confirm TIME] [force] [watch TIME] [keep]", "set map.spare.dscp_to_tc={}", "map.spare: default -> a map"),
+    ("set KEY=VALUE... [confirm TIME] [force] [watch TIME] [keep]", "set map.spare.dscp_to_tc={{}}", "map.spare: default -> a map"),
     ("config diff [FILE]", "config diff", "map.spare: default -> a map"),
     ("unset KEY... [confirm TIME] [force]", "unset map.spare", "map.spare: a map -> default"),
     ("unset KEY... [confirm TIME] [force]", "unset port.h1.queue.3 port.h2.microburst", '"steep" -> default'),

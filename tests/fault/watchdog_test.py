@@ -15,6 +15,10 @@ STORM = {"storm_classes": "[3]", "storm_every": '"100us"'}
 NS = 1_000_000
 
 
+def grouped(number):
+    return f"{number:,}".replace(",", " ")
+
+
 def storm(length='"150ms"', port="h3"):
     return fault(port, storm_for=length, **STORM)
 
@@ -80,7 +84,7 @@ class Storms(support.FaultTest):
         self.assertEqual((entry["state"], entry["detected"], entry["restored"]), ("operational", 1, 1))
         self.assertEqual((entry["storm_dropped"], entry["total_dropped"], entry["total_passed"]), (1000 - passed, 1000 - passed, 0))
         self.assertEqual(result.port("h1")["drops"], {"watchdog_drop": 1000 - passed})
-        self.assertEqual(result.report["verdict"]["reasons"], [f"{1000 - passed} lossless packets that came in on h1 were dropped: watchdog_drop"])
+        self.assertEqual(result.report["verdict"]["reasons"], [f"{grouped(1000 - passed)} lossless packets that came in on h1 were dropped: watchdog_drop"])
         detected, = self.events(result, "watchdog_detected")
         restored, = self.events(result, "watchdog_restored")
         self.assertEqual(detected["at_ns"], 100 * NS)
@@ -141,7 +145,7 @@ class Storms(support.FaultTest):
         self.assertEqual(len(result.data("h3")), 1000)
         self.assertEqual((entry["detected"], entry["storm_dropped"]), (1, 0))
         self.assertGreater(entry["storm_passed"], 900)
-        self.assertEqual(result.report["verdict"]["reasons"], [f"{entry['storm_passed']} packets were sent to the peer of h3 against its pause (watchdog)"])
+        self.assertEqual(result.report["verdict"]["reasons"], [f"{grouped(entry['storm_passed'])} packets were sent to the peer of h3 against its pause (watchdog)"])
 
     def test_alert_only_says_so(self):
         self.make(flow(count=1000))

@@ -259,8 +259,8 @@ class Fabrics(FabricCase):
             out = self.folder / f"threads-{threads}"
             done = self.fabric("run", LARGE, "--threads", str(threads), "--out", out)
             self.assertNotIn("thread", done.stderr)
-            made.append((done.stdout, *(path.read_bytes() for path in sorted(out.iterdir()) if path.name != ".sluice-outputs")))
-        self.assertEqual(len(made[0]), 5)
+            made.append((done.stdout, *(path.read_bytes() for path in sorted(out.iterdir()))))
+        self.assertEqual(len(made[0]), 6)
         self.assertEqual(made[1:], [made[0]] * 2)
 
     def test_clients_change_the_same_with_any_number_of_threads(self):

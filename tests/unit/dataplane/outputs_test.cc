@@ -158,6 +158,14 @@ TEST(OutputFolder, aListThatIsDamagedOwnsNothing) {
     }
 }
 
+TEST(OutputFolder, ACopyIsAsGood) {
+    STRCMP_EQUAL("", write("a", "one").c_str());
+    fs::copy("out", "copy");
+    STRCMP_EQUAL("", write("a", "two", "copy").c_str());
+    std::ofstream("copy/a") << "TWO";  // as long
+    STRCMP_CONTAINS("copy/a: is there", write("a", "three", "copy").c_str());
+}
+
 TEST(OutputFolder, knowsItsOwnFilesBelowAFolder) {
     STRCMP_EQUAL("", write("in/a", "1").c_str());
     STRCMP_EQUAL("", write("in/b", "1").c_str());
