@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "control/config/values.hh"
-
 namespace sluice {
 
 // The list of all `items`; beyond `most` of them the first and the last ones, and how many are between.
@@ -15,11 +13,12 @@ std::string join_briefly(const Items& items, std::string_view separator, std::si
     std::string out;
     const std::size_t last = items.size() > most ? items.size() - most / 2 : 0;
     for (std::size_t n = 0; n < items.size(); ++n) {
+        if (n != 0) out += separator;
         if (last != 0 && n == most / 2) {
-            append_item(out, separator, "... " + std::to_string(last - n) + " more ...");
+            (out += "... " + std::to_string(last - n) + " more ...") += separator;
             n = last;
         }
-        append_item(out, separator, items[n]);
+        out += items[n];
     }
     return out;
 }
