@@ -100,7 +100,11 @@ tl::expected<OutputFolder, std::string> OutputFolder::open(const std::string& pa
 }
 
 OutputFolder::~OutputFolder() {
-    if (list_ && entries_.empty()) static_cast<void>(std::remove(file(list_name).c_str()));
+    if (!list_ || owner_ != getpid()) return;
+    if (entries_.empty())
+        static_cast<void>(std::remove(file(list_name).c_str()));
+    else
+        static_cast<void>(rewrite());  // what stands there is as true, in the order of writing
 }
 
 bool OutputFolder::owns(const Entry& entry) const {
@@ -118,21 +122,26 @@ std::string OutputFolder::remember() {
     known.swap(entries_);
     for (const Entry& entry : known)
         if (entry_of(entry.name, file(entry.name)) == entry && !owns(entry)) entries_.push_back(entry);
-    if (entries_.size() == known.size()) return {};
-    if (ftruncate(list_.get(), 0) != 0) return std::strerror(errno);
-    std::string error;
-    for (const Entry& entry : std::exchange(entries_, {}))
-        if (error.empty()) error = append(entry);
-    return error;
+    return entries_.size() == known.size() ? std::string() : rewrite();
 }
 
-std::string OutputFolder::append(const Entry& entry) {
-    const std::string line =
-        std::to_string(entry.bytes) + " " + std::to_string(entry.hash) + " " + entry.name + "\n";
-    if (::write(list_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        return cannot_be_written(file(list_name), errno);
-    entries_.push_back(entry);
-    return {};
+// In the order of names, so that equal files have equal lists.
+std::string OutputFolder::rewrite() {
+    std::sort(entries_.begin(), entries_.end(),
+              [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    std::string text;
+    for (const Entry& entry : entries_) text += line_of(entry);
+    return ftruncate(list_.get(), 0) != 0 ? std::strerror(errno) : add(text);
+}
+
+std::string OutputFolder::line_of(const Entry& entry) {
+    return std::to_string(entry.bytes) + " " + std::to_string(entry.hash) + " " + entry.name + "\n";
+}
+
+std::string OutputFolder::add(const std::string& lines) {
+    return ::write(list_.get(), lines.data(), lines.size()) == static_cast<ssize_t>(lines.size())
+               ? std::string()
+               : cannot_be_written(file(list_name), errno);
 }
 
 std::string OutputFolder::no_way_to(const std::string& name) const {
@@ -175,7 +184,11 @@ std::string OutputFolder::write(const std::string& name, std::string_view text) 
 std::string OutputFolder::own(const std::string& name, const std::string& made) {
     const auto entry = entry_of(name, made);
     if (!entry) return cannot_be_written(made, errno);
-    return owns(*entry) ? std::string() : append(*entry);
+    if (owns(*entry)) return {};
+    std::erase_if(entries_, [&](const Entry& before) { return before.name == name; });
+    if (std::string error = add(line_of(*entry)); !error.empty()) return error;
+    entries_.push_back(*entry);
+    return {};
 }
 
 std::vector<std::string> OutputFolder::own_files(const std::string& folder) const {

@@ -7,6 +7,9 @@
 // file. A folder with no such file has no list.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,10 +53,13 @@ class OutputFolder {
     static std::optional<Entry> entry_of(const std::string& name, const std::string& path);
     bool is_as_left(const std::string& name) const;
     bool owns(const Entry& entry) const;
-    std::string append(const Entry& entry);
+    static std::string line_of(const Entry& entry);
+    std::string add(const std::string& lines);
     std::string remember();
+    std::string rewrite();
 
     std::string path_;
+    pid_t owner_ = getpid();  // a child that ends leaves the list to it
     FileDescriptor list_;
     std::vector<Entry> entries_;
 };

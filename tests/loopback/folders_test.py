@@ -279,9 +279,9 @@ class Words(Scenarios):
         self.assertEqual(cells, ["'=1+1", "'+a", "'-b", "'@c", "-5", "plain"])
 
     def test_no_control_character_reaches_a_terminal(self):
-        said = self.fabric("run", SMALL.replace('name = "small"', 'name = "a\u009b31mred"').replace("two lose", "two\u009d lose"))
-        self.assertIn("a\\u009b31mred", said.stdout)
-        self.assertIn("\\u009d lose", said.stdout)
+        said = self.fabric("run", SMALL.replace('name = "small"', 'name = "a\u009b31mred"').replace("two lose", "two\u009d lose"), status=2)
+        self.assertIn("name: \"a\\u009B31mred\" has a control character", said.stderr)
+        self.assertIn("two\\u009D lose", said.stderr)
         for text in (said.stdout, said.stderr):
             self.assertFalse({c for c in text if 0x80 <= ord(c) < 0xA0})
         said = self.fabric("run", SMALL.replace('name = "small"', 'name = "näme €"'))
