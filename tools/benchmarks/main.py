@@ -82,7 +82,7 @@ def measure(names, options):
 
 def measured(name, options, memory, place):
     with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
-        bench = Bench(options.build, pathlib.Path(folder), max(1, options.rounds), options.seconds, place, options.htsim, options.l3fwd,
+        bench = Bench(options.build.resolve(), pathlib.Path(folder), max(1, options.rounds), options.seconds, place, options.htsim, options.l3fwd,
                       memory, options.against)
         try:
             found = BENCHMARKS[name](bench)
