@@ -9,7 +9,10 @@ import sys
 import tempfile
 import unittest
 
-FABRIC = sys.argv.pop(1)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "loopback"))
+
+import loopback  # noqa: E402
+from loopback import Programs  # noqa: E402
 
 LEAF_SPINE = """topology = {{kind = "leaf-spine", leaves = {n}, spines = {n}, hosts = {n}}}
 switch.default.buffer.size = "1GB"
@@ -34,7 +37,7 @@ class CheckCase(unittest.TestCase):
 
     def check(self, text, n, *arguments, under=()):
         self.file.write_text(text.format(n=n))
-        return subprocess.run([*under, FABRIC, "check", self.file, *arguments], capture_output=True, text=True, check=True)
+        return subprocess.run([*under, Programs.sluiced.parent / "tools" / "fabric" / "sluice-fabric", "check", self.file, *arguments], capture_output=True, text=True, check=True)
 
     def growth(self, text, small, large):
         """How many times the instructions, less those of a start."""
@@ -62,4 +65,4 @@ class CheckCase(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    loopback.main()
