@@ -322,7 +322,9 @@ void VirtualRunner::run(Device& all) {
         all.awake.ports.for_each([&](PortId id) { step(*all.ports[id].owner, *all.ports[id].port); });
     };
     for_each_awake([&](WorkerContext& worker, PortContext& port) {
+        const bool was_up = port.link_up;
         link_events(worker, port, now);
+        if (port.link_up != was_up) ++all.moves;  // a group that kept its cells is over its limit still
         take_up_watchdog(worker, port, now);
         port.link.settle(now);
     });

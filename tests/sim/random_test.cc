@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "control/compile/qos.hh"
 #include "lib/rng.hh"
 #include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
@@ -91,9 +92,19 @@ class Run {
             if (random_.one_in(6)) port.peer = PeerKind::ignore;
             thresholds(port, config);
         }
+        enlarge(config);
         routes(config);
         balance(config.load_balance);
         return config;
+    }
+
+    // Until it holds what is promised: less is refused.
+    static void enlarge(Config& config) {
+        const auto is_too_small = [](const QosProblem& each) { return each.id.name() == "pool-no-shared"; };
+        while (std::ranges::any_of(effective_qos(config).problems, is_too_small)) {
+            config.buffer_size_bytes += config.buffer_size_bytes / 4;
+            for (auto& [name, pool] : config.pools) pool.size_bytes = config.buffer_size_bytes;
+        }
     }
 
     LoadBalance mode() { return static_cast<LoadBalance>(random_.below(load_balance_names.size())); }
