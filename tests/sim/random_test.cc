@@ -283,4 +283,7 @@ TEST(Random, invariantsHoldAndWorkersChangeNothing) {
     CHECK(overruns > 0);
 }
 
+// A link comes back while a group is over its limit and no cell moves; with fewer packets it does not.
+TEST(Random, pausesAPeerThatComesBackToAFullGroup) { Run(206, 1, 10'000).run(); }
+
 }  // namespace sluice::random_test
