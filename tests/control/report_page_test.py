@@ -149,11 +149,11 @@ class Refused(Page):
 
     def test_what_is_no_json_or_no_report(self):
         whole = self.report().read_text()
-        for text, said in (("", "line 1, column 1: it is no JSON"), ('{"ports":\n  x}', "line 2, column 3: it is no JSON"), (whole[:-50], "it is no JSON"), (whole + "}", "it is no JSON"),
+        for text, said in (("", "it is empty"), ('{"ports":\n  x}', "line 2, column 3: it is no JSON"), (whole[:-50], "it is truncated: it ends in line"), (whole + "}", "it is no JSON"),
                            (b"\xff\xfe\x00", "line 1, column 1: it is no JSON"), (b'{"ports": {"\xff": 1}}', "it is no JSON"),
-                           ("7", "neither ports nor switches"), ("[]", "neither ports nor switches"), ("null", "neither ports nor switches"), ("{}", "neither ports nor switches"),
-                           ('{"ports": {}}', "'verdict' is missing"), ('{"switches": 7}', "'verdict' is missing"),
-                           ("[" * 100_000, "more than 32 levels"), ("[" * 100_000 + "]" * 100_000, "more than 32 levels"), ('{"a":' * 50 + "1" + "}" * 50, "more than 32 levels"),
+                           ("7", "it is 7, not an object"), ("[]", "it is a list, not an object"), ("null", "it is null, not an object"), ("{}", "neither ports nor switches"),
+                           ('{"ports": {}}', "'verdict' is missing"), ('{"switches": 7}', "'switches' is 7, not an object"),
+                           ('{"a":' + "[" * 100_000, "more than 32 levels"), ('{"a":' * 50 + "1" + "}" * 50, "more than 32 levels"),
                            (whole.replace('"end_ns": ', '"end_ns": 1e999, "x": ', 1), "numbers is too large")):
             self.assertIn(said.replace("'", '"'), self.refused(text), text[:50])
 
@@ -187,7 +187,7 @@ class Refused(Page):
     def test_a_switch_of_a_fabric_is_named(self):
         report = json.loads(self.report("fabric").read_text())
         report["switches"]["spine1"]["pools"] = []
-        self.assertIn('switch "spine1": "pools" is a list, not an object', self.refused(json.dumps(report)))
+        self.assertIn('"switches.spine1.pools" is a list, not an object', self.refused(json.dumps(report)))
 
     def test_a_name_does_not_reach_the_terminal(self):
         report = json.loads(self.report().read_text())

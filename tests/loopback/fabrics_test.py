@@ -110,8 +110,8 @@ class Fabrics(FabricCase):
             done = run([self.program, "why", self.folder / words[0], *words[1:]])
             self.assertEqual(done.returncode, status)
             self.assertIn(text, done.stderr)
-        (self.folder / "made" / "report.json").write_text("[1, 2")
-        self.assertIn("is no report of a fabric", run([self.program, "why", self.folder / "made"]).stderr)
+        (self.folder / "made" / "report.json").write_text("{}")
+        self.assertIn('"pause_trees" is missing', run([self.program, "why", self.folder / "made"]).stderr)
 
     def test_the_summary_fits_a_screen(self):
         wide = SMALL.replace("2MB", "8MB").replace("hosts = 2", "hosts = 16").replace('["h1", "h2"]', '"h1..h15"').replace('"h4"', '"h32"').replace("[host.h4]", "[host.h32]")

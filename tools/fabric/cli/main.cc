@@ -9,6 +9,7 @@
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/report/drawing.hh"
 #include "tools/fabric/report/pause_report.hh"
+#include "tools/fabric/report/report_shape.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -25,13 +26,9 @@ int man(const Arguments& /*arguments*/) { return say("{}", man_page(SLUICE_VERSI
 
 // Of a run's report.
 int why(const Arguments& arguments) {
-    const auto text = read_config_file(arguments.files[0] + "/report.json");
-    if (!text) return complain("{}\n", text.error().text()), exit_failed;
-    const auto report = nlohmann::ordered_json::parse(*text, nullptr, false);
-    if (!report.is_object() || !report.contains("pause_trees") || !report.contains("hosts")) {
-        complain("sluice-fabric: {}/report.json is no report of a fabric\n", arguments.files[0]);
-        return exit_failed;
-    }
+    const auto read = read_own(arguments.files[0] + "/report.json", shape_for_why());
+    if (!read) return complain("sluice-fabric: {}\n", read.error()), exit_failed;
+    const nlohmann::ordered_json& report = *read;
     if (!arguments.host.empty() && !report["hosts"].contains(arguments.host)) {
         complain("sluice-fabric: there is no host {}\n", in_quotes(arguments.host));
         return exit_configuration;

@@ -1,18 +1,16 @@
 // report: makes the page of a run or of a sweep again from what it left in its folder.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
-#include "control/config/schema.hh"
 #include "control/server/program.hh"
 #include "control/text/say.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
+#include "tools/fabric/report/report_shape.hh"
 #include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/sweep_folder.hh"
 
@@ -20,13 +18,6 @@ namespace sluice::fabric {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Null: there is none, or it is no object.
-Json load_object(const std::string& path) {
-    const auto text = read_config_file(path);
-    Json json = text ? Json::parse(*text, nullptr, false) : Json();
-    return json.is_object() ? json : Json();
-}
 
 // A sweep's page, or nothing: it is none.
 std::string page_of_sweep(const std::string& folder, std::string& error) {
@@ -37,26 +28,36 @@ std::string page_of_sweep(const std::string& folder, std::string& error) {
     return sweep_page(sweep->manifest.json, sweep->rows);
 }
 
-// The runs of a folder, or of the folders in it.
-std::vector<Json> runs_in(const std::string& folder) {
+// The page of the runs of a folder, or of the folders in it; empty: there are none.
+std::string page_of_runs(const std::string& folder, std::string& error) {
+    const auto has = [](const std::string& file) {
+        std::error_code none;
+        return std::filesystem::exists(file, none);
+    };
     std::vector<std::string> folders{folder};
-    std::error_code error;
-    if (!std::filesystem::exists(folder + "/report.json", error)) {
+    std::error_code none;
+    if (!has(folder + "/report.json")) {
         folders.clear();
-        for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-             entry.increment(error))
+        for (std::filesystem::directory_iterator entry(folder, none), end; !none && entry != end;
+             entry.increment(none))
             folders.push_back(entry->path().string());
         std::sort(folders.begin(), folders.end());
     }
+    static const JsonShape anything{{"", part::any}};
     std::vector<Json> runs;
     for (const std::string& each : folders) {
-        const Json report = load_object(each + "/report.json");
-        if (report.is_null()) continue;
-        std::string name = report.value("name", "");
-        if (name.empty()) name = std::filesystem::path(report.value("fabric", "run")).stem().string();
-        runs.push_back(run_for_page(name, report, load_object(each + "/series.json"), {}));
+        const std::string file = each + "/report.json", series_file = each + "/series.json";
+        if (!has(file)) continue;
+        const auto report = read_own(file, shape_for_run_page());
+        if (!report) return error = report.error(), std::string();
+        const auto series = has(series_file) ? read_own(series_file, anything) : Json();
+        if (!series) return error = series.error(), std::string();
+        auto name = (*report)["name"].get<std::string>();
+        if (name.empty())
+            name = std::filesystem::path((*report)["fabric"].get<std::string>()).stem().string();
+        runs.push_back(run_for_page(name, *report, *series, {}));
     }
-    return runs;
+    return runs.empty() ? std::string() : run_page(runs);
 }
 
 }  // namespace
@@ -71,15 +72,9 @@ int report_verb(const Arguments& arguments) {
     roles.writes("--html", path);
     if (const std::string clash = roles.clash_text(); !clash.empty())
         return complain("sluice-fabric: {}\n", clash), exit_configuration;
-    std::string error, page;
-    try {
-        page = page_of_sweep(folder, error);
-        if (page.empty() && error.empty())
-            if (const std::vector<Json> runs = runs_in(folder); !runs.empty()) page = run_page(runs);
-    } catch (const Json::exception& wrong) {
-        error = fmt::format("{}: a file there is not as this version writes it: {}", folder,
-                            without_tag(wrong.what()));
-    }
+    std::string error;
+    std::string page = page_of_sweep(folder, error);
+    if (page.empty() && error.empty()) page = page_of_runs(folder, error);
     if (page.empty() && error.empty())
         error = folder + " has neither report.json nor sweep.json; do: name what run or sweep had as --out";
     if (error.empty() && arguments.html.empty()) {

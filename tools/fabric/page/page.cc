@@ -26,23 +26,28 @@ Json members(const Json& of, std::initializer_list<const char*> names) {
     return made;
 }
 
-// Queues that sent or held something; `depth` is the figure's name there.
+// Queues that sent or held something; `depth` is the figure's name there. What a phase leaves out is zero.
 Json queues_of(const Json& switches, const char* depth) {
     Json queues = Json::array();
     for (const auto& [device, figures] : switches.items())
-        for (const auto& [port, one] : figures.at("ports").items())
-            for (std::size_t n = 0; n < one.at("queues").size(); ++n) {
-                const Json& queue = one.at("queues").at(n);
-                if (queue.at("tx_packets") == 0 && queue.at("dropped_packets") == 0 && queue.at(depth) == 0)
-                    continue;
+        for (const auto& [port, one] : figures.at("ports").items()) {
+            const auto list = one.find("queues");
+            for (std::size_t n = 0; list != one.end() && n < list->size(); ++n) {
+                const auto figure = [&](const char* name) {
+                    return list->at(n).value(name, std::uint64_t{0});
+                };
+                const std::uint64_t sent = figure("tx_packets"), dropped = figure("dropped_packets"),
+                                    deepest = figure(depth);
+                if (sent == 0 && dropped == 0 && deepest == 0) continue;
                 queues.push_back({{"switch", device},
                                   {"port", port},
                                   {"queue", n},
-                                  {"deepest_bytes", queue.at(depth)},
-                                  {"tx_packets", queue.at("tx_packets")},
-                                  {"ecn_marked_packets", queue.at("ecn_marked_packets")},
-                                  {"dropped_packets", queue.at("dropped_packets")}});
+                                  {"deepest_bytes", deepest},
+                                  {"tx_packets", sent},
+                                  {"ecn_marked_packets", figure("ecn_marked_packets")},
+                                  {"dropped_packets", dropped}});
             }
+        }
     return queues;
 }
 

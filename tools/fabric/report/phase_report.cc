@@ -85,7 +85,40 @@ Json pauses_between(const PauseWatch& watch, std::uint64_t from_ns, std::uint64_
     return {{"count", count}, {"paused_ns", paused_ns}, {"longest_ns", longest_ns}};
 }
 
+bool is_nothing(const Json& value) {
+    return value == 0 || value == false || (value.is_structured() && value.empty());
+}
+
+// Without members that say nothing. Entries of a list keep their places: it goes if none says anything.
+Json shortened(Json value, const Json* whole) {
+    if (value.is_object()) {
+        Json kept = Json::object();
+        for (auto& [name, member] : value.items()) {
+            const bool has = whole != nullptr && whole->is_object() && whole->contains(name);
+            const Json* other = has ? &(*whole)[name] : nullptr;
+            if (member.is_string() && other != nullptr && *other == member) continue;
+            if (Json less = shortened(std::move(member), other); !is_nothing(less))
+                kept[name] = std::move(less);
+        }
+        return kept;
+    }
+    if (!value.is_array()) return value;
+    bool any = false;
+    for (std::size_t n = 0; n < value.size(); ++n) {
+        const bool has = whole != nullptr && whole->is_array() && n < whole->size();
+        value[n] = shortened(std::move(value[n]), has ? &(*whole)[n] : nullptr);
+        any |= !is_nothing(value[n]);
+    }
+    return any ? value : Json::array();
+}
+
 }  // namespace
+
+void shorten_phase(Json& phase, const Json& whole) {
+    for (auto& [name, device] : phase["switches"].items())
+        for (auto& [port, figures] : device["ports"].items())
+            figures = shortened(std::move(figures), &whole["switches"][name]["ports"][port]);
+}
 
 RunMoment moment_of(Fabric& fabric) {
     return {fabric.now(), figures_json(fabric), flow_statistics(fabric), collective_moments(fabric)};

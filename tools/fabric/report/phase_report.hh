@@ -24,7 +24,11 @@ struct RunMoment {
 };
 RunMoment moment_of(Fabric& fabric);
 
-// `to` is now.
+// `to` is now. Every figure is there.
 nlohmann::ordered_json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& to);
+
+// For a file, where most figures of most ports are zero: of the ports of its switches it keeps what is not
+// zero, false or empty, and texts that are not those of the whole run.
+void shorten_phase(nlohmann::ordered_json& phase, const nlohmann::ordered_json& whole);
 
 }  // namespace sluice::fabric

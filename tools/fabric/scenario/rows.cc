@@ -142,33 +142,32 @@ Json error_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
     return row;
 }
 
-bool is_row(const Json& row) {
-    const auto has = [](const Json& of, const char* name, auto... is) {
-        return of.contains(name) && ((of[name].*is)() || ...);
-    };
-    using J = Json;
-    if (!row.is_object() || !has(row, "run", &J::is_number_unsigned) ||
-        !has(row, "seed", &J::is_number_unsigned) || !has(row, "fingerprint", &J::is_string) ||
-        !has(row, "values", &J::is_object) || !has(row, "met", &J::is_boolean) ||
-        !has(row, "figures", &J::is_object) || !has(row, "asserts", &J::is_array) ||
-        !has(row, "error", &J::is_string, &J::is_null))
-        return false;
-    const auto is_scalar = [](const Json& value) { return value.is_primitive(); };
-    const auto is_figure = [](const Json& value) {
-        return value.is_number() || value.is_boolean() || value.is_null();
-    };
-    const auto is_assert = [&](const Json& each) {
-        return each.is_object() && has(each, "that", &J::is_string) &&
-               has(each, "phase", &J::is_string, &J::is_null) && has(each, "value", &J::is_primitive) &&
-               has(each, "met", &J::is_boolean, &J::is_null);
-    };
-    const auto all = [](const Json& of, const auto& is) { return std::all_of(of.begin(), of.end(), is); };
-    const Json& figures = row["figures"];
-    return all(row["values"], is_scalar) && all(figures, is_figure) && all(row["asserts"], is_assert) &&
-           (!row["error"].is_null() ||
-            std::all_of(usual_figures.begin(), usual_figures.end(), [&](const char* name) {
-                return figures.contains(name) && (figures[name].is_number() || figures[name].is_null());
-            }));
+const JsonShape& shape_of_row() {
+    static const JsonShape shape{{"run", part::count},
+                                 {"fingerprint", part::text},
+                                 {"seed", part::count},
+                                 {"values.*", part::scalar},
+                                 {"met", part::flag},
+                                 {"figures.throughput_bps?", part::number},
+                                 {"figures.completion_p99_ns?", part::count | part::null},
+                                 {"figures.completion_max_ns?", part::count | part::null},
+                                 {"figures.xoff_sent?", part::count},
+                                 {"figures.lost_lossless_packets?", part::count},
+                                 {"figures.*", part::number | part::flag | part::null},
+                                 {"asserts.#.that", part::text},
+                                 {"asserts.#.phase", part::text | part::null},
+                                 {"asserts.#.value", part::scalar},
+                                 {"asserts.#.met", part::flag | part::null},
+                                 {"error", part::text | part::null},
+                                 {"*", part::any}};
+    return shape;
+}
+
+std::string figure_missing(const Json& row) {
+    if (!row["error"].is_null()) return {};
+    for (const char* name : usual_figures)
+        if (!row["figures"].contains(name)) return name;
+    return {};
 }
 
 std::string jsonl_text(const std::vector<Json>& rows) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "control/report/shaped_json.hh"
 #include "tools/fabric/scenario/points.hh"
 
 namespace sluice::fabric {
@@ -16,8 +17,10 @@ nlohmann::ordered_json make_row(std::size_t run, const SweepPoint& point, const 
 nlohmann::ordered_json error_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
                                  const std::string& fingerprint, const std::string& error);
 
-// Whether it has the members of a row, each of its kind.
-bool is_row(const nlohmann::ordered_json& row);
+// What a row that comes from a file has at least.
+const JsonShape& shape_of_row();
+// A figure that every run has, unless it ended with an error, and that this row has not; empty: none.
+std::string figure_missing(const nlohmann::ordered_json& row);
 
 std::string jsonl_text(const std::vector<nlohmann::ordered_json>& rows);
 // A column for each value, figure and assertion; a heading line.

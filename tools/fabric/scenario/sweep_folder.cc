@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "control/config/config.hh"
+#include "control/config/values.hh"
 #include "control/text/json_text.hh"
 #include "lib/rng.hh"
 #include "tools/fabric/scenario/files.hh"
@@ -50,21 +51,26 @@ std::vector<std::size_t> row_files(const std::string& path) {
     return runs;
 }
 
-Json parse_row(std::string_view text, const SweepManifest& manifest) {
-    Json row = Json::parse(text, nullptr, false);
-    if (!is_row(row) || row["fingerprint"] != manifest.fingerprint || row["run"] >= manifest.runs)
-        return nullptr;
+using RowRead = tl::expected<Json, std::string>;
+
+RowRead no_row(std::string why) { return tl::unexpected(std::move(why)); }
+
+// The error: why it does not count.
+RowRead that_counts(RowRead row, const SweepManifest& manifest) {
+    if (!row) return row;
+    if (const std::string name = figure_missing(*row); !name.empty())
+        return no_row(in_quotes("figures." + name) + " is missing");
+    if ((*row)["fingerprint"] != manifest.fingerprint) return no_row("its fingerprint is another one");
+    if ((*row)["run"] >= manifest.runs) return no_row(fmt::format("its run is not below {}", manifest.runs));
     return row;
 }
 
-// Null: it does not count.
-Json load_row(const std::string& path, std::size_t run, const SweepManifest& manifest) {
+RowRead load_row(const std::string& path, std::size_t run, const SweepManifest& manifest) {
     const std::string file = path + "/" + row_name(run);
     std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(file, error))) return nullptr;
-    const auto text = read_config_file(file);
-    Json row = text ? parse_row(*text, manifest) : Json();
-    return row.is_null() || row["run"] != run ? Json() : row;
+    if (!fs::is_regular_file(fs::symlink_status(file, error))) return no_row("it is no regular file");
+    RowRead row = that_counts(read_shaped_file(file, shape_of_row()), manifest);
+    return row && (*row)["run"] != run ? no_row("it is of another run") : row;
 }
 
 std::string fingerprint(std::string_view text, const std::vector<std::string>& words) {
@@ -79,9 +85,12 @@ std::string fingerprint(std::string_view text, const std::vector<std::string>& w
     return fmt::format("{:016x}", mark);
 }
 
-bool is_axis(const Json& axis) {
-    return axis.is_object() && axis.contains("path") && axis["path"].is_string() && axis.contains("values") &&
-           axis["values"].is_array();
+const JsonShape& shape_of_manifest() {
+    static const JsonShape shape{{"name", part::text},        {"question", part::text},
+                                 {"fingerprint", part::text}, {"runs", part::count},
+                                 {"axes.#.path", part::text}, {"axes.#.values.#", part::scalar},
+                                 {"axes.#.*", part::any},     {"*", part::any}};
+    return shape;
 }
 
 }  // namespace
@@ -110,20 +119,16 @@ SweepManifest SweepManifest::of(const std::string& name, const FabricConfig& fil
 tl::expected<SweepManifest, std::string> SweepManifest::parse(std::string text) {
     SweepManifest read;
     read.text = std::move(text);
-    read.json = Json::parse(read.text, nullptr, false);
-    const Json& json = read.json;
-    const auto has = [&](const char* name, bool (Json::*is)() const noexcept) {
-        return json.contains(name) && (json[name].*is)();
+    auto json = read_shaped(read.text, shape_of_manifest());
+    const auto refuse = [](const std::string& why) {
+        return tl::unexpected("is no manifest of a sweep: " + why);
     };
-    if (!json.is_object() || !has("name", &Json::is_string) || !has("question", &Json::is_string) ||
-        !has("fingerprint", &Json::is_string) || !has("runs", &Json::is_number_unsigned) ||
-        !has("axes", &Json::is_array) || !std::all_of(json["axes"].begin(), json["axes"].end(), is_axis))
-        return tl::unexpected(std::string("is no manifest of a sweep"));
-    if (json["runs"] == 0 || json["runs"] > most_points)
-        return tl::unexpected(
-            fmt::format("is no manifest of a sweep: runs is no number from 1 to {}", most_points));
-    read.fingerprint = json["fingerprint"].get<std::string>();
-    read.runs = json["runs"].get<std::size_t>();
+    if (!json) return refuse(json.error());
+    read.json = std::move(*json);
+    if (read.json["runs"] == 0 || read.json["runs"] > most_points)
+        return refuse(fmt::format("runs is no number from 1 to {}", most_points));
+    read.fingerprint = read.json["fingerprint"].get<std::string>();
+    read.runs = read.json["runs"].get<std::size_t>();
     return read;
 }
 
@@ -176,7 +181,7 @@ std::string SweepFolder::look_at_rows() {
     return {};
 }
 
-Json SweepFolder::row(std::size_t run) const { return load_row(path(), run, manifest_); }
+Json SweepFolder::row(std::size_t run) const { return load_row(path(), run, manifest_).value_or(nullptr); }
 
 std::string SweepFolder::write_row(std::size_t run, const Json& row) const {
     return write_text(folder_.file(row_name(run)), json_text(row) + "\n");
@@ -197,23 +202,28 @@ tl::expected<SweepRows, std::string> read_sweep(const std::string& path) {
     if (!manifest) return refuse(manifest_name, manifest.error());
     SweepRows read{std::move(*manifest), {}};
     for (const std::size_t run : row_files(path)) {
-        Json row = load_row(path, run, read.manifest);
-        if (row.is_null())
-            return refuse(
-                row_name(run),
-                "is no row of the sweep that sweep.json names; do: run the sweep again, which moves "
-                "it aside");
-        read.rows.push_back(std::move(row));
+        RowRead row = load_row(path, run, read.manifest);
+        if (!row)
+            return refuse(row_name(run),
+                          fmt::format("is no row of the sweep that sweep.json names: {}; do: run the "
+                                      "sweep again, which moves it aside",
+                                      row.error()));
+        read.rows.push_back(std::move(*row));
     }
     if (!read.rows.empty()) return read;
     const auto lines = read_config_file(path + "/" + lines_name);
     if (!lines) return tl::unexpected(path + " has neither runs nor sweep.jsonl");
     for (std::size_t at = 0; at < lines->size();) {
         const std::size_t end = std::min(lines->find('\n', at), lines->size());
-        Json row = parse_row(lines->substr(at, end - at), read.manifest);
-        if (row.is_null() || (!read.rows.empty() && row["run"] <= read.rows.back()["run"]))
-            return refuse(lines_name, "has a line that is no row of the sweep that sweep.json names");
-        read.rows.push_back(std::move(row));
+        RowRead row = that_counts(read_shaped(std::string_view(*lines).substr(at, end - at), shape_of_row()),
+                                  read.manifest);
+        if (row && !read.rows.empty() && (*row)["run"] <= read.rows.back()["run"])
+            row = no_row("it is out of order");
+        if (!row)
+            return refuse(lines_name,
+                          fmt::format("has a line that is no row of the sweep that sweep.json names: {}: {}",
+                                      read.rows.size() + 1, row.error()));
+        read.rows.push_back(std::move(*row));
         at = end + 1;
     }
     return read;
