@@ -1,0 +1,40 @@
+// Any bytes as what sluice-fabric wrote: a report, a row of a sweep, a manifest. It is refused in one line,
+// or what verbs make of it can be made.
+#include <string>
+
+#include "control/page/report_page.hh"
+#include "tests/fuzz/require.hh"
+#include "tools/fabric/page/page.hh"
+#include "tools/fabric/report/pause_report.hh"
+#include "tools/fabric/report/report_shape.hh"
+#include "tools/fabric/scenario/compare.hh"
+#include "tools/fabric/scenario/rows.hh"
+#include "tools/fabric/scenario/sweep_folder.hh"
+
+namespace {
+
+using namespace sluice;
+
+template <class Read>
+bool is_good(const Read& read) {
+    require(read.has_value() || is_one_line(read.error()), "an error is one line");
+    return read.has_value();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string text(reinterpret_cast<const char*>(data), size);
+    is_good(report_page(text, "fuzz"));
+    is_good(fabric::SweepManifest::parse(text));
+    if (const auto report = read_shaped(text, fabric::shape_for_why()); is_good(report))
+        for (const char* host : {"", "h1"}) fabric::why_text((*report)["pause_trees"], host);
+    if (const auto report = read_shaped(text, fabric::shape_for_run_page()); is_good(report))
+        fabric::run_page({fabric::run_for_page("fuzz", *report, nullptr, {})});
+    const auto row = read_shaped(text, fabric::shape_of_row());
+    if (!is_good(row) || !fabric::figure_missing(*row).empty()) return 0;
+    fabric::csv_text({*row});
+    fabric::jsonl_text({*row});
+    fabric::changes_text(fabric::compare_rows({*row}, {*row}));
+    return 0;
+}
