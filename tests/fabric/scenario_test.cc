@@ -1,14 +1,18 @@
 // Scenarios without a run: expressions over a report, ranges and points of a sweep, searches, comparisons,
 // JUnit.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/fabric/plan/fabric_config.hh"
 #include "tools/fabric/plan/value_range.hh"
 #include "tools/fabric/scenario/asserts.hh"
 #include "tools/fabric/scenario/compare.hh"
+#include "tools/fabric/scenario/compare_reports.hh"
 #include "tools/fabric/scenario/expression.hh"
 #include "tools/fabric/scenario/find.hh"
 #include "tools/fabric/scenario/junit.hh"
@@ -326,6 +330,81 @@ TEST(Compare, PairedRunsShowASmallChangeThatUnpairedOnesHide) {
     for (Json& each : others) each["seed"] = each["seed"].get<unsigned>() + 100;
     const auto unpaired = compare_rows(rows(before), others)[0];
     CHECK(!unpaired.paired && unpaired.verdict == FigureChange::Verdict::within_spread);
+}
+
+TEST_GROUP(CompareReports){static Json list(const Json& before, const Json& after, const char* name){
+    const Json found = compare_reports(before, after);
+CHECK(found["differ"] == !found[name].empty() || found["differ"] == true);
+return found[name];
+}  // namespace sluice::scenario_test
+}
+;
+
+TEST(CompareReports, NothingIsListedThatDoesNotDiffer) {
+    const Json found = compare_reports(sample(), sample());
+    for (const char* name : {"totals", "configuration", "assertions", "flows", "figures"})
+        CHECK(found[name] == Json::array());
+    CHECK(found["differ"] == false);
+    STRCMP_EQUAL("nothing differs\n", differences_text(found, 9).c_str());
+}
+
+TEST(CompareReports, EntriesOfAListAreFoundByWhatTellsThemApart) {
+    Json other = sample();
+    std::swap(other["flows"][0], other["flows"][1]);
+    CHECK(compare_reports(sample(), other)["differ"] == false);
+    other["flows"][0]["throughput_bps"] = 15000000000U;
+    const Json expected = Json::parse(
+        R"([{"figure": "flows.b.c.throughput_bps", "before": 30000000000, "after": 15000000000}])");
+    CHECK(list(sample(), other, "flows") == expected);
+    constexpr std::string_view line = "{:<40}{:>16}{:>16}{:>12}\n";
+    const std::string expected_text =
+        fmt::format(line, "flows", "A", "B", "change") +
+        fmt::format(line, "flows.b.c.throughput_bps", "30.0 Gb/s", "15.0 Gb/s", "-50.0 %");
+    STRCMP_EQUAL(expected_text.c_str(), differences_text(compare_reports(sample(), other), 9).c_str());
+}
+
+TEST(CompareReports, ListsThatGrowDifferByTheirLengthAndWhatIsMissingIsOneRow) {
+    Json other = sample();
+    other["pauses"] = Json::array({{{"from_ns", 5}}, {{"from_ns", 6}}});
+    other["switches"]["leaf1"]["ports"].erase("h2");
+    const Json expected = Json::parse(
+        R"([{"figure": "pauses", "before": 0, "after": 2},
+            {"figure": "switches.leaf1.ports.h2", "before": "there", "after": null}])");
+    CHECK(list(sample(), other, "figures") == expected);
+}
+
+TEST(CompareReports, TheLargestDifferenceIsFirstAndOneMorePacketThanNoneIsSmall) {
+    const Json before = Json::parse(R"({"a": 0, "b": 1000, "c": 1000, "d": true, "e": "x"})");
+    const Json after = Json::parse(R"({"a": 1, "b": 1200, "c": 500, "d": false, "e": "y"})");
+    std::string order;
+    for (const Json& each : list(before, after, "figures")) order += each["figure"].get<std::string>();
+    STRCMP_EQUAL("dcbae", order.c_str());
+    const std::string text = differences_text(compare_reports(before, after), 2);
+    CHECK(says(text, "and 3 more; do: --all, or --json\n"));
+    CHECK(!says(text, "\nb "));
+}
+
+TEST(CompareReports, TotalsAndUnits) {
+    const auto report = [](unsigned pauses, unsigned deepest) {
+        Json port = {{"pfc", {{"tx_xoff", {0U, pauses, 1U}}}},
+                     {"queues", {{{"deepest_bytes", 7U}}, {{"deepest_bytes", deepest}}}}};
+        return Json{{"ports", {{"h1", port}, {"h2", port}}}};
+    };
+    const Json found = compare_reports(report(4, 20'000), report(9, 40'000));
+    CHECK(found["totals"] == Json::parse(R"([{"figure": "xoff_sent", "before": 10, "after": 20},
+        {"figure": "deepest_queue_bytes", "before": 20000, "after": 40000}])"));
+    CHECK(says(differences_text(found, 9), "20.0 KB         40.0 KB    +100.0 %\n"));
+}
+
+TEST(CompareReports, MembersOfAnyKindAreCompared) {
+    const std::vector<Json> kinds{nullptr, 5, -5, 1e300, "x", true, Json::array({1, "x"}), {{"y", nullptr}}};
+    for (const char* name : {"asserts", "flows", "verdict", "ports", "switches", "seed"})
+        for (const Json& one : kinds)
+            for (const Json& other : kinds) {
+                const Json found = compare_reports({{name, one}}, {{name, other}});
+                CHECK(!differences_text(found, 9).empty());
+                if (one == other) CHECK(found["differ"] == false);
+            }
 }
 
 TEST_GROUP(Junit){};

@@ -25,6 +25,8 @@ class Rows(Scenarios):
         self.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
         return done
 
+    REFUSED = {"merge": FAILED, "compare": USAGE, "report": FAILED}
+
     def readers(self, out):
         """Commands that read the rows of a sweep."""
         return (("merge", out, "--out", self.folder / "merged"), ("compare", out, out), ("report", out, "--html", self.folder / "page.html"))
@@ -57,7 +59,7 @@ class Rows(Scenarios):
             with self.subTest(name=name, text=text[:40]):
                 (runs / name).write_text(text)
                 for words in self.readers(out):
-                    said = self.read(*words, status=FAILED).stderr
+                    said = self.read(*words, status=self.REFUSED[words[0]]).stderr
                     self.assertIn(f"runs/{name} is no row of the sweep", said)
                     self.assertIn("do: ", said)
                 done, _, _ = self.sweep("one", text=LARGER)
@@ -103,7 +105,7 @@ class Rows(Scenarios):
             with self.subTest(change):
                 path.write_text(json.dumps({**manifest, **change}))
                 for words in self.readers(self.folder / "one"):
-                    self.assertIn("sweep.json is no manifest of a sweep", self.read(*words, status=FAILED).stderr)
+                    self.assertIn("sweep.json is no manifest of a sweep", self.read(*words, status=self.REFUSED[words[0]]).stderr)
         self.assertIn("is not as a program of Sluice wrote it", self.fabric("sweep", LARGER, "--out", self.folder / "one", status=FAILED).stderr)
 
     def test_one_writer_at_a_time(self):

@@ -33,7 +33,8 @@ class Run(loopback.Case):
         for name in ("tools", "conf"):
             (self.root / name).symlink_to(loopback.ROOT / name)
         (self.root / "bin").mkdir()
-        for name, program in (("sluiced", Programs.sluiced), ("sluice-traffic", Programs.traffic)):
+        for name, program in (("sluiced", Programs.sluiced), ("sluice-traffic", Programs.traffic),
+                              ("sluice-fabric", Programs.sluiced.parent / "tools" / "fabric" / "sluice-fabric")):
             (self.root / "bin" / name).symlink_to(program)
         self.capture = self.root / "mine.pcap"
         self.capture.write_bytes(stations(3))
@@ -57,6 +58,8 @@ class Run(loopback.Case):
         said = self.run_tool().splitlines()
         self.assertLess(len(said), 100)
         self.assertEqual([line[:5] for line in said if line.startswith("ACT ")], ["ACT 1", "ACT 2", "ACT 3"])
+        row = next(line for line in said if line.startswith("flows.beside.throughput_bps"))
+        self.assertRegex(row, r"^\S+ +[\d.]+ Gb/s +[\d.]+ Gb/s +-[\d.]+ %$")
         self.assertEqual([line.split()[0] for line in said[-7:] if line], ["LOOK", "NEXT", "build/sluiced", "build/sluice-fabric", "tools/run", "README.md,"])
         for file in ("summary.txt", "storm/summary.txt", "incast/none.svg"):
             self.assertTrue((self.out / file).is_file(), file)

@@ -301,15 +301,6 @@ class Sweeps(Scenarios):
         self.assertIn("run 1 (switch.default.buffer.size = 1KB", done.stderr)
         self.assertFalse((self.folder / "none" / "runs").exists())
 
-    def test_two_sweeps_are_compared_over_their_seeds(self):
-        text = SMALL.replace('stop = "100us"', 'stop = "100us"\nspread = "20us"') + "[vary]\nseeds = 6\n"
-        self.sweep("a", text=text)
-        self.sweep("b", text=text.replace("20KB", "40KB"))
-        done = run([self.program, "compare", self.folder / "a", self.folder / "b"])
-        self.assertRegex(done.stdout, r"completion_max_ns .*changed\n")
-        done = run([self.program, "compare", self.folder / "a", self.folder / "a"])
-        self.assertRegex(done.stdout, r"(\d+) of \1 figures are the same in every run")
-
     def test_refusals(self):
         for words, said in ((["--jobs", "0"], "--jobs"), (["--shard", "3/2"], "--shard"), (["--shard", "1"], "--shard")):
             self.assertIn(said, self.fabric("sweep", SMALL + VARY, *words, status=USAGE).stderr)

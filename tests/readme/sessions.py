@@ -16,7 +16,7 @@ from loopback import PATIENCE_S
 NOBODY = 65534
 OWN = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-c",
        'mkdir -p /run/netns && mount -t tmpfs none /run/netns && exec "$@"', "sh"]
-KNOWN = {*PROGRAMS, "tools/run", "tools/compare", "tools/picture", "cp", "do", "done", "echo", "export", "for", "grep", "python3", "sed"}
+KNOWN = {*PROGRAMS, "tools/run", "tools/picture", "cp", "do", "done", "echo", "export", "for", "grep", "python3", "sed"}
 MARK = "--- that was command"
 
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "control/config/values.hh"
 #include "tools/fabric/scenario/expression.hh"
 
@@ -24,10 +28,14 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
             continue;
         }
         if (word == "--help") return tl::unexpected(std::string());
-        if (word == "--force" || word == "--interactive" || word == "--all") {
-            (word == "--force" ? arguments.force
-             : word == "--all" ? arguments.all
-                               : arguments.interactive) = true;
+        const std::array flags{std::pair("--force", &Arguments::force), std::pair("--all", &Arguments::all),
+                               std::pair("--interactive", &Arguments::interactive),
+                               std::pair("--json", &Arguments::json),
+                               std::pair("--exit-code", &Arguments::exit_code)};
+        const auto* const flag =
+            std::find_if(flags.begin(), flags.end(), [&](const auto& each) { return word == each.first; });
+        if (flag != flags.end()) {
+            arguments.*flag->second = true;
             continue;
         }
         if (n + 1 == all.size()) return tl::unexpected(word + " wants a value");
@@ -89,6 +97,10 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
             fmt::format("--threads is of run; do: {}", words[0] == "sweep" ? "use --jobs" : "leave it out"));
     if (!arguments.page.empty() && words[0] != "run")
         return tl::unexpected(std::string("--page is of run; do: write --html FILE for a page of a file"));
+    if ((arguments.json || arguments.exit_code) && words[0] != "compare")
+        return tl::unexpected(std::string("--json and --exit-code are of compare; do: leave them out"));
+    if (words[0] == "compare" && words.size() != 3)
+        return tl::unexpected(std::string("compare wants two folders or reports"));
     const bool names_host = words[0] == "why" && words.size() == 3;
     if (names_host) arguments.host = words[2], words.pop_back();
     if (words[0] == "list" && words.size() == 1) return arguments;

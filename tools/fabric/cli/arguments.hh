@@ -11,7 +11,14 @@
 
 namespace sluice::fabric {
 
-enum : int { exit_done = 0, exit_failed = 1, exit_configuration = 2, exit_false = 4, exit_signalled = 128 };
+enum : int {
+    exit_done = 0,
+    exit_failed = 1,
+    exit_differ = 1,
+    exit_configuration = 2,
+    exit_false = 4,
+    exit_signalled = 128
+};
 
 struct Arguments {
     std::string verb, host, out;
@@ -19,6 +26,7 @@ struct Arguments {
     std::vector<std::string> sets;
     std::string sockets, page;
     bool force = false, interactive = false, all = false;
+    bool json = false, exit_code = false;  // of compare
     std::optional<Duration> duration;
     std::vector<std::string> asserts;  // expressions
     std::string junit, html;

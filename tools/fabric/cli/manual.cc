@@ -39,8 +39,11 @@ constexpr std::array verbs{
         "report", "DIR", "[--html FILE]",
         "makes the page of a run or a sweep again from its folder, DIR/page.html: one file with the verdict, "
         "charts and tables"},
-    VerbHelp{"compare", "DIR DIR", "",
-             "says what changed between two sweeps, with the spread over their runs"},
+    VerbHelp{
+        "compare", "A B", "[--all] [--json] [--exit-code]",
+        "says what differs between two runs, of sluice-fabric (a folder or its report.json) or of sluiced (a "
+        "report): configuration, assertions, flows, figures, the largest difference first; or between "
+        "two folders of sweeps, with the spread over their runs"},
     VerbHelp{"list", "[DIR]", "",
              "names scenarios with their questions; default: conf/scenarios, else those that are installed"},
     VerbHelp{"reference", "", "", "prints every key of a fabric, and its default"},
@@ -53,7 +56,7 @@ struct OptionHelp {
 constexpr std::array all_options{
     OptionHelp{"--out", "DIR",
                "where files are written; default: out/fabric for a run, out/sweep for a sweep"},
-    OptionHelp{"--all", "", "prints tables whole that have more than 100 rows"},
+    OptionHelp{"--all", "", "prints tables whole that are long"},
     OptionHelp{"--set", "PATH=VALUE", "gives a key of the file another value: default.pfc_quanta=1000"},
     OptionHelp{"--seed", "N", "the same as --set seed=N"},
     OptionHelp{"--duration", "TIME", "ends a run after this time of its clock"},
@@ -72,6 +75,9 @@ constexpr std::array all_options{
     OptionHelp{"--socket", "DIR", "makes a control socket for every switch, DIR/NAME.sock, for sluicectl"},
     OptionHelp{"--interactive", "",
                "lets the clock stand still until a client of one of the sockets lets it run"},
+    OptionHelp{"--json", "", "prints all differences as JSON"},
+    OptionHelp{"--exit-code", "",
+               "exits with 1 if they differ; sweeps: if a figure differs by more than its spread"},
     OptionHelp{"--version", "", "the version"},
     OptionHelp{"--help", "", "this text"},
 };

@@ -1,4 +1,4 @@
-// Commands over many runs: sweep (and search), merge, compare.
+// Commands over many runs: sweep (and search), merge.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,7 +16,6 @@
 #include "dataplane/base/file_roles.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
-#include "tools/fabric/scenario/compare.hh"
 #include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/find.hh"
 #include "tools/fabric/scenario/run_once.hh"
@@ -306,15 +305,6 @@ int merge_verb(const Arguments& arguments) {
     say_rows(all);
     say("{0}/sweep.csv, {0}/sweep.jsonl\n", arguments.out);
     return exit_done;
-}
-
-int compare_verb(const Arguments& arguments) {
-    if (arguments.files.size() != 2)
-        return complain("sluice-fabric: compare wants two folders of sweeps\n"), exit_configuration;
-    const auto before = read_sweep(arguments.files[0]), after = read_sweep(arguments.files[1]);
-    if (!before) return failed(before.error());
-    if (!after) return failed(after.error());
-    return say("{}", changes_text(compare_rows(before->rows, after->rows))), exit_done;
 }
 
 }  // namespace sluice::fabric

@@ -21,6 +21,8 @@ constexpr std::array t_table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2
                              2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                              2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
 
+constexpr std::array verdict_words{"same", "too few to say", "within its spread", "changed"};
+
 double t_quantile(double freedom) {
     const auto whole = static_cast<std::size_t>(std::max(freedom, 1.0));
     return whole <= t_table.size() ? t_table[whole - 1] : 1.96;
@@ -121,6 +123,27 @@ std::vector<FigureChange> compare_rows(const std::vector<Json>& before, const st
     return changes;
 }
 
+bool differ(const std::vector<FigureChange>& changes) {
+    return std::any_of(changes.begin(), changes.end(), [](const FigureChange& each) {
+        return each.verdict == FigureChange::Verdict::changed ||
+               each.verdict == FigureChange::Verdict::too_few;
+    });
+}
+
+Json changes_json(const std::vector<FigureChange>& changes) {
+    Json figures = Json::array();
+    for (const FigureChange& each : changes)
+        figures.push_back({{"figure", each.figure},
+                           {"verdict", verdict_words.at(static_cast<std::size_t>(each.verdict))},
+                           {"before", each.before},
+                           {"after", each.after},
+                           {"half_width", each.half_width},
+                           {"runs_before", each.runs_before},
+                           {"runs_after", each.runs_after},
+                           {"paired", each.paired}});
+    return {{"differ", differ(changes)}, {"figures", std::move(figures)}};
+}
+
 std::string changes_text(const std::vector<FigureChange>& changes) {
     std::string text = fmt::format("{:<28}{:>16}{:>16}{:>12}{:>14}  {}\n", "figure", "before", "after",
                                    "change", "95 % within", "");
@@ -132,9 +155,7 @@ std::string changes_text(const std::vector<FigureChange>& changes) {
         }
         const double by = each.after - each.before;
         const std::string share = each.before == 0 ? "-" : fmt::format("{:+.2f} %", by / each.before * 100);
-        std::string words = each.verdict == FigureChange::Verdict::changed         ? "changed"
-                            : each.verdict == FigureChange::Verdict::within_spread ? "within its spread"
-                                                                                   : "too few to say";
+        std::string words = verdict_words.at(static_cast<std::size_t>(each.verdict));
         if (!each.paired)
             words += fmt::format(" (not paired: {} and {} runs)", each.runs_before, each.runs_after);
         const std::string spread =

@@ -26,6 +26,9 @@ struct FigureChange {
 // In the order of the rows' figures; assertions count as the share of runs in which they hold.
 std::vector<FigureChange> compare_rows(const std::vector<nlohmann::ordered_json>& before,
                                        const std::vector<nlohmann::ordered_json>& after);
+// Whether a figure differs by more than its spread, or in too few runs to say.
+bool differ(const std::vector<FigureChange>& changes);
+nlohmann::ordered_json changes_json(const std::vector<FigureChange>& changes);
 std::string changes_text(const std::vector<FigureChange>& changes);
 
 }  // namespace sluice::fabric

@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+"""sluice-fabric compare: what differs between two runs of either program, in words and as JSON; what cannot be compared is refused."""
+
+import json
+import shutil
+
+import loopback
+from loopback import Programs, run
+from scenarios_test import DONE, SMALL, USAGE, VARY, Scenarios, asserting
+
+DIFFER = 1
+ASSERTED = SMALL + asserting("flows.*.messages gt 0") + asserting("flows.*.completion_ns.max lt 20us")
+
+
+class Compare(Scenarios):
+    def made(self, name, text):
+        path = self.folder / "scenario.toml"
+        path.write_text(text)
+        run([self.program, "run", path, "--out", self.folder / name])
+        return self.folder / name
+
+    def compare(self, a, b, *words, status=DONE):
+        done = run([self.program, "compare", a, b, *words])
+        self.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
+        self.assertEqual(done.stdout if status == USAGE else done.stderr, "")
+        return done
+
+    def differences(self, a, b):
+        return json.loads(self.compare(a, b, "--json").stdout)
+
+    def test_two_runs_of_a_fabric(self):
+        a, b = self.made("a", ASSERTED), self.made("b", ASSERTED.replace("20KB", "200KB"))
+        found = self.differences(a, b / "report.json")
+        self.assertTrue(found["differ"])
+        flows = {each["figure"]: (each["before"], each["after"]) for each in found["flows"]}
+        reports = [json.loads((folder / "report.json").read_text()) for folder in (a, b)]
+        for figure in ("messages", "throughput_bps"):
+            self.assertEqual(flows[f"flows.in cast.{figure}"], tuple(report["flows"][0][figure] for report in reports))
+        self.assertEqual(flows["flows.in cast.completion_ns.p99"], tuple(report["flows"][0]["completion_ns"]["p99"] for report in reports))
+        self.assertEqual(found["assertions"], [{"figure": "flows.*.completion_ns.max lt 20us", "before": "holds", "after": "FALSE"}])
+        deepest = [max(queue["deepest_bytes"] for port in report["switches"]["sw1"]["ports"].values() for queue in port["queues"]) for report in reports]
+        self.assertIn({"figure": "deepest_queue_bytes", "before": deepest[0], "after": deepest[1]}, found["totals"])
+        self.assertFalse([each for name in ("totals", "configuration", "assertions", "flows", "figures") for each in found[name]
+                          if each["before"] == each["after"]])
+        text = self.compare(a, b).stdout
+        self.assertRegex(text, rf"^A  {a}: .*\nB  {b}: .*\ntotals +A +B +change\n")
+        self.assertRegex(text, r"(?m)^flows\.in cast\.completion_ns\.max +[\d.]+ [nu]s +[\d.]+ us +\+[\d.]+ %$")
+        self.assertRegex(text, r"(?m)^flows\.\*\.completion_ns\.max lt 20us +holds +FALSE$")
+        self.assertRegex(text, r"(?m)^and \d+ more; do: --all, or --json$")
+        whole = self.compare(a, b, "--all").stdout
+        self.assertNotIn("more; do:", whole)
+        self.assertEqual(len([line for line in whole.splitlines()[2:] if line]), sum(len(found[name]) + 1 for name in found if found[name] not in (True, [])))
+
+    def test_the_largest_difference_comes_first(self):
+        figures = self.differences(self.made("a", SMALL), self.made("b", SMALL.replace("20KB", "200KB")))["figures"]
+        numbers = [(each["before"] or 0, each["after"] or 0) for each in figures if isinstance(each["before"] or each["after"], int)]
+        sizes = [abs(a - b) / (max(a, b) + 10) for a, b in numbers if not isinstance(a, bool)]
+        self.assertGreater(len(sizes), 20)
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+    def test_exit_status(self):
+        a, b = self.made("a", SMALL), self.made("b", SMALL.replace("20KB", "40KB"))
+        shutil.copytree(a, self.folder / "same")
+        self.assertRegex(self.compare(a, self.folder / "same", "--exit-code").stdout, r"\A(.*\n){2}nothing differs\n\Z")
+        self.compare(a, b, "--exit-code", status=DIFFER)
+        self.compare(a, b, "--exit-code", "--json", status=DIFFER)
+
+    def test_sweeps(self):
+        text = SMALL.replace('stop = "100us"', 'stop = "100us"\nspread = "20us"') + "[vary]\nseeds = 6\n"
+        self.sweep("a", text=text)
+        self.sweep("b", text=text.replace("20KB", "40KB"))
+        a, b = self.folder / "a", self.folder / "b"
+        self.assertRegex(self.compare(a, a, "--exit-code").stdout, r"(\d+) of \1 figures are the same in every run")
+        self.assertRegex(self.compare(a, b, "--exit-code", status=DIFFER).stdout, r"completion_max_ns .*changed\n")
+        found = self.differences(a, b)
+        verdicts = {each["figure"]: each["verdict"] for each in found["figures"]}
+        self.assertEqual((found["differ"], verdicts["completion_max_ns"], self.differences(a, a)["differ"]), (True, "changed", False))
+
+    def test_two_runs_of_a_switch(self):
+        switch = loopback.Switch(self, hosts=0)
+        text = (loopback.ROOT / "conf" / "incast.toml").read_text()
+        for name in ("dcqcn", "none"):
+            (self.folder / f"{name}.json").write_text(
+                json.dumps(switch.run(config=text.replace('\ncc = "dcqcn"', f'\ncc = "{name}"'), balanced=False).report))
+        a, b = self.folder / "dcqcn.json", self.folder / "none.json"
+        found = self.differences(a, b)
+        self.assertIn({"figure": "hosts.h1.cc", "before": "dcqcn", "after": "none"}, found["configuration"])
+        self.assertIn("flows.beside.throughput_bps", [each["figure"] for each in found["flows"]])
+        shown = self.compare(a, b).stdout
+        for words in (r"xoff_sent +\d+ +[\d ]+ \+", r"flows\.beside\.throughput_bps +[\d.]+ Gb/s +[\d.]+ Gb/s +-[\d.]+ %", r"cnp_packets +\d+ "):
+            self.assertRegex(shown, rf"(?m)^{words}")
+
+    def test_what_cannot_be_compared(self):
+        run_a = self.made("a", SMALL)
+        self.sweep("sweep", text=SMALL + VARY)
+        switch = self.folder / "switch.json"
+        switch.write_text(json.dumps(loopback.Switch(self, hosts=0).run(
+            config=(loopback.ROOT / "conf" / "incast.toml").read_text(), balanced=False).report))
+        (self.folder / "empty").mkdir()
+        for other, words in ((switch, "is a report of sluice-fabric, .*switch.json is a report of sluiced; do: name two of one kind"),
+                             (self.folder / "sweep", "is a sweep; do: name two of one kind"),
+                             (self.folder / "empty", "empty has neither report.json nor sweep.json; do: name"),
+                             (self.folder / "none", "cannot be read"), (self.folder / "scenario.toml", "it is no report: it is no JSON; do: name")):
+            for pair in ((run_a, other), (other, run_a)):
+                self.compare(*pair, status=USAGE)
+            self.assertRegex(self.compare(run_a, other, status=USAGE).stderr, words)
+        for words, said in ((["compare", run_a], "compare wants two"), (["compare", run_a, run_a, run_a], "compare wants two"),
+                            (["check", self.folder / "scenario.toml", "--json"], "are of compare")):
+            done = run([self.program, *words])
+            self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+            self.assertIn(said, done.stderr)
+
+    def test_damaged_reports_are_refused_in_a_sentence(self):
+        good = self.made("a", SMALL)
+        whole = (good / "report.json").read_text()
+        report = json.loads(whole)
+        damaged = self.folder / "damaged.json"
+        texts = [(whole[:size], "it ends too early") for size in (1, 100, len(whole) // 2, len(whole) - 3)]
+        texts += [("[" * 100_000, "levels"), ('{"ports": ' + "[" * 50 + "]" * 50 + "}", "levels"), ("", "it ends too early"), ("1e999", "no JSON"),
+                  ("{}", "damaged.json"), ("[]", "damaged.json"), ("null", "damaged.json"), ('{"ports": {}}', "damaged.json"), ('{"switches": 3}', "damaged.json")]
+        texts += [(json.dumps({**report, name: 5}), "damaged.json") for name in ("verdict", "flows", "links", "switches", "ledger")]
+        texts += [(json.dumps({key: value for key, value in report.items() if key != name}), "damaged.json") for name in ("verdict", "flows", "links")]
+        for text, words in texts:
+            with self.subTest(text[:60] + " ... " + text[-20:]):
+                damaged.write_text(text)
+                said = self.compare(good, damaged, status=USAGE).stderr
+                self.assertIn(words, said)
+                self.assertIn("it is no report", said)
+                self.assertEqual(said.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    loopback.main()

@@ -1,0 +1,127 @@
+// compare: two runs, or two sweeps.
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "control/config/config.hh"
+#include "control/page/report_shape.hh"
+#include "control/text/json_text.hh"
+#include "control/text/say.hh"
+#include "tools/fabric/cli/verbs.hh"
+#include "tools/fabric/scenario/compare.hh"
+#include "tools/fabric/scenario/compare_reports.hh"
+#include "tools/fabric/scenario/sweep_folder.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kinds{"report of sluiced", "report of sluice-fabric", "sweep"};
+enum class Kind : std::uint8_t { of_switch, of_fabric, of_sweep };
+
+struct Compared {
+    Kind kind = Kind::of_sweep;
+    Json report;             // of a run
+    std::vector<Json> rows;  // of a sweep
+};
+
+constexpr const char* what_to_name =
+    "do: name the folder of one run or sweep, a report.json, or what sluiced --report wrote";
+
+tl::expected<Json, std::string> parse_report(std::string_view text) {
+    bool too_deep = false, too_early = false;
+    const auto look = [&](int depth, Json::parse_event_t, Json&) {
+        too_deep |= depth > most_report_levels;
+        return depth <= most_report_levels;
+    };
+    try {
+        Json json = Json::parse(text, look);
+        if (!too_deep) return json;
+    } catch (const Json::parse_error& wrong) {
+        too_early = wrong.byte > text.size();
+    } catch (const Json::exception&) {  // a number that no machine has
+    }
+    if (too_deep) return tl::unexpected(fmt::format("it has more than {} levels", most_report_levels));
+    return tl::unexpected(std::string(too_early ? "it ends too early" : "it is no JSON"));
+}
+
+tl::expected<Compared, std::string> read_report(const std::string& path) {
+    const auto refuse = [&](const std::string& why) {
+        return tl::unexpected(fmt::format("{}: it is no report: {}; {}", path, why, what_to_name));
+    };
+    const auto text = read_config_file(path);
+    if (!text) return tl::unexpected(text.error().text());
+    if (text->size() > max_config_bytes)
+        return refuse(fmt::format("it is longer than {} MB", max_config_bytes >> 20));
+    Compared made;
+    auto json = parse_report(*text);
+    if (!json) return refuse(json.error());
+    made.report = std::move(*json);
+    made.kind = made.report.contains("switches") ? Kind::of_fabric : Kind::of_switch;
+    const auto shape =
+        made.kind == Kind::of_fabric ? fabric_for_page(made.report) : switch_for_page(made.report);
+    if (!shape) return refuse(shape.error());
+    return made;
+}
+
+tl::expected<Compared, std::string> read_compared(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    if (!fs::is_directory(path, none)) return read_report(path);
+    if (fs::exists(path + "/sweep.json", none)) {
+        auto sweep = read_sweep(path);
+        if (!sweep) return tl::unexpected(std::move(sweep).error());
+        return Compared{Kind::of_sweep, {}, std::move(sweep->rows)};
+    }
+    if (fs::exists(path + "/report.json", none)) return read_report(path + "/report.json");
+    return tl::unexpected(fmt::format("{} has neither report.json nor sweep.json; {}", path, what_to_name));
+}
+
+// In words or as JSON. Whether they differ.
+bool say_sweeps(const Arguments& arguments, const std::vector<FigureChange>& changes) {
+    say("{}", arguments.json ? json_text(changes_json(changes), 2) + "\n" : changes_text(changes));
+    return differ(changes);
+}
+
+bool say_runs(const Arguments& arguments, const std::array<Compared, 2>& both) {
+    constexpr std::size_t usual_rows = 12;
+    Json differences = compare_reports(both[0].report, both[1].report);
+    if (arguments.json) {
+        say("{}\n", json_text(differences, 2));
+    } else {
+        for (std::size_t n = 0; n < both.size(); ++n)
+            say("{}  {}: {}\n", "AB"[n], arguments.files[n],
+                both.at(n).report["verdict"]["headline"].get<std::string>());
+        say("{}", differences_text(differences,
+                                   arguments.all ? std::numeric_limits<std::size_t>::max() : usual_rows));
+    }
+    return differences["differ"] == true;
+}
+
+}  // namespace
+
+int compare_verb(const Arguments& arguments) {
+    std::array<Compared, 2> both;
+    for (std::size_t n = 0; n < both.size(); ++n) {
+        auto read = read_compared(arguments.files[n]);
+        if (!read) return complain("sluice-fabric: {}\n", read.error()), exit_configuration;
+        both.at(n) = std::move(*read);
+    }
+    const auto kind_of = [](const Compared& each) { return kinds.at(static_cast<std::size_t>(each.kind)); };
+    if (both[0].kind != both[1].kind) {
+        complain("sluice-fabric: {} is a {}, {} is a {}; do: name two of one kind\n", arguments.files[0],
+                 kind_of(both[0]), arguments.files[1], kind_of(both[1]));
+        return exit_configuration;
+    }
+    const bool differ = both[0].kind == Kind::of_sweep
+                            ? say_sweeps(arguments, compare_rows(both[0].rows, both[1].rows))
+                            : say_runs(arguments, both);
+    return differ && arguments.exit_code ? exit_differ : exit_done;
+}
+
+}  // namespace sluice::fabric
