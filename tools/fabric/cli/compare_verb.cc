@@ -9,6 +9,7 @@
 
 #include "control/config/config.hh"
 #include "control/page/report_shape.hh"
+#include "control/report/shaped_json.hh"
 #include "control/text/json_text.hh"
 #include "control/text/say.hh"
 #include "tools/fabric/cli/verbs.hh"
@@ -33,23 +34,6 @@ struct Compared {
 constexpr const char* what_to_name =
     "do: name the folder of one run or sweep, a report.json, or what sluiced --report wrote";
 
-tl::expected<Json, std::string> parse_report(std::string_view text) {
-    bool too_deep = false, too_early = false;
-    const auto look = [&](int depth, Json::parse_event_t, Json&) {
-        too_deep |= depth > most_report_levels;
-        return depth <= most_report_levels;
-    };
-    try {
-        Json json = Json::parse(text, look);
-        if (!too_deep) return json;
-    } catch (const Json::parse_error& wrong) {
-        too_early = wrong.byte > text.size();
-    } catch (const Json::exception&) {  // a number that no machine has
-    }
-    if (too_deep) return tl::unexpected(fmt::format("it has more than {} levels", most_report_levels));
-    return tl::unexpected(std::string(too_early ? "it ends too early" : "it is no JSON"));
-}
-
 tl::expected<Compared, std::string> read_report(const std::string& path) {
     const auto refuse = [&](const std::string& why) {
         return tl::unexpected(fmt::format("{}: it is no report: {}; {}", path, why, what_to_name));
@@ -59,13 +43,13 @@ tl::expected<Compared, std::string> read_report(const std::string& path) {
     if (text->size() > max_config_bytes)
         return refuse(fmt::format("it is longer than {} MB", max_config_bytes >> 20));
     Compared made;
-    auto json = parse_report(*text);
+    // All of it, for anything may differ, and what the page uses is as it should be.
+    static const JsonShape whole{{"verdict", part::any}, {"*", part::any}};
+    auto json = read_shaped(*text, whole);
     if (!json) return refuse(json.error());
+    if (const auto shown = report_for_page(*text); !shown) return refuse(shown.error());
     made.report = std::move(*json);
     made.kind = made.report.contains("switches") ? Kind::of_fabric : Kind::of_switch;
-    const auto shape =
-        made.kind == Kind::of_fabric ? fabric_for_page(made.report) : switch_for_page(made.report);
-    if (!shape) return refuse(shape.error());
     return made;
 }
 
