@@ -100,7 +100,7 @@ class Compare(Scenarios):
         for other, words in ((switch, "is a report of sluice-fabric, .*switch.json is a report of sluiced; do: name two of one kind"),
                              (self.folder / "sweep", "is a sweep; do: name two of one kind"),
                              (self.folder / "empty", "empty has neither report.json nor sweep.json; do: name"),
-                             (self.folder / "none", "cannot be read"), (self.folder / "scenario.toml", "it is no report: it is no JSON; do: name")):
+                             (self.folder / "none", "cannot be read"), (self.folder / "scenario.toml", "it is no report: line 2, column 2: it is no JSON from here on; do: name")):
             for pair in ((run_a, other), (other, run_a)):
                 self.compare(*pair, status=USAGE)
             self.assertRegex(self.compare(run_a, other, status=USAGE).stderr, words)
@@ -115,8 +115,8 @@ class Compare(Scenarios):
         whole = (good / "report.json").read_text()
         report = json.loads(whole)
         damaged = self.folder / "damaged.json"
-        texts = [(whole[:size], "it ends too early") for size in (1, 100, len(whole) // 2, len(whole) - 3)]
-        texts += [("[" * 100_000, "levels"), ('{"ports": ' + "[" * 50 + "]" * 50 + "}", "levels"), ("", "it ends too early"), ("1e999", "no JSON"),
+        texts = [(whole[:size], "it is truncated: it ends in line ") for size in (1, 100, len(whole) // 2, len(whole) - 3)]
+        texts += [("[" * 100_000, "it is a list, not an object"), ('{"ports": ' + "[" * 50 + "]" * 50 + "}", "levels"), ("", "it is empty"), ("1e999", "one of its numbers is too large"),
                   ("{}", "damaged.json"), ("[]", "damaged.json"), ("null", "damaged.json"), ('{"ports": {}}', "damaged.json"), ('{"switches": 3}', "damaged.json")]
         texts += [(json.dumps({**report, name: 5}), "damaged.json") for name in ("verdict", "flows", "links", "switches", "ledger")]
         texts += [(json.dumps({key: value for key, value in report.items() if key != name}), "damaged.json") for name in ("verdict", "flows", "links")]
