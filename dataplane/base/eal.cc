@@ -70,14 +70,14 @@ bool has_ring_driver() {
 
 }  // namespace
 
-std::string Eal::lacks_of_sysfs(bool takes_cards, const std::string& root) {
+std::string Eal::lacks_of_sysfs(bool for_cards, const std::string& machine) {
     const auto wants = [&](const char* folder, const char* why) {
-        return access((root + folder).c_str(), F_OK) == 0
+        return access((machine + folder).c_str(), F_OK) == 0
                    ? std::string()
                    : std::string("there is no ") + folder + ", " + why + "; do: mount -t sysfs sysfs /sys";
     };
     std::string lack = wants("/sys/devices/system/cpu", "where DPDK finds CPUs");
-    if (lack.empty() && takes_cards) lack = wants("/sys/module", "where DPDK finds vfio, for cards");
+    if (lack.empty() && for_cards) lack = wants("/sys/module", "where DPDK finds vfio, for cards");
     return lack;
 }
 

@@ -31,8 +31,9 @@ class Eal {
     // What it lacks where `usable` bytes of the pool are for it, and the command that mends it.
     static std::optional<Lack> lacks_of_hugepages(const EalOptions& options, const HugepagePool& pool,
                                                   std::uint64_t usable);
-    // The part of /sys without which it does not start: an error's text, or empty. `root`: for tests.
-    static std::string lacks_of_sysfs(bool takes_cards, const std::string& root = {});
+    // The part of /sys without which it does not start: an error's text, or empty. `machine`: its root, for
+    // tests.
+    static std::string lacks_of_sysfs(bool for_cards, const std::string& machine = {});
     // Hugepages if enough of them are free, else ordinary memory, which needs no privilege.
     static tl::expected<Eal, std::string> start(const EalOptions& options);
     ~Eal();

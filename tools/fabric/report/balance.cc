@@ -1,6 +1,7 @@
 #include "tools/fabric/report/balance.hh"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -41,8 +42,9 @@ Json group_json(const FabricPlan& plan, const SwitchPlan& self, const std::set<L
                  {"max_over_mean_permille", nullptr},
                  {"jain_permille", nullptr}};
     if (sum != 0) {
-        json["max_over_mean_permille"] = static_cast<std::uint64_t>(most * count / sum * 1000 + 0.5);
-        json["jain_permille"] = static_cast<std::uint64_t>(sum * sum / (squares * count) * 1000 + 0.5);
+        json["max_over_mean_permille"] = static_cast<std::uint64_t>(std::llround(most * count / sum * 1000));
+        json["jain_permille"] =
+            static_cast<std::uint64_t>(std::llround(sum * sum / (squares * count) * 1000));
     }
     return json;
 }
