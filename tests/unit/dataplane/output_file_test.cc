@@ -9,8 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
+
+#include "tests/file_contents.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -18,12 +19,6 @@ namespace sluice::output_file_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 // As a full disk, but for the word: writes beyond `bytes` of a file fail.
 class SmallFiles {

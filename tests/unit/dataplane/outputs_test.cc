@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_file.hh"
 #include "dataplane/base/output_folder.hh"
+#include "tests/file_contents.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -18,12 +18,6 @@ namespace sluice::outputs_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 // A folder of its own, which is the current one.
 class Place {
