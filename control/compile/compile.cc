@@ -11,7 +11,7 @@
 #include "dataplane/ports/device.hh"
 #include "dataplane/ports/receive_queue.hh"
 #include "dataplane/ports/ring_size.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {
@@ -101,7 +101,7 @@ BalancePolicy balance_policy(const LoadBalanceConfig& config) {
 std::array<PuntLimit, punt_class_count> punt_limits(const PuntConfig& config) {
     return {
 #define PUNT(name, rate, burst, sentence) config.name,
-#include "lib/punt_classes.def"
+#include "lib/punt/punt_classes.def"
 #undef PUNT
     };
 }

@@ -12,7 +12,7 @@
 #include "dataplane/base/eal.hh"
 #include "dataplane/path/policy.hh"
 #include "dataplane/run/switch_resources.hh"
-#include "lib/pause_sender.hh"
+#include "lib/peer/pause_sender.hh"
 
 namespace sluice {
 

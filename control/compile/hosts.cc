@@ -10,8 +10,8 @@
 #include "control/config/hosts.hh"
 #include "control/config/values.hh"
 #include "control/text/quantity_text.hh"
-#include "lib/classify.hh"
-#include "lib/rng.hh"
+#include "lib/frame/classify.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice {
 namespace {

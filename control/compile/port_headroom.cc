@@ -1,6 +1,6 @@
 #include "control/compile/port_headroom.hh"
 
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "control/config/config.hh"
-#include "lib/headroom.hh"
-#include "lib/units.hh"
+#include "lib/pfc/headroom.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

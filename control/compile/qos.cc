@@ -10,7 +10,7 @@
 #include "control/compile/wred_profiles.hh"
 #include "control/config/findings.hh"
 #include "control/config/values.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

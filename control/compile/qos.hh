@@ -13,12 +13,12 @@
 #include "control/config/buffer_profile.hh"
 #include "control/config/config.hh"
 #include "control/config/finding_id.hh"
-#include "lib/buffer_limits.hh"
-#include "lib/cells.hh"
-#include "lib/headroom.hh"
-#include "lib/pfc_mode.hh"
-#include "lib/scheduler.hh"
-#include "lib/wred.hh"
+#include "lib/buffer/buffer_limits.hh"
+#include "lib/buffer/cells.hh"
+#include "lib/pfc/headroom.hh"
+#include "lib/pfc/pfc_mode.hh"
+#include "lib/queue/scheduler.hh"
+#include "lib/queue/wred.hh"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "control/config/config.hh"
-#include "lib/pfc_mode.hh"
+#include "lib/pfc/pfc_mode.hh"
 
 namespace sluice {
 

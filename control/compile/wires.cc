@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr Duration reordered_at_most = milliseconds(1);
-// Two streams of draws a rule, apart from all others (lib/faults.cc).
+// Two streams of draws a rule, apart from all others (lib/peer/faults.cc).
 constexpr std::uint32_t first_stream = 0xFB00'0000;
 constexpr std::uint64_t streams = 0x7F'FFFF;
 

@@ -5,7 +5,7 @@
 #include <tl/expected.hpp>
 
 #include "control/config/config.hh"
-#include "lib/wred.hh"
+#include "lib/queue/wred.hh"
 
 namespace sluice {
 

@@ -21,18 +21,18 @@
 #include "control/config/natural_order.hh"
 #include "control/config/source_place.hh"
 #include "control/config/wire_config.hh"
-#include "lib/classify.hh"
-#include "lib/decision.hh"
-#include "lib/faults.hh"
-#include "lib/headers.hh"
-#include "lib/ids.hh"
-#include "lib/ip_address.hh"
-#include "lib/load_balance.hh"
-#include "lib/pfc_mode.hh"
-#include "lib/pfc_watchdog.hh"
-#include "lib/punt.hh"
-#include "lib/units.hh"
-#include "lib/wred.hh"
+#include "lib/frame/classify.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
+#include "lib/peer/faults.hh"
+#include "lib/pfc/pfc_mode.hh"
+#include "lib/pfc/pfc_watchdog.hh"
+#include "lib/punt/punt.hh"
+#include "lib/queue/wred.hh"
+#include "lib/record/decision.hh"
+#include "lib/route/load_balance.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 
@@ -301,7 +301,7 @@ struct KernelConfig {
 // How much of each class control gets from a port.
 struct PuntConfig {
 #define PUNT(name, rate, burst, sentence) PuntLimit name{rate, burst};
-#include "lib/punt_classes.def"
+#include "lib/punt/punt_classes.def"
 #undef PUNT
     bool operator==(const PuntConfig&) const = default;
 };

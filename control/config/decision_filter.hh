@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "control/config/config.hh"
-#include "lib/decision.hh"
-#include "lib/port_mask.hh"
+#include "lib/record/decision.hh"
+#include "lib/values/port_mask.hh"
 
 namespace sluice {
 

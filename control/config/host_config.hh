@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "control/config/source_place.hh"
-#include "lib/faults.hh"
-#include "lib/headers.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
+#include "lib/peer/faults.hh"
 #include "lib/roce/notification_point.hh"
 #include "lib/roce/reaction_point.hh"
 #include "lib/roce/receive_window.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "lib/drop_reason.hh"
-#include "lib/ip_address.hh"
-#include "lib/mirror.hh"
-#include "lib/punt.hh"
-#include "lib/units.hh"
+#include "lib/frame/drop_reason.hh"
+#include "lib/frame/ip_address.hh"
+#include "lib/punt/punt.hh"
+#include "lib/record/mirror.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 // Mirrors: frames of drops, delays and pauses for an operator to look at.
 #include "control/config/schema_sections.hh"
-#include "lib/erspan.hh"
+#include "lib/record/erspan.hh"
 
 namespace sluice::schema {
 namespace {

@@ -49,7 +49,7 @@ Rows<PuntConfig> punt_rows() {
     Rows<PuntConfig> rows;
 #define PUNT(name, rate, burst, sentence) \
     rows.nested(#name, &PuntConfig::name, limits(defaults.name), "Punt class: " sentence ".");
-#include "lib/punt_classes.def"
+#include "lib/punt/punt_classes.def"
 #undef PUNT
     return rows;
 }

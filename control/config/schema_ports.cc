@@ -1,6 +1,6 @@
 // Ports, their groups and queues, the faults on their links, and the maps by which they classify.
 #include "control/config/schema_sections.hh"
-#include "lib/pfc_generator.hh"
+#include "lib/pfc/pfc_generator.hh"
 
 namespace sluice::schema {
 namespace {

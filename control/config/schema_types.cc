@@ -6,7 +6,7 @@
 
 #include "control/config/schema.hh"
 #include "control/text/controls.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice::schema {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "control/config/natural_order.hh"
 #include "control/config/source_place.hh"
-#include "lib/fault_rule.hh"
-#include "lib/units.hh"
+#include "lib/peer/fault_rule.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 
 #include "control/config/overrides.hh"
 #include "control/report/assertions.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

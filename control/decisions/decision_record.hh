@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/capture_timeline.hh"
-#include "lib/decision.hh"
+#include "lib/clock/capture_timeline.hh"
+#include "lib/record/decision.hh"
 
 namespace sluice {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "lib/class_mask.hh"
-#include "lib/drop_reason.hh"
-#include "lib/port_records.hh"
-#include "lib/units.hh"
+#include "lib/frame/drop_reason.hh"
+#include "lib/record/port_records.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -12,7 +12,7 @@
 #include "dataplane/ports/interface_claim.hh"
 #include "dataplane/ports/pci_device.hh"
 #include "dataplane/ports/port_capabilities.hh"
-#include "lib/pci_address.hh"
+#include "lib/values/pci_address.hh"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lib/ip_address.hh"
+#include "lib/frame/ip_address.hh"
 
 namespace sluice {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dataplane/ports/link_cause.hh"
-#include "lib/ids.hh"
-#include "lib/units.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

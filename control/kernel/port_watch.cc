@@ -6,8 +6,8 @@
 
 #include "control/lint/lint_nic.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/headers.hh"
-#include "lib/pfc_honor.hh"
+#include "lib/frame/headers.hh"
+#include "lib/pfc/pfc_honor.hh"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,8 @@
 #include "dataplane/path/control_path.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/frame_layers.hh"
-#include "lib/responder.hh"
+#include "lib/frame/frame_layers.hh"
+#include "lib/punt/responder.hh"
 
 namespace sluice {
 namespace {

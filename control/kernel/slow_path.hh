@@ -12,7 +12,7 @@
 #include "control/config/config.hh"
 #include "control/kernel/tap.hh"
 #include "dataplane/path/control_path.hh"
-#include "lib/pending_frames.hh"
+#include "lib/punt/pending_frames.hh"
 
 namespace sluice {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "dataplane/base/file_descriptor.hh"
-#include "lib/headers.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
 
 namespace sluice {
 

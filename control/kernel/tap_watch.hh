@@ -8,7 +8,7 @@
 #include "control/config/config.hh"
 #include "control/kernel/port_watch.hh"
 #include "control/kernel/slow_path.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 

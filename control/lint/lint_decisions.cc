@@ -5,7 +5,7 @@
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/lint/lint_parts.hh"
-#include "lib/fill_board.hh"
+#include "lib/buffer/fill_board.hh"
 
 namespace sluice::lint {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "control/config/values.hh"
 #include "control/lint/lint_parts.hh"
-#include "lib/pci_address.hh"
+#include "lib/values/pci_address.hh"
 
 namespace sluice::lint {
 namespace {

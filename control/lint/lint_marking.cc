@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "control/lint/lint_qos_parts.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice::lint {
 namespace {

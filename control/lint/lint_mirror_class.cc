@@ -5,7 +5,7 @@
 #include "control/config/schema.hh"
 #include "control/config/values.hh"
 #include "control/lint/lint_qos_parts.hh"
-#include "lib/classify.hh"
+#include "lib/frame/classify.hh"
 
 namespace sluice::lint {
 namespace {

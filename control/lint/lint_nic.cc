@@ -7,7 +7,7 @@
 #include "control/config/findings.hh"
 #include "control/config/values.hh"
 #include "dataplane/ports/ring_size.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

@@ -1,5 +1,5 @@
 // Pauses that hold a sender: each is repeated at half its time, and must not end before the next has taken
-// effect at a sender that obeys. The sum is the loop that the headroom is made of (lib/headroom.hh).
+// effect at a sender that obeys. The sum is the loop that the headroom is made of (lib/pfc/headroom.hh).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include "control/lint/lint_qos_parts.hh"
 #include "dataplane/ports/device.hh"
 #include "dataplane/ports/ring_size.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace lint {

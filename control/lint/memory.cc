@@ -9,7 +9,7 @@
 #include "control/routes/routes.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/run/switch_resources.hh"
-#include "lib/mirror_ring.hh"
+#include "lib/record/mirror_ring.hh"
 
 namespace sluice {
 namespace {

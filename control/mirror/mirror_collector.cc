@@ -8,8 +8,8 @@
 #include "dataplane/path/control_path.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/ecmp.hh"
-#include "lib/erspan.hh"
+#include "lib/record/erspan.hh"
+#include "lib/route/ecmp.hh"
 
 namespace sluice {
 namespace {

@@ -1,5 +1,5 @@
-// A mirror's third output: a collector somewhere in the network, to which frames go as ERSPAN (lib/erspan.hh)
-// by the port that the switch's routes give for it.
+// A mirror's third output: a collector somewhere in the network, to which frames go as ERSPAN
+// (lib/record/erspan.hh) by the port that the switch's routes give for it.
 //
 // Control makes the packets and hands them to the worker of that port as it hands over its other frames. They
 // are admitted there as any frame, in a lossy class: they have a place in the buffer while others leave them

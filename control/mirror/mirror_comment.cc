@@ -4,8 +4,8 @@
 
 #include <iterator>
 
-#include "lib/class_mask.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/mirror.hh"
+#include "lib/record/mirror.hh"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "control/mirror/mirror_output.hh"
-#include "lib/pcapng.hh"
+#include "lib/record/pcapng.hh"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "lib/pcapng.hh"
+#include "lib/record/pcapng.hh"
 
 namespace sluice {
 

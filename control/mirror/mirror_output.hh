@@ -21,7 +21,7 @@
 #include <tl/expected.hpp>
 
 #include "dataplane/base/file_descriptor.hh"
-#include "lib/mirror.hh"
+#include "lib/record/mirror.hh"
 
 namespace sluice {
 

@@ -11,9 +11,9 @@
 #include "control/mirror/mirror_comment.hh"
 #include "dataplane/path/control_path.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/class_mask.hh"
-#include "lib/pcapng.hh"
-#include "lib/punt.hh"
+#include "lib/punt/punt.hh"
+#include "lib/record/pcapng.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

@@ -17,9 +17,9 @@
 #include "control/config/config.hh"
 #include "control/mirror/mirror_collector.hh"
 #include "control/mirror/mirror_output.hh"
-#include "lib/capture_timeline.hh"
-#include "lib/mirror_ring.hh"
-#include "lib/token_bucket.hh"
+#include "lib/clock/capture_timeline.hh"
+#include "lib/queue/token_bucket.hh"
+#include "lib/record/mirror_ring.hh"
 
 namespace sluice {
 

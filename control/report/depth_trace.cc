@@ -6,7 +6,7 @@
 #include "control/report/verdict.hh"
 #include "dataplane/path/port_trace.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/priority_group.hh"
+#include "lib/buffer/priority_group.hh"
 
 namespace sluice {
 

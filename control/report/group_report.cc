@@ -1,8 +1,8 @@
 #include "control/report/group_report.hh"
 
 #include "dataplane/run/switch.hh"
-#include "lib/port_load.hh"
-#include "lib/remote_quality.hh"
+#include "lib/route/port_load.hh"
+#include "lib/route/remote_quality.hh"
 
 namespace sluice {
 namespace {

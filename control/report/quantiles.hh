@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/histogram.hh"
+#include "lib/threads/histogram.hh"
 
 namespace sluice {
 

@@ -4,9 +4,9 @@
 #include "control/switch/running_switch.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/pfc_honor.hh"
-#include "lib/port_recorder.hh"
-#include "lib/priority_group.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/pfc/pfc_honor.hh"
+#include "lib/record/port_recorder.hh"
 
 namespace sluice {
 namespace {

@@ -11,7 +11,7 @@
 #include "control/report/workers.hh"
 #include "control/text/json_text.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/pool_use.hh"
+#include "lib/buffer/pool_use.hh"
 
 namespace sluice {
 namespace {

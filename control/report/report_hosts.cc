@@ -12,7 +12,7 @@
 #include "dataplane/peers/host_port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

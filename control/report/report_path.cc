@@ -6,7 +6,7 @@
 
 #include "control/config/values.hh"
 #include "control/config/words.hh"
-#include "lib/drop_reason.hh"
+#include "lib/frame/drop_reason.hh"
 
 namespace sluice {
 namespace {

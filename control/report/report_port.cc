@@ -19,11 +19,11 @@
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/ports/receive_queue.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/egress_queue_use.hh"
-#include "lib/packet_queue.hh"
-#include "lib/pfc_generator.hh"
-#include "lib/pfc_honor.hh"
-#include "lib/priority_group.hh"
+#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/pfc/pfc_generator.hh"
+#include "lib/pfc/pfc_honor.hh"
+#include "lib/queue/packet_queue.hh"
 
 namespace sluice {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "control/switch/running_switch.hh"
-#include "lib/sample_trace.hh"
+#include "lib/record/sample_trace.hh"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 
 #include "control/config/values.hh"
 #include "dataplane/path/policy.hh"
-#include "lib/ecmp.hh"
+#include "lib/route/ecmp.hh"
 
 namespace sluice {
 namespace {

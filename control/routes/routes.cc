@@ -9,8 +9,8 @@
 
 #include "control/config/values.hh"
 #include "dataplane/path/policy.hh"
-#include "lib/endian.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice {
 namespace {

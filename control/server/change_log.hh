@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "control/config/config_paths.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 namespace openrpc {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/capture_timeline.hh"
+#include "lib/clock/capture_timeline.hh"
 
 namespace sluice {
 

@@ -7,9 +7,9 @@
 #include "control/config/values.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/class_mask.hh"
-#include "lib/pfc_generator.hh"
-#include "lib/priority_group.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/pfc/pfc_generator.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

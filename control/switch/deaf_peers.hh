@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/ids.hh"
-#include "lib/units.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

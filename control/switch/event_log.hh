@@ -9,7 +9,7 @@
 #include "control/kernel/link_watch.hh"
 #include "control/switch/class_changes.hh"
 #include "control/switch/watchdog.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

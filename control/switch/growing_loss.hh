@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

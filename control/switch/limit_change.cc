@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "dataplane/run/switch.hh"
-#include "lib/class_mask.hh"
-#include "lib/egress_queue_use.hh"
-#include "lib/pool_use.hh"
-#include "lib/priority_group.hh"
+#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/pool_use.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

@@ -12,7 +12,7 @@
 #include "control/config/config.hh"
 #include "control/decisions/decision_log.hh"
 #include "dataplane/base/output_file.hh"
-#include "lib/microburst.hh"
+#include "lib/record/microburst.hh"
 
 namespace sluice {
 

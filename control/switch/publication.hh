@@ -14,7 +14,7 @@
 #include <string>
 
 #include "dataplane/path/policy.hh"
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

@@ -8,8 +8,8 @@
 #include "control/config/values.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/ecmp.hh"
-#include "lib/flow_hash.hh"
+#include "lib/frame/flow_hash.hh"
+#include "lib/route/ecmp.hh"
 
 namespace sluice {
 namespace {

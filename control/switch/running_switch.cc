@@ -14,7 +14,7 @@
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/peers/fault_port.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice {
 namespace {

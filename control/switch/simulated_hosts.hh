@@ -8,7 +8,7 @@
 
 #include "control/compile/hosts.hh"
 #include "control/config/config.hh"
-#include "lib/capture_timeline.hh"
+#include "lib/clock/capture_timeline.hh"
 
 namespace sluice {
 

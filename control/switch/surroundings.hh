@@ -14,8 +14,8 @@
 #include "control/lint/lint.hh"
 #include "dataplane/ports/link_cause.hh"
 #include "dataplane/ports/port.hh"
-#include "lib/capture_timeline.hh"
-#include "lib/headers.hh"
+#include "lib/clock/capture_timeline.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

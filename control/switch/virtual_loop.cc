@@ -9,7 +9,7 @@
 #include "control/config/values.hh"
 #include "dataplane/ports/port.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/invariant.hh"
+#include "lib/values/invariant.hh"
 
 namespace sluice {
 namespace {

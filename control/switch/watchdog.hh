@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "dataplane/base/packet.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 #include "lib/roce/packet.hh"
 
 namespace sluice {

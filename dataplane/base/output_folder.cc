@@ -17,7 +17,7 @@
 
 #include "dataplane/base/locked_file.hh"
 #include "dataplane/base/output_file.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice {
 namespace fs = std::filesystem;

@@ -11,11 +11,11 @@
 #include <span>
 #include <string>
 
-#include "lib/classify.hh"
-#include "lib/ids.hh"
-#include "lib/packet_charge.hh"
-#include "lib/parse.hh"
-#include "lib/units.hh"
+#include "lib/buffer/packet_charge.hh"
+#include "lib/frame/classify.hh"
+#include "lib/frame/parse.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

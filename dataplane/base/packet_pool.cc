@@ -18,7 +18,7 @@
 #include <type_traits>
 
 #include "dataplane/base/large_pages.hh"
-#include "lib/lazy_array.hh"
+#include "lib/values/lazy_array.hh"
 
 namespace sluice {
 

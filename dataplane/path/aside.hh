@@ -7,8 +7,8 @@
 #include <span>
 
 #include "dataplane/base/packet.hh"
-#include "lib/ids.hh"
-#include "lib/units.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -1,12 +1,12 @@
-// WRED and ECN on a packet's way: the mechanism is lib/wred.hh; here it meets the packet, its queue, its
-// counters and its record.
+// WRED and ECN on a packet's way: the mechanism is lib/queue/wred.hh; here it meets the packet, its queue,
+// its counters and its record.
 #pragma once
 
 #include <limits>
 
 #include "dataplane/path/decisions.hh"
-#include "lib/checksum.hh"
-#include "lib/rng.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice {
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/drop_reason.hh"
-#include "lib/frame_mailbox.hh"
-#include "lib/punt.hh"
+#include "lib/frame/drop_reason.hh"
+#include "lib/punt/punt.hh"
+#include "lib/threads/frame_mailbox.hh"
 
 namespace sluice {
 

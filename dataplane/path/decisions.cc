@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "lib/ecmp.hh"
-#include "lib/flow_hash.hh"
-#include "lib/invariant.hh"
+#include "lib/frame/flow_hash.hh"
+#include "lib/route/ecmp.hh"
+#include "lib/values/invariant.hh"
 
 namespace sluice {
 namespace {

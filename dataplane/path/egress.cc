@@ -12,9 +12,9 @@
 #include "dataplane/path/microbursts.hh"
 #include "dataplane/path/mirror.hh"
 #include "dataplane/path/picked_frames.hh"
-#include "lib/class_mask.hh"
-#include "lib/invariant.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/invariant.hh"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "dataplane/path/congestion.hh"
-#include "lib/invariant.hh"
+#include "lib/values/invariant.hh"
 
 namespace sluice {
 namespace {

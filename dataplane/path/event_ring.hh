@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <span>
 
-#include "lib/counters.hh"
-#include "lib/mailbox.hh"
+#include "lib/threads/counters.hh"
+#include "lib/threads/mailbox.hh"
 
 namespace sluice {
 

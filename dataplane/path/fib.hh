@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "lib/endian.hh"
-#include "lib/ip_address.hh"
-#include "lib/prefix_trie.hh"
+#include "lib/frame/ip_address.hh"
+#include "lib/route/prefix_trie.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 #include "dataplane/path/mirror.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/recorder.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {
 namespace {

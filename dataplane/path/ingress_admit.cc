@@ -7,9 +7,9 @@
 #include "dataplane/path/ingress.hh"
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/recorder.hh"
-#include "lib/burst_admission.hh"
-#include "lib/class_mask.hh"
-#include "lib/invariant.hh"
+#include "lib/buffer/burst_admission.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/invariant.hh"
 
 namespace sluice {
 namespace {

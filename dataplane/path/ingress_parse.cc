@@ -5,7 +5,7 @@
 
 #include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_stages.hh"
-#include "lib/parse_usual.hh"
+#include "lib/frame/parse_usual.hh"
 
 namespace sluice {
 namespace {

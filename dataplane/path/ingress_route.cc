@@ -7,9 +7,9 @@
 #include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/load_balance.hh"
-#include "lib/checksum.hh"
-#include "lib/ecmp.hh"
-#include "lib/flow_hash.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/frame/flow_hash.hh"
+#include "lib/route/ecmp.hh"
 
 namespace sluice {
 namespace {

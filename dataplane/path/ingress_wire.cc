@@ -4,8 +4,8 @@
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/wire.hh"
-#include "lib/checksum.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/roce/wire_frame.hh"
 
 namespace sluice {

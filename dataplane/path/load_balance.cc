@@ -1,8 +1,8 @@
 #include "dataplane/path/load_balance.hh"
 
-#include "lib/class_mask.hh"
-#include "lib/remote_quality.hh"
-#include "lib/rng.hh"
+#include "lib/route/remote_quality.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice {
 namespace {

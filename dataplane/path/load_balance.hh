@@ -1,8 +1,9 @@
-// Load balancing on the packet path: what lib/load_balance.hh decides, asked with the figures of this switch.
+// Load balancing on the packet path: what lib/route/load_balance.hh decides, asked with the figures of this
+// switch.
 #pragma once
 
 #include "dataplane/path/worker_context.hh"
-#include "lib/parse.hh"
+#include "lib/frame/parse.hh"
 
 namespace sluice {
 

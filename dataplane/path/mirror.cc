@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/class_mask.hh"
-#include "lib/erspan.hh"
-#include "lib/mirror_ring.hh"
+#include "lib/record/erspan.hh"
+#include "lib/record/mirror_ring.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {

@@ -1,14 +1,14 @@
-// Where the stages meet mirrors (lib/mirror.hh): at drops, at packets that leave after a long wait, and at
-// PFC frames. Each is asked for first, of a line that is in hand, so without a mirror it costs a test at
-// the event; delays are asked for once a burst. Packets of ERSPAN, ours or of another switch, are mirrored by
-// none: what becomes of a mirror's frames makes no more of them, on whatever way they come back.
+// Where the stages meet mirrors (lib/record/mirror.hh): at drops, at packets that leave after a long wait,
+// and at PFC frames. Each is asked for first, of a line that is in hand, so without a mirror it costs a test
+// at the event; delays are asked for once a burst. Packets of ERSPAN, ours or of another switch, are mirrored
+// by none: what becomes of a mirror's frames makes no more of them, on whatever way they come back.
 #pragma once
 
 #include <span>
 
 #include "dataplane/path/picked_frames.hh"
 #include "dataplane/path/worker_context.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/ids.hh"
-#include "lib/link.hh"
-#include "lib/packet_queue.hh"
+#include "lib/clock/link.hh"
+#include "lib/queue/packet_queue.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

@@ -10,22 +10,22 @@
 #include <string>
 #include <vector>
 
-#include "lib/buffer_limits.hh"
-#include "lib/cells.hh"
-#include "lib/classify.hh"
-#include "lib/decision.hh"
-#include "lib/drop_reason.hh"
-#include "lib/flow_hash.hh"
-#include "lib/ids.hh"
-#include "lib/load_balance.hh"
-#include "lib/mirror.hh"
-#include "lib/parse.hh"
-#include "lib/parse_usual.hh"
-#include "lib/pfc_generator.hh"
-#include "lib/pfc_watchdog.hh"
-#include "lib/punt.hh"
-#include "lib/scheduler.hh"
-#include "lib/wred.hh"
+#include "lib/buffer/buffer_limits.hh"
+#include "lib/buffer/cells.hh"
+#include "lib/frame/classify.hh"
+#include "lib/frame/drop_reason.hh"
+#include "lib/frame/flow_hash.hh"
+#include "lib/frame/parse.hh"
+#include "lib/frame/parse_usual.hh"
+#include "lib/pfc/pfc_generator.hh"
+#include "lib/pfc/pfc_watchdog.hh"
+#include "lib/punt/punt.hh"
+#include "lib/queue/scheduler.hh"
+#include "lib/queue/wred.hh"
+#include "lib/record/decision.hh"
+#include "lib/record/mirror.hh"
+#include "lib/route/load_balance.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 #include "dataplane/path/port_trace.hh"
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

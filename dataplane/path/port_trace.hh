@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/depth_trace.hh"
-#include "lib/share_trace.hh"
-#include "lib/units.hh"
+#include "lib/record/depth_trace.hh"
+#include "lib/record/share_trace.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "lib/class_mask.hh"
-#include "lib/counters.hh"
-#include "lib/pfc_watchdog.hh"
+#include "lib/pfc/pfc_watchdog.hh"
+#include "lib/threads/counters.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 

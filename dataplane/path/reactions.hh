@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
-#include "lib/histogram.hh"
-#include "lib/units.hh"
+#include "lib/threads/histogram.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include "dataplane/path/decisions.hh"
 #include "dataplane/path/mirror.hh"
-#include "lib/parse.hh"
+#include "lib/frame/parse.hh"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
-// Where the stages meet the recorder of a port (lib/port_recorder.hh), at events alone: a group goes into
-// XOFF or out of it, the peer's pause begins or ends, a packet is dropped, a microburst ends, a storm begins
-// or ends, the link changes. A port without a recorder records nothing.
+// Where the stages meet the recorder of a port (lib/record/port_recorder.hh), at events alone: a group goes
+// into XOFF or out of it, the peer's pause begins or ends, a packet is dropped, a microburst ends, a storm
+// begins or ends, the link changes. A port without a recorder records nothing.
 //
 // Which queues hold a group's cells nobody knows who does not count them, and counting every packet would
 // cost 3 %. So of about 16 packets one, if it is lossless, is counted on the FillBoard; while decisions are

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lib/counters.hh"
+#include "lib/threads/counters.hh"
 
 namespace sluice {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "lib/counters.hh"
-#include "lib/histogram.hh"
-#include "lib/units.hh"
+#include "lib/threads/counters.hh"
+#include "lib/threads/histogram.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-// The PFC watchdog's actions at a port: the owner's part of lib/pfc_watchdog.hh.
+// The PFC watchdog's actions at a port: the owner's part of lib/pfc/pfc_watchdog.hh.
 //
 // `drop`: the queue is emptied and gets nothing, its priorities' PFC is neither obeyed nor sent. A pause that
 // we had asserted for them gets no XON, so the peer resumes when it expires; when the action ends, groups in

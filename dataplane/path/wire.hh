@@ -1,5 +1,5 @@
 // A wire: two ports joined, so that what comes in by one leaves by the other as it came, and rules that
-// disturb it (lib/fault_rule.hh). Here the state of one direction: of the frames that come in by a port.
+// disturb it (lib/peer/fault_rule.hh). Here the state of one direction: of the frames that come in by a port.
 //
 // A frame meets the rules in their order, and the first one that takes it acts on it. Each rule numbers the
 // frames that match it from the moment on that it was set, by itself in each direction. Frames that are held
@@ -19,9 +19,9 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/path/wire_replies.hh"
-#include "lib/counters.hh"
-#include "lib/fault_rule.hh"
-#include "lib/record_ring.hh"
+#include "lib/peer/fault_rule.hh"
+#include "lib/threads/counters.hh"
+#include "lib/threads/record_ring.hh"
 
 namespace sluice {
 

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "lib/fault_rule.hh"
-#include "lib/rng.hh"
+#include "lib/peer/fault_rule.hh"
 #include "lib/roce/opcode.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lib/counters.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/roce/wire_frame.hh"
+#include "lib/threads/counters.hh"
 
 namespace sluice {
 

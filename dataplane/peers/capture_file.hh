@@ -15,7 +15,7 @@
 #include "dataplane/base/output_file.hh"
 #include "dataplane/peers/capture_records.hh"
 #include "dataplane/peers/pcapng_records.hh"
-#include "lib/capture_timeline.hh"
+#include "lib/clock/capture_timeline.hh"
 
 struct pcap;
 

@@ -6,7 +6,7 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/peers/capture_file.hh"
-#include "lib/capture_timeline.hh"
+#include "lib/clock/capture_timeline.hh"
 
 namespace sluice {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/class_mask.hh"
-#include "lib/parse.hh"
+#include "lib/frame/parse.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 

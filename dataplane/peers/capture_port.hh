@@ -18,8 +18,8 @@
 #include "dataplane/peers/capture_file.hh"
 #include "dataplane/peers/capture_output.hh"
 #include "dataplane/peers/peer_port.hh"
-#include "lib/capture_timeline.hh"
-#include "lib/classify.hh"
+#include "lib/clock/capture_timeline.hh"
+#include "lib/frame/classify.hh"
 
 namespace sluice {
 

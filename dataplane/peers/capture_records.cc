@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice {
 namespace {

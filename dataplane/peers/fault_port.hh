@@ -1,5 +1,5 @@
-// A port whose link goes wrong as `FaultSettings` say (lib/faults.hh): a decorator of any other, under the
-// virtual clock only.
+// A port whose link goes wrong as `FaultSettings` say (lib/peer/faults.hh): a decorator of any other, under
+// the virtual clock only.
 //
 // Frames of the port behind are taken when they arrive and kept as bytes, a described one as such unless a
 // fault changes it, so that a delayed one takes no mbuf, then handed on in order, together with the PFC
@@ -17,8 +17,8 @@
 
 #include "dataplane/base/described.hh"
 #include "dataplane/ports/port.hh"
-#include "lib/faults.hh"
-#include "lib/slow_receiver.hh"
+#include "lib/peer/faults.hh"
+#include "lib/peer/slow_receiver.hh"
 
 namespace sluice {
 

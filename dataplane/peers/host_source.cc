@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "dataplane/base/described.hh"
-#include "lib/class_mask.hh"
-#include "lib/endian.hh"
-#include "lib/headers.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/frame/headers.hh"
+#include "lib/pfc/pfc_frame.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "dataplane/peers/capture_output.hh"
 #include "dataplane/peers/peer_source.hh"
+#include "lib/peer/slow_receiver.hh"
 #include "lib/roce/nic.hh"
-#include "lib/slow_receiver.hh"
 
 namespace sluice {
 

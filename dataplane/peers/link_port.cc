@@ -3,7 +3,7 @@
 #include <string>
 
 #include "dataplane/peers/mac_control.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {
 namespace {

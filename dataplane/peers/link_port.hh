@@ -4,11 +4,11 @@
 // The sending switch's own transmitter is the wire's speed, so a frame begins to arrive `cable` after its
 // first bit has left; it is handed over then, or at its end (`at_end`), as a switch does that stores and
 // forwards. A PFC frame takes effect at the other end when all of it has arrived and the peer's reaction time
-// has passed, as headroom models it (lib/headroom.hh); its quanta count from its arrival. Packets are handed
-// over as they are: both switches take theirs from one pool; where the clock's windows let the two switches
-// run at once, they go through an exchange. A frame that has not been handed over when the cable is cut is
-// lost; so is what an end transmits before it knows. An end's link goes up or down when its switch detects
-// it, which the owner of the cable says.
+// has passed, as headroom models it (lib/pfc/headroom.hh); its quanta count from its arrival. Packets are
+// handed over as they are: both switches take theirs from one pool; where the clock's windows let the two
+// switches run at once, they go through an exchange. A frame that has not been handed over when the cable is
+// cut is lost; so is what an end transmits before it knows. An end's link goes up or down when its switch
+// detects it, which the owner of the cable says.
 #pragma once
 
 #include <array>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "dataplane/base/packet.hh"
-#include "lib/endian.hh"
-#include "lib/headers.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/frame/headers.hh"
+#include "lib/pfc/pfc_frame.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 #include "dataplane/peers/obeying_port.hh"
 
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/pcapng.hh"
+#include "lib/record/pcapng.hh"
 
 namespace sluice {
 namespace {

@@ -1,10 +1,10 @@
 // A port under the virtual clock with a simulated peer at the other end of its cable.
 //
 // The peer puts one frame after the other on the wire at the port's speed. It obeys our PFC after cable and
-// reaction (lib/pause_sender.hh) or ignores it: the frame under way finishes, frames of a paused class wait,
-// the others go past them. Between turns frames wait in a bounded receive ring; those that do not fit are
-// missed. The source (peer_source.hh) decides what to send and takes the frames that the switch delivers. It
-// is a template parameter, so that no frame costs a virtual call more than the port's own. The switch sees
+// reaction (lib/peer/pause_sender.hh) or ignores it: the frame under way finishes, frames of a paused class
+// wait, the others go past them. Between turns frames wait in a bounded receive ring; those that do not fit
+// are missed. The source (peer_source.hh) decides what to send and takes the frames that the switch delivers.
+// It is a template parameter, so that no frame costs a virtual call more than the port's own. The switch sees
 // nothing of a step before the wire is free for a frame, so the clock does not stop for it: the steps of a
 // frame's time are taken, each at its own time, before the next frame. A caller that reads or changes the
 // source in between calls `catch_up` first.
@@ -19,8 +19,8 @@
 #include "dataplane/peers/peer_source.hh"
 #include "dataplane/peers/receive_ring.hh"
 #include "dataplane/ports/port.hh"
-#include "lib/pause_sender.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/peer/pause_sender.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {
 

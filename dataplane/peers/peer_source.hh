@@ -16,8 +16,8 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/ports/port.hh"
-#include "lib/pause_sender.hh"
-#include "lib/units.hh"
+#include "lib/peer/pause_sender.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

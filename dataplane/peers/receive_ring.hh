@@ -8,7 +8,7 @@
 #include <span>
 
 #include "dataplane/base/packet.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/port_mask.hh"
+#include "lib/values/port_mask.hh"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "lib/pci_address.hh"
+#include "lib/values/pci_address.hh"
 
 namespace sluice {
 

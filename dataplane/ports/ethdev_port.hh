@@ -15,7 +15,7 @@
 #include "dataplane/ports/device_port.hh"
 #include "dataplane/ports/receive_losses.hh"
 #include "dataplane/ports/ring_size.hh"
-#include "lib/counters.hh"
+#include "lib/threads/counters.hh"
 
 namespace sluice {
 

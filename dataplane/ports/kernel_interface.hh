@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dataplane/ports/link_cause.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 
 #include "dataplane/ports/ring_size.hh"
 #include "dataplane/ports/rss.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 namespace {

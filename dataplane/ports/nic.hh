@@ -9,8 +9,8 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/ports/port_capabilities.hh"
-#include "lib/headers.hh"
-#include "lib/units.hh"
+#include "lib/frame/headers.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

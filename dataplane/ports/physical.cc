@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "dataplane/ports/extended_counters.hh"
-#include "lib/module_eeprom.hh"
+#include "dataplane/ports/module_eeprom.hh"
 
 namespace sluice {
 namespace {

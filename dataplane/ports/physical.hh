@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

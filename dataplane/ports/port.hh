@@ -10,7 +10,7 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/ports/awake_ports.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -5,12 +5,12 @@
 #include <array>
 #include <cstring>
 
-#include "lib/counters.hh"
-#include "lib/headers.hh"
-#include "lib/histogram.hh"
-#include "lib/ids.hh"
-#include "lib/punt.hh"
-#include "lib/wred.hh"
+#include "lib/frame/headers.hh"
+#include "lib/punt/punt.hh"
+#include "lib/queue/wred.hh"
+#include "lib/threads/counters.hh"
+#include "lib/threads/histogram.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

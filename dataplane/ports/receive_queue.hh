@@ -16,8 +16,8 @@
 
 #include "dataplane/ports/port.hh"
 #include "dataplane/ports/port_counters.hh"
-#include "lib/load_balance.hh"
-#include "lib/mailbox.hh"
+#include "lib/route/load_balance.hh"
+#include "lib/threads/mailbox.hh"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

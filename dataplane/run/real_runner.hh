@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataplane/run/switch_clock.hh"
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include "dataplane/path/load_balance.hh"
 #include "dataplane/run/worker.hh"
-#include "lib/ecmp.hh"
+#include "lib/route/ecmp.hh"
 
 namespace sluice {
 namespace {

@@ -18,10 +18,10 @@
 #include "dataplane/ports/port.hh"
 #include "dataplane/run/port_view.hh"
 #include "dataplane/run/switch_resources.hh"
-#include "lib/decision.hh"
-#include "lib/ip_address.hh"
-#include "lib/link.hh"
-#include "lib/microburst.hh"
+#include "lib/clock/link.hh"
+#include "lib/frame/ip_address.hh"
+#include "lib/record/decision.hh"
+#include "lib/record/microburst.hh"
 
 namespace sluice {
 

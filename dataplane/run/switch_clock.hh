@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 

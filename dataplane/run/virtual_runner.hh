@@ -23,9 +23,9 @@
 
 #include "dataplane/ports/awake_ports.hh"
 #include "dataplane/run/switch_clock.hh"
-#include "lib/calendar.hh"
-#include "lib/port_alarms.hh"
-#include "lib/port_mask.hh"
+#include "lib/clock/calendar.hh"
+#include "lib/clock/port_alarms.hh"
+#include "lib/values/port_mask.hh"
 
 namespace sluice {
 

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "lib/roce/message_draw.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::roce {
 

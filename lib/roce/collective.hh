@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "lib/roce/send_schedule.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::roce {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 #include "lib/roce/crc32.hh"
 
 namespace sluice::roce {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::roce {
 

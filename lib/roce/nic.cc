@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "lib/class_mask.hh"
-#include "lib/rng.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::roce {
 namespace {

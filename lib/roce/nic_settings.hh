@@ -8,16 +8,16 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/headers.hh"
-#include "lib/ids.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/roce/arrivals.hh"
 #include "lib/roce/message_sizes.hh"
 #include "lib/roce/notification_point.hh"
 #include "lib/roce/rc_responder.hh"
 #include "lib/roce/reaction_point.hh"
 #include "lib/roce/requester.hh"
-#include "lib/units.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::roce {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/histogram.hh"
+#include "lib/threads/histogram.hh"
 
 namespace sluice::roce {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/checksum.hh"
-#include "lib/invariant.hh"
-#include "lib/rng.hh"
+#include "lib/frame/checksum.hh"
 #include "lib/roce/icrc.hh"
 #include "lib/roce/psn.hh"
+#include "lib/values/invariant.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::roce {
 namespace {

@@ -13,8 +13,8 @@
 #include <optional>
 #include <span>
 
-#include "lib/headers.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/roce/opcode.hh"
 #include "lib/roce/payload.hh"
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::roce {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "lib/ip_address.hh"
+#include "lib/frame/ip_address.hh"
 
 namespace sluice::roce {
 

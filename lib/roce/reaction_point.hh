@@ -19,7 +19,7 @@
 #include <optional>
 #include <string_view>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::roce {
 

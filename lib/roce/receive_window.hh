@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::roce {
 

@@ -21,7 +21,7 @@
 #include "lib/roce/packet.hh"
 #include "lib/roce/psn.hh"
 #include "lib/roce/receive_window.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::roce {
 

@@ -16,9 +16,9 @@
 #include <span>
 #include <vector>
 
-#include "lib/class_mask.hh"
-#include "lib/ids.hh"
-#include "lib/units.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::roce {
 

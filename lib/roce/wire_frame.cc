@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "lib/faults.hh"
-#include "lib/frame_layers.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/frame_layers.hh"
+#include "lib/frame/ip_address.hh"
+#include "lib/peer/faults.hh"
 #include "lib/roce/opcode.hh"
 #include "lib/roce/packet.hh"
 

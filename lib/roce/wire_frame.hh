@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
-#include "lib/fault_rule.hh"
-#include "lib/parse.hh"
+#include "lib/frame/parse.hh"
+#include "lib/peer/fault_rule.hh"
 
 namespace sluice::roce {
 

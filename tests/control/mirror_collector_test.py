@@ -22,7 +22,7 @@ Mirrored = collections.namedtuple("Mirrored", "to dscp sequence session traffic_
 
 def reasons():
     """The numbers of the drop reasons, by name."""
-    catalogue = pathlib.Path(control.loopback.ROOT / "lib" / "drop_reasons.def").read_text().splitlines()
+    catalogue = pathlib.Path(control.loopback.ROOT / "lib" / "frame" / "drop_reasons.def").read_text().splitlines()
     return {line[5:].split(",")[0]: n for n, line in enumerate((line for line in catalogue if line.startswith("DROP(")), 1)}
 
 

@@ -11,7 +11,7 @@
 #include "control/config/config_paths.hh"
 #include "control/config/schema.hh"
 #include "control/lint/judge.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/control/api_bench.hh"
 #include "tests/tries.hh"
 

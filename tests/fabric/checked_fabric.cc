@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tools/fabric/report/fabric_report.hh"
 #include "tools/fabric/run/commands.hh"
 

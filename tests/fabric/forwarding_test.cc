@@ -10,7 +10,7 @@
 
 #include "control/compile/qos.hh"
 #include "control/config/values.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/fabric/checked_fabric.hh"
 #include "tests/fabric/slow_search.hh"
 #include "tests/tries.hh"

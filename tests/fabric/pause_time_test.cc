@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "lib/headroom.hh"
-#include "lib/rng.hh"
+#include "lib/pfc/headroom.hh"
+#include "lib/values/rng.hh"
 #include "tests/fabric/checked_fabric.hh"
 #include "tests/tries.hh"
 #include "tools/fabric/plan/fabric_lint.hh"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "control/config/values.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tools/fabric/plan/fabric_lint.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "control/compile/compile.hh"
-#include "lib/port_load.hh"
-#include "lib/remote_quality.hh"
+#include "lib/route/port_load.hh"
+#include "lib/route/remote_quality.hh"
 #include "tests/fabric/checked_fabric.hh"
 
 #include "CppUTest/TestHarness.h"

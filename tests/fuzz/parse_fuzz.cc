@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "lib/checksum.hh"
-#include "lib/classify.hh"
-#include "lib/flow_hash.hh"
-#include "lib/parse.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/frame/classify.hh"
+#include "lib/frame/flow_hash.hh"
+#include "lib/frame/parse.hh"
+#include "lib/pfc/pfc_frame.hh"
 #include "tests/fuzz/require.hh"
 #include "tests/unit/exact_copy.hh"
 

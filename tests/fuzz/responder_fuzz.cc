@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/checksum.hh"
-#include "lib/icmp_reply.hh"
-#include "lib/ids.hh"
-#include "lib/parse.hh"
-#include "lib/punt.hh"
-#include "lib/responder.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/frame/parse.hh"
+#include "lib/punt/icmp_reply.hh"
+#include "lib/punt/punt.hh"
+#include "lib/punt/responder.hh"
+#include "lib/values/ids.hh"
 #include "tests/fuzz/require.hh"
 #include "tests/unit/exact_copy.hh"
 #include "tests/unit/ip_addresses.hh"

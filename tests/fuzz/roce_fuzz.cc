@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "lib/checksum.hh"
+#include "lib/frame/checksum.hh"
 #include "lib/roce/icrc.hh"
 #include "lib/roce/packet.hh"
 #include "lib/roce/rc_responder.hh"

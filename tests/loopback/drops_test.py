@@ -8,7 +8,7 @@ import loopback
 from frames import ethernet, ipv4, ipv6, l3_offset, plain, plain6, raw_mac, routed, udp
 from loopback import Frame, Switch, flow, gateway_mac
 
-CATALOGUE = loopback.ROOT / "lib" / "drop_reasons.def"
+CATALOGUE = loopback.ROOT / "lib" / "frame" / "drop_reasons.def"
 REASONS = re.findall(r"^DROP\((\w+),", CATALOGUE.read_text(), re.M)
 
 def cut(frame, captured):

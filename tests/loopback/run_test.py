@@ -12,7 +12,7 @@ import loopback
 from frames import plain
 from loopback import Programs, pcap_bytes
 
-SWITCH_PORTS = 256  # of one switch: lib/ids.hh
+SWITCH_PORTS = 256  # of one switch: lib/values/ids.hh
 
 
 def stations(count):

@@ -1,4 +1,5 @@
-// The steering program, run by the kernel on frames of ours, against what lib/parse says of the same frames.
+// The steering program, run by the kernel on frames of ours, against what lib/frame/parse says of the same
+// frames.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -10,8 +11,8 @@
 #include <vector>
 
 #include "dataplane/ports/bpf/steer.hh"
-#include "lib/checksum.hh"
-#include "lib/parse.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/frame/parse.hh"
 #include "tests/netns/steer_program.hh"
 #include "tests/traffic/support.hh"
 

@@ -1,6 +1,6 @@
 #include "tests/sim/departure_record.hh"
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::sim {
 

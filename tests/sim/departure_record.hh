@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "lib/ids.hh"
-#include "lib/parse.hh"
-#include "lib/pfc_frame.hh"
-#include "lib/units.hh"
+#include "lib/frame/parse.hh"
+#include "lib/pfc/pfc_frame.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::sim {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"

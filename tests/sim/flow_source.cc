@@ -5,8 +5,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "lib/checksum.hh"
-#include "lib/headers.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/sim/linked_ports.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -10,7 +10,7 @@
 #include <memory>
 #include <tuple>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
 #include "tests/tries.hh"

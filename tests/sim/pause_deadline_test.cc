@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/sim/sim_switch.hh"
 #include "tests/tries.hh"
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "control/compile/qos.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
 #include "tests/tries.hh"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataplane/path/port_context.hh"
-#include "lib/pool_use.hh"
+#include "lib/buffer/pool_use.hh"
 #include "tests/sim/checked_switch.hh"
 #include "tests/sim/sim_port.hh"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 #include "tests/traffic/support.hh"
 #include "tools/traffic/failure.hh"
 

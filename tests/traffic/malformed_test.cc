@@ -1,7 +1,7 @@
 // Each variant has the error of its name and no other.
 #include <set>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 #include "tests/traffic/support.hh"
 #include "tools/traffic/dissect.hh"
 #include "tools/traffic/icrc.hh"

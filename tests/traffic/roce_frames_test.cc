@@ -1,7 +1,7 @@
 // The generator and the end points of lib/roce of each other's frames: they read the generator's frames, and
 // the generator's own plain checker of ICRCs accepts theirs.
-#include "lib/rng.hh"
 #include "lib/roce/packet.hh"
+#include "lib/values/rng.hh"
 #include "tests/traffic/support.hh"
 #include "tools/traffic/icrc.hh"
 #include "tools/traffic/verify.hh"

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "lib/checksum.hh"
-#include "lib/endian.hh"
-#include "lib/headers.hh"
-#include "lib/parse.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/parse.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice::frames {
 

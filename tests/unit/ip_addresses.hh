@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "lib/endian.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/ip_address.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice {
 

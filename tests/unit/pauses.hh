@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {
 

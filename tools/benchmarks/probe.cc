@@ -24,7 +24,7 @@
 #include "dataplane/peers/capture_file.hh"
 #include "dataplane/ports/device_port.hh"
 #include "dataplane/run/real_runner.hh"
-#include "lib/histogram.hh"
+#include "lib/threads/histogram.hh"
 
 namespace sluice::probe {
 namespace {

@@ -9,7 +9,7 @@
 #include "control/config/values.hh"
 #include "control/text/say.hh"
 #include "control/text/wrapped.hh"
-#include "lib/headroom.hh"
+#include "lib/pfc/headroom.hh"
 
 namespace sluice::import {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "control/compile/qos.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 #include "tools/import/importing.hh"
 
 namespace sluice::import {

@@ -11,7 +11,7 @@
 #include "control/compile/qos_pools.hh"
 #include "control/config/values.hh"
 #include "control/lint/judge.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice::import {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 #include "tools/sluicectl/commands.hh"
 
 namespace sluice::ctl {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 #include "tools/traffic/peer_flows.hh"
 
 namespace sluice::traffic {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice::traffic {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "control/config/config.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice::traffic {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 #include "tools/traffic/icrc.hh"
 
 namespace sluice::traffic {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice::traffic {
 namespace {

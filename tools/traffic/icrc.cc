@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/endian.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
+#include "lib/values/endian.hh"
 #include "tools/traffic/dissect.hh"
 
 namespace sluice::traffic {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "dataplane/base/file_descriptor.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice::traffic {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 #include "tools/traffic/icrc.hh"
 
 namespace sluice::traffic {

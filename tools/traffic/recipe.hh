@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "control/config/config.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 #include "lib/roce/opcode.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 #include "tools/traffic/malformation.hh"
 
 namespace sluice::traffic {

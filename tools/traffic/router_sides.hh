@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 #include "tools/traffic/dissect.hh"
 
 namespace sluice::traffic {

@@ -7,8 +7,8 @@
 #include <map>
 #include <memory>
 
-#include "lib/endian.hh"
-#include "lib/martian.hh"
+#include "lib/frame/martian.hh"
+#include "lib/values/endian.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/dissect.hh"
 #include "tools/traffic/failure.hh"

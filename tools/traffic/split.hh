@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "control/config/config.hh"
-#include "lib/headers.hh"
-#include "lib/ids.hh"
-#include "lib/units.hh"
+#include "lib/frame/headers.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::traffic {
 

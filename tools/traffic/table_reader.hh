@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::traffic {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "control/config/config.hh"
-#include "lib/headers.hh"
-#include "lib/units.hh"
+#include "lib/frame/headers.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::traffic {
 

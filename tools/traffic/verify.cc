@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "lib/endian.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
+#include "lib/values/endian.hh"
 #include "tools/traffic/dissect.hh"
 #include "tools/traffic/icrc.hh"
 

@@ -10,7 +10,7 @@
 
 #include "dataplane/base/file_descriptor.hh"
 #include "dataplane/ports/bpf/steer.h"
-#include "lib/ip_address.hh"
+#include "lib/frame/ip_address.hh"
 
 struct bpf_object;
 

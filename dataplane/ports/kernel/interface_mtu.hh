@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/base/packet.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 

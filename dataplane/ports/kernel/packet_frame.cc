@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "dataplane/ports/kernel/packet_socket.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 

@@ -14,7 +14,7 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/ports/kernel/packet_socket.hh"
-#include "lib/counters.hh"
+#include "lib/threads/counters.hh"
 
 namespace sluice {
 

@@ -15,7 +15,7 @@
 
 #include "dataplane/base/file_descriptor.hh"
 #include "dataplane/ports/kernel/mapping.hh"
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 

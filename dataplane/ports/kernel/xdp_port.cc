@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "dataplane/ports/ring_size.hh"
-#include "lib/headers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 namespace {

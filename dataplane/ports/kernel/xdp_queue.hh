@@ -12,7 +12,7 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/ports/kernel/xdp_socket.hh"
-#include "lib/counters.hh"
+#include "lib/threads/counters.hh"
 
 namespace sluice {
 

@@ -11,7 +11,7 @@
 #include "control/config/schema.hh"
 #include "control/config/toml_statements.hh"
 #include "control/config/values.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/unit/control/kernel_told.hh"
 
 #include "CppUTest/TestHarness.h"

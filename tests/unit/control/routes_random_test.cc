@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/tries.hh"
 #include "tests/unit/control/routes_model.hh"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 #include "tests/unit/control/routes_model.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/unit/dataplane/two_readers.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "dataplane/path/policy.hh"
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 
 #include "CppUTest/TestHarness.h"
 

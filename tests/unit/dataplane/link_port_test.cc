@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "dataplane/base/packet_pool.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 #include "CppUTest/TestHarness.h"
 

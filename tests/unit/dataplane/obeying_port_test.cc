@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dataplane/base/packet_pool.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 #include "tests/unit/pauses.hh"
 
 #include "CppUTest/TestHarness.h"

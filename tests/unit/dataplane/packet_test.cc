@@ -10,7 +10,7 @@
 
 #include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/unit/ip_addresses.hh"
 
 #include "CppUTest/TestHarness.h"

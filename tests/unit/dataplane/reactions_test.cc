@@ -9,7 +9,7 @@
 #include "dataplane/path/worker_context.hh"
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 
 #include "CppUTest/TestHarness.h"
 

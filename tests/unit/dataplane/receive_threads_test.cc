@@ -13,9 +13,9 @@
 #include "dataplane/path/port_context.hh"
 #include "dataplane/run/real_runner.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/checksum.hh"
-#include "lib/endian.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/frame/checksum.hh"
+#include "lib/pfc/pfc_frame.hh"
+#include "lib/values/endian.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "lib/rng.hh"
-#include "lib/wred.hh"
+#include "lib/queue/wred.hh"
+#include "lib/values/rng.hh"
 
 #include "CppUTest/TestHarness.h"
 

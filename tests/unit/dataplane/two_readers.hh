@@ -11,7 +11,7 @@
 #include <string>
 
 #include "dataplane/peers/capture_file.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include "control/decisions/recorded_why.hh"
 #include "control/report/recorded_report.hh"
 #include "control/switch/deaf_peers.hh"
-#include "lib/priority_group.hh"
+#include "lib/buffer/priority_group.hh"
 
 #include "tests/unit/nic/one_worker.hh"
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "lib/endian.hh"
-#include "lib/rng.hh"
+#include "lib/values/endian.hh"
+#include "lib/values/rng.hh"
 
 #include "tests/unit/nic/on_cards.hh"
 

@@ -8,7 +8,7 @@
 
 #include "control/lint/lint_nic.hh"
 #include "control/server/api.hh"
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 
 #include "tests/unit/nic/one_worker.hh"
 

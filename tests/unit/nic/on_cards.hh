@@ -15,7 +15,7 @@
 #include "dataplane/ports/ethdev_port.hh"
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
-#include "lib/pfc_frame.hh"
+#include "lib/pfc/pfc_frame.hh"
 #include "tests/unit/frames.hh"
 #include "tests/unit/nic/fake_ethdev.hh"
 

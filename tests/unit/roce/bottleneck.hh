@@ -11,11 +11,11 @@
 #include <deque>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/queue/wred.hh"
 #include "lib/roce/notification_point.hh"
 #include "lib/roce/reaction_point.hh"
 #include "lib/roce/send_schedule.hh"
-#include "lib/wred.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::roce {
 

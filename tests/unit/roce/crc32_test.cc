@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/unit/exact_copy.hh"
 
 #include "CppUTest/TestHarness.h"

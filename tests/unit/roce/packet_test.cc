@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/checksum.hh"
-#include "lib/rng.hh"
+#include "lib/frame/checksum.hh"
 #include "lib/roce/icrc.hh"
 #include "lib/roce/psn.hh"
+#include "lib/values/rng.hh"
 #include "tests/unit/exact_copy.hh"
 #include "tests/unit/ip_addresses.hh"
 

@@ -3,8 +3,8 @@
 // retries. SLUICE_LONG=1: 10^5 seeds. A seed that fails is printed.
 #include <cstdio>
 
-#include "lib/rng.hh"
 #include "lib/roce/psn.hh"
+#include "lib/values/rng.hh"
 #include "tests/tries.hh"
 #include "tests/unit/roce/rc_pair.hh"
 

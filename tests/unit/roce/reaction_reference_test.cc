@@ -1,8 +1,8 @@
 // The reaction point against one of explicit timers, each tick by itself, in floating point.
 #include <algorithm>
 
-#include "lib/rng.hh"
 #include "lib/roce/reaction_point.hh"
+#include "lib/values/rng.hh"
 
 #include "CppUTest/TestHarness.h"
 

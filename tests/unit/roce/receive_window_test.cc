@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,6 +1,6 @@
 // Selective recovery: packet by packet (rc_traces.hh; "nak 2-3" names a hole, its end excluded), both ends
 // alone, and over wires that only reorder.
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tests/unit/roce/incoming.hh"
 #include "tests/unit/roce/rc_traces.hh"
 

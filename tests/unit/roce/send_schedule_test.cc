@@ -3,7 +3,7 @@
 #include <numeric>
 #include <vector>
 
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -7,7 +7,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::fabric {
 

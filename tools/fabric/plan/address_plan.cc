@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "lib/endian.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "lib/headers.hh"
-#include "lib/ip_address.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
 #include "tools/fabric/plan/topology.hh"
 
 namespace sluice::fabric {

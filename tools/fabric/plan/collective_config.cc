@@ -7,8 +7,8 @@
 #include <bit>
 
 #include "control/config/schema_sections.hh"
-#include "lib/rng.hh"
 #include "lib/roce/requester.hh"
+#include "lib/values/rng.hh"
 #include "tools/fabric/plan/scenario_rows.hh"
 
 namespace sluice::fabric {

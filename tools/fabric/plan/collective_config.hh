@@ -9,7 +9,7 @@
 #include "control/config/schema_rows.hh"
 #include "control/config/source_place.hh"
 #include "lib/roce/collective.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::fabric {
 

@@ -11,7 +11,7 @@
 #include "control/compile/qos.hh"
 #include "control/config/values.hh"
 #include "control/text/join_briefly.hh"
-#include "lib/class_mask.hh"
+#include "lib/values/class_mask.hh"
 #include "tools/fabric/plan/forwarding.hh"
 
 namespace sluice::fabric {

@@ -12,7 +12,7 @@
 #include "control/routes/routes.hh"
 #include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tools/fabric/plan/host_path.hh"
 
 namespace sluice::fabric {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "control/config/config.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::fabric {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::fabric {
 

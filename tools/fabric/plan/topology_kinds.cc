@@ -6,7 +6,7 @@
 #include <deque>
 #include <map>
 
-#include "lib/ids.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -8,7 +8,7 @@
 #include "control/report/verdict.hh"
 #include "control/text/json_text.hh"
 #include "dataplane/ports/port_counters.hh"
-#include "lib/pfc_honor.hh"
+#include "lib/pfc/pfc_honor.hh"
 #include "tools/fabric/plan/host_path.hh"
 #include "tools/fabric/report/balance.hh"
 #include "tools/fabric/report/collective_report.hh"

@@ -8,7 +8,7 @@
 #include "control/report/figures.hh"
 #include "control/report/report_hosts.hh"
 #include "control/text/json_text.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 #include "tools/fabric/report/fabric_report.hh"
 
 namespace sluice::fabric {

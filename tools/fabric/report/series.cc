@@ -11,7 +11,7 @@
 #include "control/config/hosts.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/egress_queue_use.hh"
+#include "lib/buffer/egress_queue_use.hh"
 #include "tools/fabric/report/fabric_report.hh"
 
 namespace sluice::fabric {

@@ -1,7 +1,7 @@
 // Figures of a run over time, and how long messages took, for pictures.
 //
 // It causes no event: a sample is taken after an instant that occurs anyway, the first of each slot of time
-// (lib/sample_trace.hh). Depths are those of that instant, so a burst within a slot may be missed; the
+// (lib/record/sample_trace.hh). Depths are those of that instant, so a burst within a slot may be missed; the
 // report's watermarks are not sampled.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "lib/sample_trace.hh"
+#include "lib/record/sample_trace.hh"
 #include "tools/fabric/run/fabric.hh"
 
 namespace sluice::fabric {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "dataplane/ports/port_counters.hh"
-#include "lib/class_mask.hh"
-#include "lib/packet_queue.hh"
-#include "lib/pfc_honor.hh"
-#include "lib/priority_group.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/pfc/pfc_honor.hh"
+#include "lib/queue/packet_queue.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dataplane/run/switch.hh"
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::fabric {
 

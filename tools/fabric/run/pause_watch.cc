@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "lib/class_mask.hh"
-#include "lib/classify.hh"
-#include "lib/packet_queue.hh"
+#include "lib/frame/classify.hh"
+#include "lib/queue/packet_queue.hh"
+#include "lib/values/class_mask.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 
 namespace sluice::fabric {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/units.hh"
+#include "lib/values/units.hh"
 #include "tools/fabric/plan/topology.hh"
 #include "tools/fabric/run/pause_log.hh"
 

@@ -4,7 +4,7 @@
 
 #include "control/compile/compile.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/port_load.hh"
+#include "lib/route/port_load.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -1,6 +1,6 @@
 // What the switches of a fabric tell their neighbors of the ways behind them (global load balancing), for
-// lib/remote_quality.hh: at every multiple of an interval, for each destination that has a route, by traffic
-// class. It takes the time of the cable, and no room on it.
+// lib/route/remote_quality.hh: at every multiple of an interval, for each destination that has a route, by
+// traffic class. It takes the time of the cable, and no room on it.
 //
 // Of a destination a switch tells the worst band of its own links that may take the packet on, and of all
 // that it has been told of the links behind them; links to hosts do not count, as every way ends with them.
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "control/switch/running_switch.hh"
-#include "lib/remote_quality.hh"
+#include "lib/route/remote_quality.hh"
 #include "tools/fabric/plan/fabric_plan.hh"
 
 namespace sluice::fabric {

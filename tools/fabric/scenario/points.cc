@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "control/config/values.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -15,7 +15,7 @@
 #include "control/config/config.hh"
 #include "control/config/values.hh"
 #include "control/text/json_text.hh"
-#include "lib/rng.hh"
+#include "lib/values/rng.hh"
 #include "tools/fabric/scenario/files.hh"
 #include "tools/fabric/scenario/points.hh"
 #include "tools/fabric/scenario/rows.hh"

@@ -1,0 +1,257 @@
+#include "lib/punt/icmp_reply.hh"
+
+#include <algorithm>
+
+#include "lib/frame/checksum.hh"
+
+namespace sluice {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+using Frame = std::vector<std::uint8_t>;
+using V6 = std::array<std::uint8_t, 16>;
+
+constexpr std::size_t least_frame_bytes = 60;
+constexpr std::uint8_t hops = 64;
+// Class selector 7, network control (RFC 1812 4.3.2.5); CNPs have 6 to themselves.
+constexpr std::uint8_t error_dscp = 56;
+constexpr std::uint16_t dont_fragment = 0x4000;
+constexpr std::size_t icmp_header_bytes = 8;
+
+namespace icmp_type {
+constexpr std::uint8_t echo_reply = 0;
+constexpr std::uint8_t unreachable = 3;
+constexpr std::uint8_t echo_request = 8;
+constexpr std::uint8_t time_exceeded = 11;
+}  // namespace icmp_type
+
+const Ipv4Header& v4(Bytes packet) { return *reinterpret_cast<const Ipv4Header*>(packet.data()); }
+const Ipv6Header& v6(Bytes packet) { return *reinterpret_cast<const Ipv6Header*>(packet.data()); }
+bool is_v6(Bytes packet) { return packet[0] >> 4 == 6; }
+
+template <class Header>
+Bytes octets(const Header& header) {
+    return {reinterpret_cast<const std::uint8_t*>(&header), sizeof header};
+}
+
+Frame joined(Bytes header, Bytes payload) {
+    Frame packet(header.size() + payload.size());
+    std::copy(payload.begin(), payload.end(), std::copy(header.begin(), header.end(), packet.begin()));
+    return packet;
+}
+
+Frame ipv4_packet(const std::uint8_t* from, const std::uint8_t* to, std::uint8_t tos, Frame icmp) {
+    store_be<std::uint16_t>(&icmp[2], 0);
+    store_be<std::uint16_t>(&icmp[2], internet_checksum(icmp));
+    Ipv4Header ip{};
+    ip.version_ihl = 0x45;
+    ip.tos = tos;
+    ip.total_length.set(static_cast<std::uint16_t>(sizeof ip + icmp.size()));
+    ip.ttl = hops;
+    ip.protocol = ip_protocol::icmp;
+    std::copy_n(from, 4, ip.source.bytes.begin());
+    std::copy_n(to, 4, ip.destination.bytes.begin());
+    ip.checksum.set(internet_checksum(octets(ip)));
+    return joined(octets(ip), icmp);
+}
+
+Frame ipv6_packet(const V6& from, const V6& to, std::uint8_t dscp, std::uint8_t hop_limit, Frame icmp) {
+    store_be<std::uint16_t>(&icmp[2], 0);
+    store_be<std::uint16_t>(&icmp[2], icmp6_checksum(from, to, icmp));
+    Ipv6Header ip{};
+    ip.version_class_flow.set(6U << 28 | std::uint32_t{dscp} << 22);
+    ip.payload_length.set(static_cast<std::uint16_t>(icmp.size()));
+    ip.next_header = ip_protocol::icmpv6;
+    ip.hop_limit = hop_limit;
+    ip.source = from;
+    ip.destination = to;
+    return joined(octets(ip), icmp);
+}
+
+// The message up to its quotation.
+Frame icmp_header(std::uint8_t type, std::uint8_t code, std::uint32_t rest) {
+    Frame icmp(icmp_header_bytes);
+    icmp[0] = type;
+    icmp[1] = code;
+    store_be<std::uint32_t>(&icmp[4], rest);
+    return icmp;
+}
+
+void quote(Frame& icmp, Bytes packet, std::size_t most) {
+    icmp.insert(icmp.end(), packet.begin(),
+                packet.begin() + static_cast<std::ptrdiff_t>(std::min(packet.size(), most)));
+}
+
+Frame error_v4(const IpAddress& from, Bytes packet, const IcmpError& error) {
+    constexpr std::size_t most = 576 - sizeof(Ipv4Header) - icmp_header_bytes;  // RFC 1812 4.3.2.3
+    constexpr std::uint8_t port_code = 3;
+    constexpr std::uint8_t too_big_code = 4;
+    Frame icmp;
+    switch (error.kind) {
+        case IcmpError::Kind::time_exceeded:
+            icmp = icmp_header(icmp_type::time_exceeded, 0, 0);
+            break;
+        case IcmpError::Kind::too_big:
+            if ((v4(packet).fragment.get() & dont_fragment) == 0) return {};
+            icmp = icmp_header(icmp_type::unreachable, too_big_code, error.mtu);
+            break;
+        case IcmpError::Kind::port_unreachable:
+            icmp = icmp_header(icmp_type::unreachable, port_code, 0);
+            break;
+    }
+    quote(icmp, packet, most);
+    return ipv4_packet(from.bytes.data(), v4(packet).source.bytes.data(), error_dscp << 2, std::move(icmp));
+}
+
+Frame error_v6(const IpAddress& from, Bytes packet, const IcmpError& error) {
+    constexpr std::size_t most = 1280 - sizeof(Ipv6Header) - icmp_header_bytes;  // RFC 4443 2.4 (c)
+    constexpr std::uint8_t unreachable = 1;
+    constexpr std::uint8_t port_code = 4;
+    constexpr std::uint8_t too_big = 2;
+    constexpr std::uint8_t time_exceeded = 3;
+    Frame icmp;
+    switch (error.kind) {
+        case IcmpError::Kind::time_exceeded:
+            icmp = icmp_header(time_exceeded, 0, 0);
+            break;
+        case IcmpError::Kind::too_big:
+            icmp = icmp_header(too_big, 0, error.mtu);
+            break;
+        case IcmpError::Kind::port_unreachable:
+            icmp = icmp_header(unreachable, port_code, 0);
+            break;
+    }
+    quote(icmp, packet, most);
+    return ipv6_packet(from.bytes, v6(packet).source, error_dscp, hops, std::move(icmp));
+}
+
+// The queries and answers of RFC 792 and RFC 950; any other type may be an error.
+bool is_icmp_query(std::uint8_t type) {
+    return type == icmp_type::echo_reply || type == icmp_type::echo_request || (type >= 9 && type <= 10) ||
+           (type >= 13 && type <= 18);
+}
+
+}  // namespace
+
+Frame reply_frame(Bytes link, const MacAddress& from, const MacAddress& to, Bytes body) {
+    Frame frame;
+    frame.reserve(std::max(link.size() + body.size(), least_frame_bytes));
+    frame.insert(frame.end(), to.bytes.begin(), to.bytes.end());
+    frame.insert(frame.end(), from.bytes.begin(), from.bytes.end());
+    frame.insert(frame.end(), link.begin() + 12, link.end());
+    frame.insert(frame.end(), body.begin(), body.end());
+    if (frame.size() < least_frame_bytes) frame.resize(least_frame_bytes);
+    return frame;
+}
+
+std::uint16_t icmp6_checksum(const V6& source, const V6& destination, Bytes message) {
+    Frame all;
+    all.reserve(40 + message.size());
+    all.insert(all.end(), source.begin(), source.end());
+    all.insert(all.end(), destination.begin(), destination.end());
+    all.resize(40);
+    store_be<std::uint32_t>(&all[32], static_cast<std::uint32_t>(message.size()));
+    all[39] = ip_protocol::icmpv6;
+    all.insert(all.end(), message.begin(), message.end());
+    return internet_checksum(all);
+}
+
+Frame neighbor_advertisement(Bytes link, const MacAddress& mac, const Advertisement& what) {
+    constexpr std::uint32_t router = 1U << 31;
+    constexpr std::uint32_t solicited = 1U << 30;
+    constexpr std::uint32_t override_flag = 1U << 29;
+    constexpr V6 all_nodes{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    constexpr MacAddress all_nodes_mac{{0x33, 0x33, 0, 0, 0, 1}};
+    Frame icmp = icmp_header(icmp6_type::neighbor_advertisement, 0,
+                             router | (what.to ? solicited : 0) | (what.overrides ? override_flag : 0));
+    icmp.insert(icmp.end(), what.target.bytes.begin(), what.target.bytes.end());
+    icmp.insert(icmp.end(), {2, 1});  // target link-layer address, 8 bytes
+    icmp.insert(icmp.end(), mac.bytes.begin(), mac.bytes.end());
+    const V6& to = what.to ? what.to->bytes : all_nodes;
+    return reply_frame(link, mac, what.to ? what.to_mac : all_nodes_mac,
+                       ipv6_packet(what.from.bytes, to, error_dscp, 255, std::move(icmp)));
+}
+
+IpTransport ip_transport(Bytes packet, bool of_v6) {
+    IpTransport out;
+    if (!of_v6) {
+        const std::uint16_t fragment = v4(packet).fragment.get();
+        out.protocol = v4(packet).protocol;
+        out.offset = std::size_t{v4(packet).version_ihl & 0xFU} * 4;
+        out.fragment = (fragment & 0x3FFF) != 0;
+        out.first = (fragment & 0x1FFF) == 0;
+        return out;
+    }
+    out.protocol = v6(packet).next_header;
+    out.offset = sizeof(Ipv6Header);
+    while (out.first) {
+        std::size_t bytes = 8;
+        const bool more = packet.size() >= out.offset + bytes;
+        const std::uint8_t* header = packet.data() + out.offset;
+        switch (out.protocol) {
+            case ip_protocol::hop_by_hop:
+            case ip_protocol::routing:
+            case ip_protocol::destination_options:
+                if (more) bytes = (std::size_t{header[1]} + 1) * 8;
+                break;
+            case ip_protocol::authentication:
+                if (more) bytes = (std::size_t{header[1]} + 2) * 4;
+                break;
+            case ip_protocol::fragment:
+                if (more) {
+                    out.fragment = (load_be<std::uint16_t>(header + 2) & 0xFFF9) != 0;
+                    out.first = (load_be<std::uint16_t>(header + 2) & 0xFFF8) == 0;
+                }
+                break;
+            default:
+                return out;
+        }
+        if (packet.size() < out.offset + bytes) {
+            out.protocol = ip_protocol::no_next;
+            return out;
+        }
+        out.protocol = header[0];
+        out.offset += bytes;
+    }
+    return out;
+}
+
+Frame echo_reply(Bytes link, const MacAddress& mac, const MacAddress& to, Bytes packet) {
+    const bool of_v6 = is_v6(packet);
+    const Bytes message = packet.subspan(ip_transport(packet, of_v6).offset);
+    const std::uint8_t request = of_v6 ? icmp6_type::echo_request : icmp_type::echo_request;
+    if (message.size() < icmp_header_bytes || message[0] != request || message[1] != 0) return {};
+    Frame icmp(message.begin(), message.end());
+    if (of_v6) {
+        const Ipv6Header& ip = v6(packet);
+        if (icmp6_checksum(ip.source, ip.destination, message) != 0) return {};
+        icmp[0] = icmp6_type::echo_reply;
+        const auto dscp = static_cast<std::uint8_t>(ip.version_class_flow.get() >> 22 & 0x3F);
+        return reply_frame(link, mac, to,
+                           ipv6_packet(ip.destination, ip.source, dscp, hops, std::move(icmp)));
+    }
+    const Ipv4Header& ip = v4(packet);
+    if (internet_checksum(message) != 0) return {};
+    icmp[0] = icmp_type::echo_reply;
+    const auto tos = static_cast<std::uint8_t>(ip.tos & 0xFC);
+    return reply_frame(
+        link, mac, to,
+        ipv4_packet(ip.destination.bytes.data(), ip.source.bytes.data(), tos, std::move(icmp)));
+}
+
+bool may_report(Bytes packet, bool of_v6) {
+    const IpTransport transport = ip_transport(packet, of_v6);
+    if (!transport.first) return false;
+    if (transport.protocol != (of_v6 ? ip_protocol::icmpv6 : ip_protocol::icmp)) return true;
+    if (transport.offset >= packet.size()) return false;
+    const std::uint8_t type = packet[transport.offset];
+    return of_v6 ? type >= 128 && type != icmp6_type::redirect : is_icmp_query(type);
+}
+
+Frame icmp_error(Bytes link, const MacAddress& mac, const MacAddress& to, const IpAddress& from, Bytes packet,
+                 const IcmpError& error) {
+    const Frame body = is_v6(packet) ? error_v6(from, packet, error) : error_v4(from, packet, error);
+    return body.empty() ? body : reply_frame(link, mac, to, body);
+}
+
+}  // namespace sluice

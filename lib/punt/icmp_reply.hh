@@ -1,0 +1,62 @@
+// The frames that `respond` answers with, byte by byte: Ethernet, IP and ICMP headers made, checksums with
+// them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
+
+namespace sluice {
+
+// Behind a header like `link`, with its tags and EtherType, but to `to` and from `from`; not below 60 bytes.
+std::vector<std::uint8_t> reply_frame(std::span<const std::uint8_t> link, const MacAddress& from,
+                                      const MacAddress& to, std::span<const std::uint8_t> body);
+
+// Over a message whose stored checksum is right: 0.
+std::uint16_t icmp6_checksum(const std::array<std::uint8_t, 16>& source,
+                             const std::array<std::uint8_t, 16>& destination,
+                             std::span<const std::uint8_t> message);
+
+struct Advertisement {
+    IpAddress from;
+    IpAddress target;
+    std::optional<IpAddress> to;  // the host that asked; nothing: all nodes
+    bool overrides;               // false: as a proxy
+    MacAddress to_mac;
+};
+std::vector<std::uint8_t> neighbor_advertisement(std::span<const std::uint8_t> link, const MacAddress& mac,
+                                                 const Advertisement& what);
+
+// The part behind an IP header whose lengths `parse` has found right. `fragment`: any at all.
+struct IpTransport {
+    std::uint8_t protocol = 0;
+    std::size_t offset = 0;  // at most the packet's length
+    bool fragment = false;
+    bool first = true;  // of a fragmented packet; else the bytes at `offset` are payload
+};
+IpTransport ip_transport(std::span<const std::uint8_t> packet, bool v6);
+
+// Empty unless the packet, whole and of either family, is an echo request with the right checksum.
+std::vector<std::uint8_t> echo_reply(std::span<const std::uint8_t> link, const MacAddress& mac,
+                                     const MacAddress& to, std::span<const std::uint8_t> packet);
+
+struct IcmpError {
+    enum class Kind : std::uint8_t { time_exceeded, too_big, port_unreachable };
+    Kind kind;
+    std::uint16_t mtu;  // of too_big, in bytes of an IP packet
+};
+
+// Whether there may be an error about this packet, whose addresses are those of single hosts: it is no ICMP
+// error itself, and no fragment but the first.
+bool may_report(std::span<const std::uint8_t> packet, bool v6);
+// Empty for an IPv4 packet too big that may be fragmented.
+std::vector<std::uint8_t> icmp_error(std::span<const std::uint8_t> link, const MacAddress& mac,
+                                     const MacAddress& to, const IpAddress& from,
+                                     std::span<const std::uint8_t> packet, const IcmpError& error);
+
+}  // namespace sluice

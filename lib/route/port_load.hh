@@ -1,0 +1,137 @@
+// How busy an egress port is, in the bands by which a load balancer compares the members of a group.
+//
+// The owner of the port publishes it at the end of each of its turns, the workers of all ports read it: one
+// writer, and everybody sees the port as it was when the turn before ended. Load is the discounted sum of
+// CONGA (Alizadeh et al., SIGCOMM 2014, 3.2): what is sent is added, an eighth of the sum goes with each
+// interval, so the sum of a full link is eight intervals of bytes. The queue counts as the time in which the
+// link would send it, so of two equal queues that of the slower link is the longer one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
+
+namespace sluice {
+
+// Of a port for a class. The sum of both bands, 0 (idle) to 14, unless nothing may leave.
+struct LinkQuality {
+    static constexpr std::uint8_t bands = 8;  // of each figure
+    static constexpr std::uint8_t stopped = 2 * bands - 1;
+    static constexpr std::uint8_t unusable = 0xFF;
+
+    std::uint8_t load = 0;    // eighths of the link's speed
+    std::uint8_t queue = 0;   // 0: less than the unit; each one more: twice as long
+    bool is_stopped = false;  // paused by the peer, held, or in a storm
+
+    constexpr std::uint8_t band() const {
+        return is_stopped ? stopped : static_cast<std::uint8_t>(load + queue);
+    }
+    bool operator==(const LinkQuality&) const = default;
+};
+
+struct LoadScale {
+    static constexpr unsigned average = 8;  // intervals that the load is averaged over
+
+    Duration interval = microseconds(20);  // T > 0
+    Duration queue_unit = microseconds(1);
+    bool operator==(const LoadScale&) const = default;
+
+    std::uint64_t interval_at(Time now) const { return now.ps / static_cast<std::uint64_t>(interval.ps); }
+};
+
+// Of bytes that were sent `intervals` ago: what still counts, (7/8)^intervals of them.
+constexpr std::uint64_t discounted(std::uint64_t bytes, std::uint64_t intervals) {
+    constexpr unsigned table_size = 128;
+    constexpr std::array<std::uint32_t, table_size> left = [] {
+        std::array<std::uint32_t, table_size> parts{};
+        std::uint64_t part = 0xFFFF'FFFF;
+        for (std::uint32_t& each : parts) {
+            each = static_cast<std::uint32_t>(part);
+            part -= part / LoadScale::average;
+        }
+        return parts;
+    }();
+    if (intervals == 0) return bytes;
+    if (intervals >= table_size) return 0;
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>(static_cast<Wide>(bytes) * left[intervals] >> 32);
+}
+
+class alignas(64) PortLoad {
+  public:
+    // The owner, whenever it has looked after the port: bytes that have left on the wire since the start.
+    // relaxed, here and below: a figure of the turn before, or of the one before that, orders nothing. A sum
+    // with the other's interval is an eighth off.
+    // Nothing counts as more than a full link: what was sent while nobody published comes all at once.
+    void set_sent(std::uint64_t bytes, Time now, Duration byte_time, const LoadScale& scale) {
+        if (bytes == counted_) return;
+        const std::uint64_t interval = scale.interval_at(now);
+        const std::uint64_t before = sent_.load(std::memory_order_relaxed);
+        const std::uint64_t since = interval - interval_.load(std::memory_order_relaxed);
+        const std::uint64_t full = LoadScale::average * static_cast<std::uint64_t>(scale.interval.ps);
+        std::uint64_t sum = discounted(before, since) + (bytes - counted_);
+        if (sum > full || sum * static_cast<std::uint64_t>(byte_time.ps) > full)
+            sum = full / static_cast<std::uint64_t>(byte_time.ps);
+        set(sent_, sum);
+        set(interval_, interval);
+        counted_ = bytes;
+    }
+    void set_queued(ClassId queue, std::uint64_t bytes) {
+        set(queued_[queue], bytes);
+        const unsigned bit = 1U << queue;
+        filled_ = static_cast<std::uint8_t>(bytes != 0 ? filled_ | bit : filled_ & ~bit);
+    }
+    std::uint8_t filled() const { return filled_; }  // bit n: queue n held bytes when it was set last
+    // Masks of queues: those that an operator or the watchdog has stopped, and those that the peer pauses.
+    void set_stopped(std::uint8_t stopped, std::uint8_t paused) {
+        set(stopped_, static_cast<std::uint16_t>(stopped | paused << 8));
+    }
+    void set_paused_until(ClassId queue, Time until) { set(paused_until_[queue], until.ps); }
+
+    // Any thread: bytes that count as sent now.
+    std::uint64_t sent_bytes(Time now, const LoadScale& scale) const {
+        return discounted(sent_.load(std::memory_order_relaxed),
+                          scale.interval_at(now) - interval_.load(std::memory_order_relaxed));
+    }
+    std::uint64_t queued_bytes(ClassId queue) const { return queued_[queue].load(std::memory_order_relaxed); }
+    Time paused_until(ClassId queue) const { return {paused_until_[queue].load(std::memory_order_relaxed)}; }
+    // A pause that nobody took back has ended by itself.
+    bool is_stopped(ClassId queue, Time now) const {
+        const unsigned stopped = stopped_.load(std::memory_order_relaxed);
+        if ((stopped >> queue & 1U) != 0) return true;
+        return (stopped >> (8U + queue) & 1U) != 0 && paused_until(queue) > now;
+    }
+    LinkQuality quality(ClassId queue, Time now, Duration byte_time, const LoadScale& scale) const {
+        constexpr std::uint64_t worst = LinkQuality::bands - 1;
+        const auto time = static_cast<std::uint64_t>(byte_time.ps);
+        const std::uint64_t busy =
+            sent_bytes(now, scale) * time / static_cast<std::uint64_t>(scale.interval.ps);
+        const std::uint64_t wait =
+            queued_bytes(queue) * time / static_cast<std::uint64_t>(scale.queue_unit.ps);
+        return {static_cast<std::uint8_t>(std::min(busy, worst)),
+                static_cast<std::uint8_t>(std::min<std::uint64_t>(std::bit_width(wait), worst)),
+                is_stopped(queue, now)};
+    }
+
+  private:
+    template <class T>
+    static void set(std::atomic<T>& figure, T value) {
+        figure.store(value, std::memory_order_relaxed);
+    }
+
+    std::atomic<std::uint64_t> sent_{0};  // as of `interval_`, discounted
+    std::atomic<std::uint64_t> interval_{0};
+    std::atomic<std::uint16_t> stopped_{0};  // low octet: stopped, high octet: paused
+    std::uint8_t filled_ = 0;                // the owner's
+    std::uint64_t counted_ = 0;              // likewise: what `sent_` includes
+    alignas(64) std::array<std::atomic<std::uint64_t>, classes> queued_{};
+    std::array<std::atomic<std::uint64_t>, classes> paused_until_{};
+};
+static_assert(sizeof(PortLoad) == 192);
+
+}  // namespace sluice
